@@ -1,0 +1,84 @@
+// Which room may import which, and which room owns which outside package. Cycles count even when only types make them.
+const rooms = {
+  'src/contract': [],
+  'src/policy': ['src/contract'],
+  'src/transport': ['src/contract', 'src/policy'],
+  'src/operators': ['src/contract', 'src/policy', 'src/transport'],
+  'src/endpoints': ['src/contract', 'src/policy', 'src/transport', 'src/operators'],
+  'runners/emulator': ['src/contract'],
+  'runners/batch/disk': ['src/contract'],
+  'runners/batch/manifest': ['src/contract', 'runners/batch/disk'],
+  'runners/batch/lock': ['src/contract', 'runners/batch/disk'],
+  'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
+  'runners/batch/journal': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest', 'runners/batch/ledger'],
+  'runners/batch/artifacts': ['src/contract', 'src/policy', 'src/transport', 'runners/batch/disk'],
+  'runners/batch/sinks': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest', 'runners/batch/ledger', 'runners/batch/journal'],
+};
+const owners = {
+  got: 'src/transport',
+  undici: 'src/transport',
+  'csv-parse': 'runners/batch/manifest',
+  split2: 'runners/batch/manifest',
+  'csv-stringify': 'runners/batch/sinks',
+  hono: 'runners/emulator',
+  '@hono/node-server': 'runners/emulator',
+  commander: 'runners/cli',
+  'cli-progress': 'runners/cli',
+  picocolors: 'runners/cli',
+  pino: 'runners/batch/log',
+  'fs-native-extensions': 'runners/batch/lock',
+  'd3-scale': 'runners/report',
+  'd3-shape': 'runners/report',
+  eta: 'runners/report',
+};
+
+const escape = (text) => text.replace(/[/.@-]/g, '\\$&');
+const layer = ([room, below]) => ({
+  name: `layer: ${room}`,
+  severity: 'error',
+  comment: `${room} imports itself and what stands below it: ${below.join(', ') || 'nothing'}.`,
+  from: { path: `^${room}/` },
+  to: { path: '^(src|runners)/', pathNot: [room, ...below].map((name) => `^${name}/`) },
+});
+const owner = ([name, room]) => ({
+  name: `owner: ${name}`,
+  severity: 'error',
+  comment: `Only ${room} knows ${name}, so that it can be replaced in one place.`,
+  from: { pathNot: `^${room}/` },
+  to: { path: `node_modules/${escape(name)}/` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycle', severity: 'error', comment: 'A cycle hides which part is the base of which.', from: {}, to: { circular: true } },
+    {
+      name: 'library-stands-alone',
+      severity: 'error',
+      comment: "import 'millrace' loads nothing of the runners.",
+      from: { path: '^src/' },
+      to: { path: '^runners/' },
+    },
+    {
+      name: 'runs-anywhere',
+      severity: 'error',
+      comment: 'Contract, policy and operators are pure: they run in a browser as well.',
+      from: { path: '^src/(contract|policy|operators)/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      comment: 'An import that resolves nowhere is a mistake.',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    ...Object.entries(rooms).map(layer),
+    ...Object.entries(owners).map(owner),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+  },
+};

@@ -1,0 +1,30 @@
+/**
+ * The one door to the file system for everything a run reads and writes. The real one is `nodeDisk`; tests put a
+ * failing or a forgetful one in its place. Errors are Node's, with their `code` (ENOSPC, EIO …).
+ */
+export interface Disk {
+  /** `r`: must exist. `r+`: read and write, must exist. `a+`: made when missing. `wx`: must not exist. */
+  open(path: string, flags: 'r' | 'r+' | 'a+' | 'wx'): Promise<DiskFile>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** With parents; no error when it is there. */
+  mkdir(path: string): Promise<void>;
+  /** Names in a folder; an empty list when it is missing. */
+  list(path: string): Promise<string[]>;
+  /** `undefined` when it is missing. Follows no link. */
+  stat(path: string): Promise<{ size: number; kind: 'file' | 'folder' | 'link' | 'other' } | undefined>;
+  /** Makes a rename or a new file in this folder survive a power cut. */
+  syncFolder(path: string): Promise<void>;
+}
+
+export interface DiskFile {
+  /** May read fewer bytes than asked; 0 at the end. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  /** May write fewer bytes than given: the caller goes on with the rest. */
+  write(bytes: Uint8Array, position: number): Promise<number>;
+  /** fdatasync. */
+  sync(): Promise<void>;
+  truncate(size: number): Promise<void>;
+  size(): Promise<number>;
+  close(): Promise<void>;
+}

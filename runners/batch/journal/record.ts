@@ -1,0 +1,97 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { Paid } from '../../../src/contract/outcome.js';
+import type { RowKind, RowMode, RowRequest } from '../manifest/row.js';
+
+/** Where the figure of a purchase comes from. `none`: nothing was bought. */
+export type CostSource = 'reported' | 'estimated' | 'unknown' | 'none';
+
+/** What must be the same at every start of one run. */
+export interface RunIdentity {
+  readonly baseUrl: string;
+  readonly lbBaseUrl: string;
+  /** The embedded emulator: its base URL changes with its port, so only this flag counts then. */
+  readonly local: boolean;
+}
+
+export interface SavedImage {
+  /** Relative to the output folder. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Where it came from; absent for a base64 answer. */
+  readonly url?: string;
+  /** ISO time at which the URL dies: 7 days after creation (spec 8). */
+  readonly expiresAt?: string;
+}
+
+/** `at` is in ms since the epoch throughout. The order of a row: (intent refused*)* intent [accepted] reply? outcome. */
+export type JournalRecord =
+  | { k: 'start'; at: number; version: string; identity: RunIdentity; manifest: string; settings: Record<string, unknown> }
+  /** About to be sent: synced before the POST. Holds all of the row, so that a later start needs no manifest for it. */
+  | {
+      k: 'intent';
+      at: number;
+      id: string;
+      row: number;
+      hash: string;
+      kind: RowKind;
+      endpoint: string;
+      mode: RowMode;
+      /** Counts the POSTs of the row over all starts, from 1. */
+      attempt: number;
+      /** Reserved; `null`: no price is known. 0 when a known id is polled and nothing is bought. */
+      price: MicroDollars | null;
+      resolution?: string;
+      request: RowRequest;
+      cells: Record<string, unknown>;
+      columns: Record<string, unknown>;
+    }
+  /** Provably not accepted: the reservation is free, the row stays to be done. */
+  | { k: 'refused'; at: number; id: string; why: string }
+  /** Synced before the first poll. */
+  | { k: 'accepted'; at: number; id: string; jobId: string }
+  /** A completed job's final reply, synced before its picture is downloaded. Base64 pictures are saved first and replaced by their path. */
+  | {
+      k: 'reply';
+      at: number;
+      id: string;
+      jobId?: string;
+      output: unknown;
+      cost: MicroDollars | null;
+      source: CostSource;
+      delayTime?: number;
+      executionTime?: number;
+      /** Set when a picture has to be downloaded. */
+      imageUrl?: string;
+      /** Set when the answer was base64 and its picture is saved already. */
+      image?: SavedImage;
+      statusCalls: number;
+      submittedAt: number;
+    }
+  /** The last word on a row until it is reopened. */
+  | ({ k: 'outcome'; at: number; id: string; cost: MicroDollars | null; source: CostSource; statusCalls: number; submittedAt?: number } & (
+      | { status: 'completed'; image?: SavedImage }
+      | { status: 'failed'; error: RowError; imageUrl?: string; jobId?: string; /** for rows that never had an intent */ row?: FailedRowFacts }
+    ))
+  /** A row that had ended is taken up again: it leaves failures.jsonl (or results.jsonl when it is redone). */
+  | { k: 'reopen'; at: number; id: string; why: 'retry' | 'redo' | 'refetch' | 'settle'; to: 'poll' | 'download' | 'buy' }
+  /** The end of one start. */
+  | { k: 'stop'; at: number; exitCode: number };
+
+export interface RowError {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly detail?: string;
+  readonly httpStatus?: number;
+  readonly retryable: boolean;
+  readonly paid: Paid;
+}
+
+export interface FailedRowFacts {
+  readonly row: number;
+  readonly hash: string;
+  readonly kind: RowKind | null;
+  readonly endpoint: string;
+  readonly cells: Record<string, unknown>;
+}

@@ -1,0 +1,35 @@
+import type { Paid } from './outcome.js';
+
+/** What a code says of the money, and what it means. */
+interface CodeFacts {
+  readonly paid: Paid;
+  /** `row`: an outcome of a row. `stop`: no outcome, the row stays to be done and the run may have to stop. */
+  readonly scope: 'row' | 'stop';
+  readonly meaning: string;
+}
+
+/** Every failure code with its facts. The table in the README is checked against it. */
+export const failureCodes = {
+  'invalid-row': { paid: 'no', scope: 'row', meaning: 'the row itself is wrong; nothing was sent' },
+  rejected: { paid: 'no', scope: 'row', meaning: 'the service refused the input (HTTP 400)' },
+  'job-failed': { paid: 'no', scope: 'row', meaning: 'the job ended as FAILED' },
+  'job-cancelled': { paid: 'no', scope: 'row', meaning: 'the job was cancelled at the service' },
+  'job-timed-out': { paid: 'no', scope: 'row', meaning: 'the job ran into its execution timeout at the service' },
+  'route-not-found': { paid: 'no', scope: 'row', meaning: 'no route has this path and method (HTTP 404)' },
+  'route-failed': { paid: 'no', scope: 'row', meaning: 'the function of the route answered with an error' },
+  transport: { paid: 'no', scope: 'row', meaning: 'a GET route could not be reached, tries used up' },
+  'malformed-reply': { paid: 'no', scope: 'row', meaning: 'a GET route answered something unreadable, tries used up' },
+  deadline: { paid: 'maybe', scope: 'row', meaning: 'no end within the deadline; the job may still run' },
+  expired: { paid: 'maybe', scope: 'row', meaning: 'the service no longer knows the job: it ran, and the result is gone' },
+  unknown: { paid: 'maybe', scope: 'row', meaning: 'the request may have been accepted, and no id came back' },
+  'output-mismatch': { paid: 'yes', scope: 'row', meaning: 'completed, but the output is not of the expected schema' },
+  download: { paid: 'yes', scope: 'row', meaning: 'completed, but the picture is not saved yet' },
+  refused: { paid: 'no', scope: 'stop', meaning: 'provably not accepted (429, busy), tries used up' },
+  unreachable: { paid: 'no', scope: 'stop', meaning: 'no connection could be made, tries used up' },
+  unauthorized: { paid: 'no', scope: 'stop', meaning: 'the API key is missing or refused (HTTP 401, 403)' },
+  'endpoint-not-found': { paid: 'no', scope: 'stop', meaning: 'no such endpoint (HTTP 404 on submission)' },
+  insecure: { paid: 'no', scope: 'stop', meaning: 'TLS verification failed, or the service redirects elsewhere' },
+  'over-budget': { paid: 'no', scope: 'stop', meaning: 'no room left under the cost cap; nothing was sent' },
+} as const satisfies Record<string, CodeFacts>;
+
+export type FailureCode = keyof typeof failureCodes;

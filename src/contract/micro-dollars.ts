@@ -1,0 +1,12 @@
+/** Money inside millrace: integer millionths of a US dollar. */
+export type MicroDollars = number;
+
+/** 0.0875 → 87500. Rounds to the nearest millionth. */
+export function toMicroDollars(usd: number): MicroDollars {
+  return Math.round(usd * 1_000_000);
+}
+
+/** 87500 → 0.0875, as it stands in files. */
+export function toUsd(microDollars: MicroDollars): number {
+  return microDollars / 1_000_000;
+}

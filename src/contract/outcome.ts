@@ -1,0 +1,43 @@
+import type { FailureCode } from './failure-code.js';
+
+/** Whether a failed job cost money. `maybe`: it may have run or may still run; millrace never sends it again by itself. */
+export type Paid = 'no' | 'maybe' | 'yes';
+
+/** How a job ended: completed, or failed with a code. A failure is a value, never a stream error. (spec 2.1, 2.6, 7.2) */
+export type Outcome<O> = Completed<O> | Failed;
+
+export interface Completed<O> {
+  status: 'completed';
+  /** Opaque id. A load-balanced route has no job: there it is the empty string. */
+  jobId: string;
+  output: O;
+  /** Reported price in USD; `null` where the service reports none. */
+  costUsd: number | null;
+  delayTimeMs?: number;
+  executionTimeMs?: number;
+}
+
+export interface Failed {
+  status: 'failed';
+  code: FailureCode;
+  paid: Paid;
+  jobId?: string;
+  /** One sentence: what failed, and which (method, path, job id). */
+  message: string;
+  /** Additional context from the service, redacted. (spec 7.2) */
+  detail?: string;
+  httpStatus?: number;
+  output?: unknown;
+  delayTimeMs?: number;
+  executionTimeMs?: number;
+}
+
+/** What a subscriber of a job sees: `settled` last, then completion. */
+export type JobEvent<O> =
+  | { type: 'submitting'; sync: boolean }
+  | { type: 'accepted'; jobId: string }
+  | { type: 'status'; status: string; delayTimeMs?: number; partial?: unknown }
+  | { type: 'waiting'; why: WaitReason; forMs: number }
+  | { type: 'settled'; outcome: Outcome<O> };
+
+export type WaitReason = 'rate-limited' | 'backoff' | 'gate';

@@ -1,0 +1,16 @@
+import type { Observable } from 'rxjs';
+import type { WaitReason } from '../contract/outcome.js';
+
+/** What a request is for. Polls of accepted jobs go before new submissions. */
+export type RequestKind = 'submit' | 'poll' | 'cancel' | 'other';
+
+/** One gate before every request of a run: rate, the shared pause after a 429, the pause of a storm. */
+export interface Gate {
+  /**
+   * Completes when the request may be sent; before that it emits each wait that a person may want to hear of.
+   * Unsubscribing gives the place back.
+   */
+  admit(request: { kind: RequestKind; key: string }): Observable<{ why: WaitReason; forMs: number }>;
+  /** Told of every answer, so that one row's 429 holds all rows back. `status` 0: no reply came. */
+  observe(answer: { kind: RequestKind; status: number; retryAfterMs?: number }): void;
+}
