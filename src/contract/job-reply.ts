@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+const milliseconds = z.number().nonnegative().optional().catch(undefined);
+
+/**
+ * A job as the service tells of it, tolerantly: unknown fields and states are kept, `output` is any JSON value, a
+ * time that is no time counts as not reported. (spec 2.1, 2.6)
+ */
+export const jobReplySchema = z.looseObject({
+  /** Opaque: encode it in a path, never parse it. */
+  id: z.string().min(1),
+  /** A state of `jobStates` or one that is not known yet. */
+  status: z.string().min(1),
+  /** Present before the end too, as a partial result; may be missing when COMPLETED. */
+  output: z.unknown().optional(),
+  /** Read it with `serviceErrorText`: a string, often itself JSON, and at times an object. */
+  error: z.unknown().optional(),
+  /** Milliseconds in the queue. */
+  delayTime: milliseconds,
+  /** Milliseconds of work. */
+  executionTime: milliseconds,
+});
+
+export type JobReply = z.infer<typeof jobReplySchema>;
+
+/** The answer to /run and /runsync: an id without a state is an accepted job all the same, so that its id is not lost. */
+export const submissionReplySchema = jobReplySchema.extend({ status: z.string().min(1).catch('IN_QUEUE') });

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { checkHttpUrl } from './http-url.js';
+
+const milliseconds = z.int().positive();
+
+/** Limits that live services take beside `input`. Durations in ms. */
+export const jobPolicySchema = z.strictObject({
+  /** The worker is stopped after this long. */
+  executionTimeout: milliseconds.optional(),
+  /** The job is dropped so long after its submission, whatever its state. */
+  ttl: milliseconds.optional(),
+  lowPriority: z.boolean().optional(),
+});
+
+/** The body of /run and /runsync. Only `input` is of spec 2.2; the rest is what live services take as well. */
+export const queueRequestSchema = z.strictObject({
+  input: z.custom<Record<string, unknown>>(isObject, 'is no object'),
+  policy: jobPolicySchema.optional(),
+  webhook: z
+    .string()
+    .refine((url) => checkHttpUrl(url) === undefined, 'is no http or https URL')
+    .optional(),
+});
+
+export type JobPolicy = z.infer<typeof jobPolicySchema>;
+export type QueueRequest = z.infer<typeof queueRequestSchema>;
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,63 @@
+/** What a service says went wrong: one line for people, and what it says beside it. */
+export interface ServiceErrorText {
+  message: string;
+  detail?: string;
+}
+
+const maxMessage = 1_000;
+const maxDetail = 4_000;
+
+/**
+ * Reads the error of a job or of a route: from `error`, else from `message`; an `error` that is itself JSON
+ * (`{error_type, error_message, error_traceback}`) is unfolded. `undefined` when there is none. (spec 7.2)
+ */
+export function serviceErrorText(body: unknown): ServiceErrorText | undefined {
+  if (!isObject(body)) return undefined;
+  const said = [body.error, body.message].map(unfold).find((found) => found !== undefined);
+  if (said === undefined) return undefined;
+  const detail = said.detail ?? textOf(body.detail);
+  return {
+    message: cut(said.message, maxMessage),
+    ...(detail !== undefined && { detail: cut(detail, maxDetail) }),
+  };
+}
+
+function unfold(error: unknown): ServiceErrorText | undefined {
+  const value = typeof error === 'string' ? (parsedObject(error) ?? error) : error;
+  if (!isObject(value)) return withMessage(textOf(value));
+  const message = textOf(value.error_message) ?? textOf(value.message) ?? textOf(value.error);
+  if (message === undefined) return withMessage(textOf(value));
+  const type = textOf(value.error_type)?.replace(/^<class '(?:\w+\.)*(\w+)'>$/, '$1');
+  const detail = textOf(value.error_traceback) ?? textOf(value.detail);
+  return {
+    message: type === undefined ? message : `${type}: ${message}`,
+    ...(detail !== undefined && { detail }),
+  };
+}
+
+function withMessage(message: string | undefined): ServiceErrorText | undefined {
+  return message === undefined ? undefined : { message };
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
