@@ -1,0 +1,95 @@
+import type { FailureCode } from '../../src/contract/failure-code.js';
+import type { Paid } from '../../src/contract/outcome.js';
+
+/** What the report's page knows of the whole run; embedded as JSON. Money in micro-dollars, times in ms. */
+export interface PageData {
+  readonly run: RunFacts;
+  /** What one more picture costs, by resolution; read from the run, else the service's list. */
+  readonly prices: Readonly<Record<string, number>>;
+  /** What a row can be: completed, or a member of one group of failures. */
+  readonly classes: readonly RowClass[];
+  /** Two base-36 digits a row, in the order of the manifest: the row's place in `classes`. */
+  readonly rows: string;
+  readonly source: RowSource;
+  /** Each sentence names something this report goes without, and what would bring it. */
+  readonly leftOut: readonly string[];
+}
+
+export interface RunFacts {
+  /** The same for every report of one run: marks are kept under it. */
+  readonly key: string;
+  readonly name: string;
+  /** As a command takes it. */
+  readonly folder: string;
+  readonly manifestFormat: 'csv' | 'jsonl';
+}
+
+/** Where the page gets its rows: out of the page, from script files beside it, or from the server that watches the run. */
+export type RowSource =
+  | { readonly kind: 'inline' }
+  | { readonly kind: 'files'; readonly rowsPerFile: number; readonly folder: string }
+  | { readonly kind: 'live'; readonly rowsPerFile: number };
+
+export interface RowClass {
+  readonly status: 'completed' | FailureCode;
+  /** Shown as the name of the filter. */
+  readonly label: string;
+  readonly count: number;
+}
+
+/** One row in the gallery. */
+export interface PageRow {
+  readonly id: string;
+  readonly row: number;
+  readonly kind: string;
+  readonly endpoint?: string;
+  readonly jobId?: string;
+  readonly status: 'completed' | FailureCode;
+  /** What was sent. Absent when it is too long to be kept here: then the row cannot be repeated from the report. */
+  readonly request?: Readonly<Record<string, unknown>>;
+  readonly columns?: Readonly<Record<string, unknown>>;
+  readonly references: readonly PageReference[];
+  readonly picture?: PagePicture;
+  /** Answers without a picture, as text. */
+  readonly output?: string;
+  /** Pictures that were bought before and replaced since, the newest first. */
+  readonly earlier?: readonly EarlierPicture[];
+  /** Micro-dollars; `null`: not known. */
+  readonly cost?: number | null;
+  readonly delayTime?: number;
+  readonly executionTime?: number;
+  readonly attempts?: number;
+  readonly submittedAt?: string;
+  readonly settledAt?: string;
+  readonly error?: PageError;
+}
+
+/** A path is relative to the output folder and encoded as a URL. */
+export interface PagePicture {
+  readonly path?: string;
+  /** A data URL, or the path of a file. */
+  readonly thumb?: string;
+  readonly bytes?: number;
+  /** Where the service keeps it until `expiresAt`; http or https. */
+  readonly url?: string;
+  readonly expiresAt?: string;
+}
+
+export interface PageReference extends PagePicture {
+  /** As the manifest has it, shortened. */
+  readonly name: string;
+}
+
+export interface EarlierPicture extends PagePicture {
+  readonly prompt?: string;
+  readonly resolution?: string;
+  readonly cost?: number | null;
+  readonly settledAt?: string;
+}
+
+export interface PageError {
+  readonly message: string;
+  readonly detail?: string;
+  readonly httpStatus?: number;
+  readonly paid: Paid;
+}
