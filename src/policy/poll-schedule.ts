@@ -6,8 +6,18 @@ import type { JobReply } from '../contract/job-reply.js';
  * each job an Observable of poll times, so that one job's reply can wake or calm another's.
  */
 export interface PollSchedule {
-  /** `submittedAt` in ms since the epoch, by the client's scheduler. Never completes by itself; one poll per emission. */
-  pollTimes(job: { key: string; submittedAt: number }): Observable<void>;
+  /** Never completes by itself; one poll per emission. */
+  pollTimes(job: PollJob): Observable<void>;
   /** Told of every status reply, the final one included. `at` in ms since the epoch. */
   observe(key: string, reply: JobReply, at: number): void;
+}
+
+export interface PollJob {
+  readonly key: string;
+  /** In ms since the epoch, by the client's scheduler. */
+  readonly submittedAt: number;
+  /** Jobs of one endpoint wait for each other. @defaultValue '' */
+  readonly endpoint?: string;
+  /** What else decides how long a job runs, a resolution for one. @defaultValue '' */
+  readonly variant?: string;
 }
