@@ -1,0 +1,117 @@
+import type { FailureCode } from '../contract/failure-code.js';
+
+/** What a request is for. `submit` (POST /run, /runsync) and `route-post` buy work; the others are free to repeat. */
+export type RequestPurpose = 'submit' | 'route-post' | 'route-get' | 'poll' | 'cancel' | 'health';
+
+/**
+ * What a reply's body turned out to be. `job`: a job in a known state; `failed`: a body that says FAILED; `value`: a
+ * readable answer that is no job; `error`: JSON with an `error`; `no-workers`: an `error` that says so, as on a cold
+ * start; `unreadable`: anything else.
+ */
+export type BodyKind = 'job' | 'failed' | 'value' | 'error' | 'no-workers' | 'unreadable';
+
+/** How an exchange ended: no reply came (a `TransportError` will do), or one did (a `Reading` will do). */
+export type Exchange =
+  | { readonly phase: string; readonly sent: 'no' | 'maybe' }
+  | { readonly status: number; readonly body: BodyKind; readonly retryAfterMs?: number | undefined };
+
+export type AgainReason = 'not-sent' | 'rate-limited' | 'busy' | 'no-workers' | 'transient';
+
+export type Verdict =
+  /** The reply is what was asked for. A FAILED job that is polled is an answer too. */
+  | { readonly verdict: 'answer' }
+  /** Safe to send again; `usedUp` is how it ends when no try is left. */
+  | { readonly verdict: 'again'; readonly why: AgainReason; readonly usedUp: FailureCode }
+  /** It may have been accepted: never sent again. */
+  | { readonly verdict: 'ambiguous' }
+  | { readonly verdict: 'final'; readonly code: FailureCode };
+
+/**
+ * The one rule for sending again. A POST that buys work is sent again only when it provably never left (`sent` no) or
+ * was provably refused: 429, or 503 with a readable Retry-After. Whatever else leaves a doubt is ambiguous.
+ * Everything else is free to repeat. A FAILED body is an answer whatever the HTTP status. (spec 7)
+ */
+export function maySendAgain(purpose: RequestPurpose, exchange: Exchange): Verdict {
+  if ('sent' in exchange) return afterFault(purpose, exchange.phase, exchange.sent);
+  const { status, body } = exchange;
+  if (body === 'failed' && purpose === 'submit') return final(status === 400 ? 'rejected' : 'job-failed');
+  if (isAnswer(status, body)) return { verdict: 'answer' };
+  return refusal(purpose, exchange) ?? routeAnswer(purpose, status, body) ?? afterStatus(purpose, status);
+}
+
+function afterFault(purpose: RequestPurpose, phase: string, sent: 'no' | 'maybe'): Verdict {
+  if (sent === 'no') return phase === 'tls' ? final('insecure') : again(purpose, 'not-sent');
+  return buys(purpose) ? { verdict: 'ambiguous' } : again(purpose, 'transient');
+}
+
+function isAnswer(status: number, body: BodyKind): boolean {
+  return body === 'job' || body === 'failed' || (body === 'value' && isSuccess(status));
+}
+
+/** What every kind of request takes the same way: the key, the rate, the way to the service. */
+function refusal(
+  purpose: RequestPurpose,
+  { status, retryAfterMs }: { status: number; retryAfterMs?: number | undefined },
+): Verdict | undefined {
+  if (status === 401 || status === 403) return final('unauthorized');
+  if (status === 404) return final(notFound[purpose]);
+  if (status === 429) return again(purpose, 'rate-limited');
+  if (status === 503 && retryAfterMs !== undefined) return again(purpose, 'busy');
+  if (redirects.has(status)) return final('insecure');
+  return undefined;
+}
+
+/** On a route an HTTP error with a JSON `error` is the function's answer, not a doubt. */
+function routeAnswer(purpose: RequestPurpose, status: number, body: BodyKind): Verdict | undefined {
+  if ((purpose !== 'route-get' && purpose !== 'route-post') || status < 400) return undefined;
+  if (body === 'no-workers' && purpose === 'route-get') return again(purpose, 'no-workers');
+  return body === 'error' || body === 'no-workers' ? final('route-failed') : undefined;
+}
+
+function afterStatus(purpose: RequestPurpose, status: number): Verdict {
+  if (purpose === 'poll') return again(purpose, 'transient');
+  if (status === 402) return final('refused');
+  if (status === 410) return final(notFound[purpose]);
+  if (refusedInput.has(status)) return final('rejected');
+  if (buys(purpose)) return { verdict: 'ambiguous' };
+  return again(purpose, 'transient', isSuccess(status) ? 'malformed-reply' : 'transport');
+}
+
+const notFound = {
+  submit: 'endpoint-not-found',
+  'route-post': 'route-not-found',
+  'route-get': 'route-not-found',
+  poll: 'expired',
+  cancel: 'expired',
+  health: 'endpoint-not-found',
+} as const satisfies Record<RequestPurpose, FailureCode>;
+
+/** Moved before it was worked on. 303 is missing: it may well follow upon work that was done. */
+const redirects: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+
+/** The request itself is at fault: nothing was begun. 408, 409, 425 and the like leave a doubt. */
+const refusedInput: ReadonlySet<number> = new Set([400, 405, 406, 411, 413, 414, 415, 417, 422, 431]);
+
+function buys(purpose: RequestPurpose): boolean {
+  return purpose === 'submit' || purpose === 'route-post';
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function final(code: FailureCode): Verdict {
+  return { verdict: 'final', code };
+}
+
+function again(purpose: RequestPurpose, why: AgainReason, usedUp: FailureCode = usedUpCodes[why]): Verdict {
+  return { verdict: 'again', why, usedUp: purpose === 'poll' ? 'deadline' : usedUp };
+}
+
+const usedUpCodes = {
+  'not-sent': 'unreachable',
+  'rate-limited': 'refused',
+  busy: 'refused',
+  'no-workers': 'refused',
+  transient: 'transport',
+} as const satisfies Record<AgainReason, FailureCode>;

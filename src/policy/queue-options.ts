@@ -1,0 +1,82 @@
+import type { SchedulerLike } from 'rxjs';
+import { z } from 'zod';
+import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { defaultRunsyncTimeoutMs } from '../contract/limits.js';
+import { defaultBackoff } from './backoff.js';
+import { exponential } from './exponential.js';
+import type { PollSchedule } from './poll-schedule.js';
+
+/** How often and how soon what is safe to send again is sent again. Durations in ms. */
+export interface RetryPolicy {
+  /** Extra tries after the first, whole, from 0. Polls are repeated to the deadline whatever it says. @defaultValue 4 */
+  maxRetries?: number;
+  /** The first wait; equal jitter applies. @defaultValue 500 */
+  initialMs?: number;
+  /** Growth of each wait over the one before, at least 1. @defaultValue 2 */
+  factor?: number;
+  /** The longest wait, unless the service asks for more. @defaultValue 30_000 */
+  maxMs?: number;
+}
+
+/** Options of a queue endpoint. Durations in ms. */
+export interface QueueOptions {
+  /** Client timeout of /runsync, above 0: `execution_timeout_ms` of the endpoint's configuration. (spec 2.4, 8) @defaultValue 60_000 */
+  executionTimeoutMs?: number;
+  /** From the first subscription to the end; then polling stops, the job does not. @defaultValue 3_600_000 */
+  deadlineMs?: number;
+  /** When the last subscriber is gone: let the job run, or cancel it at the service once its id is known. @defaultValue 'detach' */
+  onUnsubscribe?: 'detach' | 'cancel';
+  /** When to ask for the status; share one among the endpoints of a run. @defaultValue exponential() */
+  poll?: PollSchedule;
+  retry?: RetryPolicy;
+}
+
+export interface ResolvedQueueOptions {
+  readonly executionTimeoutMs: number;
+  readonly deadlineMs: number;
+  readonly onUnsubscribe: 'detach' | 'cancel';
+  readonly poll: PollSchedule;
+  readonly retry: Readonly<Required<RetryPolicy>>;
+}
+
+const duration = z.number().nonnegative();
+
+const optionsSchema = z.strictObject({
+  executionTimeoutMs: z.number().positive().default(defaultRunsyncTimeoutMs),
+  deadlineMs: duration.default(3_600_000),
+  onUnsubscribe: z.enum(['detach', 'cancel']).default('detach'),
+  poll: z.custom<PollSchedule>(isSchedule, 'is no poll schedule').optional(),
+  retry: z
+    .strictObject({
+      maxRetries: z.int().nonnegative().default(4),
+      initialMs: duration.default(defaultBackoff.initialMs),
+      factor: z.number().min(1).default(defaultBackoff.factor),
+      maxMs: duration.default(defaultBackoff.maxMs),
+    })
+    .prefault({}),
+});
+
+/**
+ * Checks the options and fills in what is missing, once. What is `undefined` counts as missing; 0 does not.
+ * @throws InvalidOptionError with the name of the first option that is wrong
+ */
+export function resolveQueueOptions(
+  options: QueueOptions = {},
+  scheduler?: SchedulerLike,
+): ResolvedQueueOptions {
+  const parsed = optionsSchema.safeParse(options);
+  if (parsed.success) return { ...parsed.data, poll: parsed.data.poll ?? exponential({}, scheduler) };
+  const [issue] = parsed.error.issues;
+  const name = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue?.path;
+  throw new InvalidOptionError(name?.join('.') || 'options', issue?.message ?? 'is not valid');
+}
+
+function isSchedule(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'pollTimes' in value &&
+    typeof value.pollTimes === 'function' &&
+    'observe' in value &&
+    typeof value.observe === 'function'
+  );
+}
