@@ -25,3 +25,11 @@ export type JobReply = z.infer<typeof jobReplySchema>;
 
 /** The answer to /run and /runsync: an id without a state is an accepted job all the same, so that its id is not lost. */
 export const submissionReplySchema = jobReplySchema.extend({ status: z.string().min(1).catch('IN_QUEUE') });
+
+/** A body that says FAILED, whatever its HTTP status; it may lack the id. (spec 7.2) */
+export const failedReplySchema = jobReplySchema.extend({
+  id: z.string().min(1).optional().catch(undefined),
+  status: z.literal('FAILED'),
+});
+
+export type FailedReply = z.infer<typeof failedReplySchema>;

@@ -1,0 +1,158 @@
+import { failedReplySchema, jobReplySchema, submissionReplySchema } from '../contract/job-reply.js';
+import type { FailedReply, JobReply } from '../contract/job-reply.js';
+import { jobStates } from '../contract/job-state.js';
+import { redact } from '../contract/redact.js';
+import { routeErrorSchema } from '../contract/route-error.js';
+import { serviceErrorText } from '../contract/service-error-text.js';
+import type { BodyKind, RequestPurpose } from '../policy/may-send-again.js';
+import { retryAfterMs } from '../policy/retry-after.js';
+import {
+  BadRequestError,
+  MalformedReplyError,
+  NotFoundError,
+  RateLimitedError,
+  RedirectError,
+  ServerError,
+  UnauthorizedError,
+  UnexpectedStatusError,
+} from './reply-error.js';
+import type { ReplyError, ReplyFacts } from './reply-error.js';
+import type { WireReply, WireRequest } from './transport.js';
+
+/** What a reply says. It goes into `maySendAgain` as it is. */
+export type Reading =
+  | { readonly status: number; readonly body: 'job'; readonly job: JobReply }
+  | { readonly status: number; readonly body: 'failed'; readonly job: FailedReply }
+  | { readonly status: number; readonly body: 'value'; readonly value: unknown }
+  | {
+      readonly status: number;
+      readonly body: 'error' | 'no-workers' | 'unreadable';
+      readonly error: ReplyError;
+      readonly retryAfterMs: number | undefined;
+    };
+
+/** What a reply is read against. */
+export interface Asked {
+  readonly purpose: RequestPurpose;
+  readonly request: Pick<WireRequest, 'method' | 'url'>;
+  /** The id that the reply must echo, where it is known. */
+  readonly jobId?: string | undefined;
+  /** Masked wherever the service echoes them. */
+  readonly secrets: readonly string[];
+  /** The time of the reply in ms since the epoch. */
+  readonly nowMs: number;
+}
+
+const excerptLength = 200;
+
+/**
+ * Reads a reply: the one place where an HTTP status and a body become an answer or an error. The body is read before
+ * the status is judged, so that a FAILED body is an answer under any status. (spec 7)
+ */
+export function readReply(reply: WireReply, asked: Asked): Reading {
+  const text = redact(reply.body, asked.secrets);
+  const json = parse(text);
+  const answer =
+    isRoute(asked.purpose) || asked.purpose === 'health'
+      ? readValue(reply.status, json)
+      : readJob(reply.status, json, asked);
+  if (answer) return answer;
+  const retryAfter = retryAfterMs(reply.headers['retry-after'], asked.nowMs);
+  return {
+    status: reply.status,
+    body: kindOfError(asked.purpose, json),
+    error: errorOf(reply.status, { text, json, retryAfter }, asked),
+    retryAfterMs: retryAfter,
+  };
+}
+
+function readValue(status: number, json: Json): Reading | undefined {
+  return isSuccess(status) && json ? { status, body: 'value', value: json.value } : undefined;
+}
+
+function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading | undefined {
+  const value = withId(json?.value, jobId);
+  const failed = failedReplySchema.safeParse(value);
+  if (failed.success)
+    return isOther(failed.data.id, jobId) ? undefined : { status, body: 'failed', job: failed.data };
+  const schema = purpose === 'submit' && isSuccess(status) ? submissionReplySchema : jobReplySchema;
+  const job = schema.safeParse(value);
+  if (!job.success || isOther(job.data.id, jobId)) return undefined;
+  return isSuccess(status) || isKnownState(job.data.status)
+    ? { status, body: 'job', job: job.data }
+    : undefined;
+}
+
+/** A reply to a poll may leave out the id that was asked for. */
+function withId(value: unknown, jobId: string | undefined): unknown {
+  if (jobId === undefined || typeof value !== 'object' || value === null || 'id' in value) return value;
+  return { ...value, id: jobId };
+}
+
+function isOther(id: string | undefined, jobId: string | undefined): boolean {
+  return id !== undefined && jobId !== undefined && id !== jobId;
+}
+
+function kindOfError(
+  purpose: RequestPurpose,
+  json: Json,
+): Extract<BodyKind, 'error' | 'no-workers' | 'unreadable'> {
+  const said = isRoute(purpose)
+    ? routeErrorSchema.safeParse(json?.value).data?.error
+    : serviceErrorText(json?.value)?.message;
+  if (said === undefined) return 'unreadable';
+  return /\bno workers? (is |are )?available\b/i.test(said) ? 'no-workers' : 'error';
+}
+
+function errorOf(
+  status: number,
+  { text, json, retryAfter }: { text: string; json: Json; retryAfter: number | undefined },
+  asked: Asked,
+): ReplyError {
+  const said = serviceErrorText(json?.value);
+  const facts: ReplyFacts = { httpStatus: status, detail: said?.detail, retryAfterMs: retryAfter };
+  const excerpt = text.slice(0, excerptLength);
+  const what = `${asked.request.method} ${new URL(asked.request.url).pathname}: HTTP ${status}`;
+  const message = `${what}: ${said?.message ?? (excerpt.trim() === '' ? 'an empty body' : excerpt)}`;
+  if (isSuccess(status))
+    return new MalformedReplyError(`${what}: not readable as ${expected[asked.purpose]}: ${excerpt}`, facts);
+  if (status === 400) return new BadRequestError(message, facts);
+  if (status === 401 || status === 403) return new UnauthorizedError(message, facts);
+  if (status === 404) return new NotFoundError(message, facts);
+  if (status === 429) return new RateLimitedError(message, facts);
+  if (status >= 500) return new ServerError(message, facts);
+  if (status >= 300 && status < 400) return new RedirectError(`${what}: redirects are not followed`, facts);
+  return new UnexpectedStatusError(message, facts);
+}
+
+const expected = {
+  submit: 'an accepted job',
+  poll: 'the job that was asked for',
+  cancel: 'the job that was asked for',
+  health: 'JSON',
+  'route-post': 'JSON',
+  'route-get': 'JSON',
+} as const satisfies Record<RequestPurpose, string>;
+
+/** `undefined`: no JSON. Boxed, since a route may well answer `null`. */
+type Json = { readonly value: unknown } | undefined;
+
+function parse(text: string): Json {
+  try {
+    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function isRoute(purpose: RequestPurpose): boolean {
+  return purpose === 'route-get' || purpose === 'route-post';
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function isKnownState(status: string): boolean {
+  return (jobStates as readonly string[]).includes(status);
+}

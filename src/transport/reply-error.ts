@@ -1,0 +1,80 @@
+import { MillraceError } from '../contract/millrace-error.js';
+
+/** What is known of a reply that is no answer. Nothing of its headers, and no secret. */
+export interface ReplyFacts {
+  readonly httpStatus: number;
+  /** Additional context from the service. */
+  readonly detail?: string | undefined;
+  /** The wait that the service asks for, in ms. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A reply came, and it is not what was asked for. The message names method, path and HTTP status. */
+export class ReplyError extends MillraceError {
+  readonly httpStatus: number;
+  readonly detail?: string;
+  readonly retryAfterMs?: number;
+
+  constructor(code: string, message: string, facts: ReplyFacts) {
+    super(code, message);
+    this.httpStatus = facts.httpStatus;
+    if (facts.detail !== undefined) this.detail = facts.detail;
+    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** HTTP 400: the input is refused. */
+export class BadRequestError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('bad-request', message, facts);
+  }
+}
+
+/** HTTP 401, 403: the API key is missing or refused. */
+export class UnauthorizedError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('unauthorized', message, facts);
+  }
+}
+
+/** HTTP 404: no such endpoint, route or job. */
+export class NotFoundError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('not-found', message, facts);
+  }
+}
+
+/** HTTP 429: too many requests. */
+export class RateLimitedError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('rate-limited', message, facts);
+  }
+}
+
+/** HTTP 5xx: the service, or on a route its function, failed. */
+export class ServerError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('server-error', message, facts);
+  }
+}
+
+/** HTTP 3xx: redirects are never followed, since the key would go elsewhere. */
+export class RedirectError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('redirect', message, facts);
+  }
+}
+
+/** Any other status that is no success. */
+export class UnexpectedStatusError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('unexpected-status', message, facts);
+  }
+}
+
+/** A success whose body cannot be read as what was asked for: broken JSON, HTML, nothing, another job's id. */
+export class MalformedReplyError extends ReplyError {
+  constructor(message: string, facts: ReplyFacts) {
+    super('malformed-reply', message, facts);
+  }
+}
