@@ -27,7 +27,14 @@ export interface SavedImage {
 
 /** `at` is in ms since the epoch throughout. The order of a row: (intent refused*)* intent [accepted] reply? outcome. */
 export type JournalRecord =
-  | { k: 'start'; at: number; version: string; identity: RunIdentity; manifest: string; settings: Record<string, unknown> }
+  | {
+      k: 'start';
+      at: number;
+      version: string;
+      identity: RunIdentity;
+      manifest: string;
+      settings: Record<string, unknown>;
+    }
   /** About to be sent: synced before the POST. Holds all of the row, so that a later start needs no manifest for it. */
   | {
       k: 'intent';
@@ -70,14 +77,49 @@ export type JournalRecord =
       submittedAt: number;
     }
   /** The last word on a row until it is reopened. */
-  | ({ k: 'outcome'; at: number; id: string; cost: MicroDollars | null; source: CostSource; statusCalls: number; submittedAt?: number } & (
+  | ({
+      k: 'outcome';
+      at: number;
+      id: string;
+      cost: MicroDollars | null;
+      source: CostSource;
+      statusCalls: number;
+      submittedAt?: number;
+    } & (
       | { status: 'completed'; image?: SavedImage }
-      | { status: 'failed'; error: RowError; imageUrl?: string; jobId?: string; /** for rows that never had an intent */ row?: FailedRowFacts }
+      | {
+          status: 'failed';
+          error: RowError;
+          imageUrl?: string;
+          jobId?: string;
+          /** for rows that never had an intent */ row?: FailedRowFacts;
+        }
     ))
   /** A row that had ended is taken up again: it leaves failures.jsonl (or results.jsonl when it is redone). */
-  | { k: 'reopen'; at: number; id: string; why: 'retry' | 'redo' | 'refetch' | 'settle'; to: 'poll' | 'download' | 'buy' }
+  | {
+      k: 'reopen';
+      at: number;
+      id: string;
+      why: 'retry' | 'redo' | 'refetch' | 'settle';
+      to: 'poll' | 'download' | 'buy';
+    }
   /** The end of one start. */
-  | { k: 'stop'; at: number; exitCode: number };
+  | { k: 'stop'; at: number; exitCode: number }
+  /**
+   * Written by `--repair` in place of what could not be read. Rows up to `heldUpToRow` may have had a record there that is
+   * lost, so they are held as `unknown` before they are bought.
+   */
+  | {
+      k: 'repaired';
+      at: number;
+      /** how many records are lost, as far as that can be told */ missing: number;
+      heldUpToRow: number;
+    };
+
+export type RecordOf<K extends JournalRecord['k']> = Extract<JournalRecord, { k: K }>;
+export type IntentRecord = RecordOf<'intent'>;
+export type ReplyRecord = RecordOf<'reply'>;
+export type OutcomeRecord = RecordOf<'outcome'>;
 
 export interface RowError {
   readonly code: FailureCode;

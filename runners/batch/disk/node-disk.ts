@@ -1,0 +1,72 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import type { Disk, DiskFile } from './disk.js';
+
+/**
+ * The real file system. Positions are honoured on every flag: `a+` opens for reading and writing and makes a missing
+ * file, but never moves a write to the end by itself.
+ */
+export const nodeDisk: Disk = {
+  open: async (path, flags) => asDiskFile(await open(path, openFlags[flags])),
+  rename,
+  unlink,
+  mkdir: async (path) => {
+    await mkdir(path, { recursive: true });
+  },
+  list: (path) => readdir(path).catch(whenMissing<string[]>([])),
+  stat: (path) => lstat(path).then(describe).catch(whenMissing(undefined)),
+  syncFolder,
+};
+
+const openFlags = {
+  r: constants.O_RDONLY,
+  'r+': constants.O_RDWR,
+  'a+': constants.O_RDWR | constants.O_CREAT,
+  wx: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
+} as const;
+
+/** Some systems cannot open a folder (Windows) or cannot sync it (a few network file systems): there a rename is as durable as it gets. */
+const cannotSyncFolders = new Set(['EISDIR', 'EPERM', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF']);
+
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, constants.O_RDONLY);
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    if (!cannotSyncFolders.has(errno(error) ?? '')) throw error;
+  }
+}
+
+function asDiskFile(handle: FileHandle): DiskFile {
+  return {
+    read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
+    write: async (bytes, position) => (await handle.write(bytes, 0, bytes.length, position)).bytesWritten,
+    sync: () => handle.datasync(),
+    truncate: (size) => handle.truncate(size),
+    size: async () => (await handle.stat()).size,
+    close: () => handle.close(),
+  };
+}
+
+function describe(found: Awaited<ReturnType<typeof lstat>>): Awaited<ReturnType<Disk['stat']>> {
+  const kind = found.isFile()
+    ? 'file'
+    : found.isDirectory()
+      ? 'folder'
+      : found.isSymbolicLink()
+        ? 'link'
+        : 'other';
+  return { size: Number(found.size), kind };
+}
+
+function whenMissing<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (errno(error) === 'ENOENT') return value;
+    throw error;
+  };
+}
+
+function errno(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}

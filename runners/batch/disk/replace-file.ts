@@ -1,0 +1,59 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { folderOf, writeAll } from './append-file.js';
+import type { Disk } from './disk.js';
+
+type Content = Uint8Array | string | Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
+
+/**
+ * Replaces a whole file or leaves it as it was: writes beside it, syncs, renames, syncs the folder. On an error the
+ * temporary file is removed. Only one writer of a path at a time.
+ *
+ * @throws {MillraceError} `not-a-file` where the path is a link, a folder or a device; the disk's error otherwise.
+ */
+export async function replaceFile(disk: Disk, path: string, content: Content): Promise<void> {
+  await refuseOthers(disk, path);
+  const temporary = `${path}.tmp`;
+  await refuseOthers(disk, temporary);
+  await disk.unlink(temporary).catch(ignoreMissing);
+  try {
+    await writeNew(disk, temporary, content);
+    await disk.rename(temporary, path);
+  } catch (error) {
+    await disk.unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  await disk.syncFolder(folderOf(path));
+}
+
+async function refuseOthers(disk: Disk, path: string): Promise<void> {
+  const found = await disk.stat(path);
+  if (found === undefined || found.kind === 'file') return;
+  const what = { folder: 'a folder', link: 'a symbolic link', other: 'a device' }[found.kind];
+  throw new MillraceError(
+    'not-a-file',
+    `${path} is ${what}, not a file: move it away, millrace writes there.`,
+  );
+}
+
+async function writeNew(disk: Disk, path: string, content: Content): Promise<void> {
+  const file = await disk.open(path, 'wx');
+  try {
+    let position = 0;
+    for await (const piece of pieces(content)) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      await writeAll(file, bytes, position);
+      position += bytes.length;
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function pieces(content: Content): Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string> {
+  return typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
+}
+
+function ignoreMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}

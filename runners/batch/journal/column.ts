@@ -1,0 +1,40 @@
+type Store = Uint8Array | Uint16Array | Uint32Array;
+
+const chunkBits = 16;
+const chunkLength = 1 << chunkBits;
+const chunkMask = chunkLength - 1;
+
+/** A typed array that grows by whole chunks, so that growing never copies. Unset entries read 0. */
+export class Column {
+  private readonly chunks: Store[] = [];
+
+  constructor(private readonly make: new (length: number) => Store) {}
+
+  get(index: number): number {
+    return this.chunks[index >>> chunkBits]?.[index & chunkMask] ?? 0;
+  }
+
+  set(index: number, value: number): void {
+    const chunk = index >>> chunkBits;
+    while (this.chunks.length <= chunk) this.chunks.push(new this.make(chunkLength));
+    const store = this.chunks[chunk];
+    if (store) store[index & chunkMask] = value;
+  }
+}
+
+/** Whole numbers below 2^40 in five bytes: offsets in files of up to a terabyte, amounts of up to a million dollars. */
+export class WideColumn {
+  /** The largest value that fits. */
+  static readonly max = 2 ** 40 - 1;
+  private readonly low = new Column(Uint32Array);
+  private readonly high = new Column(Uint8Array);
+
+  get(index: number): number {
+    return this.high.get(index) * 0x1_0000_0000 + this.low.get(index);
+  }
+
+  set(index: number, value: number): void {
+    this.low.set(index, value >>> 0);
+    this.high.set(index, Math.floor(value / 0x1_0000_0000));
+  }
+}

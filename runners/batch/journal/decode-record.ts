@@ -1,0 +1,52 @@
+import { crc32 } from 'node:zlib';
+import { checksumBytes } from './encode-record.js';
+import type { JournalRecord } from './record.js';
+
+export interface NumberedRecord {
+  readonly n: number;
+  readonly record: JournalRecord;
+}
+
+/** The record of a line whose checksum `hasGoodChecksum` has found right. */
+export function decodeRecord(line: Buffer): NumberedRecord {
+  const {
+    n,
+    c: _checksum,
+    format: _format,
+    ...record
+  } = JSON.parse(line.toString()) as Record<string, unknown>;
+  return { n: n as number, record: record as unknown as JournalRecord };
+}
+
+/** Whether `bytes[start, end)` is a whole record: opened and closed as one, with the right checksum. */
+export function hasGoodChecksum(bytes: Buffer, start: number, end: number): boolean {
+  const bodyEnd = end - checksumBytes;
+  if (bodyEnd <= start || bytes[start] !== brace || !endsLikeRecord(bytes, end)) return false;
+  return crc32(bytes.subarray(start, bodyEnd)) === hexAt(bytes, end - 10);
+}
+
+const brace = 0x7b;
+const opening = [...Buffer.from(',"c":"')];
+const closing = [...Buffer.from('"}')];
+
+function endsLikeRecord(bytes: Buffer, end: number): boolean {
+  return matches(bytes, end - checksumBytes, opening) && matches(bytes, end - closing.length, closing);
+}
+
+function matches(bytes: Buffer, at: number, expected: readonly number[]): boolean {
+  for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false;
+  return true;
+}
+
+/** Eight lower-case hex digits as a number; -1, which is no checksum, where one of them is none. */
+function hexAt(bytes: Buffer, at: number): number {
+  let value = 0;
+  for (let i = at; i < at + 8; i++) {
+    const byte = bytes[i] ?? 0;
+    const digit =
+      byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}

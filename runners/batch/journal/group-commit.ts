@@ -1,0 +1,114 @@
+import { AsyncSubject, Observable } from 'rxjs';
+import type { AppendFile } from '../disk/append-file.js';
+import { encodeRecord } from './encode-record.js';
+import { JournalError } from './journal-error.js';
+import type { JournalRecord } from './record.js';
+
+interface Waiting {
+  readonly line: Buffer;
+  readonly done: AsyncSubject<void>;
+}
+
+/**
+ * Appends records with one write and one sync for all that came together: what arrives while a sync runs goes with the
+ * next. Memory holds what waits, which is bounded by the rows in flight.
+ */
+export class GroupCommit {
+  private waiting: Waiting[] = [];
+  private running: Promise<void> | undefined;
+  private failure: JournalError | undefined;
+
+  constructor(
+    private readonly file: AppendFile,
+    private readonly path: string,
+    private records: number,
+  ) {}
+
+  append(record: JournalRecord): Observable<void> {
+    let done: AsyncSubject<void> | undefined;
+    return new Observable<void>((subscriber) => {
+      done ??= this.add(record);
+      return done.subscribe(subscriber);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.running;
+    this.failure ??= new JournalError('journal-io', `The journal ${this.path} is closed.`);
+    await this.file.close();
+  }
+
+  private add(record: JournalRecord): AsyncSubject<void> {
+    const done = new AsyncSubject<void>();
+    try {
+      if (this.failure) throw this.failure;
+      const line = encodeRecord(this.records + 1, record);
+      this.records++;
+      this.waiting.push({ line, done });
+      this.running ??= Promise.resolve().then(() => this.drain());
+    } catch (error) {
+      done.error(error);
+    }
+    return done;
+  }
+
+  private async drain(): Promise<void> {
+    while (this.waiting.length > 0 && this.failure === undefined) await this.commit(this.waiting.splice(0));
+    this.running = undefined;
+  }
+
+  private async commit(batch: readonly Waiting[]): Promise<void> {
+    const start = this.file.end;
+    try {
+      await this.file.append(Buffer.concat(batch.map(({ line }) => line)));
+      await this.file.sync();
+    } catch (cause) {
+      return this.fail([...batch, ...this.waiting.splice(0)], start, cause);
+    }
+    for (const { done } of batch) {
+      done.next();
+      done.complete();
+    }
+  }
+
+  /** The file is cut back to what is durable, so that the next start finds whole records alone. */
+  private async fail(lost: readonly Waiting[], start: number, cause: unknown): Promise<void> {
+    this.failure = this.describe(start, cause);
+    await this.file
+      .cutTo(start)
+      .then(() => this.file.sync())
+      .catch(() => undefined);
+    for (const { done } of [...lost, ...this.waiting.splice(0)]) done.error(this.failure);
+  }
+
+  private describe(offset: number, cause: unknown): JournalError {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const what = `The journal ${this.path} cannot be written: ${reasonOf(code) ?? message}. `;
+    const next = `Nothing more is sent; what it held before (${offset} bytes) is safe. ${remedyOf(code)} and run the same command again.`;
+    return new JournalError('journal-io', what + next, { offset, errno: code, cause });
+  }
+}
+
+const reasons: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
+  ENOSPC: ['no space is left on the disk (ENOSPC)', 'Free some space'],
+  EDQUOT: ['the disk quota is used up (EDQUOT)', 'Free some space'],
+  EFBIG: [
+    'the file has reached the largest size that is allowed here (EFBIG)',
+    'Raise the limit (ulimit -f)',
+  ],
+  EROFS: ['the file system is read-only (EROFS)', 'Make it writable'],
+  EACCES: ['this user may not write there (EACCES)', 'Give the right to write'],
+  EPERM: ['this user may not write there (EPERM)', 'Give the right to write'],
+  EMFILE: ['too many files are open in this process (EMFILE)', 'Raise the limit (ulimit -n)'],
+  ENFILE: ['too many files are open on this machine (ENFILE)', 'Close some'],
+  EIO: ['the disk reports a fault (EIO)', 'Check the disk'],
+  ENOTDIR: ['a part of its path is a file, not a folder (ENOTDIR)', 'Choose another --out'],
+};
+
+export function reasonOf(code: string | undefined): string | undefined {
+  return code === undefined ? undefined : reasons[code]?.[0];
+}
+
+export function remedyOf(code: string | undefined): string {
+  return (code === undefined ? undefined : reasons[code]?.[1]) ?? 'Put it right';
+}

@@ -1,0 +1,109 @@
+import type { Observable } from 'rxjs';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
+import type { RowStates } from './row-states.js';
+
+/** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
+export interface Journal {
+  /** What earlier starts left. Stays as it was read: what this start appends is not added. */
+  readonly recovered: Recovered;
+  /**
+   * The first subscription queues the record; every subscription is told, by one emission and completion, once it is
+   * durable. Unsubscribing takes nothing back. Records are kept in the order of subscription. After the first error
+   * (`JournalError`) every later append errors as well.
+   */
+  append(record: JournalRecord): Observable<void>;
+  /** All durable records in order, up to the last one at the time of the call. Flat memory. */
+  records(): AsyncIterable<JournalRecord>;
+  /** The rows that earlier starts left in one of these states, with their records. Flat memory; in the order in which they were first sent. */
+  rowsIn(statuses: readonly RowStatus[]): AsyncIterable<RowRecords>;
+  /** What earlier starts wrote of one row. */
+  find(id: string): Promise<RowRecords | undefined>;
+  /** Waits for what is queued, then closes the file. Later appends error. */
+  close(): Promise<void>;
+}
+
+/** `open`: known, and still to be done. `sent`: an intent without an answer. `replied`: paid, its picture is not saved yet. */
+export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | 'completed' | FailureCode;
+
+/** The last records of one row. */
+export interface RowRecords {
+  readonly id: string;
+  readonly status: RowStatus;
+  /** POSTs over all starts. */
+  readonly attempts: number;
+  /** Missing where the row never had one (an invalid row), or where it was lost and the journal repaired. */
+  readonly intent?: IntentRecord;
+  readonly jobId?: string;
+  /** When the id was journalled, in ms since the epoch. */
+  readonly acceptedAt?: number;
+  readonly reply?: ReplyRecord;
+  readonly outcome?: OutcomeRecord;
+}
+
+/** A row that has not ended. */
+export interface PendingRow extends RowRecords {
+  readonly status: 'sent' | 'accepted' | 'replied';
+  readonly intent: IntentRecord;
+  /** What is reserved for it; `null`: no price is known. */
+  readonly price: MicroDollars | null;
+}
+
+/** What earlier starts left. */
+export interface Recovered {
+  /** Of the latest start. */
+  readonly identity?: RunIdentity;
+  /** How many starts the run has had. */
+  readonly starts: number;
+  readonly firstStartAt?: number;
+  readonly lastStartAt?: number;
+  /** End of the latest start; absent when that one died. */
+  readonly lastStop?: { readonly at: number; readonly exitCode: number };
+  readonly records: number;
+  /** Largest row number seen. */
+  readonly lastRow: number;
+  readonly rows: RowStates;
+  /** Rows that have not ended, those accepted first in front. */
+  readonly pending: ReadonlyMap<string, PendingRow>;
+  readonly totals: Totals;
+  /** Bytes of a record that was not finished when the run died; cut off. */
+  readonly tornBytes: number;
+  /** Set once the journal has been repaired. */
+  readonly heldUpToRow?: number;
+  /** POSTs of the row over all starts. */
+  attemptsOf(id: string): number;
+  /**
+   * Whether the row must be held as `unknown` instead of being bought: the journal was repaired, and a lost record may
+   * have been this row's purchase. Ask before any purchase; an outcome or an intent since the repair settles it.
+   */
+  mustHold(id: string, row: number): boolean;
+}
+
+/** Money and counts over all starts, in millionths of a dollar. */
+export interface Totals {
+  /** Rows by state; a state that no row has is missing. */
+  readonly rows: ReadonlyMap<RowStatus, number>;
+  readonly spent: MoneyBySource;
+  /** Held for rows that may have been paid, purchases of a row that was bought again since included. */
+  readonly unknown: MicroDollars;
+  /** Of `unknown`: purchases of rows that were bought again since, so possibly paid twice. */
+  readonly possiblyDouble: MicroDollars;
+  /** Reserved for pending rows. */
+  readonly reserved: MicroDollars;
+  /** How many purchases in `unknown` and `reserved` have no known price. */
+  readonly unpriced: number;
+  /** By `resolution`; the empty string for what has none. */
+  readonly byResolution: ReadonlyMap<
+    string,
+    MoneyBySource & { readonly purchases: number; readonly unknown: MicroDollars }
+  >;
+  /** Purchases with a known end. */
+  readonly purchases: number;
+  readonly statusCalls: number;
+}
+
+export interface MoneyBySource {
+  readonly reported: MicroDollars;
+  readonly estimated: MicroDollars;
+}

@@ -1,0 +1,36 @@
+import type { Disk } from '../disk/disk.js';
+import { readLines } from '../disk/read-lines.js';
+import { decodeRecord, hasGoodChecksum } from './decode-record.js';
+import { JournalError } from './journal-error.js';
+import type { JournalRecord } from './record.js';
+
+/**
+ * All records of a journal in order, in flat memory.
+ *
+ * @param to Byte after the last record. A line that is not ended before it is passed over: it is being written.
+ * @throws {JournalError} `journal-broken` at a line that is no record.
+ */
+export async function* readRecords(
+  disk: Disk,
+  path: string,
+  to?: number,
+): AsyncGenerator<JournalRecord, void, void> {
+  const file = await disk.open(path, 'r');
+  try {
+    let number = 0;
+    for await (const { bytes, offset, ended } of readLines(file, to === undefined ? {} : { to })) {
+      number++;
+      const good = hasGoodChecksum(bytes, 0, bytes.length);
+      if (!good && !ended) return;
+      if (!good) throw unreadable(path, number, offset);
+      yield decodeRecord(bytes).record;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function unreadable(path: string, line: number, offset: number): JournalError {
+  const message = `The journal ${path} is damaged: line ${line}, at byte ${offset}, is not a record.`;
+  return new JournalError('journal-broken', message, { line, offset });
+}

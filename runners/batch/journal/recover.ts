@@ -1,0 +1,107 @@
+import type { DiskFile } from '../disk/disk.js';
+import { readLineBlocks } from '../disk/read-lines.js';
+import { hasGoodChecksum } from './decode-record.js';
+import { HeadScanner } from './head-scanner.js';
+import { JournalError } from './journal-error.js';
+import { newerFormat, Recovery } from './recovery.js';
+import { salvage } from './salvage.js';
+
+export interface RecoveredFile {
+  readonly recovery: Recovery;
+  /** Where the last good record ends, without what is torn behind it. */
+  readonly goodEnd: number;
+  /** The last good record lacks its newline: the crash came between the two. */
+  readonly newlineMissing: boolean;
+  /** Bytes behind `goodEnd` that are no record. */
+  readonly tornBytes: number;
+}
+
+/**
+ * Reads a journal once, from the first byte to the last. A record that was being written when the process or the machine
+ * died is passed over; nobody was told that it was durable, so nothing was done on its account.
+ *
+ * @throws {JournalError} `journal-broken` where a record that may have been durable cannot be read; `journal-newer`.
+ */
+export async function recover(file: DiskFile, path: string): Promise<RecoveredFile> {
+  const pass = new Pass(path);
+  for await (const { bytes, offset } of readLineBlocks(file)) pass.block(bytes, offset);
+  pass.recovery.finish();
+  return pass.result();
+}
+
+class Pass {
+  readonly recovery = new Recovery();
+  private readonly head = new HeadScanner();
+  private line = 0;
+  private goodEnd = 0;
+  private newlineMissing = false;
+  private tornBytes = 0;
+
+  constructor(private readonly path: string) {}
+
+  block(bytes: Buffer, offset: number): void {
+    let start = 0;
+    while (start < bytes.length) {
+      this.line++;
+      const end = bytes.indexOf(0x0a, start);
+      if (end < 0) return this.tail(bytes.subarray(start), offset + start);
+      if (!hasGoodChecksum(bytes, start, end))
+        throw this.unreadable(bytes.subarray(start, end), offset + start);
+      this.record(bytes, start, end, offset + start);
+      this.goodEnd = offset + end + 1;
+      start = end + 1;
+    }
+  }
+
+  result(): RecoveredFile {
+    const { recovery, goodEnd, newlineMissing, tornBytes } = this;
+    return { recovery, goodEnd, newlineMissing, tornBytes };
+  }
+
+  /** What no newline ends: nothing of it was durable, unless whole records lie behind bytes that are none. */
+  private tail(bytes: Buffer, offset: number): void {
+    const [first, second] = salvage(bytes);
+    if (first !== undefined && (first.start > 0 || second !== undefined))
+      throw this.broken(offset, 'is not a record');
+    this.tornBytes = bytes.length;
+    if (first === undefined) return;
+    this.record(bytes, 0, first.end, offset);
+    this.goodEnd = offset + first.end;
+    this.newlineMissing = true;
+    this.tornBytes -= first.end;
+  }
+
+  private record(bytes: Buffer, start: number, end: number, offset: number): void {
+    if (!this.head.scan(bytes, start, end))
+      throw this.broken(offset, 'has the right checksum, but is not a record');
+    const n = this.head.number('n');
+    const expected = this.recovery.records + 1;
+    if (n !== expected) throw this.broken(offset, `is record ${n}, where record ${expected} was expected`);
+    this.recovery.take(this.head, offset, () => bytes.subarray(start, end));
+  }
+
+  private unreadable(line: Buffer, offset: number): JournalError {
+    const format = this.line === 1 ? formatOf(line) : undefined;
+    return format === undefined
+      ? this.broken(offset, 'is not a record, or has been changed')
+      : newerFormat(format);
+  }
+
+  private broken(offset: number, why: string): JournalError {
+    const message =
+      `The journal ${this.path} is damaged: line ${this.line}, at byte ${offset}, ${why}. Nothing was sent. ` +
+      'Put back a good copy of the file, or run the same command with --repair: it keeps the damaged file beside it, ' +
+      'goes on with every record that can be read, and holds the rows whose purchase may be lost.';
+    return new JournalError('journal-broken', message, { offset, line: this.line });
+  }
+}
+
+/** A first line without a checksum that we know may be one of a later format, which says so. */
+function formatOf(line: Buffer): number | undefined {
+  try {
+    const { format } = JSON.parse(line.toString()) as { format?: unknown };
+    return typeof format === 'number' && format > 1 ? format : undefined;
+  } catch {
+    return undefined;
+  }
+}

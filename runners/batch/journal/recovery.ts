@@ -1,0 +1,186 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { decodeRecord } from './decode-record.js';
+import { journalFormat } from './encode-record.js';
+import type { HeadScanner } from './head-scanner.js';
+import { IdHash } from './id-hash.js';
+import { JournalError } from './journal-error.js';
+import type { JournalRecord, CostSource, RecordOf, RunIdentity } from './record.js';
+import { contentBits, RowStates, statusByte, statusOf } from './row-states.js';
+import { RowTable } from './row-table.js';
+import { bookings, Tally } from './tally.js';
+
+/** Bits of `RowTable.flags`. */
+const unpriced = 1;
+/** Known before a repair, and neither sent nor ended since. */
+const beforeRepair = 2;
+
+const pendingStatuses = new Set(['sent', 'accepted', 'replied']);
+
+/** Grows with each record of the pass; holds what `Recovered` tells. */
+export class Recovery {
+  readonly table = new RowTable();
+  readonly rows = new RowStates(this.table);
+  readonly tally = new Tally(this.table, unpriced);
+  records = 0;
+  lastRow = 0;
+  starts = 0;
+  identity: RunIdentity | undefined;
+  firstStartAt: number | undefined;
+  lastStartAt: number | undefined;
+  lastStop: { at: number; exitCode: number } | undefined;
+  heldUpToRow: number | undefined;
+  private readonly hash = new IdHash();
+
+  /** Takes in a record that begins at `offset` of the file; `head` has been scanned from `line`. */
+  take(head: HeadScanner, offset: number, line: () => Buffer): void {
+    this.records++;
+    const kind = head.text('k');
+    if (head.has('id')) this.takeRow(kind, head, offset);
+    else this.takeRun(decodeRecord(line()).record, line);
+  }
+
+  /** Rows whose intent is lost cannot be gone on with: they are open, and `mustHold` keeps them from being bought. */
+  finish(): void {
+    for (let row = 0; row < this.table.length; row++) {
+      if (pendingStatuses.has(this.statusAt(row)) && this.table.intentAt.get(row) === 0) {
+        this.setStatus(row, 'open');
+        this.flag(row, beforeRepair, true);
+        this.heldUpToRow ??= 0;
+      }
+    }
+  }
+
+  statusAt(row: number): ReturnType<typeof statusOf> {
+    return statusOf(this.table.status.get(row));
+  }
+
+  indexOf(id: string): number {
+    return this.table.find(this.hash.ofText(id));
+  }
+
+  mustHold(id: string, row: number): boolean {
+    if (this.heldUpToRow === undefined) return false;
+    const index = this.indexOf(id);
+    if (index < 0) return row <= this.heldUpToRow;
+    return (this.table.flags.get(index) & beforeRepair) !== 0 && this.statusAt(index) !== 'completed';
+  }
+
+  private takeRow(kind: string, head: HeadScanner, offset: number): void {
+    const row = this.table.add(head.id);
+    switch (kind as JournalRecord['k']) {
+      case 'intent':
+        return this.takeIntent(row, head, offset);
+      case 'refused':
+        return this.takeRefusal(row);
+      case 'accepted':
+        this.table.acceptedAt.set(row, offset + 1);
+        return this.setStatus(row, 'accepted');
+      case 'reply':
+        this.table.replyAt.set(row, offset + 1);
+        this.tally.settle(row, head.text('source') as CostSource, head.number('cost'));
+        return this.setStatus(row, 'replied');
+      case 'outcome':
+        return this.takeOutcome(row, head, offset);
+      case 'reopen':
+        return this.takeReopening(row, head.text('to'), head.text('why'));
+      default:
+        throw unknownKind(kind);
+    }
+  }
+
+  private takeIntent(row: number, head: HeadScanner, offset: number): void {
+    const price = head.number('price');
+    const buys = price !== 0;
+    if (buys) this.tally.close(row);
+    if (this.tally.bookingOf(row) === bookings.none) {
+      this.tally.setResolution(row, head.text('resolution'));
+      this.tally.book(row, bookings.reserved, price);
+    }
+    this.table.intentAt.set(row, offset + 1);
+    this.table.replyAt.set(row, 0);
+    if (buys) this.table.acceptedAt.set(row, 0);
+    this.table.attempts.set(row, Math.min(head.number('attempt'), 0xffff));
+    this.table.content.set(row, contentBits(head.text('hash')));
+    this.lastRow = Math.max(this.lastRow, head.number('row'));
+    this.flag(row, beforeRepair, false);
+    this.setStatus(row, this.table.acceptedAt.get(row) === 0 ? 'sent' : 'accepted');
+  }
+
+  /** Only an intent without an answer can be refused. */
+  private takeRefusal(row: number): void {
+    if (this.statusAt(row) !== 'sent') return;
+    this.tally.unbook(row);
+    this.setStatus(row, 'open');
+  }
+
+  private takeOutcome(row: number, head: HeadScanner, offset: number): void {
+    const failed = head.text('status') === 'failed';
+    this.table.outcomeAt.set(row, offset + 1);
+    this.tally.settle(row, head.text('source') as CostSource, head.number('cost'));
+    this.tally.statusCalls += head.number('statusCalls') || 0;
+    this.flag(row, beforeRepair, false);
+    this.setStatus(row, failed ? (head.text('code') as FailureCode) : 'completed');
+  }
+
+  private takeReopening(row: number, to: string, why: string): void {
+    if (to === 'buy') {
+      if (why === 'settle') this.tally.unbook(row);
+      else this.tally.close(row);
+      return this.setStatus(row, 'open');
+    }
+    this.tally.reserveAgain(row);
+    this.setStatus(row, to === 'poll' ? 'accepted' : 'replied');
+  }
+
+  private takeRun(record: JournalRecord, line: () => Buffer): void {
+    switch (record.k) {
+      case 'start':
+        return this.takeStart(record, line());
+      case 'stop':
+        this.lastStop = { at: record.at, exitCode: record.exitCode };
+        return;
+      case 'repaired':
+        this.heldUpToRow = Math.max(this.heldUpToRow ?? 0, record.heldUpToRow);
+        for (let row = 0; row < this.table.length; row++) this.flag(row, beforeRepair, true);
+        return;
+      default:
+        throw unknownKind(record.k);
+    }
+  }
+
+  private takeStart(record: RecordOf<'start'>, line: Buffer): void {
+    const { format } = JSON.parse(line.toString()) as { format?: number };
+    if (format !== undefined && format > journalFormat) throw newerFormat(format);
+    this.starts++;
+    this.identity = record.identity;
+    this.firstStartAt ??= record.at;
+    this.lastStartAt = record.at;
+    this.lastStop = undefined;
+  }
+
+  private setStatus(row: number, status: ReturnType<typeof statusOf>): void {
+    const byte = statusByte(status);
+    if (byte === undefined) throw unknownWord('failure code', status);
+    this.table.status.set(row, byte);
+  }
+
+  private flag(row: number, bit: number, on: boolean): void {
+    const flags = this.table.flags.get(row);
+    this.table.flags.set(row, on ? flags | bit : flags & ~bit);
+  }
+}
+
+export function newerFormat(format: number): JournalError {
+  const message = `The journal is of format ${format}, and this millrace reads up to ${journalFormat}: it was written by a newer one; go on with that.`;
+  return new JournalError('journal-newer', message);
+}
+
+function unknownKind(kind: string): JournalError {
+  return unknownWord('record kind', kind);
+}
+
+/** Taken for something else it could be bought again: better not to go on. */
+function unknownWord(what: string, word: string): JournalError {
+  const message = `The journal has the ${what} "${word}", which this millrace does not know: it was written by a newer one; go on with that.`;
+  return new JournalError('journal-newer', message);
+}

@@ -1,0 +1,103 @@
+import { crc32 } from 'node:zlib';
+import type { Disk, DiskFile } from '../disk/disk.js';
+import { replaceFile } from '../disk/replace-file.js';
+import { readLines } from '../disk/read-lines.js';
+import { decodeRecord, hasGoodChecksum } from './decode-record.js';
+import { checksumBytes, checksumText, encodeRecord } from './encode-record.js';
+import { HeadScanner } from './head-scanner.js';
+import { salvage } from './salvage.js';
+
+/** Rows in flight are taken about in order: so many rows behind the last one seen may have been sent as well. */
+const slackRows = 1_000;
+/** No intent is shorter. */
+const leastIntentBytes = 200;
+
+/**
+ * Keeps every record that can be read, numbers them anew, and closes with a `repaired` record. The damaged file stays
+ * beside it as `journal.jsonl.broken-1` (2, 3 …).
+ */
+export async function repairJournal(disk: Disk, path: string, now: () => number): Promise<void> {
+  await keepCopy(disk, path);
+  const file = await disk.open(path, 'r');
+  try {
+    await replaceFile(disk, path, repaired(file, now));
+  } finally {
+    await file.close();
+  }
+}
+
+async function keepCopy(disk: Disk, path: string): Promise<void> {
+  let n = 1;
+  while ((await disk.stat(`${path}.broken-${n}`)) !== undefined) n++;
+  const file = await disk.open(path, 'r');
+  try {
+    await replaceFile(disk, `${path}.broken-${n}`, allBytes(file));
+  } finally {
+    await file.close();
+  }
+}
+
+async function* allBytes(file: DiskFile): AsyncGenerator<Uint8Array, void, void> {
+  const chunk = Buffer.allocUnsafeSlow(1 << 20);
+  for (let position = 0; ;) {
+    const count = await file.read(chunk, position);
+    if (count === 0) return;
+    yield chunk.subarray(0, count);
+    position += count;
+  }
+}
+
+async function* repaired(file: DiskFile, now: () => number): AsyncGenerator<Uint8Array, void, void> {
+  const survey = new Survey();
+  for await (const { bytes } of readLines(file)) {
+    const whole = hasGoodChecksum(bytes, 0, bytes.length);
+    if (!whole) survey.badBytes += bytes.length;
+    for (const { start, end } of whole ? [{ start: 0, end: bytes.length }] : salvage(bytes)) {
+      if (!whole) survey.badBytes -= end - start;
+      if (survey.see(bytes, start, end)) yield numbered(bytes.subarray(start, end), survey.kept);
+    }
+  }
+  yield encodeRecord(survey.kept + 1, { k: 'repaired', at: now(), ...survey.loss() });
+}
+
+/** What was found, and what must be missing. */
+class Survey {
+  kept = 0;
+  badBytes = 0;
+  private readonly head = new HeadScanner();
+  private lastNumber = 0;
+  private gaps = 0;
+  private lastRow = 0;
+  private picked = false;
+
+  /** Whether the record is one, and is kept. */
+  see(bytes: Buffer, start: number, end: number): boolean {
+    if (!this.head.scan(bytes, start, end)) return false;
+    const n = this.head.number('n');
+    if (n !== this.lastNumber + 1) this.gaps += Math.max(n - this.lastNumber - 1, 1);
+    this.lastNumber = n;
+    this.lastRow = Math.max(this.lastRow, this.head.number('row') || 0);
+    this.picked ||= this.head.text('k') === 'start' && pickedByName(bytes.subarray(start, end));
+    this.kept++;
+    return true;
+  }
+
+  loss(): { missing: number; heldUpToRow: number } {
+    const missing = Math.max(this.gaps, this.badBytes > 0 ? 1 : 0);
+    const slack = Math.max(slackRows, this.gaps, Math.ceil(this.badBytes / leastIntentBytes));
+    // Rows picked by name come in no order: any row may have been sent.
+    return { missing, heldUpToRow: this.picked ? Number.MAX_SAFE_INTEGER : this.lastRow + slack };
+  }
+}
+
+function pickedByName(line: Buffer): boolean {
+  const { record } = decodeRecord(line);
+  return record.k === 'start' && record.settings['only'] !== undefined;
+}
+
+/** The record under another number, so that the file counts without a gap again. */
+function numbered(record: Buffer, n: number): Buffer {
+  const body = record.subarray(record.indexOf(','), record.length - checksumBytes);
+  const bytes = Buffer.concat([Buffer.from(`{"n":${n}`), body]);
+  return Buffer.concat([bytes, Buffer.from(`,"c":"${checksumText(crc32(bytes))}"}\n`)]);
+}

@@ -1,0 +1,69 @@
+import { failureCodes } from '../../../src/contract/failure-code.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { IdHash } from './id-hash.js';
+import type { RowStatus } from './journal.js';
+import { RowTable } from './row-table.js';
+
+/** What is known of one row. */
+export interface RowState {
+  readonly status: RowStatus;
+  /** POSTs over all starts. */
+  readonly attempts: number;
+  /** Whether the row was last sent with this content hash; compares its first 32 bits. True where it was never sent. */
+  sameContent(hash: string): boolean;
+}
+
+/** A status in one byte. Their order is kept within a process only: the file holds words. */
+const statuses: readonly RowStatus[] = [
+  'open',
+  'sent',
+  'accepted',
+  'replied',
+  'completed',
+  ...(Object.keys(failureCodes) as FailureCode[]),
+];
+const bytes = new Map(statuses.map((status, byte) => [status, byte]));
+
+/** The state of a million rows in under 60 MB: by a 64-bit hash of the id, no id is kept. */
+export class RowStates {
+  private readonly hash = new IdHash();
+
+  /** @internal */
+  constructor(readonly table: RowTable = new RowTable()) {}
+
+  get size(): number {
+    return this.table.length;
+  }
+
+  get(id: string): RowState | undefined {
+    const index = this.table.find(this.hash.ofText(id));
+    if (index < 0) return undefined;
+    const content = this.table.content.get(index);
+    return {
+      status: statusOf(this.table.status.get(index)),
+      attempts: this.table.attempts.get(index),
+      sameContent: (hash) => content === 0 || contentBits(hash) === content,
+    };
+  }
+
+  /** Adds the row, or changes what is given. */
+  set(id: string, state: { status: RowStatus; hash?: string; attempts?: number }): void {
+    const index = this.table.add(this.hash.ofText(id));
+    this.table.status.set(index, statusByte(state.status) ?? 0);
+    if (state.hash !== undefined) this.table.content.set(index, contentBits(state.hash));
+    if (state.attempts !== undefined) this.table.attempts.set(index, Math.min(state.attempts, 0xffff));
+  }
+}
+
+/** The first eight of the hash's hex digits as a number. */
+export function contentBits(hash: string): number {
+  return Number.parseInt(hash.slice(0, 8), 16) >>> 0;
+}
+
+export function statusByte(status: RowStatus): number | undefined {
+  return bytes.get(status);
+}
+
+export function statusOf(byte: number): RowStatus {
+  return statuses[byte] ?? 'open';
+}

@@ -1,0 +1,65 @@
+import { Column, WideColumn } from './column.js';
+import type { IdHash } from './id-hash.js';
+
+const firstSlots = 1 << 10;
+
+/**
+ * What is known of each row, in typed arrays: about 45 bytes a row, no id and no object is kept. A row has an index, in
+ * the order of first appearance; an open-addressing table leads from the hash of its id to the index.
+ */
+export class RowTable {
+  length = 0;
+  readonly status = new Column(Uint8Array);
+  readonly flags = new Column(Uint8Array);
+  readonly attempts = new Column(Uint16Array);
+  /** First 32 bits of the content hash. */
+  readonly content = new Column(Uint32Array);
+  /** Index into the tally's resolutions. */
+  readonly resolution = new Column(Uint8Array);
+  readonly booking = new Column(Uint8Array);
+  readonly amount = new WideColumn();
+  /** Where the row's last record of each kind begins, plus 1; 0 for none. */
+  readonly intentAt = new WideColumn();
+  readonly acceptedAt = new WideColumn();
+  readonly replyAt = new WideColumn();
+  readonly outcomeAt = new WideColumn();
+  private readonly high = new Column(Uint32Array);
+  private readonly low = new Column(Uint32Array);
+  /** Index + 1; 0 is free. At most two thirds are taken. */
+  private slots = new Uint32Array(firstSlots);
+
+  /** The row's index, or -1. */
+  find(hash: IdHash): number {
+    return (this.slots[this.slotOf(hash.high, hash.low)] ?? 0) - 1;
+  }
+
+  /** The row's index; a row that was not known is added. */
+  add(hash: IdHash): number {
+    const slot = this.slotOf(hash.high, hash.low);
+    const taken = this.slots[slot] ?? 0;
+    if (taken > 0) return taken - 1;
+    const index = this.length++;
+    this.high.set(index, hash.high);
+    this.low.set(index, hash.low);
+    this.slots[slot] = index + 1;
+    if (this.length * 3 > this.slots.length * 2) this.grow();
+    return index;
+  }
+
+  private slotOf(high: number, low: number): number {
+    const mask = this.slots.length - 1;
+    let slot = low & mask;
+    for (;;) {
+      const taken = this.slots[slot] ?? 0;
+      if (taken === 0 || (this.low.get(taken - 1) === low && this.high.get(taken - 1) === high)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  private grow(): void {
+    this.slots = new Uint32Array(this.slots.length * 2);
+    for (let index = 0; index < this.length; index++) {
+      this.slots[this.slotOf(this.high.get(index), this.low.get(index))] = index + 1;
+    }
+  }
+}
