@@ -1,0 +1,115 @@
+import { Command } from 'commander';
+import { version } from '../../src/contract/version.js';
+import type { CliIo } from './io/cli-io.js';
+import type { FaultContext } from './io/explain-error.js';
+import { addEmulatorOptions, addRunOptions } from './options/add-run-options.js';
+
+type Raw = Record<string, unknown>;
+/** Notes the exit code that a command ends with. */
+type Ended = (exitCode: number) => void;
+
+/** The commands with their options. What a command does is loaded when it runs, so that the help comes at once. */
+export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Command {
+  const program = new Command('millrace')
+    .description('Sends the rows of a manifest to serverless endpoints. Never pays twice, never loses a row.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+    })
+    .addHelpText('after', closingWords);
+  addManifestCommands(program, io, fault, ended);
+  addFolderCommands(program, io, fault, ended);
+  addOtherCommands(program, io, fault, ended);
+  return program;
+}
+
+const closingWords = `
+A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin with --format and --out.
+The options of a command: millrace run --help. To begin: millrace plan <manifest>`;
+
+function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+  addRunOptions(
+    program
+      .command('plan')
+      .description('check every row and price the run; sends nothing. Takes the options of run')
+      .argument('<manifest>'),
+  ).action(async (manifest: string, raw: Raw) => {
+    const { plan } = await import('./commands/plan.js');
+    ended(await plan(manifest, raw, io, fault));
+  });
+  addRunOptions(
+    program.command('run').description('do it; run again to go on').argument('<manifest>'),
+  ).action(async (manifest: string, raw: Raw) => {
+    const { run } = await import('./commands/run.js');
+    ended(await run(manifest, raw, io, fault));
+  });
+}
+
+function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+  program
+    .command('status')
+    .description('where a run stands, also while it runs')
+    .argument('<out>')
+    .option('--json', 'as one JSON object on stdout')
+    .action(async (out: string, raw: Raw) => {
+      const { status } = await import('./commands/status.js');
+      ended(await status(out, raw, io));
+    });
+  program
+    .command('report')
+    .description('write report.html')
+    .argument('<out>')
+    .action(async (out: string) => {
+      const { report } = await import('./commands/report.js');
+      ended(await report(out, io, fault));
+    });
+  program
+    .command('settle')
+    .description('end a held row by hand')
+    .argument('<out>')
+    .argument('<id>')
+    .option('--job <ID>', 'it was accepted under this job id: the next start polls it')
+    .option('--paid <USD>', 'it was accepted and cost this, and its result is given up')
+    .option('--not-sent', 'it never reached the service: the next start sends it')
+    .action(async (out: string, id: string, raw: Raw) => {
+      const { settle } = await import('./commands/settle.js');
+      ended(await settle(out, id, raw, io, fault));
+    });
+  program
+    .command('refetch')
+    .description('download the pictures that are missing, buy nothing')
+    .argument('<out>')
+    .option('--quiet', 'only what needs a person')
+    .option('--json', 'the summary as one JSON object on stdout, everything else on stderr')
+    .action(async (out: string, raw: Raw) => {
+      const { refetch } = await import('./commands/refetch.js');
+      ended(await refetch(out, raw, io, fault));
+    });
+}
+
+function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+  addEmulatorOptions(
+    program
+      .command('serve')
+      .description('the emulator on a port of this machine')
+      .option('--port <N>', 'port to listen on (default: any free one)')
+      .option('--key <KEY>', 'the API key that it accepts (default: drawn at random)'),
+  ).action(async (raw: Raw) => {
+    const { serve } = await import('./commands/serve.js');
+    ended(await serve(raw, io, fault));
+  });
+  program
+    .command('init')
+    .description('write a manifest of the pictures in a folder')
+    .argument('<folder>')
+    .requiredOption('--prompt <TEXT>', 'what is to be done with each picture')
+    .option('--out <FILE>', 'the manifest (default: edits.csv in the folder)')
+    .action(async (folder: string, raw: Raw) => {
+      const { init } = await import('./commands/init.js');
+      ended(await init(folder, raw, io));
+    });
+}

@@ -1,0 +1,28 @@
+import type { Readable } from 'node:stream';
+import type { SchedulerLike } from 'rxjs';
+
+/** The signals that end a run in good order. */
+export type StopSignal = 'SIGINT' | 'SIGTERM';
+
+/** Everything of the process that a command may touch, so that a test can hand in its own. */
+export interface CliIo {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: OutStream;
+  readonly stderr: OutStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Relative paths of the command line start here. */
+  readonly cwd: string;
+  /** The clock of the display and of what is started. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
+  readonly scheduler?: SchedulerLike;
+  /** Listens for SIGINT and SIGTERM, which then no longer end the process. Returns how to stop listening. */
+  onStop(listener: (signal: StopSignal) => void): () => void;
+}
+
+/** A stream that text is written to: a terminal, a file or a pipe. */
+export interface OutStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): boolean;
+  on(event: 'resize', listener: () => void): unknown;
+  off(event: 'resize', listener: () => void): unknown;
+}

@@ -1,0 +1,70 @@
+import { appendFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { CommanderError } from 'commander';
+import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { redact } from '../../../src/contract/redact.js';
+import { plainText } from '../words/plain-text.js';
+import type { CliIo } from './cli-io.js';
+import { UsageError } from './usage-error.js';
+
+/** What a command has learned by the time it fails: where its details go, and what must not stand in them. */
+export interface FaultContext {
+  /** The run's folder once it is known to exist. */
+  folder?: string;
+  /** Masked wherever they would show. */
+  readonly secrets: string[];
+}
+
+/** Exit codes of errors that say by their code whose fault they are. What is not listed is a fault of millrace itself. */
+const exitCodes: Readonly<Record<string, number>> = {
+  usage: 2,
+  manifest: 2,
+  'invalid-option': 2,
+  'emulator-option': 2,
+};
+
+/** Tells a person why a command could not do its work, and returns the exit code for it. */
+export async function explainError(error: unknown, io: CliIo, fault: FaultContext): Promise<number> {
+  // Its text is printed already: the help, the version, or what is wrong with the command.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const say = (text: string) => void io.stderr.write(`${redact(text, fault.secrets)}\n`);
+  const exitCode = isMillraceError(error) ? exitCodes[error.code] : undefined;
+  if (error instanceof UsageError) {
+    for (const problem of error.problems) say(`error: ${plainText(problem)}`);
+    if (error.hint !== undefined) say(`  ${error.hint}`);
+    return 2;
+  }
+  if (isMillraceError(error) && exitCode !== undefined) {
+    for (const line of error.message.split('\n')) say(`error: ${plainText(line)}`);
+    return exitCode;
+  }
+  say(`error: this is a fault of millrace itself: ${plainText(nameOf(error), 200)}`);
+  say(`  the details are in ${await keepDetails(error, fault)}`);
+  return 70;
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** Appends the error to the run's log, or to a file of its own where there is no run, and returns the file's path. */
+async function keepDetails(error: unknown, { folder, secrets }: FaultContext): Promise<string> {
+  const at = Date.now();
+  const details = redact(inspect(error, { depth: 4, maxStringLength: 2000, maxArrayLength: 20 }), secrets);
+  const line = `${JSON.stringify({ level: 60, time: at, msg: 'fault of millrace', details })}\n`;
+  const paths = [
+    ...(folder === undefined ? [] : [join(folder, 'run.log')]),
+    join(tmpdir(), `millrace-${at}.log`),
+  ];
+  for (const path of paths) {
+    try {
+      await appendFile(path, line, { mode: 0o600 });
+      return path;
+    } catch {
+      // The folder may be what failed: the next place is tried.
+    }
+  }
+  return 'no file: none could be written';
+}

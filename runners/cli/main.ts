@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+import { runCli } from './run-cli.js';
+import type { StopSignal } from './io/cli-io.js';
+
+const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM'];
+
+// A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  onStop(listener) {
+    for (const signal of stopSignals) process.on(signal, listener);
+    return () => {
+      for (const signal of stopSignals) process.off(signal, listener);
+    };
+  },
+});

@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+
+/** Declares the options that `run` and `plan` share, in the groups in which the help shows them. Values are checked later. */
+export function addRunOptions(command: Command): Command {
+  addServiceOptions(command);
+  addManifestOptions(command);
+  addPaceOptions(command);
+  addDecisionOptions(command);
+  return command
+    .optionsGroup('What is printed:')
+    .option('--quiet', 'only what needs a person')
+    .option('--json', 'the result as one JSON object on stdout, everything else on stderr');
+}
+
+function addServiceOptions(command: Command): void {
+  command
+    .optionsGroup('Where rows go:')
+    .option('--endpoint <ID>', 'queue or image-edit endpoint; the column "endpoint" of a row wins')
+    .option('--base-url <URL>', 'host of the queue API (env MILLRACE_BASE_URL)')
+    .option('--lb-base-url <URL>', 'host of the routes (env MILLRACE_LB_BASE_URL)')
+    .option('--api-key-file <FILE>', 'file with the API key (else env MILLRACE_API_KEY)')
+    .option('--local', 'start the emulator in this process and use it: nothing is bought');
+  addEmulatorOptions(command);
+}
+
+/** What `--local` and `serve` can set of the emulator. */
+export function addEmulatorOptions(command: Command): Command {
+  return command
+    .option('--functions <FILE>', 'emulator: module that exports the functions of its endpoints and routes')
+    .option('--workers <N>', 'emulator: workers of each endpoint')
+    .option('--latency <DISTRIBUTION>', 'emulator: how long jobs take, such as 200ms or lognormal:8s,0.4')
+    .option('--faults <LIST>', 'emulator: faults by probability, such as 429=0.1,reset-after=0.05');
+}
+
+function addManifestOptions(command: Command): void {
+  command
+    .optionsGroup('The manifest and its folder:')
+    .option('--out <DIR>', 'output folder, and so the run (default: edits.out beside edits.csv)')
+    .option('--format <FORMAT>', 'csv or jsonl, where the file name does not say it')
+    .option('--set <NAME=VALUE>', 'a field for every row; may be repeated', collect)
+    .option('--map <NAME=COLUMN>', 'read a field from a column of another name; may be repeated', collect)
+    .option('--kind <KIND>', 'edit, job or route (default: from the columns)')
+    .option('--mode <MODE>', 'sync (/runsync) or async (/run and polling) (default: edits sync, jobs async)')
+    .option('--limit <N>', 'do only the first N rows that are to be done')
+    .option('--only <IDS>', 'do only these rows: ids separated by commas', collect)
+    .option('--skip-invalid', 'invalid rows become failures instead of stopping the run');
+}
+
+function addPaceOptions(command: Command): void {
+  command
+    .optionsGroup('Pace and limits:')
+    .option('--concurrency <N>', 'rows in flight (default: 8)')
+    .option('--downloads <N>', 'pictures being saved at once (default: 4)')
+    .option('--rate <N>', 'requests a second to the service, all rows together (default: no limit)')
+    .option(
+      '--runsync-timeout <D>',
+      'client timeout of /runsync; past it with no id a row is unknown (default: 60s)',
+    )
+    .option('--timeout <D>', 'limit of one row, from its first request to its end (default: 1h)')
+    .option('--retries <N>', 'extra tries of what is safe to try again (default: 4)');
+}
+
+function addDecisionOptions(command: Command): void {
+  command
+    .optionsGroup('Money and failures:')
+    .option('--max-cost <USD>', 'never reserve beyond it, over all starts of the run')
+    .option('--yes', 'do not ask, whatever the price')
+    .option('--on-unknown <ACTION>', 'a request that may have been accepted: hold or retry (default: hold)')
+    .option(
+      '--retry <CODES>',
+      'failures to take up: failed, unknown, expired, all, or codes (default: download,deadline)',
+      collect,
+    )
+    .option(
+      '--changed <ACTION>',
+      'rows that were bought and have changed since: keep or redo (default: keep)',
+    )
+    .option('--halt <N|P%>', 'stop when so many rows have failed')
+    .option('--no-download', 'leave pictures at their URLs');
+}
+
+function collect(value: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), value];
+}

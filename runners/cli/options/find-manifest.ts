@@ -1,0 +1,73 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { manifestFormat } from '../../batch/manifest/manifest-format.js';
+import type { CliIo } from '../io/cli-io.js';
+import { UsageError } from '../io/usage-error.js';
+
+/** Where the rows come from. */
+export interface ManifestSource {
+  /** As the person wrote it: it stands in messages. */
+  readonly name: string;
+  /** Absolute; `undefined` for stdin. */
+  readonly path: string | undefined;
+  readonly format: 'csv' | 'jsonl';
+  readonly gzip: boolean;
+  /** Image paths of the manifest start here. */
+  readonly folder: string;
+}
+
+/** The manifest that the command line names: its file is there, and its format is known. Throws `UsageError`. */
+export async function findManifest(
+  name: string,
+  format: 'csv' | 'jsonl' | undefined,
+  io: Pick<CliIo, 'cwd'>,
+): Promise<ManifestSource> {
+  if (name === '-') {
+    if (format === undefined)
+      throw new UsageError(['a manifest from stdin (-) needs --format csv or --format jsonl']);
+    return { name: 'stdin', path: undefined, format, gzip: false, folder: io.cwd };
+  }
+  const path = resolve(io.cwd, name);
+  const found = await stat(path).catch((error: unknown) => fail(name, error as NodeJS.ErrnoException));
+  if (found.isDirectory()) {
+    throw new UsageError(
+      [`"${name}" is a folder, not a manifest`],
+      `millrace init ${name} --prompt "…" writes one of its pictures`,
+    );
+  }
+  const known = manifestFormat(path);
+  if (known === undefined && format === undefined) {
+    throw new UsageError([
+      `"${basename(name)}" is no .csv, .jsonl or .ndjson file (each also .gz): say what it is with --format csv or --format jsonl`,
+    ]);
+  }
+  return {
+    name,
+    path,
+    format: format ?? known?.format ?? 'csv',
+    gzip: known?.gzip ?? /\.gz$/i.test(path),
+    folder: dirname(path),
+  };
+}
+
+/** The run's folder: as given, else beside the manifest by its name: `edits.csv` → `edits.out`, with `--local` `edits.local.out`. */
+export function outFolder(
+  source: ManifestSource,
+  given: string | undefined,
+  local: boolean,
+  cwd: string,
+): string {
+  if (given !== undefined) return resolve(cwd, given);
+  if (source.path === undefined)
+    throw new UsageError(['a manifest from stdin (-) needs --out DIR: it is kept there']);
+  const stem = basename(source.path)
+    .replace(/\.gz$/i, '')
+    .replace(/\.(csv|jsonl|ndjson)$/i, '');
+  return join(source.folder, `${stem}${local ? '.local' : ''}.out`);
+}
+
+function fail(name: string, error: NodeJS.ErrnoException): never {
+  const why =
+    error.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${error.code ?? error.message})`;
+  throw new UsageError([`manifest "${name}": ${why}`]);
+}

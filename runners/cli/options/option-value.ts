@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
+import { failureCodes } from '../../../src/contract/failure-code.js';
+import { parseDuration } from './parse-duration.js';
+import { parseHost } from './parse-host.js';
+
+/** A parser of one option's text: the value, or a problem that says what was given and what is allowed. */
+type Parsed<T> = { value: T } | { problem: string };
+
+/** What the values of options look like, each as a schema from the text of the command line. */
+export const optionValue = {
+  /** A duration with its unit, in ms. */
+  duration: (minMs: number, maxMs: number) =>
+    text((given): Parsed<number> => {
+      const parsed = parseDuration(given);
+      if ('problem' in parsed) return parsed;
+      if (parsed.ms >= minMs && parsed.ms <= maxMs) return { value: parsed.ms };
+      return {
+        problem: `"${given}" is out of bounds: from ${inUnits(minMs)} to ${inUnits(maxMs)} is allowed`,
+      };
+    }),
+  wholeNumber: (min: number, max: number) =>
+    text((given): Parsed<number> => {
+      const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+      if (value >= min && value <= max) return { value };
+      return { problem: `"${given}" is not allowed: a whole number from ${min} to ${max} is` };
+    }),
+  /** Dollars; a `$` in front is fine. */
+  usd: () =>
+    text((given): Parsed<number> => {
+      const value = /^\$?\d+(\.\d{1,6})?$/.test(given) ? Number(given.replace('$', '')) : Number.NaN;
+      if (Number.isFinite(value)) return { value };
+      return { problem: `"${given}" is no amount: write dollars such as 25 or 0.5` };
+    }),
+  /** So many a second; a fraction is fine. */
+  rate: () =>
+    text((given): Parsed<number> => {
+      const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
+      if (value > 0 && value <= 100_000) return { value };
+      return {
+        problem: `"${given}" is not allowed: a number of requests a second above 0 is, such as 20 or 0.5`,
+      };
+    }),
+  oneOf: <const T extends string>(...allowed: readonly T[]) =>
+    text((given): Parsed<T> => {
+      const value = allowed.find((one) => one === given);
+      return value === undefined ? { problem: `"${given}" is not one of ${allowed.join(', ')}` } : { value };
+    }),
+  /** `N` or `P%`. */
+  halt: () =>
+    text((given): Parsed<{ count: number } | { percent: number }> => {
+      const [, digits, percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(given) ?? [];
+      const value = Number(digits);
+      if (percent !== undefined && value > 0 && value <= 100) return { value: { percent: value } };
+      if (percent === undefined && Number.isInteger(value) && value > 0) return { value: { count: value } };
+      return {
+        problem: `"${given}" is not allowed: a number of rows such as 50, or a share such as 10%, is`,
+      };
+    }),
+  endpoint: () =>
+    text((given): Parsed<string> => {
+      const problem = checkEndpointId(given);
+      return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
+    }),
+  /** {base_url} or {lb_base_url}, without a trailing slash. */
+  host: () => text(parseHost),
+  /** Names separated by commas; the option may stand several times. */
+  names: () =>
+    z.array(z.string()).transform((given, context): string[] => {
+      const names = given.flatMap((list) => list.split(',')).map((name) => name.trim());
+      if (names.every((name) => name !== '')) return names;
+      context.addIssue({
+        code: 'custom',
+        message: `"${given.join(',')}" has an empty name between its commas`,
+      });
+      return z.NEVER;
+    }),
+  /** Failure codes and the words for several of them. */
+  retryCodes: () =>
+    optionValue.names().superRefine((codes, context) => codes.forEach((code) => checkCode(code, context))),
+  /** `NAME=VALUE`; the option may stand several times. */
+  pairs: (shape: 'NAME=VALUE' | 'NAME=COLUMN') =>
+    z.array(z.string()).transform((given, context): Record<string, string> => {
+      for (const pair of given.filter((one) => one.indexOf('=') < 1)) {
+        context.addIssue({ code: 'custom', message: `"${pair}" is not of the form ${shape}` });
+      }
+      return Object.fromEntries(
+        given.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+      );
+    }),
+};
+
+function text<T>(parse: (given: string) => Parsed<T>) {
+  return z.string().transform((given, context): T => {
+    const parsed = parse(given);
+    if ('value' in parsed) return parsed.value;
+    context.addIssue({ code: 'custom', message: parsed.problem });
+    return z.NEVER;
+  });
+}
+
+const severalCodes = ['failed', 'all'];
+
+function checkCode(code: string, context: z.RefinementCtx): void {
+  const codes = Object.entries(failureCodes).flatMap(([name, { scope }]) => (scope === 'row' ? [name] : []));
+  if (severalCodes.includes(code) || codes.includes(code)) return;
+  const allowed = [...severalCodes, ...codes].join(', ');
+  context.addIssue({ code: 'custom', message: `"${code}" is no failure code: ${allowed} are` });
+}
+
+function inUnits(ms: number): string {
+  if (ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+}

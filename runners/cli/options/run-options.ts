@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { optionValue } from './option-value.js';
+
+/** No timer waits longer: a limit beyond the lifetime of any job would only look like one. */
+const longestMs = 30 * 86_400_000;
+
+/** The options of `run` and `plan` as the command line gives them; durations in ms, money in USD. */
+export const runOptionsSchema = z
+  .object({
+    endpoint: optionValue.endpoint().optional(),
+    baseUrl: optionValue.host().optional(),
+    lbBaseUrl: optionValue.host().optional(),
+    apiKeyFile: z.string().optional(),
+    local: z.boolean().default(false),
+    functions: z.string().optional(),
+    workers: optionValue.wholeNumber(1, 10_000).optional(),
+    latency: z.string().optional(),
+    faults: z.string().optional(),
+    out: z.string().min(1, 'is empty: name a folder').optional(),
+    format: optionValue.oneOf('csv', 'jsonl').optional(),
+    set: optionValue.pairs('NAME=VALUE').default({}),
+    map: optionValue.pairs('NAME=COLUMN').default({}),
+    kind: optionValue.oneOf('edit', 'job', 'route').optional(),
+    mode: optionValue.oneOf('sync', 'async').optional(),
+    concurrency: optionValue.wholeNumber(1, 10_000).default(8),
+    downloads: optionValue.wholeNumber(1, 1000).default(4),
+    rate: optionValue.rate().optional(),
+    runsyncTimeout: optionValue.duration(1, longestMs).default(60_000),
+    timeout: optionValue.duration(1, longestMs).default(3_600_000),
+    retries: optionValue.wholeNumber(0, 1000).default(4),
+    onUnknown: optionValue.oneOf('hold', 'retry').default('hold'),
+    retry: optionValue.retryCodes().optional(),
+    maxCost: optionValue.usd().optional(),
+    yes: z.boolean().default(false),
+    limit: optionValue.wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
+    only: optionValue.names().optional(),
+    changed: optionValue.oneOf('keep', 'redo').default('keep'),
+    halt: optionValue.halt().optional(),
+    skipInvalid: z.boolean().default(false),
+    download: z.boolean().default(true),
+    quiet: z.boolean().default(false),
+    json: z.boolean().default(false),
+  })
+  .superRefine((options, context) => {
+    for (const name of ['functions', 'workers', 'latency', 'faults'] as const) {
+      if (options[name] !== undefined && !options.local) {
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'is for the emulator: it goes with --local',
+        });
+      }
+    }
+    for (const name of ['baseUrl', 'lbBaseUrl'] as const) {
+      if (options[name] !== undefined && options.local) {
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'does not go with --local: the emulator has its own',
+        });
+      }
+    }
+  });
+
+export type RunOptions = z.output<typeof runOptionsSchema>;

@@ -1,0 +1,122 @@
+import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
+import type { RunEvent } from '../../batch/run-batch.js';
+import { measurePace } from './measure-pace.js';
+import { nameCause } from './name-cause.js';
+import type { ProgressView } from './progress-view.js';
+
+/** Where a row that has begun stands. `sent`: between its first step and the service's word on it. */
+type Phase = 'sent' | 'queued' | 'working' | 'saving';
+
+/** The events of a run folded into what the display shows. Times are in ms by one clock; memory goes by rows in flight. */
+export interface ProgressFold {
+  take(event: RunEvent, at: number): void;
+  /** What /health said, to stand beside a cause until something moves. */
+  noteHealth(words: string): void;
+  /** The run has been told to stop. */
+  noteStopping(): void;
+  view(at: number): ProgressView;
+}
+
+/** A fold that has seen nothing yet, for a run of `concurrency` rows at once that begins at `startedAt`. */
+export function foldProgress(settings: { concurrency: number; startedAt: number }): ProgressFold {
+  const state = new ProgressState(settings.concurrency, settings.startedAt);
+  return {
+    take: (event, at) => state.take(event, at),
+    noteHealth: (words) => void (state.health = words),
+    noteStopping: () => void (state.stopping = true),
+    view: (at) => state.view(at),
+  };
+}
+
+class ProgressState {
+  health: string | undefined;
+  stopping = false;
+  private rows: number | undefined;
+  private endedBefore = 0;
+  private readonly ended = { completed: 0, failed: 0, unknown: 0 };
+  private readonly phases = new Map<string, Phase>();
+  private readonly inPhase = { sent: 0, queued: 0, working: 0, saving: 0 };
+  private readonly waits = new Map<WaitReason, number>();
+  private money: ProgressView['money'] = { spent: 0, unknown: 0 };
+  private movedAt: number;
+  private readonly pace;
+
+  constructor(
+    private readonly concurrency: number,
+    startedAt: number,
+  ) {
+    this.movedAt = startedAt;
+    this.pace = measurePace(startedAt);
+  }
+
+  take(event: RunEvent, at: number): void {
+    if (event.type === 'started') {
+      this.rows = event.rowsTotal;
+      this.endedBefore = event.alreadyEnded;
+    } else if (event.type === 'row') this.takeStep(event.id, event.event, at);
+    else if (event.type === 'ended') {
+      this.leave(event.id);
+      this.ended[event.status === 'completed' || event.status === 'unknown' ? event.status : 'failed'] += 1;
+      this.pace.note(this.done(), at);
+      this.moved(at);
+    } else if (event.type === 'money') {
+      const { spent, unknown, cap } = event;
+      this.money = { spent, unknown, ...(cap !== undefined && { cap }) };
+    }
+  }
+
+  view(at: number): ProgressView {
+    const { sent, queued, working, saving } = this.inPhase;
+    const inFlight = sent + queued + working;
+    const rowsPerMinute = this.pace.rowsPerMinute(this.done(), at);
+    const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
+    const standing = { movedAt: this.movedAt, waits: this.waits, inFlight, queued, working, saving };
+    return {
+      rows: this.rows,
+      endedBefore: this.endedBefore,
+      ...this.ended,
+      ...{ inFlight, queued, working, saving },
+      concurrency: this.concurrency,
+      rowsPerMinute,
+      leftMs: rowsPerMinute === undefined || left <= 0 ? undefined : (left / rowsPerMinute) * 60_000,
+      money: this.money,
+      cause: nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at),
+      stopping: this.stopping,
+    };
+  }
+
+  private takeStep(id: string, step: JobEvent<unknown>, at: number): void {
+    if (step.type === 'waiting') {
+      this.waits.set(step.why, Math.max(this.waits.get(step.why) ?? 0, at + step.forMs));
+    } else if (step.type === 'submitting') this.enter(id, 'sent', at);
+    else if (step.type === 'accepted') this.enter(id, 'queued', at);
+    else if (step.type === 'status') {
+      if (step.status !== 'COMPLETED') this.enter(id, step.status === 'IN_QUEUE' ? 'queued' : 'working', at);
+    } else if (step.outcome.status === 'completed') this.enter(id, 'saving', at);
+    else this.leave(id);
+  }
+
+  private enter(id: string, phase: Phase, at: number): void {
+    if (this.phases.get(id) === phase) return;
+    this.leave(id);
+    this.phases.set(id, phase);
+    this.inPhase[phase] += 1;
+    if (phase !== 'sent') this.moved(at);
+  }
+
+  private leave(id: string): void {
+    const phase = this.phases.get(id);
+    if (phase === undefined) return;
+    this.phases.delete(id);
+    this.inPhase[phase] -= 1;
+  }
+
+  private moved(at: number): void {
+    this.movedAt = at;
+    this.health = undefined;
+  }
+
+  private done(): number {
+    return this.ended.completed + this.ended.failed + this.ended.unknown;
+  }
+}

@@ -1,0 +1,44 @@
+import type { WaitReason } from '../../../src/contract/outcome.js';
+import { formatDuration } from '../words/amounts.js';
+
+/** Standing still for less than this is no news. */
+const patienceMs = 10_000;
+/** A wait that somebody ordered is named sooner; shorter ones would only flicker. */
+const flickerMs = 2_000;
+
+/** What is known at the moment `at` (ms) of a run that may stand still. */
+export interface Standing {
+  /** When something last moved: a row began, was taken up by a worker, or ended. */
+  readonly movedAt: number;
+  /** Until when requests of each kind of wait are held back. */
+  readonly waits: ReadonlyMap<WaitReason, number>;
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly working: number;
+  readonly saving: number;
+  /** What /health said last, if it was asked. */
+  readonly health?: string;
+}
+
+/** Why nothing moves, in a few words; `undefined` while it moves. An ordered wait is named soon, silence after a while. */
+export function nameCause(standing: Standing, at: number): string | undefined {
+  const stillMs = at - standing.movedAt;
+  if (stillMs < flickerMs) return undefined;
+  const ordered = nameWait(standing.waits, at);
+  if (ordered !== undefined || stillMs < patienceMs) return ordered;
+  const still = formatDuration(stillMs);
+  const health = standing.health === undefined ? '' : `; ${standing.health}`;
+  if (standing.queued > 0 && standing.working === 0) return `queue not moving for ${still}${health}`;
+  if (standing.working > 0) return `jobs at work, none has ended for ${still}${health}`;
+  if (standing.inFlight > 0) return `no reply for ${still}`;
+  return standing.saving > 0 ? `saving pictures, none has ended for ${still}` : undefined;
+}
+
+function nameWait(waits: Standing['waits'], at: number): string | undefined {
+  const untilLimit = (waits.get('rate-limited') ?? 0) - at;
+  if (untilLimit > 0) return `rate limited by the service, going on in ${formatDuration(untilLimit)}`;
+  const untilTry = (waits.get('backoff') ?? 0) - at;
+  if (untilTry > 0) return `backing off, next try in ${formatDuration(untilTry)}`;
+  const untilGate = (waits.get('gate') ?? 0) - at;
+  return untilGate > 0 ? `requests are held back for ${formatDuration(untilGate)}` : undefined;
+}

@@ -1,0 +1,89 @@
+import { interval, type SchedulerLike } from 'rxjs';
+import type { CliIo, OutStream } from '../io/cli-io.js';
+import { pickColors } from '../io/pick-colors.js';
+import type { ProgressView } from './progress-view.js';
+import { progressLine } from './progress-line.js';
+import { renderProgress } from './render-progress.js';
+
+/** The display changes at most so often, in ms. */
+const redrawEveryMs = 250;
+/** A log gets a line so often, in ms. */
+const lineEveryMs = 30_000;
+
+/** What shows a run's progress while it goes. */
+export interface Display {
+  /** A line that stays, above what is redrawn. */
+  note(text: string): void;
+  /** Takes the display off the terminal, or writes a log's last line. */
+  close(): void;
+}
+
+export interface DisplayOptions {
+  readonly stream: OutStream;
+  readonly env: CliIo['env'];
+  readonly quiet: boolean;
+  readonly scheduler: SchedulerLike;
+  readonly view: (at: number) => ProgressView;
+}
+
+/** A few redrawn lines on a terminal, a plain line every 30 s elsewhere, only the notes when it is to be quiet. */
+export function openDisplay(options: DisplayOptions): Display {
+  if (options.quiet) return quietDisplay(options.stream);
+  const onTerminal = options.stream.isTTY === true && options.env['TERM'] !== 'dumb';
+  return onTerminal ? liveDisplay(options) : plainDisplay(options);
+}
+
+function quietDisplay(stream: OutStream): Display {
+  return { note: (text) => void stream.write(`${text}\n`), close: () => undefined };
+}
+
+function plainDisplay({ stream, scheduler, view }: DisplayOptions): Display {
+  const write = () => void stream.write(`${progressLine(view(scheduler.now()))}\n`);
+  const ticking = interval(lineEveryMs, scheduler).subscribe(write);
+  return {
+    note: (text) => void stream.write(`${text}\n`),
+    close() {
+      ticking.unsubscribe();
+      write();
+    },
+  };
+}
+
+function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display {
+  const colors = pickColors(stream, env);
+  const unicode = canDrawBoxes(env);
+  let drawn: readonly string[] = [];
+  const columns = () => stream.columns ?? 80;
+  const rewrite = (lines: readonly string[], above = '') => {
+    const up = drawn.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns())), 0);
+    const back = up === 0 ? '\r' : `\r\u001b[${up}A`;
+    stream.write(`${back}${above}${lines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`);
+    drawn = lines;
+  };
+  const draw = () => {
+    const lines = renderProgress(view(scheduler.now()), { columns: columns(), colors, unicode });
+    if (lines.length !== drawn.length || lines.some((line, index) => line !== drawn[index])) rewrite(lines);
+  };
+  stream.on('resize', draw);
+  const ticking = interval(redrawEveryMs, scheduler).subscribe(draw);
+  draw();
+  return {
+    note: (text) => rewrite(drawn, `${text}\u001b[K\n`),
+    close() {
+      ticking.unsubscribe();
+      stream.off('resize', draw);
+      rewrite([]);
+    },
+  };
+}
+
+/** How many columns a line takes without its colours. */
+function widthOf(line: string): number {
+  // eslint-disable-next-line no-control-regex -- colours are control sequences
+  return line.replace(/\u001b\[[\d;]*m/g, '').length;
+}
+
+function canDrawBoxes(env: CliIo['env']): boolean {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
+  return locale === undefined ? env['TERM'] !== 'linux' : /utf-?8/i.test(locale);
+}

@@ -1,0 +1,32 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+
+/** Where a run stands at one moment: all that the display shows. */
+export interface ProgressView {
+  /** Rows of the manifest that this run takes up or had ended before. `undefined` until they are counted. */
+  readonly rows: number | undefined;
+  /** Rows that had ended before this start. */
+  readonly endedBefore: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Rows that are held because they may have been accepted. */
+  readonly unknown: number;
+  /** Rows that have been begun and have not ended, those whose picture is being saved not counted. */
+  readonly inFlight: number;
+  /** Of those in flight: at the service, waiting for a worker. */
+  readonly queued: number;
+  /** Of those in flight: at the service, being worked on. */
+  readonly working: number;
+  /** Rows whose picture is being saved, or waits to be. */
+  readonly saving: number;
+  readonly concurrency: number;
+  readonly rowsPerMinute: number | undefined;
+  readonly leftMs: number | undefined;
+  readonly money: {
+    readonly spent: MicroDollars;
+    readonly unknown: MicroDollars;
+    readonly cap?: MicroDollars;
+  };
+  /** Why nothing moves, while nothing moves. */
+  readonly cause: string | undefined;
+  readonly stopping: boolean;
+}

@@ -1,0 +1,111 @@
+import type { Colors } from '../io/pick-colors.js';
+import { countOf, formatCount, formatDuration, formatMoney } from '../words/amounts.js';
+import type { ProgressView } from './progress-view.js';
+
+/** How wide the terminal is and what it can show. */
+export interface Paper {
+  readonly columns: number;
+  readonly colors: Colors;
+  /** Whether it can draw a bar of box characters. */
+  readonly unicode: boolean;
+}
+
+/** A piece of a line with the colour it is to have; its width is that of `text`. */
+interface Segment {
+  readonly text: string;
+  readonly paint?: (text: string) => string;
+}
+
+/** The lines of the display, none wider than the terminal. */
+export function renderProgress(view: ProgressView, paper: Paper): string[] {
+  const width = Math.max(20, paper.columns - 1);
+  return [
+    renderHead(view, width, paper),
+    ...flow(countSegments(view, paper.colors), width, paper),
+    ...flow(paceSegments(view), width, paper),
+    ...renderCause(view, width, paper),
+  ];
+}
+
+function renderHead(view: ProgressView, width: number, paper: Paper): string {
+  const done = view.endedBefore + view.completed + view.failed + view.unknown;
+  if (view.rows === undefined) return cut('reading the manifest', width);
+  const share = view.rows === 0 ? 1 : done / view.rows;
+  const counts = `${formatCount(done)} of ${countOf(view.rows, 'row')}`;
+  const percent = `${Math.floor(share * 100)} %`.padStart(5);
+  const room = Math.min(40, width - counts.length - percent.length - 4);
+  if (room < 5) return cut(`${counts} ${percent.trim()}`, width);
+  return `${counts}  ${drawBar(share, room, paper)}  ${percent}`;
+}
+
+function drawBar(share: number, width: number, { colors, unicode }: Paper): string {
+  const full = Math.min(width, Math.floor(share * width));
+  const [done, open] = unicode ? ['━', '─'] : ['#', '-'];
+  return colors.green(done.repeat(full)) + colors.dim(open.repeat(width - full));
+}
+
+function countSegments(view: ProgressView, colors: Colors): Segment[] {
+  const phases = [
+    view.queued > 0 && `${view.queued} queued`,
+    view.working > 0 && `${view.working} working`,
+  ].filter(Boolean);
+  return [
+    { text: `${formatCount(view.completed)} completed`, paint: colors.green },
+    { text: `${formatCount(view.failed)} failed`, ...(view.failed > 0 && { paint: colors.red }) },
+    ...(view.unknown > 0 ? [{ text: `${formatCount(view.unknown)} unknown`, paint: colors.yellow }] : []),
+    { text: `${view.inFlight} in flight${phases.length > 0 ? ` (${phases.join(', ')})` : ''}` },
+    ...(view.saving > 0 ? [{ text: `${countOf(view.saving, 'picture')} saving` }] : []),
+    ...(view.endedBefore > 0 ? [{ text: `${formatCount(view.endedBefore)} done before` }] : []),
+  ];
+}
+
+function paceSegments(view: ProgressView): Segment[] {
+  const { rowsPerMinute: pace, leftMs, money } = view;
+  const spent = formatMoney(money.spent);
+  return [
+    ...(pace === undefined
+      ? []
+      : [{ text: `${formatCount(pace < 10 ? Math.round(pace * 10) / 10 : pace)} rows/min` }]),
+    ...(leftMs === undefined ? [] : [{ text: `${formatDuration(leftMs)} left` }]),
+    { text: money.cap === undefined ? `${spent} spent` : `${spent} of ${formatMoney(money.cap)} spent` },
+    ...(money.unknown > 0 ? [{ text: `${formatMoney(money.unknown)} unknown` }] : []),
+    { text: `concurrency ${view.concurrency}` },
+  ];
+}
+
+function renderCause(view: ProgressView, width: number, { colors }: Paper): string[] {
+  const said = view.stopping ? 'stopping: waiting for what is in flight; again to stop at once' : view.cause;
+  return said === undefined ? [] : wrap(said, width).map((line) => colors.yellow(line));
+}
+
+/** Segments side by side, going on in the next line where one does not fit. */
+function flow(segments: readonly Segment[], width: number, { unicode }: Paper): string[] {
+  const glue = unicode ? ' · ' : ' | ';
+  const lines: { text: string; width: number }[] = [];
+  for (const segment of segments) {
+    const text = cut(segment.text, width);
+    const painted = segment.paint?.(text) ?? text;
+    const last = lines.at(-1);
+    if (last === undefined || last.width + glue.length + text.length > width) {
+      lines.push({ text: painted, width: text.length });
+    } else {
+      last.text += glue + painted;
+      last.width += glue.length + text.length;
+    }
+  }
+  return lines.map((line) => line.text);
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(cut(word, width));
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+function cut(text: string, width: number): string {
+  return text.length > width ? text.slice(0, width) : text;
+}

@@ -1,0 +1,55 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { plainText } from './plain-text.js';
+
+/** Causes beyond this many are counted together: a wall of different texts helps nobody, and memory stays flat. */
+const maxGroups = 200;
+const idsKept = 5;
+
+/** Rows that failed alike. */
+export interface FailureGroup {
+  readonly code: FailureCode;
+  /** The message of the first of them; the last group of a long list has none. */
+  readonly message: string | undefined;
+  readonly count: number;
+  /** The ids of the first of them. */
+  readonly ids: readonly string[];
+}
+
+/** Failures as they come, put together by equal cause. */
+export interface FailureGroups {
+  take(failure: { id: string; code: FailureCode; message: string | undefined }): void;
+  /** The most frequent first. */
+  list(): FailureGroup[];
+}
+
+/** Two failures have an equal cause when code and message agree but for ids, numbers, addresses and quoted values. */
+export function groupFailures(): FailureGroups {
+  const groups = new Map<
+    string,
+    { code: FailureCode; message: string | undefined; count: number; ids: string[] }
+  >();
+  return {
+    take({ id, code, message }) {
+      const plain = message === undefined ? undefined : plainText(message, 300);
+      const cause = `${code} ${plain === undefined ? '' : causeOf(plain, id)}`;
+      const key = groups.has(cause) || groups.size < maxGroups ? cause : `${code} other`;
+      const group = groups.get(key) ?? {
+        code,
+        message: key === cause ? plain : undefined,
+        count: 0,
+        ids: [],
+      };
+      groups.set(key, group);
+      group.count += 1;
+      if (group.ids.length < idsKept) group.ids.push(id);
+    },
+    list: () => [...groups.values()].sort((one, other) => other.count - one.count),
+  };
+}
+
+function causeOf(message: string, id: string): string {
+  return message
+    .replaceAll(id, '#')
+    .replace(/https?:\/\/\S+/g, '#')
+    .replace(/[\w-]*\d[\w-]*/g, '#');
+}

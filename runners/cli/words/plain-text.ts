@@ -1,0 +1,19 @@
+// eslint-disable-next-line no-control-regex -- control characters are what it is about
+const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
+// eslint-disable-next-line no-control-regex -- the same; line and paragraph separators and bidi overrides go as well
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g;
+
+/**
+ * Text of the service or the manifest as one line that a terminal can show: escape sequences are dropped, every run of
+ * other control characters becomes a space, and what is longer than `maxLength` characters is cut with an ellipsis.
+ *
+ * @defaultValue maxLength 500
+ */
+export function plainText(text: string, maxLength = 500): string {
+  const plain = text
+    .slice(0, maxLength * 4)
+    .replace(escapeSequences, '')
+    .replace(controls, ' ')
+    .trim();
+  return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
+}

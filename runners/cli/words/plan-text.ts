@@ -1,0 +1,82 @@
+import type { InvalidRow } from '../../batch/manifest/row.js';
+import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { countOf, formatCount, formatMoney } from './amounts.js';
+import { plainText } from './plain-text.js';
+
+/** A plan as people read it: what the manifest holds, what is sent of it, what to look at, and the price. */
+export function planText(plan: Plan, name: string): string[] {
+  const kinds = Object.entries(plan.byKind).filter(([, count]) => count > 0);
+  const resolutions = Object.entries(plan.byResolution).filter(([, count]) => count > 0);
+  return [
+    `${name}: ${countOf(plan.rows, 'row')}${plan.invalid > 0 ? `, ${formatCount(plan.invalid)} of them invalid` : ''}`,
+    ...fact('kinds', counted(kinds)),
+    ...fact('resolutions', counted(resolutions)),
+    ...fact(
+      'repeats',
+      plan.repeats > 0
+        ? `${countOf(plan.repeats, 'row')} that another row asks for as well; each is bought`
+        : '',
+    ),
+    ...fact(
+      'many images',
+      plan.imagesBeyondRecommended > 0
+        ? `${countOf(plan.imagesBeyondRecommended, 'row')} with more than the recommended 1 to 3`
+        : '',
+    ),
+    ...fact('sent', plan.columnsSent.map((column) => plainText(column, 60)).join(', ')),
+    ...fact('not sent', plan.columnsNotSent.map((column) => plainText(column, 60)).join(', ')),
+    ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
+    ...fact('price', priceText(plan)),
+  ];
+}
+
+/** The price in a few words, with what is not in it. */
+export function priceText(plan: Plan): string {
+  const { estimated, unpriced } = plan.cost;
+  const open = unpriced > 0 ? `${countOf(unpriced, 'row')} of no known price` : '';
+  if (open === '') return formatMoney(estimated);
+  return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;
+}
+
+/** The first invalid rows, a line a problem that begins with file and line, and a count of the others. */
+export function invalidText(plan: Plan, name: string): string[] {
+  const rest = plan.invalid - plan.firstInvalid.length;
+  return [
+    ...plan.firstInvalid.flatMap((row) => invalidRowText(row, name)),
+    ...(rest > 0 ? [`… and ${countOf(rest, 'further invalid row')}`] : []),
+  ];
+}
+
+/** What `plan --json` prints: money in USD. */
+export function planJson(plan: Plan): Record<string, unknown> {
+  return {
+    rows: plan.rows,
+    byKind: plan.byKind,
+    byResolution: plan.byResolution,
+    repeats: plan.repeats,
+    invalid: plan.invalid,
+    cost: { estimated: toUsd(plan.cost.estimated), unpriced: plan.cost.unpriced },
+    firstInvalid: plan.firstInvalid.map(({ row, line, id, problems }) => ({ row, line, id, problems })),
+    warnings: plan.warnings,
+    columnsSent: plan.columnsSent,
+    columnsNotSent: plan.columnsNotSent,
+    imagesBeyondRecommended: plan.imagesBeyondRecommended,
+  };
+}
+
+function fact(label: string, text: string): string[] {
+  return text === '' ? [] : [`  ${label.padEnd(12)} ${text}`];
+}
+
+function counted(entries: readonly [string, number][]): string {
+  return entries.map(([name, count]) => `${plainText(name, 40)} ${formatCount(count)}`).join(', ');
+}
+
+function invalidRowText(row: InvalidRow, name: string): string[] {
+  const which = row.id === undefined ? `row ${row.row}` : `row ${row.row} (${plainText(row.id, 60)})`;
+  return row.problems.map(({ column, message }) => {
+    const where = column === undefined ? '' : `${plainText(column, 60)}: `;
+    return `${name}:${row.line}: ${which}: ${where}${plainText(message)}`;
+  });
+}
