@@ -18,7 +18,7 @@ interface Segment {
 
 /** The lines of the display, none wider than the terminal. */
 export function renderProgress(view: ProgressView, paper: Paper): string[] {
-  const width = Math.max(20, paper.columns - 1);
+  const width = Math.max(10, paper.columns - 1);
   return [
     renderHead(view, width, paper),
     ...flow(countSegments(view, paper.colors), width, paper),
@@ -33,9 +33,9 @@ function renderHead(view: ProgressView, width: number, paper: Paper): string {
   const share = view.rows === 0 ? 1 : done / view.rows;
   const counts = `${formatCount(done)} of ${countOf(view.rows, 'row')}`;
   const percent = `${Math.floor(share * 100)} %`.padStart(5);
-  const room = Math.min(40, width - counts.length - percent.length - 4);
+  const room = Math.min(40, width - counts.length - percent.length - 3);
   if (room < 5) return cut(`${counts} ${percent.trim()}`, width);
-  return `${counts}  ${drawBar(share, room, paper)}  ${percent}`;
+  return `${counts}  ${drawBar(share, room, paper)} ${percent}`;
 }
 
 function drawBar(share: number, width: number, { colors, unicode }: Paper): string {

@@ -73,7 +73,11 @@ describe('parseOptions', () => {
     ['changed', 'yes', '--changed: "yes" is not one of keep, redo'],
     ['maxCost', '-1', '--max-cost: "-1" is no amount: write dollars such as 25 or 0.5'],
     ['halt', '0', '--halt: "0" is not allowed: a number of rows such as 50, or a share such as 10%, is'],
-    ['halt', '120%', '--halt: "120%" is not allowed: a number of rows such as 50, or a share such as 10%, is'],
+    [
+      'halt',
+      '120%',
+      '--halt: "120%" is not allowed: a number of rows such as 50, or a share such as 10%, is',
+    ],
     ['endpoint', 'https://x', '--endpoint: "https://x" may hold only letters'],
     ['baseUrl', 'https://x/v2', '--base-url: "https://x/v2" ends in /v2'],
     ['limit', '0', '--limit: "0" is not allowed'],

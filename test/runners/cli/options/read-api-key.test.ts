@@ -12,16 +12,23 @@ describe('readApiKey', () => {
   afterEach(() => rm(cwd, { recursive: true }));
 
   it('takes the variable', async () => {
-    expect(await readApiKey(undefined, { cwd, env: { MILLRACE_API_KEY: 'k-123' } })).toEqual({ key: 'k-123' });
+    expect(await readApiKey(undefined, { cwd, env: { MILLRACE_API_KEY: 'k-123' } })).toEqual({
+      key: 'k-123',
+    });
   });
 
-  it.each([{}, { MILLRACE_API_KEY: '' }, { MILLRACE_API_KEY: ' \n' }])('names the variable when it is missing', async (env) => {
-    await expect(readApiKey(undefined, { cwd, env })).rejects.toThrow('MILLRACE_API_KEY is not set');
-  });
+  it.each([{}, { MILLRACE_API_KEY: '' }, { MILLRACE_API_KEY: ' \n' }])(
+    'names the variable when it is missing',
+    async (env) => {
+      await expect(readApiKey(undefined, { cwd, env })).rejects.toThrow('MILLRACE_API_KEY is not set');
+    },
+  );
 
   it('prefers the file, without its final newline', async () => {
     await writeFile(join(cwd, 'key'), 'from-file\n', { mode: 0o600 });
-    expect(await readApiKey('key', { cwd, env: { MILLRACE_API_KEY: 'other' } })).toEqual({ key: 'from-file' });
+    expect(await readApiKey('key', { cwd, env: { MILLRACE_API_KEY: 'other' } })).toEqual({
+      key: 'from-file',
+    });
   });
 
   it.each([0o640, 0o604])('warns of a file that others can read (%i)', async (mode) => {
@@ -43,6 +50,8 @@ describe('readApiKey', () => {
   });
 
   it('names a file that is not there', async () => {
-    await expect(readApiKey('nokey', { cwd, env: {} })).rejects.toThrow('--api-key-file: "nokey" cannot be read (ENOENT)');
+    await expect(readApiKey('nokey', { cwd, env: {} })).rejects.toThrow(
+      '--api-key-file: "nokey" cannot be read (ENOENT)',
+    );
   });
 });

@@ -3,7 +3,10 @@ import { serviceSettings } from '../../../../runners/cli/options/service-setting
 
 describe('serviceSettings', () => {
   it('takes options before variables', () => {
-    const env = { MILLRACE_BASE_URL: 'https://env.example.com/', MILLRACE_LB_BASE_URL: 'https://lb.example.com' };
+    const env = {
+      MILLRACE_BASE_URL: 'https://env.example.com/',
+      MILLRACE_LB_BASE_URL: 'https://lb.example.com',
+    };
     expect(serviceSettings({ baseUrl: 'https://given.example.com' }, env)).toEqual({
       baseUrl: 'https://given.example.com',
       lbBaseUrl: 'https://lb.example.com',
@@ -21,9 +24,12 @@ describe('serviceSettings', () => {
     expect(serviceSettings({}, { MILLRACE_BASE_URL: '' })).toEqual({ warnings: [] });
   });
 
-  it.each(['http://127.0.0.1:80', 'http://localhost', 'http://[::1]:9', 'https://example.com'])('is quiet about %s', (baseUrl) => {
-    expect(serviceSettings({ baseUrl }, {}).warnings).toEqual([]);
-  });
+  it.each(['http://127.0.0.1:80', 'http://localhost', 'http://[::1]:9', 'https://example.com'])(
+    'is quiet about %s',
+    (baseUrl) => {
+      expect(serviceSettings({ baseUrl }, {}).warnings).toEqual([]);
+    },
+  );
 
   it('warns loudly of plain http to another machine', () => {
     expect(serviceSettings({ baseUrl: 'http://example.com:8080' }, {}).warnings).toEqual([

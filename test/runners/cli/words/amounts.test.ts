@@ -16,12 +16,12 @@ describe('formatMoney', () => {
 
 describe('countOf', () => {
   it('tells one from many', () => {
-    expect([countOf(1, 'row'), countOf(2, 'row'), countOf(1234, 'purchase'), countOf(0, 'reply', 'replies')]).toEqual([
-      '1 row',
-      '2 rows',
-      '1,234 purchases',
-      '0 replies',
-    ]);
+    expect([
+      countOf(1, 'row'),
+      countOf(2, 'row'),
+      countOf(1234, 'purchase'),
+      countOf(0, 'reply', 'replies'),
+    ]).toEqual(['1 row', '2 rows', '1,234 purchases', '0 replies']);
   });
 });
 

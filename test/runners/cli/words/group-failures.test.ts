@@ -4,11 +4,24 @@ import { groupFailures } from '../../../../runners/cli/words/group-failures.js';
 describe('groupFailures', () => {
   it('puts equal causes together, whatever their ids, numbers and addresses', () => {
     const groups = groupFailures();
-    groups.take({ id: 'cat', code: 'job-failed', message: 'job 4f1e-u1 of cat: cannot read https://a/1.png' });
+    groups.take({
+      id: 'cat',
+      code: 'job-failed',
+      message: 'job 4f1e-u1 of cat: cannot read https://a/1.png',
+    });
     groups.take({ id: 'dog', code: 'rejected', message: 'images[0] is bad' });
-    groups.take({ id: 'owl', code: 'job-failed', message: 'job 77ab-u9 of owl: cannot read https://b/2.png' });
+    groups.take({
+      id: 'owl',
+      code: 'job-failed',
+      message: 'job 77ab-u9 of owl: cannot read https://b/2.png',
+    });
     expect(groups.list()).toEqual([
-      { code: 'job-failed', message: 'job 4f1e-u1 of cat: cannot read https://a/1.png', count: 2, ids: ['cat', 'owl'] },
+      {
+        code: 'job-failed',
+        message: 'job 4f1e-u1 of cat: cannot read https://a/1.png',
+        count: 2,
+        ids: ['cat', 'owl'],
+      },
       { code: 'rejected', message: 'images[0] is bad', count: 1, ids: ['dog'] },
     ]);
   });
@@ -22,8 +35,10 @@ describe('groupFailures', () => {
 
   it('stays small over a million different texts', () => {
     const groups = groupFailures();
-    const letters = (n: number) => n.toString(36).replace(/\d/g, (digit) => 'zyxwvutsrq'[Number(digit)] ?? '');
-    for (let n = 0; n < 5_000; n += 1) groups.take({ id: `id-${n}`, code: 'job-failed', message: `cause ${letters(n)}` });
+    const letters = (n: number) =>
+      n.toString(36).replace(/\d/g, (digit) => 'zyxwvutsrq'[Number(digit)] ?? '');
+    for (let n = 0; n < 5_000; n += 1)
+      groups.take({ id: `id-${n}`, code: 'job-failed', message: `cause ${letters(n)}` });
     const list = groups.list();
     expect(list.length).toBeLessThanOrEqual(201);
     expect(list.reduce((sum, group) => sum + group.count, 0)).toBe(5_000);

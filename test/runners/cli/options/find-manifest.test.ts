@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findManifest, outFolder } from '../../../../runners/cli/options/find-manifest.js';
+
+describe('findManifest', () => {
+  let cwd: string;
+  beforeEach(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'millrace-manifest-'));
+  });
+  afterEach(() => rm(cwd, { recursive: true }));
+
+  it('knows the format by the name', async () => {
+    await mkdir(join(cwd, 'in'));
+    await writeFile(join(cwd, 'in', 'rows.ndjson.gz'), '');
+    expect(await findManifest('in/rows.ndjson.gz', undefined, { cwd })).toEqual({
+      name: 'in/rows.ndjson.gz',
+      path: join(cwd, 'in', 'rows.ndjson.gz'),
+      format: 'jsonl',
+      gzip: true,
+      folder: join(cwd, 'in'),
+    });
+  });
+
+  it('takes any name when the format is given', async () => {
+    await writeFile(join(cwd, 'rows.txt'), '');
+    expect(await findManifest('rows.txt', 'csv', { cwd })).toMatchObject({ format: 'csv', gzip: false });
+    await expect(findManifest('rows.txt', undefined, { cwd })).rejects.toThrow(
+      'say what it is with --format csv',
+    );
+  });
+
+  it('names a file that is not there, and a folder', async () => {
+    await expect(findManifest('no.csv', undefined, { cwd })).rejects.toThrow(
+      'manifest "no.csv": there is no such file',
+    );
+    await expect(findManifest('.', undefined, { cwd })).rejects.toThrow('"." is a folder, not a manifest');
+  });
+
+  it('wants the format of stdin', async () => {
+    await expect(findManifest('-', undefined, { cwd })).rejects.toThrow('needs --format');
+    expect(await findManifest('-', 'jsonl', { cwd })).toMatchObject({
+      path: undefined,
+      format: 'jsonl',
+      folder: cwd,
+    });
+  });
+});
+
+describe('outFolder', () => {
+  const source = (path: string | undefined) => ({
+    name: 'x',
+    path,
+    format: 'csv' as const,
+    gzip: false,
+    folder: '/in',
+  });
+
+  it.each([
+    ['/in/edits.csv', false, '/in/edits.out'],
+    ['/in/edits.csv', true, '/in/edits.local.out'],
+    ['/in/day.1.jsonl.gz', false, '/in/day.1.out'],
+    ['/in/rows.txt', false, '/in/rows.txt.out'],
+  ])('of %s, local %s, is %s', (path, local, folder) => {
+    expect(outFolder(source(path), undefined, local, '/here')).toBe(folder);
+  });
+
+  it('is the one that is given', () => {
+    expect(outFolder(source('/in/edits.csv'), 'out/a', true, '/here')).toBe('/here/out/a');
+  });
+
+  it('must be given for stdin', () => {
+    expect(() => outFolder(source(undefined), undefined, false, '/here')).toThrow('needs --out DIR');
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../../../runners/batch/run-batch.js';
+import { foldProgress } from '../../../../runners/cli/progress/fold-progress.js';
+import type { JobEvent } from '../../../../src/contract/outcome.js';
+
+const startedAt = 1_000_000;
+const started = (rowsTotal: number, alreadyEnded = 0) =>
+  ({ type: 'started', rowsTotal, alreadyEnded }) as RunEvent;
+const step = (id: string, event: JobEvent<unknown>): RunEvent => ({ type: 'row', id, row: 1, event });
+const ended = (id: string, status: 'completed' | 'job-failed' | 'unknown' = 'completed'): RunEvent => ({
+  type: 'ended',
+  id,
+  row: 1,
+  status,
+  cost: 87_500,
+});
+const submitting: JobEvent<unknown> = { type: 'submitting', sync: false };
+const accepted: JobEvent<unknown> = { type: 'accepted', jobId: 'j' };
+const status = (name: string): JobEvent<unknown> => ({ type: 'status', status: name });
+const completed: JobEvent<unknown> = {
+  type: 'settled',
+  outcome: { status: 'completed', jobId: 'j', output: {}, costUsd: 0.0875 },
+};
+const refused: JobEvent<unknown> = {
+  type: 'settled',
+  outcome: { status: 'failed', code: 'refused', paid: 'no', message: 'busy' },
+};
+
+function viewAfter(events: readonly (readonly [seconds: number, event: RunEvent])[], at: number) {
+  const fold = foldProgress({ concurrency: 8, startedAt });
+  for (const [seconds, event] of events) fold.take(event, startedAt + seconds * 1000);
+  return fold.view(startedAt + at * 1000);
+}
+
+describe('foldProgress', () => {
+  it('knows nothing at first', () => {
+    expect(viewAfter([], 0)).toMatchObject({ rows: undefined, inFlight: 0, completed: 0, cause: undefined });
+  });
+
+  it('follows a row from its submission to its end', () => {
+    const steps: [RunEvent, object][] = [
+      [step('a', submitting), { inFlight: 1, queued: 0, working: 0, saving: 0 }],
+      [step('a', accepted), { inFlight: 1, queued: 1, working: 0 }],
+      [step('a', status('IN_QUEUE')), { inFlight: 1, queued: 1, working: 0 }],
+      [step('a', status('IN_PROGRESS')), { inFlight: 1, queued: 0, working: 1 }],
+      [step('a', status('COMPLETED')), { inFlight: 1, working: 1 }],
+      [step('a', completed), { inFlight: 0, working: 0, saving: 1 }],
+      [ended('a'), { inFlight: 0, saving: 0, completed: 1 }],
+    ];
+    const fold = foldProgress({ concurrency: 8, startedAt });
+    for (const [event, expected] of steps) {
+      fold.take(event, startedAt);
+      expect(fold.view(startedAt)).toMatchObject(expected);
+    }
+  });
+
+  it('lets go of a row that stays to be done', () => {
+    expect(
+      viewAfter(
+        [
+          [0, step('a', submitting)],
+          [1, step('a', refused)],
+        ],
+        2,
+      ),
+    ).toMatchObject({ inFlight: 0, failed: 0 });
+  });
+
+  it('counts what ended before apart from what ends now', () => {
+    const view = viewAfter(
+      [
+        [0, started(10, 6)],
+        [1, ended('a')],
+        [1, ended('b', 'job-failed')],
+        [2, ended('c', 'unknown')],
+      ],
+      2,
+    );
+    expect(view).toMatchObject({ rows: 10, endedBefore: 6, completed: 1, failed: 1, unknown: 1 });
+  });
+
+  it('tells pace and time left by what this start does', () => {
+    const view = viewAfter(
+      [
+        [0, started(100, 40)],
+        [5, ended('a')],
+        [10, ended('b')],
+      ],
+      10,
+    );
+    expect(view.rowsPerMinute).toBeCloseTo(12);
+    expect(view.leftMs).toBeCloseTo((58 / 12) * 60_000);
+  });
+
+  it('forgets the pace of long ago', () => {
+    const fast = Array.from({ length: 60 }, (_, n) => [n, ended(`f${n}`)] as const);
+    const slow = Array.from({ length: 20 }, (_, n) => [60 + n * 60, ended(`s${n}`)] as const);
+    expect(viewAfter([...fast, ...slow], 1200).rowsPerMinute).toBeLessThan(2);
+  });
+
+  it('takes over the money as it is told', () => {
+    const view = viewAfter([[0, { type: 'money', reserved: 1, spent: 2, unknown: 3, cap: 4 }]], 0);
+    expect(view.money).toEqual({ spent: 2, unknown: 3, cap: 4 });
+  });
+
+  it('names a rate limit while it lasts', () => {
+    const events = [[0, step('a', { type: 'waiting', why: 'rate-limited', forMs: 30_000 })]] as const;
+    expect(viewAfter(events, 4).cause).toBe('rate limited by the service, going on in 26 s');
+    expect(viewAfter(events, 30).cause).toBeUndefined();
+  });
+
+  it('names a queue that does not move, with what the service says of itself', () => {
+    const fold = foldProgress({ concurrency: 8, startedAt });
+    fold.take(step('a', accepted), startedAt);
+    expect(fold.view(startedAt + 9_000).cause).toBeUndefined();
+    fold.noteHealth('no worker is running');
+    expect(fold.view(startedAt + 45_000).cause).toBe('queue not moving for 45 s; no worker is running');
+    fold.take(step('a', status('IN_PROGRESS')), startedAt + 50_000);
+    expect(fold.view(startedAt + 65_000).cause).toBe('jobs at work, none has ended for 15 s');
+  });
+
+  it('names a reply that does not come, and a picture that is not saved', () => {
+    expect(viewAfter([[0, step('a', submitting)]], 40).cause).toBe('no reply for 40 s');
+    expect(viewAfter([[0, step('a', completed)]], 40).cause).toBe('saving pictures, none has ended for 40 s');
+  });
+
+  it('keeps the rows in flight and nothing else', () => {
+    const fold = foldProgress({ concurrency: 8, startedAt });
+    for (let n = 0; n < 10_000; n += 1) {
+      fold.take(step(`r${n}`, accepted), startedAt);
+      fold.take(ended(`r${n}`), startedAt);
+    }
+    expect(fold.view(startedAt)).toMatchObject({ inFlight: 0, queued: 0, completed: 10_000 });
+  });
+});

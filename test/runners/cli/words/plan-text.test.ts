@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
+import { invalidText, planJson, planText } from '../../../../runners/cli/words/plan-text.js';
+
+const plan = {
+  rows: 1200,
+  byKind: { edit: 1199, job: 1, route: 0 },
+  byResolution: { '1k': 1000, '4k': 199 },
+  repeats: 2,
+  invalid: 0,
+  firstInvalid: [],
+  warnings: ['column "Resolution" is not sent: did you mean "resolution"?'],
+  columnsSent: ['images', 'prompt'],
+  columnsNotSent: ['note', 'a\u001b[2Jb'],
+  imagesBeyondRecommended: 1,
+  cost: { estimated: 122_325_000, unpriced: 1 },
+} as unknown as Plan;
+
+describe('planText', () => {
+  it('says what is in a manifest, what to look at, and the price', () => {
+    expect(planText(plan, 'edits.csv')).toEqual([
+      'edits.csv: 1,200 rows',
+      '  kinds        edit 1,199, job 1',
+      '  resolutions  1k 1,000, 4k 199',
+      '  repeats      2 rows that another row asks for as well; each is bought',
+      '  many images  1 row with more than the recommended 1 to 3',
+      '  sent         images, prompt',
+      '  not sent     note, ab',
+      '  warning: column "Resolution" is not sent: did you mean "resolution"?',
+      '  price        $122.325 and 1 row of no known price',
+    ]);
+  });
+});
+
+describe('invalidText', () => {
+  it('names file, line, row, column and rule of each problem', () => {
+    const firstInvalid = [
+      {
+        row: 1,
+        line: 2,
+        id: 'cat',
+        problems: [{ column: 'resolution', message: '"8k" is not 1k, 2k or 4k' }],
+        cells: {},
+      },
+      {
+        row: 5,
+        line: 9,
+        problems: [{ message: 'holds nothing' }, { column: 'kind', message: 'no\u001b[1m' }],
+        cells: {},
+      },
+    ];
+    expect(invalidText({ ...plan, invalid: 30, firstInvalid }, 'edits.csv')).toEqual([
+      'edits.csv:2: row 1 (cat): resolution: "8k" is not 1k, 2k or 4k',
+      'edits.csv:9: row 5: holds nothing',
+      'edits.csv:9: row 5: kind: no',
+      '… and 28 further invalid rows',
+    ]);
+  });
+});
+
+describe('planJson', () => {
+  it('prints money in dollars', () => {
+    expect(planJson(plan)).toMatchObject({
+      rows: 1200,
+      invalid: 0,
+      repeats: 2,
+      cost: { estimated: 122.325 },
+    });
+  });
+});
