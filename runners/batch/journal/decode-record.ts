@@ -7,15 +7,15 @@ export interface NumberedRecord {
   readonly record: JournalRecord;
 }
 
+/** What the line says of itself, not of the run. */
+const framing = ['n', 'c', 'format'];
+
 /** The record of a line whose checksum `hasGoodChecksum` has found right. */
 export function decodeRecord(line: Buffer): NumberedRecord {
-  const {
-    n,
-    c: _checksum,
-    format: _format,
-    ...record
-  } = JSON.parse(line.toString()) as Record<string, unknown>;
-  return { n: n as number, record: record as unknown as JournalRecord };
+  const fields = JSON.parse(line.toString()) as Record<string, unknown>;
+  const n = fields['n'] as number;
+  for (const name of framing) Reflect.deleteProperty(fields, name);
+  return { n, record: fields as unknown as JournalRecord };
 }
 
 /** Whether `bytes[start, end)` is a whole record: opened and closed as one, with the right checksum. */

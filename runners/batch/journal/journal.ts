@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
-import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
 import type { RowStates } from './row-states.js';
+import type { RowStatus } from './row-status.js';
 
 /** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
 export interface Journal {
@@ -23,9 +23,6 @@ export interface Journal {
   /** Waits for what is queued, then closes the file. Later appends error. */
   close(): Promise<void>;
 }
-
-/** `open`: known, and still to be done. `sent`: an intent without an answer. `replied`: paid, its picture is not saved yet. */
-export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | 'completed' | FailureCode;
 
 /** The last records of one row. */
 export interface RowRecords {

@@ -5,7 +5,9 @@ import type { HeadScanner } from './head-scanner.js';
 import { IdHash } from './id-hash.js';
 import { JournalError } from './journal-error.js';
 import type { JournalRecord, CostSource, RecordOf, RunIdentity } from './record.js';
-import { contentBits, RowStates, statusByte, statusOf } from './row-states.js';
+import { contentBits, RowStates } from './row-states.js';
+import { statusByte, statusOf } from './row-status.js';
+import type { RowStatus } from './row-status.js';
 import { RowTable } from './row-table.js';
 import { bookings, Tally } from './tally.js';
 
@@ -50,7 +52,7 @@ export class Recovery {
     }
   }
 
-  statusAt(row: number): ReturnType<typeof statusOf> {
+  statusAt(row: number): RowStatus {
     return statusOf(this.table.status.get(row));
   }
 
@@ -158,7 +160,7 @@ export class Recovery {
     this.lastStop = undefined;
   }
 
-  private setStatus(row: number, status: ReturnType<typeof statusOf>): void {
+  private setStatus(row: number, status: RowStatus): void {
     const byte = statusByte(status);
     if (byte === undefined) throw unknownWord('failure code', status);
     this.table.status.set(row, byte);

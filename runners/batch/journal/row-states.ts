@@ -1,7 +1,6 @@
-import { failureCodes } from '../../../src/contract/failure-code.js';
-import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { IdHash } from './id-hash.js';
-import type { RowStatus } from './journal.js';
+import { statusByte, statusOf } from './row-status.js';
+import type { RowStatus } from './row-status.js';
 import { RowTable } from './row-table.js';
 
 /** What is known of one row. */
@@ -12,17 +11,6 @@ export interface RowState {
   /** Whether the row was last sent with this content hash; compares its first 32 bits. True where it was never sent. */
   sameContent(hash: string): boolean;
 }
-
-/** A status in one byte. Their order is kept within a process only: the file holds words. */
-const statuses: readonly RowStatus[] = [
-  'open',
-  'sent',
-  'accepted',
-  'replied',
-  'completed',
-  ...(Object.keys(failureCodes) as FailureCode[]),
-];
-const bytes = new Map(statuses.map((status, byte) => [status, byte]));
 
 /** The state of a million rows in under 60 MB: by a 64-bit hash of the id, no id is kept. */
 export class RowStates {
@@ -58,12 +46,4 @@ export class RowStates {
 /** The first eight of the hash's hex digits as a number. */
 export function contentBits(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16) >>> 0;
-}
-
-export function statusByte(status: RowStatus): number | undefined {
-  return bytes.get(status);
-}
-
-export function statusOf(byte: number): RowStatus {
-  return statuses[byte] ?? 'open';
 }

@@ -1,6 +1,7 @@
 import type { CostSource } from './record.js';
-import type { MoneyBySource, RowStatus, Totals } from './journal.js';
-import { statusOf } from './row-states.js';
+import type { MoneyBySource, Totals } from './journal.js';
+import { statusOf } from './row-status.js';
+import type { RowStatus } from './row-status.js';
 import type { RowTable } from './row-table.js';
 
 /** What a row's latest purchase counts as. One byte in the table. */

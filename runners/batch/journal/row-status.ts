@@ -1,0 +1,25 @@
+import { failureCodes } from '../../../src/contract/failure-code.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+
+/** `open`: known, and still to be done. `sent`: an intent without an answer. `replied`: paid, its picture is not saved yet. */
+export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | 'completed' | FailureCode;
+
+/** A status in one byte. Their order holds within a process only: the file has words. */
+const statuses: readonly RowStatus[] = [
+  'open',
+  'sent',
+  'accepted',
+  'replied',
+  'completed',
+  ...(Object.keys(failureCodes) as FailureCode[]),
+];
+const bytes = new Map<string, number>(statuses.map((status, byte) => [status, byte]));
+
+/** `undefined` for a word that is no status. */
+export function statusByte(status: string): number | undefined {
+  return bytes.get(status);
+}
+
+export function statusOf(byte: number): RowStatus {
+  return statuses[byte] ?? 'open';
+}

@@ -1,0 +1,120 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+
+export interface LedgerOptions {
+  /** Never reserved beyond, over all starts, in US dollars. @defaultValue no cap */
+  readonly capUsd?: number;
+  /** Spent by earlier starts. @defaultValue 0 */
+  readonly spent?: MicroDollars;
+  /** Held by earlier starts for purchases whose end is not known. @defaultValue 0 */
+  readonly unknown?: MicroDollars;
+  /** Reservations of rows that have not ended. They stand, whatever the cap. */
+  readonly reserved?: Iterable<readonly [id: string, price: MicroDollars | null]>;
+}
+
+/** In millionths of a dollar. */
+export interface LedgerSnapshot {
+  readonly reserved: MicroDollars;
+  readonly spent: MicroDollars;
+  readonly unknown: MicroDollars;
+  /** By how much purchases were dearer than what was reserved for them: only so far can the cap be passed. */
+  readonly drift: MicroDollars;
+  /** Purchases without a known price that are reserved or unknown; they count 0. */
+  readonly unpriced: number;
+  readonly cap?: MicroDollars;
+}
+
+/** The money of a run, by row. Reserve before the POST, then exactly one of `settle`, `release`, `keepUnknown`. */
+export interface Ledger {
+  /**
+   * Takes `price` out of what is left under the cap. False: it does not fit, or it is `null` under a cap; nothing is taken.
+   *
+   * @throws {MillraceError} `ledger` where the row has a reservation already: it would be bought twice.
+   */
+  reserve(id: string, price: MicroDollars | null): boolean;
+  /** The purchase ended and cost this much. `null`: nobody can tell, and it is kept as unknown. */
+  settle(id: string, cost: MicroDollars | null): void;
+  /** Nothing was bought. */
+  release(id: string): void;
+  /** It may have been bought: the reservation is held. A later `settle` or `release` of the row ends that. */
+  keepUnknown(id: string): void;
+  snapshot(): LedgerSnapshot;
+}
+
+interface Hold {
+  readonly price: MicroDollars | null;
+  readonly state: 'reserved' | 'unknown';
+}
+
+export function createLedger(options: LedgerOptions = {}): Ledger {
+  return new MemoryLedger(options);
+}
+
+class MemoryLedger implements Ledger {
+  private readonly cap: MicroDollars | undefined;
+  private readonly holds = new Map<string, Hold>();
+  private readonly sums = { reserved: 0, unknown: 0 };
+  private spent: MicroDollars;
+  private drift = 0;
+  private unpriced = 0;
+
+  constructor({ capUsd, spent = 0, unknown = 0, reserved = [] }: LedgerOptions) {
+    this.cap = capUsd === undefined ? undefined : toMicroDollars(capUsd);
+    this.spent = spent;
+    this.sums.unknown = unknown;
+    for (const [id, price] of reserved) this.hold(id, { price, state: 'reserved' });
+  }
+
+  reserve(id: string, price: MicroDollars | null): boolean {
+    if (this.holds.get(id)?.state === 'reserved') {
+      throw new MillraceError('ledger', `Row "${id}" has a reservation already.`);
+    }
+    if (this.cap !== undefined && (price === null || this.total() + price > this.cap)) return false;
+    this.forget(id);
+    this.hold(id, { price, state: 'reserved' });
+    return true;
+  }
+
+  settle(id: string, cost: MicroDollars | null): void {
+    if (cost === null) return this.keepUnknown(id);
+    this.drift += Math.max(cost - (this.holds.get(id)?.price ?? 0), 0);
+    this.release(id);
+    this.spent += cost;
+  }
+
+  release(id: string): void {
+    const hold = this.holds.get(id);
+    if (hold === undefined) return;
+    this.holds.delete(id);
+    this.sums[hold.state] -= hold.price ?? 0;
+    if (hold.price === null) this.unpriced--;
+  }
+
+  keepUnknown(id: string): void {
+    const hold = this.holds.get(id);
+    if (hold === undefined) return;
+    this.release(id);
+    this.hold(id, { ...hold, state: 'unknown' });
+  }
+
+  snapshot(): LedgerSnapshot {
+    const { spent, drift, unpriced, cap } = this;
+    return { ...this.sums, spent, drift, unpriced, ...(cap !== undefined && { cap }) };
+  }
+
+  /** An unknown purchase of a row that is bought again stays in the sum, under no name. */
+  private forget(id: string): void {
+    this.holds.delete(id);
+  }
+
+  private hold(id: string, hold: Hold): void {
+    this.holds.set(id, hold);
+    this.sums[hold.state] += hold.price ?? 0;
+    if (hold.price === null) this.unpriced++;
+  }
+
+  private total(): MicroDollars {
+    return this.sums.reserved + this.sums.unknown + this.spent;
+  }
+}

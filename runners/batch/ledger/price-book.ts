@@ -1,0 +1,120 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RowKind } from '../manifest/row.js';
+import { toPriceList } from './price-list.js';
+import type { EndpointPrice, PriceList } from './price-list.js';
+
+/** What a price goes by. A row is one. */
+export interface Priced {
+  readonly kind: RowKind;
+  /** The empty string on a route. */
+  readonly endpoint: string;
+  /** On an edit; the service's default, 1k, where it is missing. */
+  readonly resolution?: string;
+}
+
+/** A reported price that is not the book's, in millionths of a dollar. */
+export interface PriceMismatch {
+  readonly expected: MicroDollars;
+  readonly reported: MicroDollars;
+  /** The first one for this endpoint and resolution: the one to warn of. */
+  readonly first: boolean;
+  /** `reported / expected - 1`; Infinity where 0 was expected. */
+  readonly drift: number;
+}
+
+/** What one purchase costs, as far as it is known before. Prices in millionths of a dollar. */
+export interface PriceBook {
+  /** What to reserve: the book's price, or the highest one reported so far if that is dearer. `null`: not known. */
+  priceOf(row: Priced): MicroDollars | null;
+  /**
+   * Told of each reported price. Tells of a mismatch at the first one of an endpoint and resolution, and at each that is
+   * dearer than all before; `as-expected` otherwise, also where the book has no price.
+   */
+  observe(row: Priced, reported: MicroDollars): 'as-expected' | PriceMismatch;
+  /** What a finished purchase without a reported price must have cost. `null`: the book cannot tell. */
+  estimate(row: Priced, executionTimeMs: number | undefined): MicroDollars | null;
+  /** The prices used, for the summary: by `kind endpoint resolution`, the highest reported one beside the book's. */
+  table(): PriceTable;
+}
+
+export interface PriceTable {
+  readonly book: PriceList;
+  readonly reported: readonly (Priced & {
+    readonly expected: MicroDollars | null;
+    readonly highest: MicroDollars;
+  })[];
+}
+
+interface Seen {
+  readonly row: Priced;
+  highest: MicroDollars;
+  warned: boolean;
+}
+
+/** @param list @defaultValue the published prices (spec 8) */
+export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
+  const seen = new Map<string, Seen>();
+  return {
+    priceOf(row) {
+      const listed = listedPrice(list, row);
+      const highest = seen.get(keyOf(row))?.highest ?? null;
+      return listed === null || highest === null ? (listed ?? highest) : Math.max(listed, highest);
+    },
+    observe(row, reported) {
+      const key = keyOf(row);
+      const known: Seen = seen.get(key) ?? { row: pricedOf(row), highest: -1, warned: false };
+      seen.set(key, known);
+      const isDearer = reported > known.highest;
+      known.highest = Math.max(known.highest, reported);
+      const expected = listedPrice(list, row);
+      if (expected === null || expected === reported || (known.warned && !isDearer)) return 'as-expected';
+      const first = !known.warned;
+      known.warned = true;
+      return { expected, reported, first, drift: expected === 0 ? Infinity : reported / expected - 1 };
+    },
+    estimate(row, executionTimeMs) {
+      const price = list.endpoints.get(row.endpoint);
+      if (row.kind === 'route' || price === undefined || !('perSecond' in price))
+        return listedPrice(list, row);
+      return executionTimeMs === undefined ? null : perSecond(price.perSecond, executionTimeMs / 1_000);
+    },
+    table: () => ({
+      book: list,
+      reported: [...seen.values()].map(({ row, highest }) => ({
+        ...row,
+        expected: listedPrice(list, row),
+        highest,
+      })),
+    }),
+  };
+}
+
+function listedPrice(list: PriceList, row: Priced): MicroDollars | null {
+  if (row.kind === 'route') return list.route;
+  const named = list.endpoints.get(row.endpoint);
+  if (named !== undefined) return endpointPrice(named, row);
+  return row.kind === 'edit' ? (list.edit[resolutionOf(row)] ?? null) : null;
+}
+
+function endpointPrice(price: EndpointPrice, row: Priced): MicroDollars | null {
+  if ('perJob' in price) return price.perJob;
+  if ('perPicture' in price) return price.perPicture[resolutionOf(row)] ?? null;
+  return price.reserveSeconds === undefined ? null : perSecond(price.perSecond, price.reserveSeconds);
+}
+
+/** Rounded up: a reservation must not be short by a millionth. */
+function perSecond(price: MicroDollars, seconds: number): MicroDollars {
+  return Math.ceil(price * seconds);
+}
+
+function resolutionOf({ resolution }: Priced): string {
+  return resolution ?? '1k';
+}
+
+function keyOf({ kind, endpoint, resolution = '' }: Priced): string {
+  return `${kind} ${endpoint} ${kind === 'edit' && resolution === '' ? '1k' : resolution}`;
+}
+
+function pricedOf({ kind, endpoint, resolution }: Priced): Priced {
+  return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
+}

@@ -1,0 +1,126 @@
+import type { Disk } from '../disk/disk.js';
+import { nodeDisk } from '../disk/node-disk.js';
+import { replaceFile } from '../disk/replace-file.js';
+import { LockError } from './lock-error.js';
+import { isSameHost, ownerSchema } from './owner.js';
+import type { Host, Owner } from './owner.js';
+import { thisHost } from './this-host.js';
+import { tryLockFile } from './try-lock-file.js';
+import type { FileLock, TryLock } from './try-lock-file.js';
+
+export interface HoldRunOptions {
+  /** @defaultValue nodeDisk */
+  readonly disk?: Disk;
+  /** @defaultValue tryLockFile */
+  readonly tryLock?: TryLock;
+  /** @defaultValue thisHost() */
+  readonly host?: Host;
+  /** What a second start is told that the first one does. @defaultValue the command line's first two words */
+  readonly command?: string;
+  /** ms since the epoch; only shown. @defaultValue Date.now */
+  readonly now?: () => number;
+}
+
+/** The right to be the one process of a run. */
+export interface RunHold {
+  release(): Promise<void>;
+}
+
+/**
+ * Makes this process the only one of a run until it releases the hold or ends, also by kill -9.
+ *
+ * @throws {LockError} `held` with the owner named; `lock-unavailable`; `lock-io`.
+ */
+export async function holdRun(folder: string, options: HoldRunOptions = {}): Promise<RunHold> {
+  const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost() } = options;
+  const ownerPath = `${folder}/.owner.json`;
+  await onDisk(ownerPath, () => disk.mkdir(folder));
+  const lock = await tryLock(`${folder}/.lock`);
+  if (lock === undefined) throw heldHere(folder, await readOwner(disk, ownerPath));
+  return afterwards(lock, async () => {
+    refuseOthers(folder, await readOwner(disk, ownerPath), host, ownerPath);
+    await onDisk(ownerPath, () =>
+      replaceFile(disk, ownerPath, `${JSON.stringify(ownerOf(host, options))}\n`),
+    );
+    return {
+      release: async () => {
+        await disk.unlink(ownerPath).catch(() => undefined);
+        await lock.release();
+      },
+    };
+  });
+}
+
+/** Whoever cannot go on gives the lock back. */
+async function afterwards<T>(lock: FileLock, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+function ownerOf(
+  host: Host,
+  { command = process.argv.slice(2, 4).join(' '), now = Date.now }: HoldRunOptions,
+): Owner {
+  return { pid: process.pid, host, started: new Date(now()).toISOString(), command };
+}
+
+/** `undefined` where there is none; `unreadable` where it cannot be told who it names. */
+async function readOwner(disk: Disk, path: string): Promise<Owner | 'unreadable' | undefined> {
+  if ((await disk.stat(path)) === undefined) return undefined;
+  try {
+    const file = await disk.open(path, 'r');
+    try {
+      const bytes = Buffer.alloc(16 << 10);
+      return ownerSchema.parse(JSON.parse(bytes.toString('utf8', 0, await file.read(bytes, 0))));
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function heldHere(folder: string, owner: Owner | 'unreadable' | undefined): LockError {
+  const known = typeof owner === 'object' ? owner : undefined;
+  const who = known === undefined ? 'another process, which has not said its name yet' : named(known);
+  const message = `The run in ${folder} is held by ${who}. Wait for its end, or choose another --out.`;
+  return new LockError('held', message, known);
+}
+
+/** Whom the owner file names may still run. A crash leaves it whole: what cannot be read was not left by one. */
+function refuseOthers(
+  folder: string,
+  owner: Owner | 'unreadable' | undefined,
+  here: Host,
+  path: string,
+): void {
+  if (owner === undefined || (owner !== 'unreadable' && isSameHost(owner.host, here))) return;
+  if (owner !== 'unreadable') throw heldElsewhere(folder, owner, here, path);
+  const message = `The owner file ${path} cannot be read, so nobody knows who holds the run. Once you are sure that no process does, remove it and start again.`;
+  throw new LockError('held', message);
+}
+
+function heldElsewhere(folder: string, owner: Owner, here: Host, path: string): LockError {
+  const message =
+    `The run in ${folder} is held by ${named(owner)}. This is host ${here.name}${here.inContainer ? ' (a container)' : ''}: a lock does not reach ` +
+    `from one host or container to another, so that process may still run. Once you are sure that it is gone, remove ${path} and start again.`;
+  return new LockError('held', message, owner);
+}
+
+function named({ pid, host, started, command }: Owner): string {
+  const what = command === '' ? '' : ` (${command})`;
+  return `process ${pid} on host ${host.name}${host.inContainer ? ' (a container)' : ''}, started ${started}${what}`;
+}
+
+async function onDisk(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    const message = `The owner file ${path} cannot be written: ${(cause as Error).message}. Nothing was sent.`;
+    throw new LockError('lock-io', message, undefined, { cause });
+  }
+}

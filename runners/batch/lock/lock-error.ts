@@ -1,0 +1,19 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import type { Owner } from './owner.js';
+
+/** `held`: another process has the run (exit 75). `lock-unavailable`: no lock can be had here. `lock-io`: the disk failed (both exit 74). */
+export type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io';
+
+export class LockError extends MillraceError {
+  declare readonly code: LockErrorCode;
+
+  constructor(
+    code: LockErrorCode,
+    message: string,
+    /** Who has the run, where that is known. */
+    readonly owner?: Owner,
+    options?: { cause?: unknown },
+  ) {
+    super(code, message, options);
+  }
+}
