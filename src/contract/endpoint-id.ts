@@ -1,3 +1,5 @@
+export { checkRoutePath } from './route-path.js';
+
 /** What is wrong with an endpoint's id, or `undefined`. An id is one path segment: it never names another host or path. */
 export function checkEndpointId(id: string): string | undefined {
   if (id === '') return 'is empty';
@@ -5,24 +7,4 @@ export function checkEndpointId(id: string): string | undefined {
   if (!/^[A-Za-z0-9][\w.~-]*$/.test(id))
     return 'may hold only letters, digits, ".", "_", "~" and "-", and begins with a letter or digit';
   return undefined;
-}
-/**
- * What is wrong with the path of a load-balanced route, or `undefined`. A path stays below {lb_base_url}, so that the
- * key goes to no other host; a query behind `?` is fine.
- */
-export function checkRoutePath(route: string): string | undefined {
-  if (route === '' || route === '/') return 'is empty';
-  if (/[\s\u0000-\u001f\u007f]/.test(route)) return 'contains white space or a control character';
-  if (route.includes('\\')) return 'contains a backslash';
-  if (route.startsWith('//') || /^\/*[a-z][a-z\d+.-]*:/i.test(route))
-    return 'names another host: only a path is allowed';
-  if (route.includes('#')) return 'contains "#"';
-  const path = route.split('?', 1)[0] ?? '';
-  if (path.split('/').some(isDots)) return 'contains a segment "." or ".."';
-  return undefined;
-}
-
-/** URL parsers take `%2e` for a dot. */
-function isDots(segment: string): boolean {
-  return /^(\.|%2e){1,2}$/i.test(segment);
 }

@@ -1,0 +1,129 @@
+import http from 'node:http';
+import https from 'node:https';
+import got from 'got';
+import type { Delays, Got, Request, Response } from 'got';
+import { Observable } from 'rxjs';
+import { clampTimer } from '../policy/clamp-timer.js';
+import { acceptEncoding } from './decode-body.js';
+import { faultOf, tooLarge } from './fault-of.js';
+import { gotFault } from './got-fault.js';
+import { createKeepAliveAgents } from './keep-alive-agents.js';
+import type { AgentOptions, KeepAliveAgents } from './keep-alive-agents.js';
+import { announcesMore, createReplyBody, defaultMaxReplyBytes, flatHeaders } from './reply-body.js';
+import { TransportError } from './transport-error.js';
+import type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport.js';
+
+export type GotTransportOptions = AgentOptions;
+
+/**
+ * The default transport, on got. One request is one exchange: nothing is retried and no redirect is followed. A reply
+ * passes 64 MiB neither on the wire nor decompressed.
+ */
+export function createGotTransport(options: GotTransportOptions = {}): Transport {
+  const agents = createKeepAliveAgents(options);
+  const free = createInstance(agents, () => undefined);
+  const paid = createInstance(agents, agents.dropIdle);
+  return (request) =>
+    new Observable((subscriber) => {
+      const exchange = open(request.paid ? paid : free, request);
+      let over = false;
+      receive(exchange, request, agents, {
+        reply(reply) {
+          over = true;
+          subscriber.next(reply);
+          subscriber.complete();
+        },
+        fault(error) {
+          over = true;
+          subscriber.error(error);
+        },
+      });
+      return () => {
+        if (!over) exchange.destroy();
+      };
+    });
+}
+
+/** got's stream costs less CPU than its promise, and can be ended at the cap. */
+function createInstance(agents: KeepAliveAgents, beforeRequest: () => void): Got {
+  return got.extend({
+    agent: { http: agents.http, https: agents.https },
+    request(url, options, callback) {
+      beforeRequest();
+      return (url.protocol === 'https:' ? https : http).request(url, options, callback);
+    },
+    headers: { 'accept-encoding': acceptEncoding },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+  });
+}
+
+function open(instance: Got, { url, method, headers, body, timeouts }: WireRequest): Request {
+  return instance.stream(url, {
+    method,
+    headers,
+    timeout: delaysOf(timeouts),
+    ...(body !== undefined && { body }),
+  });
+}
+
+function delaysOf(timeouts: PhaseTimeouts): Delays {
+  return {
+    lookup: clampTimer(timeouts.lookupMs),
+    connect: clampTimer(timeouts.connectMs),
+    secureConnect: clampTimer(timeouts.secureConnectMs),
+    send: clampTimer(timeouts.sendMs),
+    response: clampTimer(timeouts.responseMs),
+    read: clampTimer(timeouts.readMs),
+    request: clampTimer(timeouts.requestMs),
+  };
+}
+
+interface Receiver {
+  reply(reply: WireReply): void;
+  fault(error: TransportError): void;
+}
+
+/** Calls one of the receiver's two, once. */
+function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgents, to: Receiver): void {
+  const maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
+  const body = createReplyBody(maxBytes);
+  let response: Response | undefined;
+  let settled = false;
+
+  function fail(error: unknown): void {
+    if (settled) return;
+    settled = true;
+    exchange.destroy();
+    to.fault(
+      error instanceof TransportError
+        ? error
+        : faultOf(request, gotFault(error, agents, response !== undefined)),
+    );
+  }
+
+  async function finish({ statusCode, headers }: Response): Promise<void> {
+    const text = body.text(headers['content-encoding']);
+    const reply = {
+      status: statusCode,
+      headers: flatHeaders(headers),
+      body: typeof text === 'string' ? text : await text,
+    };
+    settled = true;
+    to.reply(reply);
+  }
+
+  exchange.on('error', fail);
+  exchange.once('response', (head: Response) => {
+    response = head;
+    if (announcesMore(head.headers, maxBytes)) fail(tooLarge(request, maxBytes));
+  });
+  exchange.on('data', (chunk: Buffer) => {
+    if (!body.add(chunk)) fail(tooLarge(request, maxBytes));
+  });
+  exchange.once('end', () => {
+    if (response && !settled) finish(response).catch(fail);
+  });
+}
