@@ -1,6 +1,7 @@
 import { AsyncSubject, Observable } from 'rxjs';
 import type { AppendFile } from '../disk/append-file.js';
-import { encodeRecord } from './encode-record.js';
+import { reasonOf, remedyOf } from './disk-reason.js';
+import { encodeRecord } from './line/encode-record.js';
 import { JournalError } from './journal-error.js';
 import type { JournalRecord } from './record.js';
 
@@ -87,28 +88,4 @@ export class GroupCommit {
     const next = `Nothing more is sent; what it held before (${offset} bytes) is safe. ${remedyOf(code)} and run the same command again.`;
     return new JournalError('journal-io', what + next, { offset, errno: code, cause });
   }
-}
-
-const reasons: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
-  ENOSPC: ['no space is left on the disk (ENOSPC)', 'Free some space'],
-  EDQUOT: ['the disk quota is used up (EDQUOT)', 'Free some space'],
-  EFBIG: [
-    'the file has reached the largest size that is allowed here (EFBIG)',
-    'Raise the limit (ulimit -f)',
-  ],
-  EROFS: ['the file system is read-only (EROFS)', 'Make it writable'],
-  EACCES: ['this user may not write there (EACCES)', 'Give the right to write'],
-  EPERM: ['this user may not write there (EPERM)', 'Give the right to write'],
-  EMFILE: ['too many files are open in this process (EMFILE)', 'Raise the limit (ulimit -n)'],
-  ENFILE: ['too many files are open on this machine (ENFILE)', 'Close some'],
-  EIO: ['the disk reports a fault (EIO)', 'Check the disk'],
-  ENOTDIR: ['a part of its path is a file, not a folder (ENOTDIR)', 'Choose another --out'],
-};
-
-export function reasonOf(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : reasons[code]?.[0];
-}
-
-export function remedyOf(code: string | undefined): string {
-  return (code === undefined ? undefined : reasons[code]?.[1]) ?? 'Put it right';
 }

@@ -1,8 +1,9 @@
 import type { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RowKind } from '../manifest/row.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
-import type { RowStates } from './row-states.js';
-import type { RowStatus } from './row-status.js';
+import type { RowStates } from './rows/row-states.js';
+import type { RowStatus } from './rows/row-status.js';
 
 /** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
 export interface Journal {
@@ -64,6 +65,8 @@ export interface Recovered {
   /** Rows that have not ended, those accepted first in front. */
   readonly pending: ReadonlyMap<string, PendingRow>;
   readonly totals: Totals;
+  /** The highest prices reported so far: what the price book is told before anything is reserved. */
+  readonly highestReported: readonly ReportedPrice[];
   /** Bytes of a record that was not finished when the run died; cut off. */
   readonly tornBytes: number;
   /** Set once the journal has been repaired. */
@@ -75,6 +78,15 @@ export interface Recovered {
    * have been this row's purchase. Ask before any purchase; an outcome or an intent since the repair settles it.
    */
   mustHold(id: string, row: number): boolean;
+}
+
+/** A price that the service reported, in millionths of a dollar. */
+export interface ReportedPrice {
+  readonly kind: RowKind;
+  readonly endpoint: string;
+  /** The empty string where there is none. */
+  readonly resolution: string;
+  readonly cost: MicroDollars;
 }
 
 /** Money and counts over all starts, in millionths of a dollar. */

@@ -1,6 +1,6 @@
 import type { Disk } from '../disk/disk.js';
 import { readLines } from '../disk/read-lines.js';
-import { decodeRecord, hasGoodChecksum } from './decode-record.js';
+import { decodeRecord, hasGoodChecksum } from './line/decode-record.js';
 import { JournalError } from './journal-error.js';
 import type { JournalRecord } from './record.js';
 

@@ -1,10 +1,10 @@
 import type { DiskFile } from '../disk/disk.js';
 import { readLines } from '../disk/read-lines.js';
-import { decodeRecord } from './decode-record.js';
+import { decodeRecord } from './line/decode-record.js';
 import type { PendingRow, RowRecords } from './journal.js';
 import type { JournalRecord, RecordOf } from './record.js';
 import type { Recovery } from './recovery.js';
-import { bookings } from './tally.js';
+import { bookings } from './rows/tally.js';
 
 const recordChunkBytes = 16 << 10;
 

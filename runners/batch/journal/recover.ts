@@ -1,10 +1,10 @@
 import type { DiskFile } from '../disk/disk.js';
 import { readLineBlocks } from '../disk/read-lines.js';
-import { hasGoodChecksum } from './decode-record.js';
-import { HeadScanner } from './head-scanner.js';
+import { hasGoodChecksum } from './line/decode-record.js';
+import { HeadScanner } from './line/head-scanner.js';
 import { JournalError } from './journal-error.js';
 import { newerFormat, Recovery } from './recovery.js';
-import { salvage } from './salvage.js';
+import { salvage } from './line/salvage.js';
 
 export interface RecoveredFile {
   readonly recovery: Recovery;

@@ -1,15 +1,15 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import { decodeRecord } from './decode-record.js';
-import { journalFormat } from './encode-record.js';
-import type { HeadScanner } from './head-scanner.js';
-import { IdHash } from './id-hash.js';
+import { decodeRecord } from './line/decode-record.js';
+import { journalFormat } from './line/encode-record.js';
+import type { HeadScanner } from './line/head-scanner.js';
+import { IdHash } from './rows/id-hash.js';
 import { JournalError } from './journal-error.js';
 import type { JournalRecord, CostSource, RecordOf, RunIdentity } from './record.js';
-import { contentBits, RowStates } from './row-states.js';
-import { statusByte, statusOf } from './row-status.js';
-import type { RowStatus } from './row-status.js';
-import { RowTable } from './row-table.js';
-import { bookings, Tally } from './tally.js';
+import { contentBits, RowStates } from './rows/row-states.js';
+import { statusByte, statusOf } from './rows/row-status.js';
+import type { RowStatus } from './rows/row-status.js';
+import { RowTable } from './rows/row-table.js';
+import { bookings, Tally } from './rows/tally.js';
 
 /** Bits of `RowTable.flags`. */
 const unpriced = 1;
@@ -95,7 +95,7 @@ export class Recovery {
     const buys = price !== 0;
     if (buys) this.tally.close(row);
     if (this.tally.bookingOf(row) === bookings.none) {
-      this.tally.setResolution(row, head.text('resolution'));
+      this.tally.setPurchase(row, head.text('kind'), head.text('endpoint'), head.text('resolution'));
       this.tally.book(row, bookings.reserved, price);
     }
     this.table.intentAt.set(row, offset + 1);

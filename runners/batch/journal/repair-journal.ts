@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { readLines } from '../disk/read-lines.js';
-import { decodeRecord, hasGoodChecksum } from './decode-record.js';
-import { checksumBytes, checksumText, encodeRecord } from './encode-record.js';
-import { HeadScanner } from './head-scanner.js';
-import { salvage } from './salvage.js';
+import { decodeRecord, hasGoodChecksum } from './line/decode-record.js';
+import { checksumBytes, checksumText, encodeRecord } from './line/encode-record.js';
+import { HeadScanner } from './line/head-scanner.js';
+import { salvage } from './line/salvage.js';
 
 /** Rows in flight are taken about in order: so many rows behind the last one seen may have been sent as well. */
 const slackRows = 1_000;

@@ -14,8 +14,8 @@ export class RowTable {
   readonly attempts = new Column(Uint16Array);
   /** First 32 bits of the content hash. */
   readonly content = new Column(Uint32Array);
-  /** Index into the tally's resolutions. */
-  readonly resolution = new Column(Uint8Array);
+  /** Index into the tally's accounts. */
+  readonly account = new Column(Uint16Array);
   readonly booking = new Column(Uint8Array);
   readonly amount = new WideColumn();
   /** Where the row's last record of each kind begins, plus 1; 0 for none. */

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { JournalRecord } from './record.js';
+import type { JournalRecord } from '../record.js';
 
 /** Raised when an older reader would misread what is written. A newer format is refused by `recover`. */
 export const journalFormat = 1;

@@ -1,5 +1,6 @@
-import type { CostSource } from './record.js';
-import type { MoneyBySource, Totals } from './journal.js';
+import type { RowKind } from '../../manifest/row.js';
+import type { MoneyBySource, ReportedPrice, Totals } from '../journal.js';
+import type { CostSource } from '../record.js';
 import { statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
 import type { RowTable } from './row-table.js';
@@ -8,21 +9,32 @@ import type { RowTable } from './row-table.js';
 export const bookings = { none: 0, reserved: 1, reported: 2, estimated: 3, unknown: 4 } as const;
 type Booking = (typeof bookings)[keyof typeof bookings];
 
-interface Account {
-  readonly sums: [none: number, reserved: number, reported: number, estimated: number, unknown: number];
-  purchases: number;
+/** What purchases are told apart by. */
+interface Purchase {
+  readonly kind: string;
+  readonly endpoint: string;
+  readonly resolution: string;
 }
 
-/** At most so many resolutions are told apart; further ones count under the empty string. */
-const maxResolutions = 255;
+interface Account {
+  readonly purchase: Purchase;
+  readonly sums: [none: number, reserved: number, reported: number, estimated: number, unknown: number];
+  purchases: number;
+  /** Highest reported price; -1 where none was reported. */
+  highest: number;
+}
+
+/** At most so many endpoints and resolutions are told apart; the rest counts as one. */
+const maxAccounts = 0xffff;
+const nothing: Purchase = { kind: '', endpoint: '', resolution: '' };
 
 /** Adds up the money, purchase by purchase: a row's later record replaces what an earlier one booked. */
 export class Tally {
   statusCalls = 0;
   private possiblyDouble = 0;
   private unpriced = 0;
-  private readonly accounts: Account[] = [emptyAccount()];
-  private readonly resolutions: string[] = [''];
+  private readonly accounts: Account[] = [emptyAccount(nothing)];
+  private readonly places = new Map<string, number>();
 
   constructor(
     private readonly rows: RowTable,
@@ -62,7 +74,11 @@ export class Tally {
       if (!spent) this.unbook(row);
     } else if (source === 'unknown' || Number.isNaN(cost)) {
       if (!spent) this.book(row, bookings.unknown, Number.isNaN(cost) ? this.amountOf(row) : cost);
-    } else this.book(row, bookings[source], cost);
+    } else {
+      this.book(row, bookings[source], cost);
+      const account = this.accountOf(row);
+      if (source === 'reported') account.highest = Math.max(account.highest, cost);
+    }
   }
 
   /** What is held as unknown for the row is reserved again: its id is polled. */
@@ -79,17 +95,26 @@ export class Tally {
     return this.isPriced(row) ? this.rows.amount.get(row) : Number.NaN;
   }
 
-  setResolution(row: number, resolution: string): void {
-    let index = this.resolutions.indexOf(resolution);
-    if (index < 0 && this.resolutions.length < maxResolutions) {
-      index = this.resolutions.push(resolution) - 1;
-      this.accounts.push(emptyAccount());
+  /** Says what the row buys. Only while nothing is booked for it. */
+  setPurchase(row: number, kind: string, endpoint: string, resolution: string): void {
+    const name = `${kind} ${endpoint} ${resolution}`;
+    let place = this.places.get(name) ?? 0;
+    if (place === 0 && this.accounts.length < maxAccounts) {
+      place = this.accounts.push(emptyAccount({ kind, endpoint, resolution })) - 1;
+      this.places.set(name, place);
     }
-    this.rows.resolution.set(row, Math.max(index, 0));
+    this.rows.account.set(row, place);
   }
 
   totals(): Totals {
-    const all = this.accounts.reduce(merged, emptyAccount());
+    const all = emptyAccount(nothing);
+    const byResolution = new Map<string, Account>();
+    for (const account of this.accounts) {
+      const { resolution } = account.purchase;
+      const sum = byResolution.get(resolution) ?? emptyAccount(account.purchase);
+      byResolution.set(resolution, sum);
+      for (const into of [all, sum]) addTo(into, account);
+    }
     return {
       rows: this.countRows(),
       spent: spentOf(all),
@@ -98,14 +123,18 @@ export class Tally {
       reserved: all.sums[bookings.reserved],
       unpriced: this.unpriced,
       byResolution: new Map(
-        this.accounts.map((account, index) => [
-          this.resolutions[index] ?? '',
-          { ...spentOf(account), purchases: account.purchases, unknown: account.sums[bookings.unknown] },
-        ]),
+        [...byResolution].map(([resolution, sum]) => [resolution, resolutionTotals(sum)]),
       ),
       purchases: all.purchases,
       statusCalls: this.statusCalls,
     };
+  }
+
+  /** The highest price reported of each kind, endpoint and resolution. */
+  highestReported(): ReportedPrice[] {
+    return this.accounts
+      .filter(({ highest }) => highest >= 0)
+      .map(({ purchase, highest }) => ({ ...purchase, kind: purchase.kind as RowKind, cost: highest }));
   }
 
   private countRows(): Map<RowStatus, number> {
@@ -119,9 +148,13 @@ export class Tally {
 
   private add(row: number, booking: Booking, amount: number, sign: 1 | -1): void {
     if (booking === bookings.none) return;
-    const account = this.accounts[this.rows.resolution.get(row)] ?? emptyAccount();
+    const account = this.accountOf(row);
     account.sums[booking] += sign * amount;
     if (booking === bookings.reported || booking === bookings.estimated) account.purchases += sign;
+  }
+
+  private accountOf(row: number): Account {
+    return this.accounts[this.rows.account.get(row)] ?? emptyAccount(nothing);
   }
 
   private clear(row: number): void {
@@ -143,14 +176,17 @@ export class Tally {
   }
 }
 
-function emptyAccount(): Account {
-  return { sums: [0, 0, 0, 0, 0], purchases: 0 };
+function emptyAccount(purchase: Purchase): Account {
+  return { purchase, sums: [0, 0, 0, 0, 0], purchases: 0, highest: -1 };
 }
 
-function merged(sum: Account, account: Account): Account {
+function addTo(sum: Account, account: Account): void {
   for (const booking of [1, 2, 3, 4] as const) sum.sums[booking] += account.sums[booking];
   sum.purchases += account.purchases;
-  return sum;
+}
+
+function resolutionTotals(account: Account): MoneyBySource & { purchases: number; unknown: number } {
+  return { ...spentOf(account), purchases: account.purchases, unknown: account.sums[bookings.unknown] };
 }
 
 function spentOf({ sums }: Account): MoneyBySource {

@@ -1,9 +1,9 @@
-import { IdHash } from './id-hash.js';
+import { IdHash } from '../rows/id-hash.js';
 
 /** Fields that recovery needs; whatever else a head holds is passed over. */
 const names = [
   ...['n', 'k', 'id', 'row', 'hash', 'attempt', 'price', 'resolution', 'cost', 'source', 'status'],
-  ...['statusCalls', 'to', 'why', 'error', 'code'],
+  ...['statusCalls', 'to', 'why', 'error', 'code', 'kind', 'endpoint'],
 ] as const;
 type Name = (typeof names)[number];
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { checksumBytes } from './encode-record.js';
-import type { JournalRecord } from './record.js';
+import type { JournalRecord } from '../record.js';
 
 export interface NumberedRecord {
   readonly n: number;

@@ -1,0 +1,83 @@
+import type { Disk, DiskFile } from '../disk/disk.js';
+import type { Journal, Recovered, RowRecords } from './journal.js';
+import { readPending, readRow } from './read-row.js';
+import { readRecords } from './read-records.js';
+import { recover } from './recover.js';
+import type { RecoveredFile } from './recover.js';
+import type { RowStatus } from './rows/row-status.js';
+
+/** The part of a journal that only reads. */
+export type JournalReader = Pick<Journal, 'recovered' | 'records' | 'rowsIn' | 'find'>;
+
+export interface Found extends RecoveredFile {
+  readonly pending: Recovered['pending'];
+}
+
+/** Reads the whole file once, and the rows that have not ended a second time. */
+export function readJournal(disk: Disk, path: string): Promise<Found> {
+  return reading(disk, path, async (file) => {
+    const found = await recover(file, path);
+    return { ...found, pending: await readPending(file, found.recovery) };
+  });
+}
+
+/** What has been read of a journal, by row as well. */
+export class RecoveredJournal implements JournalReader {
+  readonly recovered: Recovered;
+
+  constructor(
+    protected readonly disk: Disk,
+    protected readonly path: string,
+    private readonly found: Found,
+  ) {
+    this.recovered = recoveredOf(found);
+  }
+
+  records(): ReturnType<Journal['records']> {
+    return readRecords(this.disk, this.path, this.found.goodEnd);
+  }
+
+  async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
+    const { recovery } = this.found;
+    const file = await this.disk.open(this.path, 'r');
+    try {
+      for (let row = 0; row < recovery.table.length; row++) {
+        if (statuses.includes(recovery.statusAt(row))) yield await readRow(file, recovery, row);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async find(id: string): Promise<RowRecords | undefined> {
+    const { recovery } = this.found;
+    const row = recovery.indexOf(id);
+    return row < 0 ? undefined : reading(this.disk, this.path, (file) => readRow(file, recovery, row));
+  }
+}
+
+function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
+  const { identity, firstStartAt, lastStartAt, lastStop, heldUpToRow, starts, lastRow, rows, records } =
+    recovery;
+  return {
+    ...{ starts, records, lastRow, rows, pending, tornBytes },
+    ...(identity && { identity }),
+    ...(firstStartAt !== undefined && { firstStartAt }),
+    ...(lastStartAt !== undefined && { lastStartAt }),
+    ...(lastStop && { lastStop }),
+    ...(heldUpToRow !== undefined && { heldUpToRow }),
+    totals: recovery.tally.totals(),
+    highestReported: recovery.tally.highestReported(),
+    attemptsOf: (id) => rows.get(id)?.attempts ?? 0,
+    mustHold: (id, row) => recovery.mustHold(id, row),
+  };
+}
+
+async function reading<T>(disk: Disk, path: string, read: (file: DiskFile) => Promise<T>): Promise<T> {
+  const file = await disk.open(path, 'r');
+  try {
+    return await read(file);
+  } finally {
+    await file.close();
+  }
+}
