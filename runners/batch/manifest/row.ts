@@ -11,7 +11,7 @@ export type RowRequest =
   | { kind: 'job'; input: Record<string, unknown> }
   | { kind: 'route'; method: 'GET' | 'POST'; route: string; body?: unknown };
 
-/** One valid line of the manifest. */
+/** One valid line of the manifest. `hash` may be worked out when it is asked for: a copy by `{...row}` goes without it. */
 export interface Row {
   readonly id: string;
   /** 1-based among the manifest's rows; the header does not count. */
@@ -23,18 +23,38 @@ export interface Row {
   readonly endpoint: string;
   readonly mode: RowMode;
   readonly request: RowRequest;
-  /** SHA-256 (hex, first 24) of kind, endpoint and request in canonical JSON: what `--changed` compares. */
+  /**
+   * SHA-256 (hex, first 24) of kind, endpoint and request in canonical JSON: what `--changed` compares. Paths in `images`
+   * count as they are written: the URLs that stand for them change from start to start.
+   */
   readonly hash: string;
   /** 1k, 2k, 4k on an edit: what the price goes by. */
   readonly resolution?: string;
-  /** The row as it was read: every column by name, as text (CSV) or JSON value (JSONL). Without `error` and `millrace`. */
+  /**
+   * The row as it is to be read again: every column by name, as text (CSV) or JSON value (JSONL), `input.…` and `body.…`
+   * cells as the values they stand for, fields that `--map` and `--set` give under the field's name. Without `error` and
+   * `millrace`.
+   */
   readonly cells: Readonly<Record<string, unknown>>;
   /** The user's own columns: not sent, standing in the results again. */
   readonly columns: Readonly<Record<string, unknown>>;
   /** A known id that is polled instead of bought: a row that holds only a `jobId`, or a failure read back. */
   readonly jobId?: string;
+  /** On a row without an id whose request stood before: 2, 3, … It is sent, and paid, again. */
+  readonly repeat?: number;
+  readonly columnUse: ColumnUse;
   /** What a line of failures.jsonl said of itself when it is read back as a manifest. */
   readonly prior?: { code: FailureCode; paid: Paid; jobId?: string; imageUrl?: string };
+}
+
+/** What becomes of a row's columns, by their names in the manifest. Rows that are alike in it share one object. */
+export interface ColumnUse {
+  readonly kind: RowKind;
+  readonly sent: readonly string[];
+  /** The user's own: not sent. */
+  readonly own: readonly string[];
+  /** Filled columns that mean something to another kind only: not sent either, though somebody may think so. */
+  readonly misplaced: readonly string[];
 }
 
 /** A line that cannot be sent, with every problem found in it. */
@@ -42,6 +62,8 @@ export interface InvalidRow {
   readonly row: number;
   readonly line: number;
   readonly id?: string;
+  /** What its failure can go by: the id, unless it is missing, wrong or another row's. Unique, the same at every start. */
+  readonly key: string;
   readonly problems: readonly RowProblem[];
   readonly cells: Readonly<Record<string, unknown>>;
 }

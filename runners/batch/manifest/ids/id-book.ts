@@ -1,0 +1,37 @@
+import { HashTable } from './hash-table.js';
+import { TextHash } from './text-hash.js';
+
+const derivedDigits = 12;
+
+/** Which ids are taken, and by which line; and how often each request without an id was seen. Flat in memory. */
+export class IdBook {
+  readonly #lines = new HashTable();
+  readonly #seen = new HashTable();
+  readonly #hash = new TextHash();
+
+  /** Takes an id for a line. Returns the line that has it already, and 0 when it was free. */
+  claim(id: string, line: number): number {
+    const { high, low } = this.#hashOf(id);
+    const holder = this.#lines.get(high, low);
+    if (holder === 0) this.#lines.set(high, low, line);
+    return holder;
+  }
+
+  /**
+   * An id for a request without one: the first 12 digits of its hash, with `-2`, `-3` when it is repeated. `repeat` is
+   * 1 for the first.
+   */
+  derive(requestHash: string, line: number): { readonly id: string; readonly repeat: number } {
+    const stem = requestHash.slice(0, derivedDigits);
+    const { high, low } = this.#hashOf(stem);
+    let repeat = this.#seen.get(high, low) + 1;
+    while (this.claim(repeat === 1 ? stem : `${stem}-${repeat}`, line) !== 0) repeat++;
+    this.#seen.set(high, low, repeat);
+    return { id: repeat === 1 ? stem : `${stem}-${repeat}`, repeat };
+  }
+
+  #hashOf(text: string): TextHash {
+    this.#hash.of(text);
+    return this.#hash;
+  }
+}

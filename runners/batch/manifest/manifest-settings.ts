@@ -1,0 +1,23 @@
+import type { RowKind, RowMode } from './row.js';
+
+/** How a manifest is read. */
+export interface ManifestSettings {
+  /** How messages call it: its path, as the user wrote it. */
+  readonly name: string;
+  readonly format: 'csv' | 'jsonl';
+  readonly gzip: boolean;
+  /** Endpoint of rows that name none. */
+  readonly endpoint?: string;
+  /** Kind of rows that have no `kind`. @defaultValue by the row's columns */
+  readonly kind?: RowKind;
+  /** @defaultValue edit: sync, job: async */
+  readonly mode?: RowMode;
+  /** Field → text for every row whose own cell is empty or missing. */
+  readonly set?: Readonly<Record<string, string>>;
+  /** Field → the column that it is taken from. */
+  readonly map?: Readonly<Record<string, string>>;
+  /** Turns a path in `images` into a URL; without it paths are refused. */
+  readonly resolveImage?: ResolveImage;
+}
+
+export type ResolveImage = (path: string) => string | { readonly problem: string };

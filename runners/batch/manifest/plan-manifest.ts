@@ -1,0 +1,103 @@
+import { recommendedImages } from '../../../src/contract/limits.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { ColumnTally } from './column-tally.js';
+import type { InvalidRow, ManifestItem, Row, RowKind } from './row.js';
+
+export interface Plan {
+  /** All rows, the invalid ones among them. */
+  readonly rows: number;
+  /** Valid rows, by kind. */
+  readonly byKind: Readonly<Record<RowKind, number>>;
+  /** Valid edits, by the resolution that is priced. */
+  readonly byResolution: Readonly<Record<string, number>>;
+  /** Rows without an id whose request stood before: each is sent, and paid, again. */
+  readonly repeats: number;
+  readonly invalid: number;
+  readonly firstInvalid: readonly InvalidRow[];
+  /** One sentence each, for people. */
+  readonly warnings: readonly string[];
+  readonly columnsSent: readonly string[];
+  readonly columnsNotSent: readonly string[];
+  /** Edits with more reference pictures than recommended. (spec 2.5) */
+  readonly imagesBeyondRecommended: number;
+  readonly cost: {
+    readonly estimated: MicroDollars;
+    /** Rows that will be bought at a price that nobody knows. */
+    readonly unpriced: number;
+  };
+}
+
+export interface PlanOptions {
+  /** The price of a row, `null` when it is not known. */
+  readonly priceOf: (row: Row) => MicroDollars | null;
+  /** So many invalid rows are kept in full. @defaultValue 20 */
+  readonly maxInvalidShown?: number;
+}
+
+/** Reads a manifest to its end, in flat memory, and says what it would send and cost. Sends nothing. */
+export async function planManifest(items: AsyncIterable<ManifestItem>, options: PlanOptions): Promise<Plan> {
+  const tally = new Tally(options);
+  for await (const item of items) {
+    if (item.valid) tally.add(item.row);
+    else tally.addInvalid(item.row);
+  }
+  return tally.plan();
+}
+
+class Tally {
+  readonly #options: Required<PlanOptions>;
+  readonly #byKind = { edit: 0, job: 0, route: 0 };
+  readonly #byResolution: Record<string, number> = {};
+  readonly #columns = new ColumnTally();
+  readonly #firstInvalid: InvalidRow[] = [];
+  #invalid = 0;
+  #repeats = 0;
+  #manyImages = 0;
+  #estimated = 0;
+  #unpriced = 0;
+
+  constructor(options: PlanOptions) {
+    this.#options = { maxInvalidShown: 20, ...options };
+  }
+
+  add(row: Row): void {
+    this.#byKind[row.kind]++;
+    if (row.resolution !== undefined)
+      this.#byResolution[row.resolution] = (this.#byResolution[row.resolution] ?? 0) + 1;
+    if (row.repeat !== undefined) this.#repeats++;
+    if (row.request.kind === 'edit' && row.request.input.images.length > recommendedImages)
+      this.#manyImages++;
+    this.#columns.add(row.columnUse);
+    if (isBought(row)) this.#addPrice(this.#options.priceOf(row));
+  }
+
+  addInvalid(row: InvalidRow): void {
+    this.#invalid++;
+    if (this.#firstInvalid.length < this.#options.maxInvalidShown) this.#firstInvalid.push(row);
+  }
+
+  plan(): Plan {
+    const { edit, job, route } = this.#byKind;
+    return {
+      rows: edit + job + route + this.#invalid,
+      byKind: this.#byKind,
+      byResolution: this.#byResolution,
+      repeats: this.#repeats,
+      invalid: this.#invalid,
+      firstInvalid: this.#firstInvalid,
+      ...this.#columns.told(),
+      imagesBeyondRecommended: this.#manyImages,
+      cost: { estimated: this.#estimated, unpriced: this.#unpriced },
+    };
+  }
+
+  #addPrice(price: MicroDollars | null): void {
+    if (price === null) this.#unpriced++;
+    else this.#estimated += price;
+  }
+}
+
+/** What was paid already, or may have been, is collected, fetched or held. */
+function isBought({ jobId, prior }: Row): boolean {
+  return jobId === undefined && (prior === undefined || prior.paid === 'no');
+}

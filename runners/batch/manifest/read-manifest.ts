@@ -1,0 +1,40 @@
+import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
+import { flattenBatches } from './flatten-batches.js';
+import { ManifestError } from './manifest-error.js';
+import type { ManifestSettings } from './manifest-settings.js';
+import { quoteValue } from './quote-value.js';
+import type { RawRecord } from './records/raw-record.js';
+import { readRecords } from './records/read-records.js';
+import type { ManifestItem } from './row.js';
+import { RowBuilder } from './rows/row-builder.js';
+
+/**
+ * Reads a manifest row by row, in flat memory: a row is made when it is asked for, and the file is read on when the rows
+ * of its last piece (64 kB) are used up. Wrong rows are items with all that is wrong with them; a file that cannot be
+ * read on throws `ManifestError` (code `manifest`, with the line) at the first `next` that meets it.
+ */
+export function readManifest(
+  bytes: AsyncIterable<Uint8Array>,
+  settings: ManifestSettings,
+): AsyncIterableIterator<ManifestItem> {
+  return flattenBatches(readBatches(bytes, settings));
+}
+
+async function* readBatches(
+  bytes: AsyncIterable<Uint8Array>,
+  settings: ManifestSettings,
+): AsyncGenerator<Iterable<ManifestItem>> {
+  checkEndpoint(settings);
+  const builder = new RowBuilder(settings);
+  for await (const batch of readRecords(bytes, settings)) yield buildRows(batch, builder);
+}
+
+function* buildRows(batch: readonly RawRecord[], builder: RowBuilder): Generator<ManifestItem> {
+  for (const record of batch) yield builder.build(record);
+}
+
+/** Once for the run, instead of once for every row. */
+function checkEndpoint({ name, endpoint }: ManifestSettings): void {
+  const problem = endpoint === undefined ? undefined : checkEndpointId(endpoint);
+  if (problem !== undefined) throw new ManifestError(name, `--endpoint ${quoteValue(endpoint)} ${problem}`);
+}

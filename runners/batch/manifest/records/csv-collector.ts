@@ -1,0 +1,48 @@
+import { Parser } from 'csv-parse';
+
+/** Cells of one CSV line, and the line where it begins. */
+export interface CsvLine {
+  readonly line: number;
+  readonly cells: string[];
+}
+
+/**
+ * csv-parse whose records gather in a batch instead of the stream's queue, each with its line. csv-parse can tell lines
+ * itself (`info`), for a third of its speed, and takes `\r\n` inside quotes for two: here only a record that holds line
+ * breaks is looked at again.
+ */
+export class CsvCollector extends Parser {
+  /** Where the record begins that is being read, or would begin if no empty line came before it. */
+  nextLine = 1;
+  #batch: CsvLine[] = [];
+  #emptyLines = 0;
+  #linesSeen = 0;
+
+  /** Called by csv-parse with each record, and with `null` at the end. */
+  override push(record: unknown): boolean {
+    if (record === null) return super.push(null);
+    this.#collect(record as string[]);
+    return true;
+  }
+
+  takeBatch(): CsvLine[] {
+    const batch = this.#batch;
+    this.#batch = [];
+    return batch;
+  }
+
+  #collect(cells: string[]): void {
+    const { lines, empty_lines } = this.info;
+    const skipped = empty_lines - this.#emptyLines;
+    const line = this.nextLine + skipped;
+    const breaksInside = lines - this.#linesSeen === skipped + 1 ? 0 : countBreaks(cells);
+    this.#batch.push({ line, cells });
+    this.nextLine = line + breaksInside + 1;
+    this.#emptyLines = empty_lines;
+    this.#linesSeen = lines;
+  }
+}
+
+function countBreaks(cells: readonly string[]): number {
+  return cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
+}

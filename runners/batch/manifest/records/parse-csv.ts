@@ -1,0 +1,131 @@
+import { CsvError } from 'csv-parse';
+import { ManifestError } from '../manifest-error.js';
+import type { ManifestSettings } from '../manifest-settings.js';
+import { quoteValue } from '../quote-value.js';
+import { checkHeader } from './check-header.js';
+import { CsvCollector, type CsvLine } from './csv-collector.js';
+import { feed } from './feed.js';
+import { maxRecordBytes, type RawRecord } from './raw-record.js';
+
+const options = {
+  record_delimiter: ['\r\n', '\n', '\r'],
+  skip_empty_lines: true,
+  relax_column_count: true,
+  max_record_size: maxRecordBytes,
+};
+
+/**
+ * CSV text → its rows. The first line names the columns. Empty lines, and lines of nothing but commas as spreadsheets
+ * leave them, are no rows. Throws `ManifestError` where quotes or the header are wrong.
+ */
+export async function* parseCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  settings: Pick<ManifestSettings, 'name' | 'map'>,
+): AsyncGenerator<RawRecord[]> {
+  const parser = new CsvCollector(options);
+  const bounded = boundRecords(chunks, parser, settings.name);
+  let names: readonly string[] | undefined;
+  try {
+    for await (const lines of feed(bounded, parser, () => parser.takeBatch())) {
+      if (names === undefined) names = checkHeader(lines.shift() as CsvLine, settings);
+      yield toRecords(lines, names);
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? explain(error, parser.nextLine, names, settings.name) : error;
+  }
+  if (names === undefined)
+    throw new ManifestError(settings.name, 'holds only empty lines: its first line has to name the columns');
+}
+
+/** csv-parse counts the text of a record, not its commas: a line of a hundred million commas would fill the memory. */
+async function* boundRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  parser: CsvCollector,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  let line = 0;
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes = parser.nextLine === line ? bytes + chunk.length : chunk.length;
+    line = parser.nextLine;
+    if (bytes > 2 * maxRecordBytes) throw tooLong(name, line);
+    yield chunk;
+  }
+}
+
+function toRecords(lines: readonly CsvLine[], names: readonly string[]): RawRecord[] {
+  const records: RawRecord[] = [];
+  for (const { line, cells } of lines) {
+    if (cells.length === names.length) {
+      if (cells.every((cell) => cell === '')) continue;
+      records.push(isHeader(cells, names) ? repeated(line, names) : { line, names, values: cells });
+    } else records.push(ragged(line, cells, names));
+  }
+  return records;
+}
+
+/** Files that were put one behind the other, or packed in parts, bring their first lines along. */
+function isHeader(cells: readonly string[], names: readonly string[]): boolean {
+  return (
+    cells[0]?.replace(/^\ufeff/, '') === names[0] && cells.every((cell, at) => at === 0 || cell === names[at])
+  );
+}
+
+function repeated(line: number, names: readonly string[]): RawRecord {
+  return {
+    line,
+    names,
+    values: [],
+    problem: { message: 'repeats the first line, the names of the columns' },
+  };
+}
+
+/** Which cell is missing or too many nobody can know: none of them is taken for a value. */
+function ragged(line: number, cells: string[], names: readonly string[]): RawRecord {
+  const counts = `has ${cells.length} cells, the first line names ${names.length} columns`;
+  const { length } = names;
+  if (cells.length < length)
+    return {
+      line,
+      names,
+      values: cells,
+      problem: {
+        column: names[cells.length] ?? '',
+        message: `${counts}; here and behind it cells are missing`,
+      },
+    };
+  const extra = `cell ${length + 1} (${quoteValue(cells[length])}) has no column; put a cell that holds a comma in quotes`;
+  return { line, names, values: cells, problem: { message: `${counts}: ${extra}` } };
+}
+
+function explain(
+  error: CsvError,
+  line: number,
+  names: readonly string[] | undefined,
+  name: string,
+): ManifestError {
+  if (error.code === 'CSV_MAX_RECORD_SIZE') return tooLong(name, line);
+  const column = typeof error.column === 'number' ? error.column + 1 : undefined;
+  const label = column === undefined ? undefined : (names?.[column - 1] ?? '');
+  return new ManifestError(name, quoteProblems[error.code] ?? error.message, {
+    line,
+    ...(column !== undefined && { column, columnLabel: `column ${column}${label ? ` (${label})` : ''}` }),
+    cause: error,
+  });
+}
+
+const asDoubled = 'inside quotes, write a quote as ""';
+
+const quoteProblems: Partial<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: `the row that begins here opens a quote that is never closed; ${asDoubled}`,
+  CSV_INVALID_CLOSING_QUOTE: `in the row that begins here, text follows a closing quote; ${asDoubled}`,
+  INVALID_OPENING_QUOTE: `in the row that begins here, a quote stands inside a cell that does not begin with one; put the whole cell in quotes, and ${asDoubled}`,
+};
+
+function tooLong(name: string, line: number): ManifestError {
+  return new ManifestError(
+    name,
+    'the row that begins here is longer than 10 MB; a quote may be missing, or the file is no CSV',
+    { line },
+  );
+}

@@ -1,0 +1,58 @@
+import type { ManifestSettings } from '../manifest-settings.js';
+import type { ColumnUse, RowKind } from '../row.js';
+import { columnLayout, type ColumnLayout, type PlacedName } from './column-layout.js';
+import { kindColumns, misplacedColumns, type KindColumns } from './column-uses.js';
+import type { RowCells } from './row-cells.js';
+
+/** JSONL may have other keys in every line: so many sets of them are remembered, then it starts anew. */
+const layoutsKept = 1_000;
+
+/** Works out what columns mean once for all rows that have the same ones. */
+export class LayoutBook {
+  readonly #map: ManifestSettings['map'];
+  readonly #layouts = new Map<string, ColumnLayout>();
+  readonly #kinds = new WeakMap<ColumnLayout, Map<string, KindColumns>>();
+  #lastNames: readonly string[] | undefined;
+  #last: ColumnLayout | undefined;
+
+  constructor(map: ManifestSettings['map']) {
+    this.#map = map;
+  }
+
+  of(names: readonly string[]): ColumnLayout {
+    if (names === this.#lastNames && this.#last !== undefined) return this.#last;
+    this.#lastNames = names;
+    this.#last = this.#find(names);
+    return this.#last;
+  }
+
+  /** What of a row's columns is sent, and which filled ones only another kind would send. */
+  useOf(
+    cells: RowCells,
+    kind: RowKind,
+    collects: boolean,
+  ): { readonly use: ColumnUse; readonly misplaced: readonly PlacedName[] } {
+    const columns = this.#kindColumns(cells.layout, kind, collects);
+    const misplaced = misplacedColumns(columns, cells);
+    if (misplaced.length === 0) return { use: columns.use, misplaced };
+    return { use: { ...columns.use, misplaced: misplaced.map(({ name }) => name) }, misplaced };
+  }
+
+  #find(names: readonly string[]): ColumnLayout {
+    const key = JSON.stringify(names);
+    const known = this.#layouts.get(key);
+    if (known !== undefined) return known;
+    if (this.#layouts.size >= layoutsKept) this.#layouts.clear();
+    const layout = columnLayout(names, this.#map);
+    this.#layouts.set(key, layout);
+    return layout;
+  }
+
+  #kindColumns(layout: ColumnLayout, kind: RowKind, collects: boolean): KindColumns {
+    const kinds = this.#kinds.get(layout) ?? new Map<string, KindColumns>();
+    const key = collects ? 'collect' : kind;
+    const known = kinds.get(key) ?? kindColumns(layout, kind, collects);
+    if (!kinds.has(key)) this.#kinds.set(layout, kinds.set(key, known));
+    return known;
+  }
+}

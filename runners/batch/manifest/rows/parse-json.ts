@@ -1,0 +1,24 @@
+const deepest = 100;
+
+/** The value of a JSON text, or why it is none that can be sent on: too deep, or a number that JSON has no place for. */
+export function parseJson(text: string): { readonly value: unknown } | { readonly problem: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    const problem = typeof value === 'object' ? problemIn(value, 1) : undefined;
+    return problem === undefined ? { value } : { problem };
+  } catch (error) {
+    return { problem: `is no JSON (${(error as Error).message.slice(0, 120)})` };
+  }
+}
+
+function problemIn(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : 'holds a number that is too large';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > deepest) return `is nested deeper than ${deepest} levels`;
+  for (const entry of Object.values(value)) {
+    const problem = problemIn(entry, depth + 1);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

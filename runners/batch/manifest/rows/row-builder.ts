@@ -1,0 +1,133 @@
+import { IdBook } from '../ids/id-book.js';
+import type { ManifestSettings } from '../manifest-settings.js';
+import { quoteValue } from '../quote-value.js';
+import type { RawRecord } from '../records/raw-record.js';
+import { requestHash } from '../request-hash.js';
+import type { ManifestItem, RowMode } from '../row.js';
+import { editInputCheck } from './check-edit-input.js';
+import { fixedCells, type FixedCells } from './fixed-cells.js';
+import { LayoutBook } from './layout-book.js';
+import { ManifestRow } from './manifest-row.js';
+import { priorFailure, type PriorFailure } from './prior-failure.js';
+import { Problems } from './problems.js';
+import { RowCells } from './row-cells.js';
+import { rowId } from './row-id.js';
+import { rowMeaning, type RowMeaning } from './row-meaning.js';
+
+/** A line on its way to a row. */
+interface Draft {
+  readonly record: RawRecord;
+  readonly row: number;
+  readonly problems: Problems;
+  /** The row's own id, when it has one that is free. */
+  readonly id?: string | undefined;
+}
+
+/** Makes rows of one manifest from its lines, in order: it counts them, and knows which ids are taken. */
+export class RowBuilder {
+  readonly #settings: ManifestSettings;
+  readonly #fixed: FixedCells;
+  readonly #layouts: LayoutBook;
+  readonly #ids = new IdBook();
+  readonly #checkEdit = editInputCheck();
+  #rows = 0;
+
+  constructor(settings: ManifestSettings) {
+    this.#settings = settings;
+    this.#fixed = fixedCells(settings);
+    this.#layouts = new LayoutBook(settings.map);
+  }
+
+  build(record: RawRecord): ManifestItem {
+    const problems = new Problems();
+    const row = ++this.#rows;
+    if (record.problem !== undefined) {
+      problems.found.push(record.problem);
+      return this.#invalid({ record, row, problems }, {});
+    }
+    const layout = this.#layouts.of(record.names);
+    if (layout.problem !== undefined) problems.found.push(layout.problem);
+    const cells = new RowCells(record, layout, this.#fixed, this.#settings.format);
+    const draft = { record, row, problems, id: this.#claimId(cells, record.line, problems) };
+    const prior = readPrior(cells, problems);
+    const { endpoint, kind, resolveImage } = this.#settings;
+    const meaning = rowMeaning(cells, problems, {
+      endpoint,
+      kind,
+      resolveImage,
+      prior,
+      checkEdit: this.#checkEdit,
+    });
+    if (meaning === undefined || problems.found.length > 0) return this.#invalid(draft, cells.all());
+    return { valid: true, row: this.#valid(draft, cells, meaning, prior) };
+  }
+
+  #claimId(cells: RowCells, line: number, problems: Problems): string | undefined {
+    const found = rowId(cells.get('id'));
+    if ('problem' in found) problems.add(cells.label('id'), found.problem);
+    if ('problem' in found || found.id === undefined) return undefined;
+    const holder = this.#ids.claim(found.id, line);
+    if (holder === 0) return found.id;
+    problems.add(
+      cells.label('id'),
+      `${quoteValue(found.id)} is the id of line ${holder} too; each row needs its own`,
+    );
+    return undefined;
+  }
+
+  #valid(draft: Draft, cells: RowCells, meaning: RowMeaning, prior: PriorFailure | undefined): ManifestRow {
+    const { record, row } = draft;
+    const { kind, collects } = meaning;
+    const { use, misplaced } = this.#layouts.useOf(cells, kind, collects !== undefined);
+    const derived = draft.id === undefined ? this.#derive(meaning, record.line) : undefined;
+    const failure = prior?.failure;
+    return new ManifestRow({
+      ...meaning,
+      id: draft.id ?? derived?.id ?? '',
+      row,
+      line: record.line,
+      mode: modeOf(meaning, this.#settings.mode),
+      cells: cells.all(),
+      columns: cells.own(misplaced),
+      columnUse: use,
+      jobId: collects ?? (failure?.code === 'deadline' ? failure.jobId : undefined),
+      repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
+      prior: failure,
+    });
+  }
+
+  #derive({ kind, endpoint, written }: RowMeaning, line: number): { id: string; repeat: number } {
+    return this.#ids.derive(requestHash({ kind, endpoint, request: written }), line);
+  }
+
+  #invalid({ record, row, problems, id }: Draft, cells: Record<string, unknown>): ManifestItem {
+    const { line, values } = record;
+    const given = id ?? givenId(cells);
+    const key =
+      id ?? this.#ids.derive(requestHash({ kind: 'invalid', endpoint: '', request: values }), line).id;
+    return {
+      valid: false,
+      row: { row, line, key, ...(given !== undefined && { id: given }), problems: problems.found, cells },
+    };
+  }
+}
+
+/** For the message: an id that is another row's is still how the user knows this one. */
+function givenId(cells: Record<string, unknown>): string | undefined {
+  const found = rowId(cells['id']);
+  return 'id' in found && found.id !== '' ? found.id : undefined;
+}
+
+function readPrior(cells: RowCells, problems: Problems): PriorFailure | undefined {
+  const [error, millrace] = [cells.get('error'), cells.get('millrace')];
+  if (error === undefined && millrace === undefined) return undefined;
+  const prior = priorFailure(error, millrace);
+  if ('failure' in prior) return prior;
+  problems.add(cells.label(error === undefined ? 'millrace' : 'error'), prior.problem);
+  return undefined;
+}
+
+function modeOf({ kind, collects }: RowMeaning, told: RowMode | undefined): RowMode {
+  if (kind === 'route') return 'sync';
+  return collects === undefined ? (told ?? (kind === 'edit' ? 'sync' : 'async')) : 'async';
+}

@@ -1,0 +1,110 @@
+import { cellValue } from './cell-value.js';
+import type { ColumnLayout } from './column-layout.js';
+import type { FieldName } from './field-names.js';
+import type { FixedCells } from './fixed-cells.js';
+import type { RawRecord } from '../records/raw-record.js';
+import { setPath } from './set-path.js';
+
+/** One row's cells by their meaning. An empty cell is absent, and what is absent is taken from `--set`. */
+export class RowCells {
+  readonly layout: ColumnLayout;
+  readonly #values: readonly unknown[];
+  readonly #fixed: FixedCells;
+  /** Of each path column; `undefined`: absent. */
+  readonly #pathValues: readonly unknown[];
+
+  constructor(record: RawRecord, layout: ColumnLayout, fixed: FixedCells, format: 'csv' | 'jsonl') {
+    this.layout = layout;
+    this.#values = record.values;
+    this.#fixed = fixed;
+    this.#pathValues = layout.paths.map(({ at, text }) => pathValue(record.values[at], text, format));
+  }
+
+  /** The value of a field, `undefined` when it is absent. */
+  get(field: FieldName): unknown {
+    const at = this.layout.at[field];
+    const value = at < 0 ? undefined : this.#values[at];
+    return value === undefined || value === '' || value === null ? this.#fixed.fields[field] : value;
+  }
+
+  /** How the user calls a field: by the column it is taken from. */
+  label(field: FieldName): string {
+    const at = this.layout.at[field];
+    return at < 0 ? field : (this.layout.names[at] ?? field);
+  }
+
+  hasPaths(root: 'input' | 'body'): boolean {
+    const { paths } = this.layout;
+    return (
+      paths.some((path, index) => path.root === root && this.#pathValues[index] !== undefined) ||
+      this.#fixed.paths.some((path) => path.root === root)
+    );
+  }
+
+  /** Puts the values of `input.…` or `body.…` columns below `target`. Reports those that another column is in the way of. */
+  putPaths(
+    root: 'input' | 'body',
+    target: Record<string, unknown>,
+    report: (column: string, message: string) => void,
+  ): void {
+    const { paths, names } = this.layout;
+    paths.forEach((path, index) => {
+      const value = this.#pathValues[index];
+      if (path.root !== root || value === undefined) return;
+      const problem = setPath(target, path.path, value);
+      if (problem !== undefined) report(names[path.at] ?? path.name, problem);
+    });
+    for (const { name, path, value, root: fixedRoot } of this.#fixed.paths) {
+      if (fixedRoot !== root || isSet(target, path)) continue;
+      const problem = setPath(target, path, value);
+      if (problem !== undefined) report(`--set ${name}`, problem);
+    }
+  }
+
+  /** Every cell by name, as the row is to be read again: `input.…` cells as JSON, those of `--set` among them. */
+  all(): Record<string, unknown> {
+    const cells: Record<string, unknown> = {};
+    for (const { name, at, path } of this.layout.cells) {
+      const value = path < 0 ? this.#values[at] : this.#pathValues[path];
+      if (value !== undefined) cells[name] = value;
+    }
+    const { fields, paths } = this.#fixed;
+    for (const name in fields) if (isAbsent(cells[name])) cells[name] = fields[name as FieldName];
+    for (const { name, value } of paths) cells[name] ??= value;
+    delete cells['error'];
+    delete cells['millrace'];
+    return cells;
+  }
+
+  /** The user's own columns, and those in `misplaced`. */
+  own(misplaced: readonly { readonly name: string; readonly at: number }[]): Record<string, unknown> {
+    const columns: Record<string, unknown> = {};
+    for (const { name, at } of this.layout.own) columns[name] = this.#values[at];
+    for (const { name, at } of misplaced) columns[name] = this.#values[at];
+    return columns;
+  }
+
+  /** Whether the cell of a column holds anything. */
+  isFilled(at: number): boolean {
+    return !isAbsent(this.#values[at]);
+  }
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === '' || value === null;
+}
+
+/** In JSONL a value has its type already: an empty text or `null` is one too. */
+function pathValue(value: unknown, text: boolean, format: 'csv' | 'jsonl'): unknown {
+  if (format === 'csv') return value === '' ? undefined : text ? value : cellValue(value as string);
+  return text && typeof value !== 'string' ? JSON.stringify(value) : value;
+}
+
+function isSet(target: unknown, path: readonly string[]): boolean {
+  let at = target;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return true;
+}

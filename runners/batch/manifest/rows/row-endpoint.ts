@@ -1,0 +1,35 @@
+import { checkEndpointId } from '../../../../src/contract/endpoint-id.js';
+import { quoteValue } from '../quote-value.js';
+import type { RowKind } from '../row.js';
+import type { PriorFailure } from './prior-failure.js';
+import type { Problems } from './problems.js';
+import type { RowCells } from './row-cells.js';
+
+/**
+ * Where a row goes: its own cell first. A failure that may have been paid stays with the endpoint that took it, one that
+ * was not goes where this start sends everything. A route has no endpoint: the empty string.
+ */
+export function rowEndpoint(
+  kind: RowKind,
+  cells: RowCells,
+  problems: Problems,
+  told: { readonly endpoint?: string | undefined; readonly prior?: PriorFailure | undefined },
+): string {
+  const given = cells.get('endpoint');
+  if (given !== undefined) return checked(given, kind, cells.label('endpoint'), problems);
+  if (kind === 'route') return '';
+  const before = told.prior?.endpoint;
+  const endpoint = told.prior?.failure.paid === 'no' ? (told.endpoint ?? before) : (before ?? told.endpoint);
+  if (endpoint !== undefined) return checked(endpoint, kind, 'endpoint', problems);
+  problems.add(
+    cells.label('endpoint'),
+    'is missing: name it in this column, or for all rows with --endpoint',
+  );
+  return '';
+}
+
+function checked(endpoint: unknown, kind: RowKind, column: string, problems: Problems): string {
+  const problem = typeof endpoint === 'string' ? checkEndpointId(endpoint) : 'is no text';
+  if (problem !== undefined) problems.add(column, `${quoteValue(endpoint)} ${problem}`);
+  return kind === 'route' || typeof endpoint !== 'string' ? '' : endpoint;
+}

@@ -1,0 +1,93 @@
+import type { ManifestSettings } from '../manifest-settings.js';
+import type { RowKind, RowRequest } from '../row.js';
+import type { editInputCheck } from './check-edit-input.js';
+import { editRequest } from './edit-request.js';
+import type { FieldName } from './field-names.js';
+import { jobInput } from './job-input.js';
+import type { PriorFailure } from './prior-failure.js';
+import type { Problems } from './problems.js';
+import { routeCall } from './route-call.js';
+import type { RowCells } from './row-cells.js';
+import { rowEndpoint } from './row-endpoint.js';
+import { rowId } from './row-id.js';
+import { rowKind } from './row-kind.js';
+
+/** What a row asks for, and of whom. */
+export interface RowMeaning {
+  readonly kind: RowKind;
+  readonly endpoint: string;
+  readonly request: RowRequest;
+  /** The request as it was written, which is the same at every start: its hash is the row's. */
+  readonly written: unknown;
+  readonly resolution?: string;
+  /** Set on a row that holds only a job's id. */
+  readonly collects?: string;
+}
+
+export interface MeaningContext extends Pick<ManifestSettings, 'endpoint' | 'kind' | 'resolveImage'> {
+  readonly prior: PriorFailure | undefined;
+  readonly checkEdit: ReturnType<typeof editInputCheck>;
+}
+
+/** Works out what a row asks for. `undefined`: it cannot be done, and `problems` says why. */
+export function rowMeaning(
+  cells: RowCells,
+  problems: Problems,
+  context: MeaningContext,
+): RowMeaning | undefined {
+  if (cells.get('jobId') !== undefined) return collected(cells, problems, context);
+  const found = rowKind(cells, context.kind ?? context.prior?.kind);
+  if ('problem' in found) {
+    problems.add(cells.get('kind') === undefined ? undefined : cells.label('kind'), found.problem);
+    return undefined;
+  }
+  const { kind } = found;
+  const endpoint = rowEndpoint(kind, cells, problems, context);
+  const sent = sentBy(kind, cells, problems, context);
+  return sent === undefined ? undefined : { kind, endpoint, ...sent };
+}
+
+function sentBy(
+  kind: RowKind,
+  cells: RowCells,
+  problems: Problems,
+  context: MeaningContext,
+): Pick<RowMeaning, 'request' | 'written' | 'resolution'> | undefined {
+  if (kind === 'edit') {
+    const edit = editRequest(cells, problems, {
+      check: context.checkEdit,
+      resolveImage: context.resolveImage,
+    });
+    return edit && { ...edit, resolution: edit.request.input.resolution ?? '1k' };
+  }
+  if (kind === 'route') {
+    const request = routeCall(cells, problems);
+    return request && { request, written: request };
+  }
+  const input = jobInput(cells, problems);
+  const request = input && ({ kind, input } as const);
+  return request && { request, written: request };
+}
+
+const sendable: readonly FieldName[] = ['route', 'images', 'prompt', 'input', 'body'];
+
+/** A row that names a job collects it and sends nothing: one that does both would be paid for without a word. */
+function collected(cells: RowCells, problems: Problems, context: MeaningContext): RowMeaning | undefined {
+  const { layout } = cells;
+  const column = cells.label('jobId');
+  const beside = [
+    ...sendable.filter((field) => cells.isFilled(layout.at[field])),
+    ...layout.paths.filter(({ at }) => cells.isFilled(at)).map(({ name }) => name),
+  ];
+  if (beside.length > 0)
+    problems.add(
+      column,
+      `stands beside ${beside.join(', ')}: a row collects a job or sends something, not both`,
+    );
+  const job = rowId(cells.get('jobId'));
+  if ('problem' in job) problems.add(column, job.problem);
+  const endpoint = rowEndpoint('job', cells, problems, context);
+  if ('problem' in job || job.id === undefined) return undefined;
+  const request = { kind: 'job', input: {} } as const;
+  return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };
+}

@@ -1,0 +1,87 @@
+import { isUtf8 } from 'node:buffer';
+import { ManifestError } from '../manifest-error.js';
+import { countLineBreaks } from './count-line-breaks.js';
+import { foreignFormat } from './foreign-format.js';
+
+const headBytes = 4;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Lets pass only UTF-8 text without NUL, and knows the line it is at. What it hands on never ends inside a character or
+ * between `\r` and `\n`. A byte order mark is taken off.
+ */
+export class TextGuard {
+  /** 1-based line that the next byte stands on. */
+  line = 1;
+  readonly #name: string;
+  #held: Buffer = Buffer.alloc(0);
+  #started = false;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  accept(chunk: Uint8Array): Buffer {
+    const bytes = this.#held.length === 0 ? asBuffer(chunk) : Buffer.concat([this.#held, chunk]);
+    if (!this.#started && bytes.length < headBytes) return this.#hold(bytes, 0);
+    const text = this.#afterMark(bytes);
+    return this.#pass(text, endOfWholeText(text));
+  }
+
+  finish(): Buffer {
+    const text = this.#afterMark(this.#held);
+    return this.#pass(text, text.length);
+  }
+
+  #afterMark(bytes: Buffer): Buffer {
+    if (this.#started) return bytes;
+    this.#started = true;
+    const foreign = foreignFormat(bytes);
+    if (foreign !== undefined) throw new ManifestError(this.#name, foreign, { line: 1 });
+    return bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
+  }
+
+  #pass(bytes: Buffer, end: number): Buffer {
+    const text = bytes.subarray(0, end);
+    if (!isUtf8(text) || text.includes(0)) throw this.#broken(text);
+    this.line += countLineBreaks(text);
+    this.#hold(bytes, end);
+    return text;
+  }
+
+  /** A copy: the source may use its chunk again. */
+  #hold(bytes: Buffer, from: number): Buffer {
+    this.#held = Buffer.from(bytes.subarray(from));
+    return bytes.subarray(0, 0);
+  }
+
+  #broken(bytes: Buffer): ManifestError {
+    const text = bytes.toString('utf8');
+    const at = text.search(isUtf8(bytes) ? /\0/ : /\0|\ufffd/);
+    const before = text.slice(0, at).split(/\r\n|\r|\n/);
+    const problem =
+      text[at] === '\0'
+        ? 'a NUL byte: the file is damaged or no text'
+        : 'a byte that is no UTF-8; save the file as UTF-8 (in spreadsheets: "CSV UTF-8")';
+    const column = (before.at(-1)?.length ?? 0) + 1;
+    return new ManifestError(this.#name, problem, {
+      line: this.line + before.length - 1,
+      column,
+      columnLabel: `character ${column}`,
+    });
+  }
+}
+
+function asBuffer(chunk: Uint8Array): Buffer {
+  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+}
+
+/** Without a last character that is cut, and without a last `\r` that a `\n` may follow. */
+function endOfWholeText(bytes: Buffer): number {
+  let lead = bytes.length - 1;
+  while (lead > 0 && bytes.length - lead < 4 && ((bytes[lead] ?? 0) & 0xc0) === 0x80) lead--;
+  const first = bytes[lead] ?? 0;
+  if (first === 13) return lead;
+  const wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+  return bytes.length - lead < wanted ? lead : bytes.length;
+}
