@@ -23,7 +23,7 @@ export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Comm
     .addHelpText('after', closingWords);
   addManifestCommands(program, io, fault, ended);
   addFolderCommands(program, io, fault, ended);
-  addOtherCommands(program, io, fault, ended);
+  addOtherCommands(program, io, ended);
   return program;
 }
 
@@ -39,7 +39,7 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
       .argument('<manifest>'),
   ).action(async (manifest: string, raw: Raw) => {
     const { plan } = await import('./commands/plan.js');
-    ended(await plan(manifest, raw, io, fault));
+    ended(await plan(manifest, raw, io));
   });
   addRunOptions(
     program.command('run').description('do it; run again to go on').argument('<manifest>'),
@@ -91,7 +91,7 @@ function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, end
     });
 }
 
-function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+function addOtherCommands(program: Command, io: CliIo, ended: Ended): void {
   addEmulatorOptions(
     program
       .command('serve')
@@ -100,7 +100,7 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
       .option('--key <KEY>', 'the API key that it accepts (default: drawn at random)'),
   ).action(async (raw: Raw) => {
     const { serve } = await import('./commands/serve.js');
-    ended(await serve(raw, io, fault));
+    ended(await serve(raw, io));
   });
   program
     .command('init')

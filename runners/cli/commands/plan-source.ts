@@ -1,15 +1,18 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { createReadStream } from 'node:fs';
 import { createPriceBook } from '../../batch/ledger/price-book.js';
-import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
+import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
 import type { CliIo } from '../io/cli-io.js';
+import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/run-options.js';
+import { countOf } from '../words/amounts.js';
+import { invalidText } from '../words/plan-text.js';
+import { selectRows } from './select-rows.js';
 
-/** Reads the whole manifest once and says what is in it. Nothing is started and nothing is sent. */
-export function planSource(
+/** Reads the whole manifest once and says what the part to be done holds. Nothing is started and nothing is sent. */
+export async function planSource(
   source: ManifestSource,
   options: RunOptions,
   io: Pick<CliIo, 'stdin'>,
@@ -17,9 +20,25 @@ export function planSource(
   const bytes = source.path === undefined ? io.stdin : createReadStream(source.path);
   const settings: ManifestSettings = {
     ...manifestSettings(source, options),
-    ...(options.local && { resolveImage: (path: string) => plannedImage(source.folder, path) }),
+    ...(options.local && { resolveImage: await plannedImages(source.folder) }),
   };
-  return planManifest(readManifest(bytes, settings), { priceOf: createPriceBook().priceOf });
+  return planManifest(selectRows(readManifest(bytes, settings), options), { priceOf: createPriceBook().priceOf });
+}
+
+/** Says what is wrong with which row, and throws `UsageError` unless invalid rows are to be left out. */
+export function refuseInvalid(
+  plan: Plan,
+  source: ManifestSource,
+  options: RunOptions,
+  io: Pick<CliIo, 'stderr'>,
+): void {
+  if (plan.invalid === 0) return;
+  for (const line of invalidText(plan, source.name)) io.stderr.write(`${line}\n`);
+  if (options.skipInvalid) return;
+  throw new UsageError(
+    [`${source.name} has ${countOf(plan.invalid, 'invalid row')}: nothing was sent`],
+    'correct them, or make them failures with --skip-invalid',
+  );
 }
 
 /** How the options say that the manifest is to be read. */
@@ -36,8 +55,11 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
   };
 }
 
-/** A picture beside the manifest, as a URL that nobody asks for: the plan only looks whether it is there. */
-function plannedImage(folder: string, path: string): string | { problem: string } {
-  if (!existsSync(resolve(folder, path))) return { problem: 'no such file beside the manifest' };
-  return `http://127.0.0.1/${encodeURIComponent(path)}`;
+/** Whether a picture is there to be served; nobody asks for its URL, because a plan sends nothing. */
+async function plannedImages(folder: string): Promise<ResolveImage> {
+  const { findLocalPicture } = await import('../../emulator/pictures/find-local-picture.js');
+  return (path) => {
+    const found = findLocalPicture(folder, path);
+    return 'problem' in found ? found : `http://127.0.0.1/${encodeURIComponent(path)}`;
+  };
 }

@@ -26,10 +26,15 @@ function addServiceOptions(command: Command): void {
 /** What `--local` and `serve` can set of the emulator. */
 export function addEmulatorOptions(command: Command): Command {
   return command
-    .option('--functions <FILE>', 'emulator: module that exports the functions of its endpoints and routes')
-    .option('--workers <N>', 'emulator: workers of each endpoint')
-    .option('--latency <DISTRIBUTION>', 'emulator: how long jobs take, such as 200ms or lognormal:8s,0.4')
-    .option('--faults <LIST>', 'emulator: faults by probability, such as 429=0.1,reset-after=0.05');
+    .option('--functions <FILE>', 'emulator: a module that exports the functions of its endpoints and routes')
+    .option('--workers <N>', 'emulator: jobs at once on each endpoint (default: 4)')
+    .option(
+      '--latency <LAW>',
+      'emulator: how long work takes: 200ms, uniform:100-300, lognormal:8s:0.4 … (default: 0)',
+    )
+    .option('--faults <LIST>', 'emulator: faults by probability: 429=0.1:2,cut@status=0.05 …')
+    .option('--rate-limit <N>', 'emulator: requests a second, beyond which it answers 429')
+    .option('--seed <N>', 'emulator: where its chance begins (default: 1)');
 }
 
 function addManifestOptions(command: Command): void {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
+import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { parseDuration } from './parse-duration.js';
 import { parseHost } from './parse-host.js';
 
@@ -56,6 +57,16 @@ export const optionValue = {
       return {
         problem: `"${given}" is not allowed: a number of rows such as 50, or a share such as 10%, is`,
       };
+    }),
+  /** Whatever a parser makes of it that throws a `MillraceError` saying what is allowed. */
+  parsedBy: <T>(parse: (given: string) => T) =>
+    text((given): Parsed<T> => {
+      try {
+        return { value: parse(given) };
+      } catch (error) {
+        if (isMillraceError(error)) return { problem: error.message };
+        throw error;
+      }
     }),
   endpoint: () =>
     text((given): Parsed<string> => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emulatorFlags } from './emulator-flags.js';
 import { optionValue } from './option-value.js';
 
 /** No timer waits longer: a limit beyond the lifetime of any job would only look like one. */
@@ -12,10 +13,7 @@ export const runOptionsSchema = z
     lbBaseUrl: optionValue.host().optional(),
     apiKeyFile: z.string().optional(),
     local: z.boolean().default(false),
-    functions: z.string().optional(),
-    workers: optionValue.wholeNumber(1, 10_000).optional(),
-    latency: z.string().optional(),
-    faults: z.string().optional(),
+    ...emulatorFlags,
     out: z.string().min(1, 'is empty: name a folder').optional(),
     format: optionValue.oneOf('csv', 'jsonl').optional(),
     set: optionValue.pairs('NAME=VALUE').default({}),
@@ -42,7 +40,7 @@ export const runOptionsSchema = z
     json: z.boolean().default(false),
   })
   .superRefine((options, context) => {
-    for (const name of ['functions', 'workers', 'latency', 'faults'] as const) {
+    for (const name of Object.keys(emulatorFlags) as (keyof typeof emulatorFlags)[]) {
       if (options[name] !== undefined && !options.local) {
         context.addIssue({
           code: 'custom',

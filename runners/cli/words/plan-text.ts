@@ -1,4 +1,4 @@
-import type { InvalidRow } from '../../batch/manifest/row.js';
+import { describeInvalid } from '../../batch/manifest/describe-invalid.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './amounts.js';
@@ -15,7 +15,7 @@ export function planText(plan: Plan, name: string): string[] {
     ...fact(
       'repeats',
       plan.repeats > 0
-        ? `${countOf(plan.repeats, 'row')} that another row asks for as well; each is bought`
+        ? `${countOf(plan.repeats, 'row')} that ask again for what stands before; each is bought`
         : '',
     ),
     ...fact(
@@ -43,7 +43,7 @@ export function priceText(plan: Plan): string {
 export function invalidText(plan: Plan, name: string): string[] {
   const rest = plan.invalid - plan.firstInvalid.length;
   return [
-    ...plan.firstInvalid.flatMap((row) => invalidRowText(row, name)),
+    ...plan.firstInvalid.flatMap((row) => describeInvalid(row).map((line) => `${name}, ${line}`)),
     ...(rest > 0 ? [`… and ${countOf(rest, 'further invalid row')}`] : []),
   ];
 }
@@ -71,12 +71,4 @@ function fact(label: string, text: string): string[] {
 
 function counted(entries: readonly [string, number][]): string {
   return entries.map(([name, count]) => `${plainText(name, 40)} ${formatCount(count)}`).join(', ');
-}
-
-function invalidRowText(row: InvalidRow, name: string): string[] {
-  const which = row.id === undefined ? `row ${row.row}` : `row ${row.row} (${plainText(row.id, 60)})`;
-  return row.problems.map(({ column, message }) => {
-    const where = column === undefined ? '' : `${plainText(column, 60)}: `;
-    return `${name}:${row.line}: ${which}: ${where}${plainText(message)}`;
-  });
 }

@@ -22,7 +22,7 @@ describe('planText', () => {
       'edits.csv: 1,200 rows',
       '  kinds        edit 1,199, job 1',
       '  resolutions  1k 1,000, 4k 199',
-      '  repeats      2 rows that another row asks for as well; each is bought',
+      '  repeats      2 rows that ask again for what stands before; each is bought',
       '  many images  1 row with more than the recommended 1 to 3',
       '  sent         images, prompt',
       '  not sent     note, ab',
@@ -39,20 +39,22 @@ describe('invalidText', () => {
         row: 1,
         line: 2,
         id: 'cat',
-        problems: [{ column: 'resolution', message: '"8k" is not 1k, 2k or 4k' }],
+        key: 'cat',
+        problems: [{ column: 'resolution', message: '"8k" is not 1k' }],
         cells: {},
       },
       {
         row: 5,
         line: 9,
-        problems: [{ message: 'holds nothing' }, { column: 'kind', message: 'no\u001b[1m' }],
+        key: 'x',
+        problems: [{ message: 'holds nothing' }, { column: 'kind', message: 'no' }],
         cells: {},
       },
     ];
     expect(invalidText({ ...plan, invalid: 30, firstInvalid }, 'edits.csv')).toEqual([
-      'edits.csv:2: row 1 (cat): resolution: "8k" is not 1k, 2k or 4k',
-      'edits.csv:9: row 5: holds nothing',
-      'edits.csv:9: row 5: kind: no',
+      'edits.csv, line 2 (row 1, id "cat"), column resolution: "8k" is not 1k',
+      'edits.csv, line 9 (row 5): holds nothing',
+      'edits.csv, line 9 (row 5), column kind: no',
       '… and 28 further invalid rows',
     ]);
   });

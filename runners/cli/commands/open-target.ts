@@ -1,0 +1,60 @@
+import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
+import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { UsageError } from '../io/usage-error.js';
+import { readApiKey } from '../options/read-api-key.js';
+import type { RunOptions } from '../options/run-options.js';
+import { serviceSettings } from '../options/service-settings.js';
+
+/** The service that a run talks to: the real one, or the emulator in this process. */
+export interface Target {
+  readonly baseUrl?: string;
+  readonly lbBaseUrl?: string;
+  readonly apiKey: string;
+  readonly local: boolean;
+  /** Turns a picture's path into a URL; without it paths are refused. */
+  readonly resolveImage?: ResolveImage;
+  /** Ends the emulator. */
+  close(): Promise<void>;
+}
+
+/**
+ * Finds the hosts and the key of the real service, or starts the emulator, which serves the pictures of `folder`. Throws `UsageError` for what is missing.
+ */
+export async function openTarget(
+  options: RunOptions,
+  folder: string,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<Target> {
+  if (options.local) {
+    const { startRehearsal } = await import('./start-rehearsal.js');
+    return startRehearsal(options, folder, io.cwd);
+  }
+  const { warnings, ...hosts } = serviceSettings(options, io.env);
+  if (hosts.baseUrl === undefined && hosts.lbBaseUrl === undefined) {
+    throw new UsageError(
+      ['no service is named: neither --base-url nor MILLRACE_BASE_URL is set'],
+      'name the host of the queue API, or rehearse with --local',
+    );
+  }
+  const { key, warning } = await readApiKey(options.apiKeyFile, io);
+  fault.secrets.push(key);
+  for (const text of [...warnings, ...(warning === undefined ? [] : [warning])]) io.stderr.write(`${text}\n`);
+  return { ...hosts, apiKey: key, local: false, close: () => Promise.resolve() };
+}
+
+/** Rows need the host that their kind is sent to. */
+export function requireHosts(plan: Plan, target: Target): void {
+  const needsBase = (plan.byKind.edit ?? 0) + (plan.byKind.job ?? 0) > 0;
+  const needsRoutes = (plan.byKind.route ?? 0) > 0;
+  if (needsBase && target.baseUrl === undefined) {
+    throw new UsageError([
+      'edits and jobs need the host of the queue API: set --base-url or MILLRACE_BASE_URL',
+    ]);
+  }
+  if (needsRoutes && target.lbBaseUrl === undefined) {
+    throw new UsageError(['routes need their host: set --lb-base-url or MILLRACE_LB_BASE_URL']);
+  }
+}

@@ -1,0 +1,31 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { CliIo } from '../io/cli-io.js';
+import type { ManifestSource } from '../options/find-manifest.js';
+
+/**
+ * A manifest from stdin is kept in the run's folder first, whole, so that it can be checked before anything is sent and
+ * a later start can say what has changed. A manifest that is a file stays where it is.
+ */
+export async function spoolInput(
+  source: ManifestSource,
+  out: string,
+  io: Pick<CliIo, 'stdin'>,
+): Promise<ManifestSource> {
+  if (source.path !== undefined) return source;
+  await mkdir(out, { recursive: true });
+  const path = join(out, `manifest.${source.format}`);
+  const draft = join(out, `manifest.${process.pid}.tmp`);
+  try {
+    await pipeline(io.stdin, createWriteStream(draft, { flush: true }));
+    await rename(draft, path);
+    const folder = await open(out);
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  return { ...source, path };
+}

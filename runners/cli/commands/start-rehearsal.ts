@@ -1,0 +1,23 @@
+import { findLocalPicture } from '../../emulator/pictures/find-local-picture.js';
+import { startEmulator } from '../../emulator/start-emulator.js';
+import { emulatorSettings } from '../options/emulator-settings.js';
+import type { RunOptions } from '../options/run-options.js';
+import type { Target } from './open-target.js';
+
+/** The emulator in this process, which also serves the pictures beside the manifest. */
+export async function startRehearsal(options: RunOptions, folder: string, cwd: string): Promise<Target> {
+  const { functions, workers, latency, faults, rateLimit, seed } = options;
+  const settings = await emulatorSettings({ functions, workers, latency, faults, rateLimit, seed }, cwd);
+  const emulator = await startEmulator({ ...settings, files: folder });
+  return {
+    baseUrl: emulator.baseUrl,
+    lbBaseUrl: emulator.lbBaseUrl,
+    apiKey: emulator.apiKey,
+    local: true,
+    resolveImage(path) {
+      const found = findLocalPicture(folder, path);
+      return 'problem' in found ? found : emulator.fileUrl(path);
+    },
+    close: () => emulator.close(),
+  };
+}
