@@ -1,0 +1,95 @@
+import { createBill } from './bill/bill.js';
+import { billLine } from './bill/bill-texts.js';
+import { seededRandom } from './chance/seeded-random.js';
+import { systemClock } from './clock.js';
+import { createEditFunction } from './edit/create-edit-function.js';
+import { type EmulatorOptions, readSettings } from './emulator-options.js';
+import { drawFaults } from './faults/draw-faults.js';
+import { createRateLimiter } from './faults/rate-limit.js';
+import { checkFunctions, imageEditId } from './functions/check-functions.js';
+import { defaultFunctions } from './functions/default-functions.js';
+import { loadFunctions } from './functions/load-functions.js';
+import type { QueueFunction, UserFunctions } from './functions/user-functions.js';
+import { picturesPath } from './pictures/add-picture-calls.js';
+import { createPictureStore } from './pictures/picture-store.js';
+import type { TempFolder } from './pictures/temp-folder.js';
+import { EndpointQueue } from './queue/endpoint-queue.js';
+import { type Job, hasEnded } from './queue/job.js';
+import { jobReplyText } from './queue/job-reply-text.js';
+import { createJobStore } from './queue/job-store.js';
+import { sendWebhook } from './queue/send-webhook.js';
+import type { Service } from './service.js';
+
+const maxJobBytes = 256_000_000;
+
+interface Ground {
+  folder: TempFolder;
+  closing: AbortSignal;
+  /** Known once the server listens. */
+  origin: () => string;
+}
+
+/** Puts the parts of the service together. @throws EmulatorOptionError */
+export async function createService(options: EmulatorOptions, ground: Ground): Promise<Service> {
+  const { workers, latency, rules, rateLimit } = readSettings(options);
+  const { clock = systemClock, random = seededRandom(options.seed ?? 1), coldStartMs = 0 } = options;
+  const { queue, routes } = await gatherFunctions(options);
+  const bill = createBill(ground.folder);
+  const pictures = createPictureStore(ground.folder, clock.now, options.maxPictureBytes ?? 1_000_000_000);
+  const urlOf = (name: string): string => `${ground.origin()}${picturesPath}/${name}`;
+  const queues = new Map<string, EndpointQueue>();
+  const jobs = createJobStore({
+    now: clock.now,
+    maxJobs: options.maxJobs ?? 20_000,
+    maxBytes: maxJobBytes,
+    onForgotten(job) {
+      bill.close(billLine(job));
+      queues.get(job.endpoint)?.abandon(job);
+    },
+  });
+  const onEnded = (job: Job): void => {
+    if (job.webhook !== undefined) void sendWebhook(job.webhook, jobReplyText(job), clock, ground.closing);
+  };
+  const addQueue = (id: string, work: QueueFunction): void => {
+    queues.set(
+      id,
+      new EndpointQueue({ id, work, workers, coldStartMs, store: jobs, clock, latency, random, onEnded }),
+    );
+  };
+  addQueue(imageEditId, createEditFunction({ clock, pictures, urlOf }));
+  for (const [id, work] of Object.entries(queue)) addQueue(id, work);
+  ground.closing.addEventListener('abort', () => {
+    for (const job of jobs.all()) if (!hasEnded(job)) job.stop?.(new Error('the emulator closes'));
+  });
+  return {
+    apiKey: options.key ?? 'millrace-emulator-key',
+    clock,
+    random,
+    latency,
+    coldStartMs,
+    maxQueued: options.maxQueued ?? 100_000,
+    queues,
+    jobs,
+    bill,
+    routes,
+    pictures,
+    files: options.files,
+    draw: drawFaults({ rules, faultOf: options.faultOf, random }),
+    takeTurn: rateLimit ? createRateLimiter(rateLimit, clock.now) : () => 0,
+    tellsRetryAfter: rateLimit?.retryAfter ?? false,
+    closing: ground.closing,
+  };
+}
+
+/** The default functions, then the module's, then those handed in. */
+async function gatherFunctions({
+  functionsFile,
+  functions,
+}: EmulatorOptions): Promise<Required<UserFunctions>> {
+  const fromFile = functionsFile === undefined ? {} : await loadFunctions(functionsFile);
+  const handed = functions === undefined ? {} : checkFunctions(functions, 'options.functions');
+  return {
+    queue: { ...defaultFunctions.queue, ...fromFile.queue, ...handed.queue },
+    routes: { ...defaultFunctions.routes, ...fromFile.routes, ...handed.routes },
+  };
+}

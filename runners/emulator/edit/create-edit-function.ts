@@ -1,0 +1,57 @@
+import pLimit from 'p-limit';
+import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { imageEditPrices } from '../../../src/contract/price-list.js';
+import type { Clock } from '../clock.js';
+import type { QueueFunction } from '../functions/user-functions.js';
+import type { PictureStore } from '../pictures/picture-store.js';
+import { applyEdit } from './apply-edit.js';
+import { longEdge } from './canvas-size.js';
+import { compose } from './compose.js';
+import { type EditRequest, readEditRequest } from './edit-request.js';
+import { fetchPicture } from './fetch-picture.js';
+import { loadSharp } from './load-sharp.js';
+import { fromRaster } from './raster.js';
+import { readPrompt } from './read-prompt.js';
+
+/** References that are downloaded at the same time, over all edits. */
+const downloads = 8;
+
+interface EditWorkshop {
+  clock: Clock;
+  pictures: PictureStore;
+  /** The address of a picture by its name. */
+  urlOf: (name: string) => string;
+}
+
+/** The function of the image-edit endpoint: fetches, combines, edits, and answers by URL or in base64. (spec 2.5, 2.6, 4.3) */
+export function createEditFunction({ clock, pictures, urlOf }: EditWorkshop): QueueFunction {
+  const pool = pLimit(downloads);
+  return async (input, { signal }) => {
+    const request = readEditRequest(input);
+    const references = await pool.map(request.images, (url) => fetchPicture(url, clock, signal));
+    signal.throwIfAborted();
+    const picture = await editPicture(references, request);
+    signal.throwIfAborted();
+    const cost = toUsd(imageEditPrices[request.resolution]);
+    if (request.enable_base64_output) return { image_base64: picture.toString('base64'), cost };
+    return { image_url: urlOf(await pictures.add(picture, request.output_format)), cost };
+  };
+}
+
+async function editPicture(references: readonly Buffer[], request: EditRequest): Promise<Buffer> {
+  const sharp = await loadSharp();
+  const edits = readPrompt(request.prompt);
+  const scale = longEdge[request.resolution] / longEdge['1k'];
+  let canvas = await compose(sharp, references, request, edits);
+  for (const edit of inOrder(edits)) canvas = await applyEdit(sharp, canvas, edit, scale);
+  const result = fromRaster(sharp, canvas);
+  return request.output_format === 'png'
+    ? result.png({ compressionLevel: 6 }).toBuffer()
+    : result.jpeg({ quality: 90 }).toBuffer();
+}
+
+/** Looks as the prompt names them, then captions, then the border around it all. */
+function inOrder(edits: ReturnType<typeof readPrompt>): ReturnType<typeof readPrompt> {
+  const rank = (name: string): number => (name === 'border' ? 2 : name === 'caption' ? 1 : 0);
+  return [...edits].sort((one, other) => rank(one.name) - rank(other.name));
+}

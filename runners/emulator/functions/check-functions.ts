@@ -1,0 +1,41 @@
+import { checkEndpointId, checkRoutePath } from '../../../src/contract/endpoint-id.js';
+import { EmulatorOptionError } from '../emulator-option-error.js';
+import type { UserFunctions } from './user-functions.js';
+
+/** The endpoint that is always there. */
+export const imageEditId = 'image-edit';
+
+/**
+ * Checks what a module exports, or what was handed in, against the documented form.
+ * @throws EmulatorOptionError that names the export and what is wrong with it
+ */
+export function checkFunctions(exported: unknown, source: string): UserFunctions {
+  const { queue, routes } = (exported ?? {}) as Record<string, unknown>;
+  if (queue === undefined && routes === undefined)
+    throw new EmulatorOptionError(
+      `${source} exports neither "queue" nor "routes": export const queue = { 'my-endpoint': (input) => … }`,
+    );
+  checkEach(queue, `${source}: queue`, queueIdProblem);
+  checkEach(routes, `${source}: routes`, routeProblem);
+  return { ...(queue !== undefined && { queue }), ...(routes !== undefined && { routes }) } as UserFunctions;
+}
+
+function checkEach(group: unknown, where: string, problemOf: (name: string) => string | undefined): void {
+  if (group === undefined) return;
+  if (typeof group !== 'object' || group === null)
+    throw new EmulatorOptionError(`${where} is no object of functions`);
+  for (const [name, value] of Object.entries(group)) {
+    const problem = problemOf(name) ?? (typeof value === 'function' ? undefined : 'is no function');
+    if (problem !== undefined) throw new EmulatorOptionError(`${where}[${JSON.stringify(name)}] ${problem}`);
+  }
+}
+
+function queueIdProblem(id: string): string | undefined {
+  return id === imageEditId ? 'is the built-in endpoint: take another id' : checkEndpointId(id);
+}
+
+function routeProblem(name: string): string | undefined {
+  const [, path] = /^(?:GET|POST) (\/.*)$/.exec(name) ?? [];
+  if (path === undefined) return 'is not of the form "GET /path" or "POST /path"';
+  return path.includes('?') ? 'has a query in its path' : checkRoutePath(path);
+}

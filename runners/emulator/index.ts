@@ -1,0 +1,20 @@
+export { startEmulator, type Emulator } from './start-emulator.js';
+export type { EmulatorOptions } from './emulator-options.js';
+export { EmulatorOptionError } from './emulator-option-error.js';
+export { parseFaults } from './faults/parse-faults.js';
+export type { Fault, FaultRule, FaultStage, Operation } from './faults/fault.js';
+export type { FaultOf, ServiceRequest } from './faults/draw-faults.js';
+export { parseRateLimit, type RateLimit } from './faults/rate-limit.js';
+export { parseLatency, type Latency } from './chance/parse-latency.js';
+export type {
+  UserFunctions,
+  QueueFunction,
+  JobContext,
+  RouteFunction,
+  RouteContext,
+} from './functions/user-functions.js';
+export { findLocalPicture, type LocalPicture } from './pictures/find-local-picture.js';
+export { localImageUrl } from './pictures/local-image-url.js';
+export type { BillLine } from './bill/bill.js';
+export type { QueueHealth } from './queue/queue-health.js';
+export type { Clock } from './clock.js';

@@ -1,0 +1,47 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { Answer } from '../http/answer.js';
+import { answering, answeringPlainly } from '../answering.js';
+import { Refusal } from '../http/refusal.js';
+import type { Service } from '../service.js';
+import { findLocalPicture } from './find-local-picture.js';
+
+/** Where edited pictures, and where local ones, lie below the emulator's address. */
+export const picturesPath = '/pictures';
+export const filesPath = '/files';
+
+/** Downloads, which need no key: edited pictures, and the local ones that edits refer to. */
+export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: Service): void {
+  app.get(
+    `${picturesPath}/:name`,
+    answering(
+      service,
+      () => ({ operation: 'picture' }),
+      (call) => {
+        const picture = service.pictures.find(call.req.param('name') ?? '');
+        if (!picture) throw new Refusal(404, 'picture not found', 'it never was, or its 7 days are over');
+        return { status: 200, headers: { 'Content-Type': picture.contentType }, body: picture };
+      },
+    ),
+  );
+  app.get(
+    `${filesPath}/*`,
+    answeringPlainly((call) =>
+      localPicture(service.files, decoded(call.req.path.slice(filesPath.length + 1))),
+    ),
+  );
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function localPicture(folder: string | undefined, path: string): Answer {
+  const found = folder === undefined ? { problem: 'no folder is served' } : findLocalPicture(folder, path);
+  if ('problem' in found) throw new Refusal(404, 'file not found', found.problem);
+  return { status: 200, headers: { 'Content-Type': found.contentType }, body: found };
+}

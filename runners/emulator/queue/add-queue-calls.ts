@@ -1,0 +1,79 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { Fault, Operation } from '../faults/fault.js';
+import { type Answer, jsonAnswer } from '../http/answer.js';
+import { type Handle, answering } from '../answering.js';
+import { Refusal } from '../http/refusal.js';
+import type { Call, Service } from '../service.js';
+import { acceptJob } from './accept-job.js';
+import type { EndpointQueue } from './endpoint-queue.js';
+import { type Job, hasEnded, jobFault } from './job.js';
+import { jobReplyText } from './job-reply-text.js';
+import { readWait } from './read-wait.js';
+import { streamReply } from './stream-reply.js';
+import { waitForJob } from './wait-for-job.js';
+
+/** The calls of queue-based endpoints. (spec 4.1, 4.3) */
+export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Service): void {
+  const on = (method: 'GET' | 'POST', path: string, operation: Operation, handle: Handle): void => {
+    const requestOf = (call: Call) => ({
+      operation,
+      endpoint: call.req.param('endpoint') ?? '',
+      ...(call.req.param('job') !== undefined && { jobId: call.req.param('job') ?? '' }),
+    });
+    app.on(method, `/v2/:endpoint${path}`, answering(service, requestOf, handle));
+  };
+  on('POST', '/run', 'run', async (call, faults) => {
+    const job = await acceptJob(service, call, 'run', faults);
+    return jsonAnswer(JSON.stringify({ id: job.id, status: 'IN_QUEUE' }));
+  });
+  on('POST', '/runsync', 'runsync', (call, faults) => runsync(service, call, faults));
+  on('GET', '/status/:job', 'status', (call) => jsonAnswer(jobReplyText(jobOf(service, call))));
+  on('GET', '/status-sync/:job', 'status-sync', async (call) => {
+    const job = jobOf(service, call);
+    await waitForJob(job, service.clock, readWait(call.req.query('wait')), () => hasEnded(job));
+    return jsonAnswer(jobReplyText(job));
+  });
+  on('GET', '/stream/:job', 'stream', (call) => streamReply(jobOf(service, call), service.clock));
+  on('POST', '/cancel/:job', 'cancel', (call) => cancel(queueOf(service, call), jobOf(service, call)));
+  on('POST', '/retry/:job', 'retry', (call) => retry(queueOf(service, call), jobOf(service, call)));
+  on('GET', '/health', 'health', (call) => jsonAnswer(JSON.stringify(queueOf(service, call).health())));
+  on('POST', '/purge-queue', 'purge-queue', (call) =>
+    jsonAnswer(JSON.stringify({ removed: queueOf(service, call).purge(), status: 'completed' })),
+  );
+}
+
+async function runsync(service: Service, call: Call, faults: readonly Fault[]): Promise<Answer> {
+  const waitMs = readWait(call.req.query('wait'));
+  const job = await acceptJob(service, call, 'runsync', faults);
+  await waitForJob(job, service.clock, jobFault(job, 'early-runsync') ? 0 : waitMs, () => hasEnded(job));
+  return jsonAnswer(jobReplyText(job), job.status === 'FAILED' ? (job.httpStatus ?? 200) : 200);
+}
+
+function cancel(queue: EndpointQueue, job: Job): Answer {
+  const status = hasEnded(job) ? job.status : 'CANCELLED';
+  queue.cancel(job);
+  return jsonAnswer(JSON.stringify({ id: job.id, status }));
+}
+
+function retry(queue: EndpointQueue, job: Job): Answer {
+  if (job.status !== 'FAILED' && job.status !== 'TIMED_OUT')
+    throw new Refusal(400, 'the job cannot be retried', `it is ${job.status}, neither FAILED nor TIMED_OUT`);
+  queue.retry(job);
+  return jsonAnswer(JSON.stringify({ id: job.id, status: 'IN_QUEUE' }));
+}
+
+function queueOf(service: Service, call: Call): EndpointQueue {
+  const id = call.req.param('endpoint') ?? '';
+  const queue = service.queues.get(id);
+  if (queue) return queue;
+  throw new Refusal(404, 'endpoint not found', `there is no endpoint ${JSON.stringify(id)}`);
+}
+
+function jobOf(service: Service, call: Call): Job {
+  queueOf(service, call);
+  const id = call.req.param('job') ?? '';
+  const job = service.jobs.find(call.req.param('endpoint') ?? '', id);
+  if (job) return job;
+  throw new Refusal(404, 'job not found', `there is no job ${JSON.stringify(id)}, or its time is over`);
+}

@@ -1,0 +1,140 @@
+import { parseMilliseconds } from '../chance/parse-milliseconds.js';
+import type { QueueFunction } from '../functions/user-functions.js';
+import { type Workshop, executeJob } from './execute-job.js';
+import { createFifo } from './fifo.js';
+import { type JobEnd, JobStop } from './job-end.js';
+import type { JobStore } from './job-store.js';
+import { type Job, jobFault } from './job.js';
+import type { QueueHealth } from './queue-health.js';
+import { settleJob } from './settle-job.js';
+
+interface QueueOptions extends Workshop {
+  id: string;
+  work: QueueFunction;
+  workers: number;
+  /** From the first job until the workers are there. */
+  coldStartMs: number;
+  store: JobStore;
+  onEnded: (job: Job) => void;
+}
+
+/** One queue-based endpoint: first come first served on so many workers, jobs of low priority after all others. */
+export class EndpointQueue {
+  readonly #options: QueueOptions;
+  readonly #line = { normal: createFifo<Job>(), low: createFifo<Job>() };
+  readonly #idle: string[];
+  readonly #counts = { completed: 0, failed: 0, inProgress: 0, inQueue: 0, retried: 0 };
+  #warmth: 'cold' | 'warming' | 'warm';
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.#idle = Array.from({ length: options.workers }, (_, index) => `worker-${options.workers - index}`);
+    this.#warmth = options.coldStartMs > 0 ? 'cold' : 'warm';
+  }
+
+  submit(job: Job): void {
+    this.#options.store.add(job);
+    this.#enqueue(job);
+  }
+
+  /** Ends the job as CANCELLED, unless it has ended. */
+  cancel(job: Job): void {
+    if (job.status === 'IN_PROGRESS') job.stop?.(new JobStop({ status: 'CANCELLED' }));
+    if (job.status !== 'IN_QUEUE') return;
+    this.#counts.inQueue -= 1;
+    this.#end(job, { status: 'CANCELLED' });
+  }
+
+  /** Puts an ended job into the queue again under its id. */
+  retry(job: Job): void {
+    this.#counts.retried += 1;
+    const clean = { startedAt: undefined, endedAt: undefined, workerId: undefined, output: undefined };
+    Object.assign(job, clean, { error: undefined, httpStatus: undefined, faults: [], status: 'IN_QUEUE' });
+    job.chunks = [];
+    this.#enqueue(job);
+  }
+
+  /** Takes every waiting job out of the queue; returns how many there were. */
+  purge(): number {
+    const { store, id } = this.#options;
+    const waiting = [...store.all()].filter((job) => job.endpoint === id && job.status === 'IN_QUEUE');
+    for (const job of waiting) this.cancel(job);
+    return waiting.length;
+  }
+
+  /** Lets go of a job that the service has forgotten. */
+  abandon(job: Job): void {
+    if (job.status === 'IN_QUEUE') this.#counts.inQueue -= 1;
+    job.stop?.(new JobStop({ status: 'CANCELLED' }));
+  }
+
+  health(): QueueHealth {
+    const idle = this.#warmth === 'warm' ? this.#idle.length : 0;
+    const initializing = this.#warmth === 'warming' ? this.#options.workers : 0;
+    const running = this.#counts.inProgress;
+    const workers = { idle, initializing, ready: idle, running, throttled: 0, unhealthy: 0 };
+    return { jobs: { ...this.#counts }, workers };
+  }
+
+  #enqueue(job: Job): void {
+    this.#counts.inQueue += 1;
+    const stuck = jobFault(job, 'stuck');
+    if (stuck === undefined) return this.#stand(job);
+    const ms = parseMilliseconds(stuck.value ?? '');
+    if (ms !== undefined) this.#options.clock.after(ms, () => this.#stand(job));
+  }
+
+  #stand(job: Job): void {
+    (job.limits.lowPriority === true ? this.#line.low : this.#line.normal).push(job);
+    queueMicrotask(() => this.#pump());
+  }
+
+  #pump(): void {
+    if (this.#warmth === 'cold') this.#warmUp();
+    while (this.#warmth === 'warm' && this.#idle.length > 0) {
+      const job = this.#next();
+      if (job === undefined) return;
+      void this.#work(job, this.#idle.pop() ?? '');
+    }
+  }
+
+  #warmUp(): void {
+    this.#warmth = 'warming';
+    this.#options.clock.after(this.#options.coldStartMs, () => {
+      this.#warmth = 'warm';
+      this.#pump();
+    });
+  }
+
+  /** The next job that nobody has cancelled and whose time is not over. */
+  #next(): Job | undefined {
+    for (;;) {
+      const job = this.#line.normal.shift() ?? this.#line.low.shift();
+      if (job === undefined) return undefined;
+      if (job.status === 'IN_QUEUE' && this.#options.store.find(job.endpoint, job.id) === job) return job;
+    }
+  }
+
+  async #work(job: Job, workerId: string): Promise<void> {
+    this.#counts.inQueue -= 1;
+    this.#counts.inProgress += 1;
+    Object.assign(job, { status: 'IN_PROGRESS', startedAt: this.#options.clock.now(), workerId });
+    job.executions += 1;
+    const end = await executeJob(job, this.#options.work, this.#options);
+    this.#counts.inProgress -= 1;
+    this.#idle.push(workerId);
+    this.#end(job, end);
+    this.#pump();
+  }
+
+  #end(job: Job, end: JobEnd): void {
+    const { store, clock, onEnded } = this.#options;
+    settleJob(job, end, clock.now());
+    if (job.status === 'COMPLETED') this.#counts.completed += 1;
+    if (job.status === 'FAILED' || job.status === 'TIMED_OUT') this.#counts.failed += 1;
+    for (const watcher of [...job.watchers]) watcher();
+    store.ended(job);
+    if (jobFault(job, 'expire')) store.forget(job);
+    onEnded(job);
+  }
+}

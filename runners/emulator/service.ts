@@ -1,0 +1,38 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { Bill } from './bill/bill.js';
+import type { Latency } from './chance/parse-latency.js';
+import type { Clock } from './clock.js';
+import type { DrawnFaults, ServiceRequest } from './faults/draw-faults.js';
+import type { UserFunctions } from './functions/user-functions.js';
+import type { PictureStore } from './pictures/picture-store.js';
+import type { EndpointQueue } from './queue/endpoint-queue.js';
+import type { JobStore } from './queue/job-store.js';
+
+/** What the calls of the service work on. */
+export interface Service {
+  apiKey: string;
+  clock: Clock;
+  random: () => number;
+  latency: Latency;
+  coldStartMs: number;
+  /** Waiting jobs of an endpoint beyond which submissions get 429. */
+  maxQueued: number;
+  queues: ReadonlyMap<string, EndpointQueue>;
+  jobs: JobStore;
+  bill: Bill;
+  routes: NonNullable<UserFunctions['routes']>;
+  pictures: PictureStore;
+  /** The folder of local pictures, if one is served. */
+  files: string | undefined;
+  draw: (request: ServiceRequest) => DrawnFaults;
+  /** Takes a place under the rate limit: 0, or the ms until there is one. */
+  takeTurn: () => number;
+  /** Whether a 429 of the rate limit carries Retry-After. */
+  tellsRetryAfter: boolean;
+  /** Aborts when the emulator closes. */
+  closing: AbortSignal;
+}
+
+/** hono's context with Node's request and answer. */
+export type Call = Context<{ Bindings: HttpBindings }>;

@@ -1,0 +1,81 @@
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type { BillLine } from './bill/bill.js';
+import { billTexts } from './bill/bill-texts.js';
+import { createApp } from './create-app.js';
+import { createService } from './create-service.js';
+import type { EmulatorOptions } from './emulator-options.js';
+import { localImageUrl } from './pictures/local-image-url.js';
+import { findLocalPicture } from './pictures/find-local-picture.js';
+import { createTempFolder } from './pictures/temp-folder.js';
+import { type QueueHealth, addHealth } from './queue/queue-health.js';
+import { lbPath } from './routes/add-route-calls.js';
+
+/** A service that listens. */
+export interface Emulator {
+  /** {base_url} of the queue endpoints, without a trailing slash. */
+  readonly baseUrl: string;
+  /** {lb_base_url} of the load-balanced endpoint. */
+  readonly lbBaseUrl: string;
+  readonly apiKey: string;
+  /** Everything that was accepted: executions and costs. */
+  bill(): BillLine[];
+  /** The counters of one queue endpoint, or of all together. */
+  health(endpoint?: string): QueueHealth;
+  /** The address of a picture in the folder `files`, or what is wrong with it. */
+  fileUrl(path: string): string | { problem: string };
+  /** Stops all work, hangs up, and removes the pictures. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the service on a port of this machine.
+ * @throws EmulatorOptionError for an option that cannot be; the system's error when it cannot listen
+ */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const folder = createTempFolder();
+  const closing = new AbortController();
+  const { host = '127.0.0.1', files } = options;
+  let origin = '';
+  const service = await createService(options, { folder, closing: closing.signal, origin: () => origin });
+  const server = createAdaptorServer({
+    fetch: createApp(service).fetch,
+    overrideGlobalObjects: false,
+  }) as Server;
+  origin = await listen(server, options.port ?? 0, host);
+  return {
+    baseUrl: origin,
+    lbBaseUrl: `${origin}${lbPath}`,
+    apiKey: service.apiKey,
+    bill: () => Array.from(billTexts(service), (text) => JSON.parse(text) as BillLine),
+    health(endpoint) {
+      const queues = endpoint === undefined ? [...service.queues.values()] : [service.queues.get(endpoint)];
+      return addHealth(queues.filter((queue) => queue !== undefined).map((queue) => queue.health()));
+    },
+    fileUrl(path) {
+      const found = files === undefined ? { problem: 'no folder is served' } : findLocalPicture(files, path);
+      return 'problem' in found ? found : localImageUrl(origin, path);
+    },
+    async close() {
+      closing.abort(new Error('the emulator closes'));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      service.bill.dispose();
+      folder.remove();
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      const found = typeof address === 'object' && address !== null ? address.port : port;
+      const name =
+        host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+      resolve(`http://${name}:${found}`);
+    });
+  });
+}
