@@ -49,7 +49,7 @@ function phaseOf({ code = '', syscall, neverConnected, responded, message }: Cli
   if (neverConnected) return 'connect';
   if (code === 'ERR_BUFFER_TOO_LARGE') return 'too-large';
   if (responded) return 'read';
-  if (/^ERR_(INVALID|HTTP_INVALID|UNESCAPED)/.test(code)) return 'send';
+  if (/^(UND_)?ERR_(INVALID|HTTP_INVALID|UNESCAPED)/.test(code)) return 'send';
   return code.startsWith('HPE_') ? 'response' : 'reset';
 }
 

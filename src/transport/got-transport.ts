@@ -1,17 +1,17 @@
 import http from 'node:http';
 import https from 'node:https';
 import got from 'got';
-import type { Delays, Got, Request, Response } from 'got';
+import type { Got, Request, Response } from 'got';
 import { Observable } from 'rxjs';
-import { clampTimer } from '../policy/clamp-timer.js';
 import { acceptEncoding } from './decode-body.js';
 import { faultOf, tooLarge } from './fault-of.js';
+import { gotDelays } from './got-delays.js';
 import { gotFault } from './got-fault.js';
 import { createKeepAliveAgents } from './keep-alive-agents.js';
 import type { AgentOptions, KeepAliveAgents } from './keep-alive-agents.js';
 import { announcesMore, createReplyBody, defaultMaxReplyBytes, flatHeaders } from './reply-body.js';
 import { TransportError } from './transport-error.js';
-import type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport.js';
+import type { Transport, WireReply, WireRequest } from './transport.js';
 
 export type GotTransportOptions = AgentOptions;
 
@@ -64,21 +64,9 @@ function open(instance: Got, { url, method, headers, body, timeouts }: WireReque
   return instance.stream(url, {
     method,
     headers,
-    timeout: delaysOf(timeouts),
+    timeout: gotDelays(timeouts),
     ...(body !== undefined && { body }),
   });
-}
-
-function delaysOf(timeouts: PhaseTimeouts): Delays {
-  return {
-    lookup: clampTimer(timeouts.lookupMs),
-    connect: clampTimer(timeouts.connectMs),
-    secureConnect: clampTimer(timeouts.secureConnectMs),
-    send: clampTimer(timeouts.sendMs),
-    response: clampTimer(timeouts.responseMs),
-    read: clampTimer(timeouts.readMs),
-    request: clampTimer(timeouts.requestMs),
-  };
 }
 
 interface Receiver {

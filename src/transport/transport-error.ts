@@ -2,15 +2,7 @@ import { MillraceError } from '../contract/millrace-error.js';
 
 /** The phase in which an exchange broke. `tls`: verification failed. `too-large`: the reply passed its byte cap. */
 export type FaultPhase =
-  | 'lookup'
-  | 'connect'
-  | 'tls'
-  | 'secure-connect'
-  | 'send'
-  | 'response'
-  | 'read'
-  | 'too-large'
-  | 'reset';
+  'lookup' | 'connect' | 'tls' | 'secure-connect' | 'send' | 'response' | 'read' | 'too-large' | 'reset';
 
 /** An exchange that brought no reply. Carries no headers, so no key: a client's own error never leaves the transport. */
 export class TransportError extends MillraceError {

@@ -1,0 +1,2 @@
+export { createUndiciTransport } from './transport/undici-transport.js';
+export type { UndiciTransportOptions } from './transport/undici-transport.js';
