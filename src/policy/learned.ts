@@ -9,13 +9,11 @@ import type { PollJob, PollSchedule } from './poll-schedule.js';
 export interface LearnedOptions {
   /**
    * What one status call is worth, in ms of lag: the one number that trades calls against lag. A larger one asks less.
-   * @defaultValue 210
+   * @defaultValue 190
    */
   msPerCall?: number;
   /** What an earlier start learned, by `endpoint variant`. */
   kept?: Readonly<Record<string, KeptLaw>>;
-  /** @defaultValue asyncScheduler */
-  scheduler?: SchedulerLike;
 }
 
 export interface LearnedSchedule extends PollSchedule {
@@ -38,8 +36,11 @@ const replan = { share: 0.06, everyMs: 100 };
  * Asks when an answer is likely: learns the law of run times of each endpoint and variant from the executionTime that
  * comes with every result, and who waits for whom from delayTime, and chooses the poll times by them.
  */
-export function learned(options: LearnedOptions = {}): LearnedSchedule {
-  const { msPerCall = 210, kept = {}, scheduler = asyncScheduler } = options;
+export function learned(
+  options: LearnedOptions = {},
+  scheduler: SchedulerLike = asyncScheduler,
+): LearnedSchedule {
+  const { msPerCall = 190, kept = {} } = options;
   const lanes = new Map<string, Lane>();
   const laws = new Map<string, Learned>();
   const tickets = new Map<string, { ticket: LaneTicket; job: PollJob }>();

@@ -18,6 +18,8 @@ export interface Figures {
   readonly meanLagMs: number;
   readonly makespanMs: number;
   readonly lagsMs: number[];
+  /** By number of the job, from 0. */
+  readonly lagsBySubmission: number[];
 }
 
 interface Served {
@@ -37,6 +39,7 @@ export function simulate(
   const schedule = createSchedule(scheduler);
   const service = createService(scheduler, scenario.workers);
   const lagsMs: number[] = [];
+  const lagsBySubmission: number[] = [];
   let calls = 0;
   let submitted = 0;
   let ended = 0;
@@ -56,8 +59,9 @@ export function simulate(
   const submit = () => {
     if (submitted >= scenario.jobs) return;
     submitted += 1;
-    const key = `job-${submitted}`;
-    const job: Served = { run: scenario.runTime(submitted), foreign: false, submittedAt: scheduler.now() };
+    const number = submitted;
+    const key = `job-${number}`;
+    const job: Served = { run: scenario.runTime(number), foreign: false, submittedAt: scheduler.now() };
     service.submit(job);
     const polls: Subscription = schedule.pollTimes({ key, submittedAt: scheduler.now() }).subscribe(() => {
       calls += 1;
@@ -66,6 +70,7 @@ export function simulate(
       schedule.observe(key, replyOf(key, job), now);
       if (!over) return;
       lagsMs.push(now - (job.endedAt ?? now));
+      lagsBySubmission[number - 1] = now - (job.endedAt ?? now);
       ended += 1;
       scheduler.schedule(() => {
         polls.unsubscribe();
@@ -83,6 +88,7 @@ export function simulate(
     meanLagMs: lagsMs.reduce((sum, lag) => sum + lag, 0) / ended,
     makespanMs: scheduler.now(),
     lagsMs,
+    lagsBySubmission,
   };
 }
 
