@@ -22,7 +22,9 @@ export async function planSource(
     ...manifestSettings(source, options),
     ...(options.local && { resolveImage: await plannedImages(source.folder) }),
   };
-  return planManifest(selectRows(readManifest(bytes, settings), options), { priceOf: createPriceBook().priceOf });
+  return planManifest(selectRows(readManifest(bytes, settings), options), {
+    priceOf: createPriceBook().priceOf,
+  });
 }
 
 /** Says what is wrong with which row, and throws `UsageError` unless invalid rows are to be left out. */

@@ -1,0 +1,138 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { millrace } from '../../../support/millrace.js';
+
+const image = 'https://pictures.example.com/1.png';
+
+describe('millrace plan', () => {
+  let cwd: string;
+  beforeEach(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'millrace-plan-'));
+  });
+  afterEach(() => rm(cwd, { recursive: true }));
+
+  const write = (name: string, lines: readonly string[]) =>
+    writeFile(join(cwd, name), `${lines.join('\n')}\n`);
+
+  it('says what a manifest holds and costs, needs no key, and writes nothing', async () => {
+    await write('edits.csv', [
+      'id,images,prompt,resolution,Note',
+      `a,${image},grayscale,1k,x`,
+      `b,${image},grayscale,2k,`,
+      `c,${image} ${image} ${image} ${image},collage,,`,
+    ]);
+    const { code, stdout, stderr } = await millrace(['plan', 'edits.csv', '--endpoint', 'image-edit'], {
+      cwd,
+    });
+    expect(stderr).toBe('');
+    expect(stdout.split('\n')).toEqual([
+      'edits.csv: 3 rows',
+      '  kinds        edit 3',
+      '  resolutions  1k 2, 2k 1',
+      '  many images  1 row with more than the recommended 1 to 3',
+      '  sent         images, prompt, resolution',
+      '  not sent     Note',
+      '  price        $0.305',
+      '',
+    ]);
+    expect(code).toBe(0);
+    expect(await readdir(cwd)).toEqual(['edits.csv']);
+  });
+
+  it('prints one JSON object and nothing else on stdout', async () => {
+    await write('rows.jsonl', [
+      JSON.stringify({ images: [image], prompt: 'grayscale' }),
+      JSON.stringify({ images: [image], prompt: 'grayscale' }),
+      JSON.stringify({ input: { n: 1 }, endpoint: 'echo' }),
+    ]);
+    const { code, stdout } = await millrace(['plan', 'rows.jsonl', '--endpoint', 'image-edit', '--json'], {
+      cwd,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({
+      rows: 3,
+      byKind: { edit: 2, job: 1 },
+      byResolution: { '1k': 2 },
+      repeats: 1,
+      invalid: 0,
+      cost: { estimated: 0.175 },
+    });
+    expect(code).toBe(0);
+  });
+
+  it('names each invalid row with its line and rule, and exits 2', async () => {
+    await write('bad.csv', [
+      'id,kind,images,prompt,resolution',
+      `kind,edits,${image},p,`,
+      'none,edit,,p,',
+      `size,edit,${image},p,8k`,
+      `many,edit,${Array.from({ length: 15 }, () => image).join('|')},p,`,
+      `twice,edit,${image},p,`,
+      `twice,edit,${image},q,`,
+      'ftp,edit,ftp://pictures.example.com/1.png,p,',
+    ]);
+    const { code, stderr } = await millrace(['plan', 'bad.csv', '--endpoint', 'image-edit'], { cwd });
+    const lines = stderr.split('\n');
+    for (const [line, id, rule] of [
+      [2, 'kind', 'edits'],
+      [3, 'none', 'images'],
+      [4, 'size', '8k'],
+      [5, 'many', '15'],
+      [7, 'twice', 'id'],
+      [8, 'ftp', 'ftp'],
+    ] as const) {
+      expect(lines).toContainEqual(
+        expect.stringMatching(new RegExp(`^bad\\.csv, line ${line} .*${id}.*${rule}`)),
+      );
+    }
+    expect(stderr).toContain('error: bad.csv has 6 invalid rows: nothing was sent');
+    expect(code).toBe(2);
+  });
+
+  it('shows the first 20 invalid rows and counts the others', async () => {
+    await write('bad.csv', ['id,images,prompt', ...Array.from({ length: 50 }, (_, n) => `r${n},,p`)]);
+    const { code, stderr } = await millrace(['plan', 'bad.csv', '--endpoint', 'image-edit'], { cwd });
+    expect(stderr.match(/^bad\.csv, line/gm)).toHaveLength(20);
+    expect(stderr).toContain('… and 30 further invalid rows');
+    expect(code).toBe(2);
+  });
+
+  it('prices only the part that is asked for', async () => {
+    await write('edits.csv', ['id,images,prompt', `a,${image},p`, `b,${image},p`, `c,${image},p`]);
+    const part = async (...args: string[]) =>
+      JSON.parse(
+        (await millrace(['plan', 'edits.csv', '--endpoint', 'e', '--json', ...args], { cwd })).stdout,
+      );
+    expect(await part('--limit', '2')).toMatchObject({ rows: 2, cost: { estimated: 0.175 } });
+    expect(await part('--only', 'c')).toMatchObject({ rows: 1, cost: { estimated: 0.0875 } });
+    const { code, stderr } = await millrace(['plan', 'edits.csv', '--endpoint', 'e', '--only', 'c,nobody'], {
+      cwd,
+    });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'error: --only: no row has the id "nobody"\n' });
+  });
+
+  it('reads a manifest from stdin', async () => {
+    const { code, stdout } = await millrace(['plan', '-', '--format', 'csv', '--endpoint', 'e', '--json'], {
+      cwd,
+      input: `images,prompt\n${image},p\n`,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 1 });
+    expect(code).toBe(0);
+  });
+
+  it('looks for pictures beside the manifest with --local', async () => {
+    await write('edits.csv', ['id,images,prompt', 'a,nowhere.png,p']);
+    const { code, stderr } = await millrace(['plan', 'edits.csv', '--endpoint', 'image-edit', '--local'], {
+      cwd,
+    });
+    expect(stderr).toMatch(/line 2 .*nowhere\.png.*does not exist/);
+    expect(code).toBe(2);
+  });
+
+  it('lets no control character of a manifest reach the terminal', async () => {
+    await write('edits.csv', ['id,images,prompt,\u001b[2Jclear', `a\u001b]0;t\u0007,ftp://x/\u001b[31m,p,`]);
+    const { stdout, stderr } = await millrace(['plan', 'edits.csv', '--endpoint', 'e'], { cwd });
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
+  });
+});

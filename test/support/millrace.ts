@@ -1,0 +1,80 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The built command line. */
+export const mainFile = fileURLToPath(new URL('../../dist/runners/cli/main.js', import.meta.url));
+
+export interface MillraceOptions {
+  readonly cwd?: string;
+  /** Added to an environment that names no service, no key and no colours. */
+  readonly env?: Record<string, string>;
+  /** What stands on stdin; closed at once without it. */
+  readonly input?: string;
+}
+
+export interface MillraceEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface MillraceProcess {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<MillraceEnd>;
+  /** Resolves when stderr or stdout holds the text; rejects when the process ends without it. */
+  says(text: string): Promise<void>;
+}
+
+/** Runs the command line to its end. */
+export function millrace(args: readonly string[], options: MillraceOptions = {}): Promise<MillraceEnd> {
+  return startMillrace(args, options).ended;
+}
+
+/** Starts the command line as a process of its own. */
+export function startMillrace(args: readonly string[], options: MillraceOptions = {}): MillraceProcess {
+  const child = spawn(process.execPath, [mainFile, ...args], {
+    cwd: options.cwd,
+    env: { ...bareEnvironment(), ...options.env },
+  });
+  const text = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (piece: string) => {
+      text[name] += piece;
+      for (const watch of watchers) watch();
+    });
+  }
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(options.input ?? '');
+  const ended = new Promise<MillraceEnd>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, ...text }));
+  });
+  return { child, ended, says: (wanted) => waitFor(wanted) };
+
+  function waitFor(wanted: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const watch = () => {
+        if (!text.stdout.includes(wanted) && !text.stderr.includes(wanted)) return;
+        watchers.delete(watch);
+        resolve();
+      };
+      watchers.add(watch);
+      void ended.then(
+        (end) => reject(new Error(`ended without "${wanted}": ${JSON.stringify(end)}`)),
+        reject,
+      );
+      watch();
+    });
+  }
+}
+
+/** Nothing of the person who runs the tests gets into them. */
+function bareEnvironment(): Record<string, string> {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'SystemRoot'].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(kept), LANG: 'C.UTF-8' };
+}
