@@ -1,3 +1,4 @@
+import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { decodeRecord } from './line/decode-record.js';
 import { journalFormat } from './line/encode-record.js';
@@ -10,11 +11,18 @@ import { statusByte, statusOf } from './rows/row-status.js';
 import type { RowStatus } from './rows/row-status.js';
 import { RowTable } from './rows/row-table.js';
 import { bookings, Tally } from './rows/tally.js';
+import type { Purchase } from './rows/tally.js';
 
 /** Bits of `RowTable.flags`. */
 const unpriced = 1;
 /** Known before a repair, and neither sent nor ended since. */
 const beforeRepair = 2;
+
+/** The words that a head may hold, the most frequent in front. */
+const kinds: readonly JournalRecord['k'][] = ['intent', 'accepted', 'reply', 'outcome', 'refused', 'reopen'];
+const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];
+const ends = ['completed', 'failed'] as const;
+const failures = Object.keys(failureCodes) as FailureCode[];
 
 const pendingStatuses = new Set(['sent', 'accepted', 'replied']);
 
@@ -32,12 +40,13 @@ export class Recovery {
   lastStop: { at: number; exitCode: number } | undefined;
   heldUpToRow: number | undefined;
   private readonly hash = new IdHash();
+  private purchase: Purchase = { kind: '', endpoint: '', resolution: '' };
 
   /** Takes in a record that begins at `offset` of the file; `head` has been scanned from `line`. */
   take(head: HeadScanner, offset: number, line: () => Buffer): void {
     this.records++;
-    const kind = head.text('k');
-    if (head.has('id')) this.takeRow(kind, head, offset);
+    const kind = head.word('k', kinds);
+    if (head.hasId) this.takeRow(kind, head, offset);
     else this.takeRun(decodeRecord(line()).record, line);
   }
 
@@ -67,9 +76,9 @@ export class Recovery {
     return (this.table.flags.get(index) & beforeRepair) !== 0 && this.statusAt(index) !== 'completed';
   }
 
-  private takeRow(kind: string, head: HeadScanner, offset: number): void {
+  private takeRow(kind: JournalRecord['k'], head: HeadScanner, offset: number): void {
     const row = this.table.add(head.id);
-    switch (kind as JournalRecord['k']) {
+    switch (kind) {
       case 'intent':
         return this.takeIntent(row, head, offset);
       case 'refused':
@@ -79,12 +88,12 @@ export class Recovery {
         return this.setStatus(row, 'accepted');
       case 'reply':
         this.table.replyAt.set(row, offset + 1);
-        this.tally.settle(row, head.text('source') as CostSource, head.number('cost'));
+        this.tally.settle(row, head.word('source', sources), head.number('cost'));
         return this.setStatus(row, 'replied');
       case 'outcome':
         return this.takeOutcome(row, head, offset);
       case 'reopen':
-        return this.takeReopening(row, head.text('to'), head.text('why'));
+        return this.takeReopening(row, head.word('to'), head.word('why'));
       default:
         throw unknownKind(kind);
     }
@@ -95,17 +104,30 @@ export class Recovery {
     const buys = price !== 0;
     if (buys) this.tally.close(row);
     if (this.tally.bookingOf(row) === bookings.none) {
-      this.tally.setPurchase(row, head.text('kind'), head.text('endpoint'), head.text('resolution'));
+      this.tally.setPurchase(row, this.purchaseOf(head));
       this.tally.book(row, bookings.reserved, price);
     }
     this.table.intentAt.set(row, offset + 1);
     this.table.replyAt.set(row, 0);
     if (buys) this.table.acceptedAt.set(row, 0);
     this.table.attempts.set(row, Math.min(head.number('attempt'), 0xffff));
-    this.table.content.set(row, contentBits(head.text('hash')));
+    this.table.content.set(row, contentBits(head.word('hash')));
     this.lastRow = Math.max(this.lastRow, head.number('row'));
     this.flag(row, beforeRepair, false);
     this.setStatus(row, this.table.acceptedAt.get(row) === 0 ? 'sent' : 'accepted');
+  }
+
+  /** Rows that buy the same follow each other: the same object then, and no new text. */
+  private purchaseOf(head: HeadScanner): Purchase {
+    const { kind, endpoint, resolution } = this.purchase;
+    const found = {
+      kind: head.word('kind', [kind]),
+      endpoint: head.word('endpoint', [endpoint]),
+      resolution: head.word('resolution', [resolution]),
+    };
+    const isSame = found.kind === kind && found.endpoint === endpoint && found.resolution === resolution;
+    if (!isSame) this.purchase = found;
+    return this.purchase;
   }
 
   /** Only an intent without an answer can be refused. */
@@ -116,12 +138,12 @@ export class Recovery {
   }
 
   private takeOutcome(row: number, head: HeadScanner, offset: number): void {
-    const failed = head.text('status') === 'failed';
+    const failed = head.word('status', ends) === 'failed';
     this.table.outcomeAt.set(row, offset + 1);
-    this.tally.settle(row, head.text('source') as CostSource, head.number('cost'));
+    this.tally.settle(row, head.word('source', sources), head.number('cost'));
     this.tally.statusCalls += head.number('statusCalls') || 0;
     this.flag(row, beforeRepair, false);
-    this.setStatus(row, failed ? (head.text('code') as FailureCode) : 'completed');
+    this.setStatus(row, failed ? head.word('code', failures) : 'completed');
   }
 
   private takeReopening(row: number, to: string, why: string): void {

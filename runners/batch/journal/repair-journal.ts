@@ -77,7 +77,7 @@ class Survey {
     if (n !== this.lastNumber + 1) this.gaps += Math.max(n - this.lastNumber - 1, 1);
     this.lastNumber = n;
     this.lastRow = Math.max(this.lastRow, this.head.number('row') || 0);
-    this.picked ||= this.head.text('k') === 'start' && pickedByName(bytes.subarray(start, end));
+    this.picked ||= this.head.word('k') === 'start' && pickedByName(bytes.subarray(start, end));
     this.kept++;
     return true;
   }

@@ -10,7 +10,7 @@ export const bookings = { none: 0, reserved: 1, reported: 2, estimated: 3, unkno
 type Booking = (typeof bookings)[keyof typeof bookings];
 
 /** What purchases are told apart by. */
-interface Purchase {
+export interface Purchase {
   readonly kind: string;
   readonly endpoint: string;
   readonly resolution: string;
@@ -35,6 +35,8 @@ export class Tally {
   private unpriced = 0;
   private readonly accounts: Account[] = [emptyAccount(nothing)];
   private readonly places = new Map<string, number>();
+  private latest = nothing;
+  private place = 0;
 
   constructor(
     private readonly rows: RowTable,
@@ -96,14 +98,10 @@ export class Tally {
   }
 
   /** Says what the row buys. Only while nothing is booked for it. */
-  setPurchase(row: number, kind: string, endpoint: string, resolution: string): void {
-    const name = `${kind} ${endpoint} ${resolution}`;
-    let place = this.places.get(name) ?? 0;
-    if (place === 0 && this.accounts.length < maxAccounts) {
-      place = this.accounts.push(emptyAccount({ kind, endpoint, resolution })) - 1;
-      this.places.set(name, place);
-    }
-    this.rows.account.set(row, place);
+  setPurchase(row: number, purchase: Purchase): void {
+    if (purchase !== this.latest) this.place = this.placeOf(purchase);
+    this.latest = purchase;
+    this.rows.account.set(row, this.place);
   }
 
   totals(): Totals {
@@ -123,7 +121,9 @@ export class Tally {
       reserved: all.sums[bookings.reserved],
       unpriced: this.unpriced,
       byResolution: new Map(
-        [...byResolution].map(([resolution, sum]) => [resolution, resolutionTotals(sum)]),
+        [...byResolution]
+          .filter(([, sum]) => isUsed(sum))
+          .map(([resolution, sum]) => [resolution, resolutionTotals(sum)]),
       ),
       purchases: all.purchases,
       statusCalls: this.statusCalls,
@@ -135,6 +135,15 @@ export class Tally {
     return this.accounts
       .filter(({ highest }) => highest >= 0)
       .map(({ purchase, highest }) => ({ ...purchase, kind: purchase.kind as RowKind, cost: highest }));
+  }
+
+  private placeOf(purchase: Purchase): number {
+    const name = `${purchase.kind} ${purchase.endpoint} ${purchase.resolution}`;
+    const known = this.places.get(name);
+    if (known !== undefined || this.accounts.length >= maxAccounts) return known ?? 0;
+    const place = this.accounts.push(emptyAccount(purchase)) - 1;
+    this.places.set(name, place);
+    return place;
   }
 
   private countRows(): Map<RowStatus, number> {
@@ -183,6 +192,10 @@ function emptyAccount(purchase: Purchase): Account {
 function addTo(sum: Account, account: Account): void {
   for (const booking of [1, 2, 3, 4] as const) sum.sums[booking] += account.sums[booking];
   sum.purchases += account.purchases;
+}
+
+function isUsed({ sums, purchases }: Account): boolean {
+  return purchases > 0 || sums.some((sum) => sum > 0);
 }
 
 function resolutionTotals(account: Account): MoneyBySource & { purchases: number; unknown: number } {
