@@ -97,12 +97,9 @@ export function learned(
       const { ticket, job } = known;
       const times = timesOf(job, reply);
       const ended = isTerminal(reply.status);
-      if (ended) learn(job.endpoint ?? '', nameOf(job), times.runTimeMs ?? at - job.submittedAt);
-      ticket.reply({
-        at,
-        state: ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working',
-        ...times.marks,
-      });
+      const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
+      const believedMs = ticket.reply({ at, state, ...times.marks });
+      if (ended) learn(job.endpoint ?? '', nameOf(job), times.runTimeMs ?? believedMs);
     },
     keep: () => Object.fromEntries([...laws].map(([name, { law }]) => [name, law.keep()])),
   };

@@ -30,7 +30,8 @@ export interface Lane {
 }
 
 export interface LaneTicket {
-  reply(reply: LaneReply): void;
+  /** Returns how long an ended job is believed to have run, in ms; for a service that does not report it. */
+  reply(reply: LaneReply): number;
   leave(): void;
 }
 
@@ -156,6 +157,7 @@ export function createLane(
 
   const reply = (job: Tracked, { at, state, startedAt, endedAt }: LaneReply) => {
     job.polling = false;
+    const believed = startOf(job);
     if (state === 'ended') {
       const waited = startedAt !== undefined && startedAt - job.submittedAt > 100;
       remove(job, {
@@ -163,9 +165,9 @@ export function createLane(
         waited,
         ...(startedAt === undefined ? {} : { startedAt }),
       });
-      return;
+      const endsAbout = endedAt ?? (job.aliveAt + at) / 2;
+      return Math.max(0, endsAbout - (startedAt ?? believed?.at ?? job.waitingAt));
     }
-    const believed = startOf(job);
     if (state === 'waiting') {
       line.sawWaiting(job.rank, at, believed?.by === 'count');
       job.waitingAt = at;
@@ -178,6 +180,7 @@ export function createLane(
     job.aliveAt = at;
     arm(job);
     if (state === 'working') moved();
+    return 0;
   };
 
   return {

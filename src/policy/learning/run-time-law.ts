@@ -93,10 +93,11 @@ function lawOf(
   }
   const fit = fitOf(counts, weight);
   const smooth = smoothed(counts, fit.sigma * 1.06 * Math.max(weight, 1) ** -0.2);
+  const smoothWeight = smooth.reduce((sum, value) => sum + value, 0);
   const fitShare = fitWeight / (fitWeight + weight);
   const curve = lognormal(fit);
   return curve.map((value, bin) => {
-    const sampled = weight > 0 ? (smooth[bin] ?? 0) / weight : 0;
+    const sampled = smoothWeight > 0 ? (smooth[bin] ?? 0) / smoothWeight : value;
     const known = fitShare * value + (1 - fitShare) * sampled;
     return (1 - strayShare) * known + strayShare / ageGrid.bins;
   });

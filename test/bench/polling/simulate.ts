@@ -11,6 +11,10 @@ export interface Scenario {
   readonly runTime: (n: number) => number;
   /** Somebody else keeps so many jobs of the same law in the queue. */
   readonly foreignInFlight?: number;
+  /** Replies carry no delayTime and no executionTime. */
+  readonly silent?: boolean;
+  /** The number of workers changes. */
+  readonly workersLater?: { workers: number; afterMs: number };
 }
 
 export interface Figures {
@@ -37,7 +41,7 @@ export function simulate(
 ): Figures {
   const scheduler = new VirtualTimeScheduler(undefined, Number.POSITIVE_INFINITY);
   const schedule = createSchedule(scheduler);
-  const service = createService(scheduler, scenario.workers);
+  const service = createService(scheduler, scenario);
   const lagsMs: number[] = [];
   const lagsBySubmission: number[] = [];
   let calls = 0;
@@ -67,7 +71,7 @@ export function simulate(
       calls += 1;
       const now = scheduler.now();
       const over = job.endedAt !== undefined;
-      schedule.observe(key, replyOf(key, job), now);
+      schedule.observe(key, replyOf(key, job, scenario.silent === true), now);
       if (!over) return;
       lagsMs.push(now - (job.endedAt ?? now));
       lagsBySubmission[number - 1] = now - (job.endedAt ?? now);
@@ -92,11 +96,12 @@ export function simulate(
   };
 }
 
-function createService(scheduler: VirtualTimeScheduler, workers: number) {
+function createService(scheduler: VirtualTimeScheduler, { workers, workersLater }: Scenario) {
   const queue: Served[] = [];
   let busy = 0;
+  let most = workers;
   const pump = () => {
-    while (busy < workers && queue.length > 0) {
+    while (busy < most && queue.length > 0) {
       const job = queue.shift();
       if (job === undefined) return;
       busy += 1;
@@ -109,6 +114,12 @@ function createService(scheduler: VirtualTimeScheduler, workers: number) {
       }, job.run);
     }
   };
+  if (workersLater !== undefined) {
+    scheduler.schedule(() => {
+      most = workersLater.workers;
+      pump();
+    }, workersLater.afterMs);
+  }
   return {
     submit(job: Served) {
       queue.push(job);
@@ -117,9 +128,10 @@ function createService(scheduler: VirtualTimeScheduler, workers: number) {
   };
 }
 
-function replyOf(id: string, job: Served) {
+function replyOf(id: string, job: Served, silent: boolean) {
   if (job.startedAt === undefined) return { id, status: 'IN_QUEUE' };
+  const status = job.endedAt === undefined ? 'IN_PROGRESS' : 'COMPLETED';
+  if (silent) return { id, status };
   const delayTime = Math.round(job.startedAt - job.submittedAt);
-  if (job.endedAt === undefined) return { id, status: 'IN_PROGRESS', delayTime };
-  return { id, status: 'COMPLETED', delayTime, executionTime: Math.round(job.run) };
+  return { id, status, delayTime, ...(job.endedAt !== undefined && { executionTime: Math.round(job.run) }) };
 }

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { learned } from '../../../src/policy/learned.js';
+import { lognormalRunTimes } from '../../bench/polling/laws.js';
+import { optimum } from '../../bench/polling/optimum.js';
+import { type Scenario, simulate } from '../../bench/polling/simulate.js';
+
+const scenario = (more: Partial<Scenario> = {}): Scenario => ({
+  jobs: 400,
+  inFlight: 50,
+  workers: Number.POSITIVE_INFINITY,
+  runTime: lognormalRunTimes(8_000, 0.4, 11),
+  ...more,
+});
+const priced =
+  (msPerCall: number): Parameters<typeof simulate>[1] =>
+  (scheduler) =>
+    learned({ msPerCall }, scheduler);
+
+describe('learned', () => {
+  it('costs little more than the optimum that knows the law', () => {
+    const cost = ({ callsPerJob, meanLagMs }: ReturnType<typeof simulate>) => 150 * callsPerJob + meanLagMs;
+    const best = simulate(scenario(), (scheduler) =>
+      optimum({ medianMs: 8_000, sigma: 0.4 }, 150, scheduler),
+    );
+    expect(cost(simulate(scenario(), priced(150)))).toBeLessThan(1.15 * cost(best));
+  });
+
+  it('asks no more for a deeper queue', () => {
+    const shallow = simulate(scenario({ workers: 10 }), priced(150));
+    const deep = simulate(scenario({ workers: 10, inFlight: 300 }), priced(150));
+    expect(shallow.callsPerJob).toBeLessThan(5.6);
+    expect(deep.callsPerJob).toBeLessThan(shallow.callsPerJob * 1.25);
+  });
+
+  it('starves no job when half of the queue is somebody else’s, or all of it at first', () => {
+    const shared = simulate(scenario({ workers: 10, foreignInFlight: 50 }), priced(150));
+    expect(shared.callsPerJob).toBeLessThan(9);
+    expect(Math.max(...shared.lagsMs)).toBeLessThan(60_000);
+    const behind = simulate(scenario({ workers: 10, inFlight: 100, foreignInFlight: 200 }), priced(150));
+    expect(Math.max(...behind.lagsMs)).toBeLessThan(150_000);
+  });
+
+  it('lives with a service that reports no times at all', () => {
+    const figures = simulate(scenario({ workers: 10, silent: true }), priced(150));
+    expect(figures.callsPerJob).toBeLessThan(12);
+    expect(figures.meanLagMs).toBeLessThan(5_000);
+  });
+
+  it('lives with jobs that end in any order and workers that come and go', () => {
+    const figures = simulate(
+      scenario({ workers: 3, inFlight: 40, workersLater: { workers: 20, afterMs: 120_000 } }),
+      priced(150),
+    );
+    expect(Math.max(...figures.lagsMs)).toBeLessThan(60_000);
+    expect(figures.callsPerJob).toBeLessThan(8);
+  });
+});
