@@ -1,19 +1,17 @@
 // Compiles src and runners to dist, copies what is not TypeScript, and bundles the command line: reading many small files
 // is most of the time that `millrace --help` and `millrace plan` take.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { bundlePage } from './bundle-page.mjs';
 
 const require = createRequire(import.meta.url);
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', '.config/tsconfig.build.json'], {
   stdio: 'inherit',
 });
-for (const folder of ['runners/report/page']) {
-  if (existsSync(folder))
-    cpSync(folder, `dist/${folder}`, { recursive: true, filter: (path) => !path.endsWith('.ts') });
-}
+buildPage('runners/report/page/');
 await bundleCommandLine('dist/runners/cli');
 
 /** One file for what every call loads, and one for each command beside it. What finds files of its own stays outside. */
@@ -53,4 +51,14 @@ function leaveOutside(room, outdir) {
       });
     },
   };
+}
+
+/** The report's page is for browsers: bundled, and its templates and font licence copied. */
+function buildPage(folder) {
+  mkdirSync(`dist/${folder}`, { recursive: true });
+  const { script, style } = bundlePage();
+  writeFileSync(`dist/${folder}bundle.js`, script);
+  writeFileSync(`dist/${folder}bundle.css`, style);
+  for (const name of ['page.eta', 'summary.eta', 'fonts/LICENSE.txt'])
+    cpSync(`${folder}${name}`, `dist/${folder}${name}`);
 }

@@ -4,17 +4,31 @@ export default tseslint.config(
   { ignores: ['dist/**', 'out/**', '**/*.js', '**/*.mjs', '**/*.cjs'] },
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: new URL('..', import.meta.url).pathname } },
+    languageOptions: {
+      parserOptions: {
+        project: ['./tsconfig.json', './.config/tsconfig.page.json'],
+        tsconfigRootDir: new URL('..', import.meta.url).pathname,
+      },
+    },
     rules: {
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-invalid-void-type': 'off',
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       '@typescript-eslint/consistent-type-imports': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       'no-restricted-syntax': [
         'error',
-        { selector: 'ExportDefaultDeclaration', message: 'Exports are named, so that a reader can search for them.' },
+        {
+          selector: 'ExportDefaultDeclaration',
+          message: 'Exports are named, so that a reader can search for them.',
+        },
         { selector: 'ExportAllDeclaration', message: 'The public face names every export.' },
       ],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
@@ -22,7 +36,10 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    rules: { 'no-console': 'error', 'no-restricted-globals': ['error', 'process', 'setTimeout', 'setInterval', 'Date'] },
+    rules: {
+      'no-console': 'error',
+      'no-restricted-globals': ['error', 'process', 'setTimeout', 'setInterval', 'Date'],
+    },
   },
   { files: ['src/transport/**/*.ts'], rules: { 'no-restricted-globals': ['error', 'process'] } },
   {

@@ -11,30 +11,40 @@ export interface PageData {
   /** Two base-36 digits a row, in the order of the manifest: the row's place in `classes`. */
   readonly rows: string;
   readonly source: RowSource;
-  /** Each sentence names something this report goes without, and what would bring it. */
-  readonly leftOut: readonly string[];
 }
 
 export interface RunFacts {
   /** The same for every report of one run: marks are kept under it. */
   readonly key: string;
   readonly name: string;
-  /** As a command takes it. */
+  /** As a command takes it, with the options that a repeat needs. */
   readonly folder: string;
+  readonly options: readonly string[];
   readonly manifestFormat: 'csv' | 'jsonl';
 }
 
-/** Where the page gets its rows: out of the page, from script files beside it, or from the server that watches the run. */
+/** Where the page gets its rows: out of the page itself, or from script files beside it. */
 export type RowSource =
   | { readonly kind: 'inline' }
-  | { readonly kind: 'files'; readonly rowsPerFile: number; readonly folder: string }
-  | { readonly kind: 'live'; readonly rowsPerFile: number };
+  | {
+      readonly kind: 'files';
+      /** Of the page, where `page-0001.js` and `search-01.js` lie. */
+      readonly folder: string;
+      /** Of this writing: files of another one are not taken. */
+      readonly version: string;
+      readonly rowsPerFile: number;
+      readonly textFiles: number;
+    };
 
 export interface RowClass {
   readonly status: 'completed' | FailureCode;
   /** Shown as the name of the filter. */
   readonly label: string;
   readonly count: number;
+  /** Number of its group of failures, from 1; 0: completed. */
+  readonly cause: number;
+  /** Has earlier pictures behind it. */
+  readonly again?: boolean;
 }
 
 /** One row in the gallery. */
@@ -45,9 +55,8 @@ export interface PageRow {
   readonly endpoint?: string;
   readonly jobId?: string;
   readonly status: 'completed' | FailureCode;
-  /** What was sent. Absent when it is too long to be kept here: then the row cannot be repeated from the report. */
-  readonly request?: Readonly<Record<string, unknown>>;
-  readonly columns?: Readonly<Record<string, unknown>>;
+  /** The row as a manifest has it, so that it can be sent again. Absent when it is too long to be kept here. */
+  readonly cells?: Readonly<Record<string, unknown>>;
   readonly references: readonly PageReference[];
   readonly picture?: PagePicture;
   /** Answers without a picture, as text. */

@@ -362,7 +362,7 @@ function journalWriter(file: WriteStream): (record: object) => Promise<void> {
 const line = (file: WriteStream, value: unknown) => lineText(file, JSON.stringify(value));
 
 async function lineText(file: WriteStream, text: string): Promise<void> {
-  if (!file.write(`${text}\n`)) await new Promise((drained) => file.once('drain', drained));
+  if (!file.write(`${text}\n`)) await new Promise<void>((drained) => file.once('drain', drained));
 }
 
 const iso = (at: number) => new Date(at).toISOString();

@@ -1,0 +1,105 @@
+import { scaleLinear } from 'd3-scale';
+import { area, curveStepAfter, line } from 'd3-shape';
+import { allOf } from '../survey/sum-money.js';
+import type { Survey } from '../survey/survey-run.js';
+import { formatSum } from '../words/amounts.js';
+import { escapeHtml } from '../words/escape-html.js';
+import { drawPlot, inner, round, valueAxis, type Chart } from './plot.js';
+import { layTimeAxis } from './time-axis.js';
+
+interface Point {
+  readonly x: number;
+  readonly spent: number;
+  readonly unknown: number;
+}
+
+/** A cap this many times the cost would press the cost flat: it is told in words instead. */
+const farAbove = 3;
+
+/** What had been spent at each moment, what may have been on top of it, and the cap above both. */
+export function costChart(survey: Survey): Chart {
+  const title = 'Cost';
+  const { money, cap } = survey;
+  const total = allOf(money.total);
+  if (money.spending.length < 2 || survey.spans.length === 0)
+    return { title, caption: costWords(survey), svg: '' };
+  const axis = layTimeAxis(survey.spans);
+  const points = thinned(pointsOf(survey, (at) => axis.x(at)));
+  const shownCap = cap !== undefined && cap <= total * farAbove ? cap : undefined;
+  const y = scaleLinear([0, Math.max(total, shownCap ?? 0) * 1.04], [inner.base, inner.top]);
+  const steps = line<Point>(
+    ({ x }) => x,
+    ({ spent }) => round(y(spent)),
+  ).curve(curveStepAfter);
+  const fill = area<Point>(
+    ({ x }) => x,
+    inner.base,
+    ({ spent }) => round(y(spent)),
+  ).curve(curveStepAfter);
+  const doubt = area<Point>(
+    ({ x }) => x,
+    ({ spent }) => round(y(spent)),
+    ({ spent, unknown }) => round(y(spent + unknown)),
+  ).curve(curveStepAfter);
+  const inDoubt = money.total.unknown > 0;
+  const caption = costWords(survey);
+  const content = [
+    valueAxis(y.ticks(4), y, tickWords(y.ticks(4))),
+    `<path class="area" d="${fill(points) ?? ''}"/>`,
+    inDoubt ? `<path class="doubt" d="${doubt(points) ?? ''}"/>` : '',
+    `<path class="line" d="${steps(points) ?? ''}"/>`,
+    shownCap === undefined ? '' : drawCap(shownCap, y(shownCap)),
+    axis.svg,
+  ];
+  return {
+    title,
+    caption,
+    svg: drawPlot(caption, content),
+    ...(inDoubt
+      ? {
+          legend: [
+            { name: 'charged', tone: 'line' },
+            { name: 'may have been charged', tone: 'held' },
+          ],
+        }
+      : {}),
+  };
+}
+
+function costWords({ money, cap }: Survey): string {
+  const spent = formatSum(money.total.reported + money.total.estimated);
+  const against = cap === undefined ? ', with no cap set' : ` of a cap of ${formatSum(cap)}`;
+  return `${spent}${against}.`;
+}
+
+function pointsOf({ money, spans }: Survey, x: (at: number) => number): Point[] {
+  let spent = 0;
+  let unknown = 0;
+  const points: Point[] = [{ x: x(spans[0]?.from ?? 0), spent, unknown }];
+  for (const { at, amount, source } of money.spending) {
+    if (source === 'unknown') unknown += amount;
+    else spent += amount;
+    points.push({ x: x(at), spent, unknown });
+  }
+  points.push({ x: x(spans.at(-1)?.to ?? 0), spent, unknown });
+  return points;
+}
+
+/** One point for each half unit of width: more than that cannot be seen. */
+function thinned(points: readonly Point[]): Point[] {
+  return points.filter((point, index) => {
+    const next = points[index + 1];
+    return next === undefined || Math.floor(next.x * 2) !== Math.floor(point.x * 2);
+  });
+}
+
+function drawCap(cap: number, at: number): string {
+  const y = round(at);
+  return `<line class="cap" x1="${inner.from}" x2="${inner.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${inner.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`cap ${formatSum(cap)}`)}</text>`;
+}
+
+/** Cents only where the ticks differ in them. */
+function tickWords(ticks: readonly number[]): (value: number) => string {
+  const whole = ticks.every((tick) => tick % 1e6 === 0);
+  return (value) => (whole ? `$${(value / 1e6).toLocaleString('en-US')}` : formatSum(value));
+}

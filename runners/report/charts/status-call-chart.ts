@@ -1,0 +1,36 @@
+import { scaleBand, scaleLinear } from 'd3-scale';
+import { countOf, formatCount } from '../words/amounts.js';
+import { drawPlot, inner, labelUnder, round, valueAxis, type Chart } from './plot.js';
+
+const mostShown = 12;
+
+/** How often the service was asked for the state of a job. */
+export function statusCallChart(statusCalls: readonly number[]): Chart {
+  const title = 'Status calls a job';
+  if (statusCalls.length === 0)
+    return { title, caption: 'No journal, so nothing is known of status calls.', svg: '' };
+  const total = statusCalls.reduce((sum, calls) => sum + calls, 0);
+  if (total === 0)
+    return { title, caption: 'No status call was needed: every answer came with its own request.', svg: '' };
+  const most = Math.min(
+    mostShown,
+    statusCalls.reduce((top, calls) => Math.max(top, calls), 0),
+  );
+  const tally = Array.from({ length: most + 1 }, () => 0);
+  for (const calls of statusCalls) tally[Math.min(calls, most)] = (tally[Math.min(calls, most)] ?? 0) + 1;
+  const caption = `${countOf(total, 'status call')} in all, ${(total / statusCalls.length).toFixed(1)} a job.`;
+  const names = tally.map((_, calls) => (calls === mostShown ? `${calls}+` : String(calls)));
+  const x = scaleBand(names, [inner.from, inner.to]).paddingInner(0.12).paddingOuter(0.06);
+  const y = scaleLinear([0, Math.max(...tally)], [inner.base, inner.top]).nice(3);
+  const bars = tally.map((count, calls) => {
+    const left = x(names[calls] ?? '') ?? 0;
+    const label = labelUnder(left + x.bandwidth() / 2, names[calls] ?? '');
+    if (count === 0) return label;
+    return `<rect class="amount" x="${round(left)}" y="${round(y(count))}" width="${round(x.bandwidth())}" height="${round(inner.base - y(count))}"><title>${countOf(count, 'job')}</title></rect>${label}`;
+  });
+  return {
+    title,
+    caption,
+    svg: drawPlot(caption, [valueAxis(y.ticks(3).filter(Number.isInteger), y, formatCount), ...bars]),
+  };
+}

@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import type { PageParts } from './render-page.js';
+
+/** The parts as the build left them beside this file. */
+export async function readPageParts(): Promise<PageParts> {
+  const read = (name: string): Promise<string> =>
+    readFile(new URL(`./page/${name}`, import.meta.url), 'utf8');
+  const [page, summary, style, script] = await Promise.all(
+    ['page.eta', 'summary.eta', 'bundle.css', 'bundle.js'].map(read),
+  );
+  return { page: page ?? '', summary: summary ?? '', style: style ?? '', script: script ?? '' };
+}

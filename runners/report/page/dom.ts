@@ -1,0 +1,69 @@
+import { visibleText } from '../words/escape-html.js';
+
+type Child = Node | string | number | undefined | false;
+type Handler = (event: never) => void;
+export type Attributes = Record<string, string | number | boolean | Handler | undefined>;
+
+/**
+ * An element. Strings become text, never markup, with control characters made visible; functions become listeners;
+ * `undefined` and `false` leave an attribute out. Addresses are set by `setAddress` and by nothing else.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    if (typeof value === 'function')
+      element.addEventListener(name.replace(/^on/, ''), value as EventListener);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.filter((child) => child !== undefined && child !== false).map(asNode));
+  return element;
+}
+
+function asNode(child: Node | string | number): Node | string {
+  return typeof child === 'object' ? child : visibleText(String(child));
+}
+
+/** An address that may be followed: http, https, or a file beside the page. Anything else is left out. */
+export function setAddress(
+  element: HTMLAnchorElement | HTMLImageElement,
+  address: string | undefined,
+): boolean {
+  const isWeb =
+    address !== undefined && /^https?:\/\//i.test(address) && element instanceof HTMLAnchorElement;
+  const isFile = address !== undefined && !/^[a-z][a-z\d+.-]*:|^[/\\]/i.test(address);
+  const isPicture = address?.startsWith('data:image/') === true && element instanceof HTMLImageElement;
+  if (!isWeb && !isFile && !isPicture) return false;
+  if (element instanceof HTMLImageElement) element.src = address;
+  else {
+    element.href = address;
+    element.rel = 'noreferrer noopener';
+    element.target = '_blank';
+  }
+  return true;
+}
+
+/** A link where the address may be followed, else its text alone. */
+export function link(address: string | undefined, label: string, attributes: Attributes = {}): HTMLElement {
+  const anchor = h('a', attributes, label);
+  return setAddress(anchor, address) ? anchor : h('span', attributes, label);
+}
+
+/** A small drawing of one or more strokes in a square of 100 units. */
+export function drawing(className: string, ...paths: readonly string[]): SVGElement {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('viewBox', '0 0 100 100');
+  svg.setAttribute('preserveAspectRatio', 'none');
+  svg.setAttribute('class', className);
+  svg.setAttribute('aria-hidden', 'true');
+  for (const path of paths) {
+    const stroke = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    stroke.setAttribute('d', path);
+    svg.append(stroke);
+  }
+  return svg;
+}

@@ -1,0 +1,62 @@
+import type { PageData } from '../page-data.js';
+import type { Marks } from './marks.js';
+import type { RowStore } from './row-store.js';
+
+/** What the gallery shows: `all`, `rejected`, `again`, an outcome, or `cause-N`. */
+export interface Filter {
+  readonly name: string;
+  readonly query: string;
+}
+
+/** The places of the rows that pass, in the order of the manifest. */
+export async function filterRows(
+  filter: Filter,
+  data: PageData,
+  store: RowStore,
+  marks: Marks,
+): Promise<number[]> {
+  const passes = classTest(filter.name, data);
+  const rejected =
+    filter.name === 'rejected' ? new Set([...marks.all.values()].map(({ index }) => index)) : undefined;
+  const words = filter.query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const texts = words.length === 0 ? undefined : await store.texts();
+  const found: number[] = [];
+  for (let index = 0; index < store.count; index++) {
+    if (rejected !== undefined ? !rejected.has(index) : !passes[store.classOf(index)]) continue;
+    const text = texts?.[index] ?? '';
+    if (words.every((word) => text.includes(word))) found.push(index);
+  }
+  return found;
+}
+
+/** Which classes of rows a filter lets through. */
+function classTest(name: string, data: PageData): boolean[] {
+  return data.classes.map((one, place) => {
+    if (name === 'all') return true;
+    if (name === 'again') return one.again === true;
+    if (name.startsWith('cause-')) return one.cause === Number(name.slice(6)) && place > 0;
+    return one.status === name;
+  });
+}
+
+/** How many rows each filter would show, for those that would show any. */
+export function countFilters(data: PageData, marks: Marks): { name: string; label: string; count: number }[] {
+  const byStatus = new Map<string, number>();
+  for (const { status, count } of data.classes) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
+  const again = data.classes.filter((one) => one.again === true).reduce((sum, { count }) => sum + count, 0);
+  return [
+    { name: 'all', label: 'All', count: data.rows.length / 2 },
+    ...[...byStatus].map(([status, count]) => ({ name: status, label: statusLabel(status), count })),
+    { name: 'again', label: 'Bought again', count: again },
+    { name: 'rejected', label: 'Rejected', count: marks.all.size },
+  ].filter(({ name, count }) => count > 0 || name === 'all');
+}
+
+export function statusLabel(status: string): string {
+  if (status === 'unknown') return 'Held';
+  const words = status.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

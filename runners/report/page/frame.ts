@@ -1,0 +1,105 @@
+import type { PageReference, PageRow } from '../page-data.js';
+import { formatPrice } from '../words/amounts.js';
+import { drawing, h, link, setAddress } from './dom.js';
+import { statusLabel } from './filter-rows.js';
+import { canRepeat, type Mark } from './marks.js';
+import { promptOf } from './row-store.js';
+
+export interface FrameActions {
+  open(): void;
+  toggle(): void;
+}
+
+const referencesShown = 3;
+
+/** One frame of the contact sheet: the references beside the result, its number, id, cost and prompt. */
+export function drawFrame(row: PageRow, mark: Mark | undefined, actions: FrameActions): HTMLElement {
+  const state = row.status === 'completed' ? 'completed' : row.status === 'unknown' ? 'held' : 'failed';
+  return h(
+    'li',
+    { class: `frame ${state}${mark === undefined ? '' : ' rejected'}` },
+    h('div', { class: 'mat' }, drawReferences(row.references), drawResult(row, mark, actions)),
+    h(
+      'p',
+      { class: 'edge' },
+      h('span', { class: 'number' }, row.row),
+      h('span', { class: 'id', title: row.id }, row.id),
+      (row.earlier?.length ?? 0) > 0 &&
+        h('span', { class: 'again', title: 'bought again' }, `×${(row.earlier?.length ?? 0) + 1}`),
+      row.cost !== undefined && row.cost !== null && h('span', { class: 'cost' }, formatPrice(row.cost)),
+    ),
+    h('p', { class: 'prompt' }, mark?.prompt ?? promptOf(row) ?? ''),
+    canRepeat(row) && rejectButton(row, mark, actions),
+  );
+}
+
+function drawReferences(references: readonly PageReference[]): HTMLElement | false {
+  if (references.length === 0) return false;
+  const more = references.length - referencesShown;
+  return h(
+    'div',
+    { class: 'references' },
+    ...references.slice(0, referencesShown).map(drawReference),
+    more > 0 && h('span', { class: 'more' }, `+${more}`),
+  );
+}
+
+function drawReference(reference: PageReference): HTMLElement {
+  const picture = h('img', { alt: `Reference ${reference.name}`, loading: 'lazy', decoding: 'async' });
+  if (setAddress(picture, reference.thumb)) return picture;
+  const host = /^https?:\/\/([^/]+)/i.exec(reference.url ?? '')?.[1];
+  return link(reference.url, host === undefined ? '?' : '↗', {
+    class: 'remote',
+    title: reference.name,
+    'aria-label': `Reference ${reference.name}`,
+    tabindex: '-1',
+  });
+}
+
+function drawResult(row: PageRow, mark: Mark | undefined, actions: FrameActions): HTMLElement {
+  const label = `${row.id}, ${statusLabel(row.status).toLowerCase()}${mark === undefined ? '' : ', rejected'}`;
+  return h(
+    'button',
+    { type: 'button', class: 'result', 'aria-label': label, tabindex: '-1', onclick: () => actions.open() },
+    resultContent(row),
+    cross(),
+  );
+}
+
+function resultContent(row: PageRow): HTMLElement {
+  const picture = h('img', { alt: '', loading: 'lazy', decoding: 'async' });
+  if (setAddress(picture, row.picture?.thumb)) return picture;
+  if (row.error !== undefined)
+    return h(
+      'span',
+      { class: 'words' },
+      h('b', {}, statusLabel(row.status)),
+      h('span', {}, row.error.message),
+    );
+  return h('span', { class: 'words output' }, row.output ?? 'No picture');
+}
+
+/** The red grease pencil of whoever goes over a contact sheet. */
+export function cross(): SVGElement {
+  return drawing(
+    'pencil',
+    'M7 11C22 24 41 45 58 62 70 73 82 84 94 91',
+    'M92 8C78 24 60 41 44 57 31 69 19 81 8 93',
+  );
+}
+
+function rejectButton(row: PageRow, mark: Mark | undefined, actions: FrameActions): HTMLElement {
+  const pressed = mark !== undefined;
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'reject',
+      'aria-pressed': String(pressed),
+      'aria-label': `Reject ${row.id}`,
+      tabindex: '-1',
+      onclick: () => actions.toggle(),
+    },
+    pressed ? 'Rejected' : 'Reject',
+  );
+}

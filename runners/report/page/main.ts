@@ -1,0 +1,50 @@
+import type { PageData } from '../page-data.js';
+import { openGallery } from './gallery.js';
+import { listenToKeys } from './keyboard.js';
+import { createLargeView } from './large-view.js';
+import { canRepeat, openMarks } from './marks.js';
+import type { Page } from './page.js';
+import { openRows, readBlock } from './row-store.js';
+import { createTray } from './tray.js';
+
+/** Brings the report to life: the figures are there without it. */
+function start(): void {
+  const data = readBlock<PageData>('page-data');
+  const [root, largeRoot] = [document.getElementById('rows'), document.getElementById('large')];
+  if (data === undefined || root === null || largeRoot === null) return;
+  const marks = openMarks(data);
+  const page: Page = {
+    data,
+    store: openRows(data),
+    marks,
+    openLarge: (index) => large.open(index),
+    toggle: ({ row, index }) => {
+      if (canRepeat(row)) marks.toggle(row, index);
+    },
+  };
+  const gallery = openGallery(root, page);
+  const large = createLargeView(largeRoot, page, {
+    neighbour: (index, by) => gallery.found[gallery.found.indexOf(index) + by],
+    closed: (index) => gallery.goTo(index),
+  });
+  const tray = createTray(document.body, page, () => gallery.show({ name: 'rejected' }));
+  marks.onChange(() => {
+    gallery.refresh();
+    large.refresh();
+    tray.refresh();
+  });
+  tray.refresh();
+  listenToKeys(page, gallery, large);
+  followFilterLinks(gallery.show);
+}
+
+/** The figures above the gallery lead to the rows they count. */
+function followFilterLinks(show: (filter: { name: string; query: string }) => void): void {
+  document.addEventListener('click', (event) => {
+    const anchor = (event.target as Element).closest<HTMLElement>('[data-filter]');
+    const name = anchor?.dataset['filter'];
+    if (name !== undefined) show({ name, query: '' });
+  });
+}
+
+start();

@@ -1,0 +1,13 @@
+import type { PageData, PageRow } from '../page-data.js';
+import type { Marks } from './marks.js';
+import type { RowStore } from './row-store.js';
+
+/** What the parts of the page share. */
+export interface Page {
+  data: PageData;
+  store: RowStore;
+  readonly marks: Marks;
+  /** Opens the large view on a row. */
+  openLarge(index: number): void;
+  toggle(of: { row: PageRow; index: number }): void;
+}

@@ -1,0 +1,59 @@
+import type { PageData, PageRow } from '../page-data.js';
+import { searchText } from '../words/search-text.js';
+import { fileLoader } from './file-loader.js';
+
+/** The rows of the run by their place in the manifest's order, wherever they come from. */
+export interface RowStore {
+  readonly count: number;
+  /** Place of the row's class in the page's classes. */
+  classOf(index: number): number;
+  load(indexes: readonly number[]): Promise<PageRow[]>;
+  /** What the search looks through: lower-case text of every row. */
+  texts(): Promise<readonly string[]>;
+}
+
+export function openRows(data: PageData): RowStore {
+  const source = data.source;
+  const known = source.kind === 'inline' ? inlineSource() : fileLoader(source);
+  return {
+    count: data.rows.length / 2,
+    classOf: (index) => parseInt(data.rows.slice(index * 2, index * 2 + 2), 36),
+    ...known,
+  };
+}
+
+type Source = Pick<RowStore, 'load' | 'texts'>;
+
+function inlineSource(): Source {
+  const rows = readBlock<PageRow[]>('row-data') ?? [];
+  const thumbs = readBlock<string[]>('thumb-data') ?? [];
+  const whole = rows.map((row) => withThumbs(row, thumbs));
+  return {
+    load: (indexes) => Promise.resolve(indexes.flatMap((index) => whole[index] ?? [])),
+    texts: () => Promise.resolve(whole.map(searchText)),
+  };
+}
+
+/** Thumbnails stand once in the page, however many rows show them: a row names them as `#place`. */
+function withThumbs(row: PageRow, thumbs: readonly string[]): PageRow {
+  const resolve = <T extends { readonly thumb?: string }>(picture: T): T =>
+    picture.thumb?.startsWith('#') === true
+      ? { ...picture, thumb: thumbs[Number(picture.thumb.slice(1))] }
+      : picture;
+  return {
+    ...row,
+    references: row.references.map(resolve),
+    ...(row.picture === undefined ? {} : { picture: resolve(row.picture) }),
+    ...(row.earlier === undefined ? {} : { earlier: row.earlier.map(resolve) }),
+  };
+}
+
+export function readBlock<T>(id: string): T | undefined {
+  const text = document.getElementById(id)?.textContent;
+  return text === undefined || text === '' ? undefined : (JSON.parse(text) as T);
+}
+
+export function promptOf(row: PageRow): string | undefined {
+  const prompt = row.cells?.['prompt'];
+  return typeof prompt === 'string' ? prompt : undefined;
+}

@@ -1,0 +1,97 @@
+import { countOf, formatSum } from '../words/amounts.js';
+import { h } from './dom.js';
+import type { Page } from './page.js';
+import { fitsCsv, redoCommand, redoManifest, type RejectedRow } from './redo-manifest.js';
+
+/** What has been rejected, what repeating it costs, and the way to do it. Hidden as long as nothing is. */
+export function createTray(
+  root: HTMLElement,
+  page: Page,
+  showRejected: () => void,
+): { refresh(): void; download(): void } {
+  const sum = h('p', { role: 'status' });
+  const command = h('code', { tabindex: '0' });
+  const note = h('p', { class: 'note' });
+  const how = h(
+    'div',
+    { class: 'how', hidden: true },
+    h('p', {}, 'Saved. Now run:'),
+    command,
+    copyButton(command),
+    note,
+  );
+  const tray = h(
+    'aside',
+    { class: 'tray', 'aria-label': 'Rejected rows', hidden: true },
+    h(
+      'div',
+      { class: 'sums' },
+      sum,
+      h('button', { type: 'button', class: 'strong', onclick: () => void download() }, 'Download manifest'),
+      h('button', { type: 'button', onclick: showRejected }, 'Show them'),
+      h('button', { type: 'button', onclick: () => page.marks.clear() }, 'Clear'),
+    ),
+    how,
+  );
+  root.append(tray);
+
+  async function download(): Promise<void> {
+    const rejected = await rejectedRows(page);
+    if (rejected.length === 0) return;
+    const wanted = page.data.run.manifestFormat;
+    const format = wanted === 'csv' && !fitsCsv(rejected) ? 'jsonl' : wanted;
+    const file = `${page.data.run.name.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.redo.${format}`;
+    save(file, redoManifest(rejected, format), format === 'csv' ? 'text/csv' : 'application/jsonl');
+    command.textContent = redoCommand(file, page.marks.all.values(), page.data.run);
+    note.textContent =
+      format === wanted ? '' : 'Saved as JSONL: a text that begins like a formula would not survive a CSV.';
+    how.hidden = false;
+  }
+
+  function refresh(): void {
+    const marks = [...page.marks.all.values()];
+    tray.hidden = marks.length === 0;
+    if (marks.length === 0) how.hidden = true;
+    const known = marks.reduce((total, { cost }) => total + (cost ?? 0), 0);
+    const unpriced = marks.filter(({ cost }) => cost === null).length;
+    const more = unpriced > 0 ? `, and ${unpriced} of unknown price` : '';
+    sum.replaceChildren(
+      h('b', {}, `${countOf(marks.length, 'row')} rejected`),
+      ` Repeating ${marks.length === 1 ? 'it' : 'them'} costs ${formatSum(known)}${more}.`,
+    );
+  }
+
+  return { refresh, download: () => void download() };
+}
+
+async function rejectedRows(page: Page): Promise<RejectedRow[]> {
+  const marks = [...page.marks.all.values()].sort((a, b) => a.index - b.index);
+  const rows = await page.store.load(marks.map(({ index }) => index));
+  return rows.flatMap((row) => {
+    const mark = page.marks.of(row);
+    return mark === undefined ? [] : [{ row, mark }];
+  });
+}
+
+function save(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const anchor = document.createElement('a');
+  anchor.href = address;
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** Copies where the browser lets it; else selects the text, so that a person can. */
+function copyButton(command: HTMLElement): HTMLElement {
+  const button = h('button', { type: 'button', onclick: () => void copy() }, 'Copy');
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection()?.selectAllChildren(command);
+    }
+  }
+  return button;
+}

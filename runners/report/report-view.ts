@@ -1,0 +1,181 @@
+import { failureCodes } from '../../src/contract/failure-code.js';
+import { costChart } from './charts/cost-chart.js';
+import { outcomesChart } from './charts/outcomes-chart.js';
+import type { Chart } from './charts/plot.js';
+import { quantileOf } from './charts/quantile-of.js';
+import { spreadChart } from './charts/spread-chart.js';
+import { statusCallChart } from './charts/status-call-chart.js';
+import { allOf, type MoneyRow } from './survey/sum-money.js';
+import type { Survey } from './survey/survey-run.js';
+import type { Cause } from './survey/survey-rows.js';
+import { adviseOn } from './words/advise-on.js';
+import { countOf, formatCount, formatShare, formatSpan, formatSum } from './words/amounts.js';
+import { describeRun } from './words/describe-run.js';
+
+/** What the templates show; all of it plain text but for `svg`. */
+export interface ReportView {
+  readonly name: string;
+  readonly sentence: string;
+  readonly facts: readonly string[];
+  readonly outcomes: readonly OutcomeView[];
+  readonly money: readonly MoneyView[];
+  readonly inDoubt: boolean;
+  readonly times: readonly {
+    readonly name: string;
+    readonly half: string;
+    readonly most: string;
+    readonly longest: string;
+  }[];
+  readonly charts: readonly Chart[];
+  readonly causes: readonly CauseView[];
+  readonly leftOut: readonly string[];
+}
+
+interface OutcomeView {
+  readonly label: string;
+  readonly tone: 'completed' | 'failed' | 'held' | 'open';
+  readonly count: string;
+  readonly share: string;
+  /** Percent of the bar. */
+  readonly x: number;
+  readonly width: number;
+  /** Name of the gallery's filter; empty where there is nothing to see. */
+  readonly filter: string;
+}
+
+interface MoneyView {
+  readonly name: string;
+  readonly purchases: string;
+  readonly reported: string;
+  readonly estimated: string;
+  readonly unknown: string;
+  readonly isTotal: boolean;
+}
+
+interface CauseView {
+  readonly filter: string;
+  readonly code: string;
+  readonly count: string;
+  readonly message: string;
+  readonly facts: string;
+  readonly advice: string;
+  readonly ids: readonly string[];
+  readonly more: string;
+}
+
+export function viewReport(survey: Survey, leftOut: readonly string[]): ReportView {
+  const { rows, money, story } = survey;
+  return {
+    name: survey.name,
+    sentence: describeRun(survey),
+    facts: factsOf(survey),
+    outcomes: outcomesOf(survey),
+    money: moneyOf(survey),
+    inDoubt: money.total.unknown > 0,
+    times: [timesOf('in the queue', rows.delays), timesOf('at work', rows.executions)].flatMap(
+      (times) => times ?? [],
+    ),
+    charts: [
+      outcomesChart(survey),
+      costChart(survey),
+      statusCallChart(story.statusCalls),
+      spreadChart('Time in the queue', 'waited', rows.delays),
+      spreadChart('Time at work', 'took', rows.executions),
+    ],
+    causes: rows.causes.map(viewCause),
+    leftOut:
+      rows.skipped === 0
+        ? leftOut
+        : [...leftOut, `${countOf(rows.skipped, 'line')} of the run's files could not be read.`],
+  };
+}
+
+function factsOf({ story, folder, spans }: Survey): string[] {
+  const [first, last] = [spans[0], spans.at(-1)];
+  const host = story.starts.at(-1);
+  return [
+    first === undefined || last === undefined ? '' : periodOf(first.from, last.to),
+    host === undefined ? '' : host.local ? 'emulator' : host.baseUrl.replace(/^https?:\/\//, ''),
+    story.starts.length > 1 ? countOf(story.starts.length, 'start') : '',
+    folder,
+  ].filter((fact) => fact !== '');
+}
+
+function periodOf(from: number, to: number): string {
+  const day = (at: number): string =>
+    new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+  const time = (at: number): string =>
+    new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  const sameDay = day(from) === day(to);
+  if (sameDay && time(from) === time(to)) return `${day(from)}, ${time(from)}`;
+  return sameDay
+    ? `${day(from)}, ${time(from)} – ${time(to)}`
+    : `${day(from)}, ${time(from)} – ${day(to)}, ${time(to)}`;
+}
+
+function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
+  const byCode = new Map<string, number>();
+  for (const { code, count } of rows.causes) byCode.set(code, (byCode.get(code) ?? 0) + count);
+  const all = rows.places.length + toDo;
+  const parts = [
+    { label: 'completed', tone: 'completed' as const, count: rows.completed, filter: 'completed' },
+    ...[...byCode].map(([code, count]) => ({
+      label: code === 'unknown' ? 'held' : code,
+      tone: code === 'unknown' ? ('held' as const) : ('failed' as const),
+      count,
+      filter: code,
+    })),
+    { label: 'to be done', tone: 'open' as const, count: toDo, filter: '' },
+  ].filter(({ count }) => count > 0);
+  let x = 0;
+  return parts.map(({ count, ...part }) => {
+    const width = (count / all) * 100;
+    x += width;
+    return { ...part, count: formatCount(count), share: formatShare(count, all), x: x - width, width };
+  });
+}
+
+function moneyOf({ money }: Survey): MoneyView[] {
+  const row = (name: string, sums: MoneyRow, isTotal: boolean): MoneyView => ({
+    name,
+    purchases: formatCount(sums.purchases),
+    reported: formatSum(sums.reported),
+    estimated: formatSum(sums.estimated),
+    unknown: formatSum(sums.unknown),
+    isTotal,
+  });
+  const parts = [...money.byResolution].map(([name, sums]) => row(name === '' ? 'other' : name, sums, false));
+  if (allOf(money.total) === 0) return [];
+  return parts.length === 1 ? parts : [...parts, row('all', money.total, true)];
+}
+
+function timesOf(name: string, values: readonly number[]): ReportView['times'][number] | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = Float64Array.from(values).sort();
+  return {
+    name,
+    half: formatSpan(quantileOf(sorted, 0.5)),
+    most: formatSpan(quantileOf(sorted, 0.95)),
+    longest: formatSpan(quantileOf(sorted, 1)),
+  };
+}
+
+const paidWords = { no: 'not charged', maybe: 'may have been charged', yes: 'charged' } as const;
+
+function viewCause(cause: Cause, index: number): CauseView {
+  const facts = [
+    cause.code,
+    cause.httpStatus === undefined ? '' : `HTTP ${cause.httpStatus}`,
+    paidWords[failureCodes[cause.code].paid],
+  ];
+  return {
+    filter: `cause-${index + 1}`,
+    code: cause.code,
+    count: formatCount(cause.count),
+    message: cause.message === '' ? failureCodes[cause.code].meaning : cause.message,
+    facts: facts.filter((fact) => fact !== '').join(' · '),
+    advice: adviseOn(cause.code),
+    ids: cause.ids.slice(0, 12),
+    more: cause.count > 12 ? `and ${formatCount(cause.count - 12)} more` : '',
+  };
+}

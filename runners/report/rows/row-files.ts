@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Disk } from '../../batch/disk/disk.js';
+import { replaceFile } from '../../batch/disk/replace-file.js';
+import type { PageRow, RowSource } from '../page-data.js';
+import { embedJson } from '../words/embed-json.js';
+import { searchText } from '../words/search-text.js';
+
+const rowsPerFile = 250;
+const textsPerFile = 10_000;
+const folderName = 'report';
+
+/** Writes rows as scripts that hand them to the page, since a browser refuses to fetch files; and what the search reads. */
+export async function writeRowFiles(
+  disk: Disk,
+  folder: string,
+  batches: AsyncIterable<readonly PageRow[]>,
+): Promise<RowSource> {
+  const version = randomBytes(6).toString('hex');
+  await disk.mkdir(join(folder, folderName));
+  const write = (kind: 'page' | 'search', file: number, value: unknown): Promise<void> =>
+    replaceFile(disk, join(folder, folderName, fileName(kind, file)), scriptText(kind, version, file, value));
+  let [pages, searches] = [0, 0];
+  let texts: string[] = [];
+  for await (const rows of regrouped(batches, rowsPerFile)) {
+    await write('page', pages++, rows);
+    texts.push(...rows.map(searchText));
+    if (texts.length >= textsPerFile) {
+      await write('search', searches++, texts);
+      texts = [];
+    }
+  }
+  if (texts.length > 0) await write('search', searches++, texts);
+  await removeRowFiles(disk, folder, pages, searches);
+  return { kind: 'files', folder: folderName, version, rowsPerFile, textFiles: searches };
+}
+
+/** Removes what an earlier, larger report left. */
+export async function removeRowFiles(disk: Disk, folder: string, pages: number, searches = 0): Promise<void> {
+  for (const name of await disk.list(join(folder, folderName))) {
+    const found = /^(page|search)-(\d+)\.js$/.exec(name);
+    if (found !== null && Number(found[2]) > (found[1] === 'page' ? pages : searches))
+      await disk.unlink(join(folder, folderName, name));
+  }
+}
+
+export function scriptText(kind: 'page' | 'search', version: string, file: number, value: unknown): string {
+  const receiver = kind === 'page' ? 'millraceRows' : 'millraceTexts';
+  // The rows travel as a text of JSON: as a literal, a column named __proto__ would be more than a column.
+  return `${receiver}(${JSON.stringify(version)},${file},${embedJson(JSON.stringify(value))})\n`;
+}
+
+function fileName(kind: 'page' | 'search', file: number): string {
+  return `${kind}-${String(file + 1).padStart(kind === 'page' ? 4 : 2, '0')}.js`;
+}
+
+async function* regrouped<T>(
+  batches: AsyncIterable<readonly T[]>,
+  size: number,
+): AsyncGenerator<T[], void, void> {
+  let held: T[] = [];
+  for await (const batch of batches) {
+    held.push(...batch);
+    while (held.length >= size) {
+      yield held.slice(0, size);
+      held = held.slice(size);
+    }
+  }
+  if (held.length > 0) yield held;
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { basename, join } from 'node:path';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { imageEditPrices } from '../../../src/contract/price-list.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { Disk } from '../../batch/disk/disk.js';
+import type { Place } from '../read/read-places.js';
+import { isObject, openIfThere, parseObject, type JsonObject } from '../read/read-jsonl.js';
+import { indexEarlier } from './index-earlier.js';
+import { readStory, type RunStory } from './run-story.js';
+import { sumMoney, type Money } from './sum-money.js';
+import { surveyRows, type RowSurvey } from './survey-rows.js';
+import { spansOf, type Span } from './spans-of.js';
+
+/** All that the report says of a run as a whole. */
+export interface Survey {
+  readonly folder: string;
+  readonly key: string;
+  readonly name: string;
+  readonly manifest: string;
+  readonly rows: RowSurvey;
+  /** Where the superseded results of each row stand, oldest first. */
+  readonly earlier: ReadonlyMap<string, readonly Place[]>;
+  readonly money: Money;
+  readonly story: RunStory;
+  readonly prices: Readonly<Record<string, MicroDollars>>;
+  readonly heldRows: number;
+  /** Rows without an outcome yet, as summary.json counts them. */
+  readonly toDo: number;
+  /** The latest cap; `undefined`: none. */
+  readonly cap?: MicroDollars;
+  /** The stretches of time in which the run was at work, in order. */
+  readonly spans: readonly Span[];
+  readonly workedMs: number;
+}
+
+/** Reads the files of a run once; keeps figures and places, not the rows. */
+export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
+  const [story, money] = [await readStory(disk, folder), await sumMoney(disk, folder)];
+  const earlier = await indexEarlier(disk, folder);
+  const rows = await surveyRows(disk, folder, new Set(earlier.keys()));
+  const summary = await readSummary(disk, join(folder, 'summary.json'));
+  const manifest = story.starts.at(-1)?.manifest ?? '';
+  const maxCost = story.starts.at(-1)?.maxCost;
+  const spans = spansOf(
+    story,
+    rows.ends.map(({ at }) => at),
+  );
+  return {
+    folder,
+    key: keyOf(story, rows),
+    name: manifest === '' ? basename(folder) : basename(manifest),
+    manifest,
+    rows,
+    earlier,
+    money,
+    story,
+    prices: pricesOf(summary, rows),
+    heldRows: rows.causes.filter(({ code }) => code === 'unknown').reduce((sum, { count }) => sum + count, 0),
+    toDo: rowsToDo(summary),
+    ...(maxCost === undefined ? {} : { cap: toMicroDollars(maxCost) }),
+    spans,
+    workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
+  };
+}
+
+/** The same for every report of one run, wherever its folder is moved. */
+function keyOf(story: RunStory, rows: RowSurvey): string {
+  const first = story.starts[0];
+  const mark = first === undefined ? `${rows.ends[0]?.at ?? 0}` : `${first.at} ${first.baseUrl}`;
+  return createHash('sha256').update(mark).digest('hex').slice(0, 16);
+}
+
+async function readSummary(disk: Disk, path: string): Promise<JsonObject> {
+  const file = await openIfThere(disk, path);
+  if (file === undefined) return {};
+  try {
+    const bytes = Buffer.alloc(await file.size());
+    const count = await file.read(bytes, 0);
+    return parseObject(bytes.toString('utf8', 0, count)) ?? {};
+  } finally {
+    await file.close();
+  }
+}
+
+function rowsToDo(summary: JsonObject): number {
+  const rows = isObject(summary['rows']) ? summary['rows'] : summary;
+  const toDo = rows['toDo'];
+  return typeof toDo === 'number' && toDo > 0 ? toDo : 0;
+}
+
+/** The run's own price table wins, then what was charged last, then the service's list. */
+function pricesOf(summary: JsonObject, rows: RowSurvey): Record<string, MicroDollars> {
+  const table = isObject(summary['prices']) ? summary['prices'] : {};
+  const numbers = Object.entries(table).filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number',
+  );
+  const own = [...rows.pricesSeen, ...numbers].map(
+    ([resolution, usd]) => [resolution, toMicroDollars(usd)] as const,
+  );
+  return { ...imageEditPrices, ...Object.fromEntries(own) };
+}

@@ -1,0 +1,44 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+
+/** 1234567 → `1,234,567`. */
+export function formatCount(count: number): string {
+  return Math.round(count).toLocaleString('en-US');
+}
+
+/** `1 row`, `2 rows`. */
+export function countOf(count: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
+}
+
+/** A sum in cents: 29582500 → `$29.58`. */
+export function formatSum(amount: MicroDollars): string {
+  const usd = amount / 1e6;
+  if (amount > 0 && usd < 0.005) return 'under $0.01';
+  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
+/** The price of one thing, to the digit: 87500 → `$0.0875`. */
+export function formatPrice(amount: MicroDollars): string {
+  return `$${(amount / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })}`;
+}
+
+/** `340 ms`, `8.2 s`, `45 s`, `14 min`, `2 h 05 min`, `3 d 4 h`. */
+export function formatSpan(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 89.5) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, '0')} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** `0.8%`, `99.3%`, and never `100%` of what is not all. */
+export function formatShare(part: number, whole: number): string {
+  if (whole === 0 || part === 0) return '0%';
+  if (part === whole) return '100%';
+  const percent = (part / whole) * 100;
+  return percent >= 99.95 ? 'over 99.9%' : percent < 0.05 ? 'under 0.1%' : `${percent.toFixed(1)}%`;
+}
