@@ -22,8 +22,8 @@ export interface MillraceEnd {
 export interface MillraceProcess {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<MillraceEnd>;
-  /** Resolves when stderr or stdout holds the text; rejects when the process ends without it. */
-  says(text: string): Promise<void>;
+  /** Resolves with all of stdout so far when stderr or stdout holds the text; rejects when the process ends without it. */
+  says(text: string): Promise<string>;
 }
 
 /** Runs the command line to its end. */
@@ -53,12 +53,12 @@ export function startMillrace(args: readonly string[], options: MillraceOptions 
   });
   return { child, ended, says: (wanted) => waitFor(wanted) };
 
-  function waitFor(wanted: string): Promise<void> {
+  function waitFor(wanted: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const watch = () => {
         if (!text.stdout.includes(wanted) && !text.stderr.includes(wanted)) return;
         watchers.delete(watch);
-        resolve();
+        resolve(text.stdout);
       };
       watchers.add(watch);
       void ended.then(

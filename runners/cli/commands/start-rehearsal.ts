@@ -1,4 +1,3 @@
-import { findLocalPicture } from '../../emulator/pictures/find-local-picture.js';
 import { startEmulator } from '../../emulator/start-emulator.js';
 import { emulatorSettings } from '../options/emulator-settings.js';
 import type { RunOptions } from '../options/run-options.js';
@@ -14,10 +13,7 @@ export async function startRehearsal(options: RunOptions, folder: string, cwd: s
     lbBaseUrl: emulator.lbBaseUrl,
     apiKey: emulator.apiKey,
     local: true,
-    resolveImage(path) {
-      const found = findLocalPicture(folder, path);
-      return 'problem' in found ? found : emulator.fileUrl(path);
-    },
+    resolveImage: (path) => emulator.fileUrl(path),
     close: () => emulator.close(),
   };
 }

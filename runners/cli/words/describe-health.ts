@@ -1,0 +1,15 @@
+import type { Health } from '../../../src/contract/health.js';
+
+/** What /health says of an endpoint, in a few words; `undefined` when it says nothing of use. */
+export function describeHealth({ jobs, workers }: Health): string | undefined {
+  const ready = (workers?.idle ?? 0) + (workers?.running ?? 0);
+  const parts = [
+    workers === undefined
+      ? undefined
+      : ready === 0
+        ? 'no worker is up'
+        : `${workers.running ?? 0} of ${ready} workers busy`,
+    jobs?.inQueue === undefined ? undefined : `${jobs.inQueue} jobs in the queue, everybody's counted`,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : `the service says: ${parts.join(', ')}`;
+}

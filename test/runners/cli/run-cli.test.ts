@@ -1,0 +1,65 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../../runners/cli/run-cli.js';
+import { version } from '../../../src/contract/version.js';
+
+async function call(...argv: string[]) {
+  const [stdout, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
+  const code = await runCli(argv, {
+    stdin: new PassThrough(),
+    stdout,
+    stderr,
+    env: {},
+    cwd: '/nowhere',
+    onStop: () => () => undefined,
+  });
+  return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
+}
+
+describe('runCli', () => {
+  it('tells its version and its commands', async () => {
+    expect(await call('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    const { code, stdout } = await call('--help');
+    expect(code).toBe(0);
+    for (const command of ['plan', 'run', 'status', 'report', 'settle', 'refetch', 'serve', 'init']) {
+      expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    }
+  });
+
+  it('shows the help and exits 2 when no command is named', async () => {
+    const { code, stdout, stderr } = await call();
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Usage: millrace');
+  });
+
+  it.each([
+    [['pln'], "unknown command 'pln'\n(Did you mean plan?)"],
+    [['run', 'a.csv', '--concurency', '3'], "unknown option '--concurency'\n(Did you mean --concurrency?)"],
+    [['plan'], "missing required argument 'manifest'"],
+    [['plan', 'a.csv', 'b.csv'], "too many arguments for 'plan'"],
+    [['run', 'a.csv', '--timeout'], "option '--timeout <D>' argument missing"],
+    [['plan', 'a.csv'], 'manifest "a.csv": there is no such file'],
+    [['run', 'a.csv', '--api-key', 'x'], "unknown option '--api-key'"],
+    [['init', 'pictures'], "required option '--prompt <TEXT>' not specified"],
+    [['status', 'a.out'], '"a.out": there is no such folder'],
+    [['settle', 'a.out', 'id'], 'one of --job ID, --paid USD and --not-sent'],
+    [['settle', 'a.out', 'id', '--not-sent', '--job', 'x'], 'one of --job ID, --paid USD and --not-sent'],
+    [['serve', '--faults', 'nonsense=1'], '--faults: fault "nonsense=1" names no fault'],
+    [['serve', '--latency', 'soon'], '--latency: latency "soon" is none of'],
+    [
+      ['serve', '--functions', 'nowhere.mjs'],
+      '--functions: the functions module /nowhere/nowhere.mjs does not load',
+    ],
+  ])('%j exits 2 and says why', async (argv, why) => {
+    const { code, stdout, stderr } = await call(...argv);
+    expect(stderr).toContain(why);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it.each(['worker', 'watch', 'reconcile', 'completion', 'config'])(
+    'does not pretend to know "%s"',
+    async (command) => {
+      expect((await call(command)).stderr).toContain(`unknown command '${command}'`);
+    },
+  );
+});
