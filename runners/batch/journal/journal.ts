@@ -15,8 +15,12 @@ export interface Journal {
    * (`JournalError`) every later append errors as well.
    */
   append(record: JournalRecord): Observable<void>;
-  /** All durable records in order, up to the last one at the time of the call. Flat memory. */
-  records(): AsyncIterable<JournalRecord>;
+  /**
+   * All durable records in order, up to the last one at the time of the call. Flat memory.
+   *
+   * @param after So many records are passed over, unread. @defaultValue 0
+   */
+  records(after?: number): AsyncIterable<JournalRecord>;
   /** The rows that earlier starts left in one of these states, with their records. Flat memory; in the order in which they were first sent. */
   rowsIn(statuses: readonly RowStatus[]): AsyncIterable<RowRecords>;
   /** What earlier starts wrote of one row. */

@@ -90,8 +90,8 @@ class FileJournal extends RecoveredJournal implements Journal {
     return this.commits.append(record);
   }
 
-  override records(): ReturnType<Journal['records']> {
-    return readRecords(this.disk, this.path, this.file.synced);
+  override records(after = 0): ReturnType<Journal['records']> {
+    return readRecords(this.disk, this.path, { to: this.file.synced, after });
   }
 
   close(): Promise<void> {

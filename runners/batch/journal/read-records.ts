@@ -4,22 +4,29 @@ import { decodeRecord, hasGoodChecksum } from './line/decode-record.js';
 import { JournalError } from './journal-error.js';
 import type { JournalRecord } from './record.js';
 
+export interface RecordRange {
+  /** Byte after the last record. A line that is not ended before it is passed over: it is being written. */
+  readonly to?: number;
+  /** So many records are passed over, unread. @defaultValue 0 */
+  readonly after?: number;
+}
+
 /**
- * All records of a journal in order, in flat memory.
+ * The records of a journal in order, in flat memory.
  *
- * @param to Byte after the last record. A line that is not ended before it is passed over: it is being written.
  * @throws {JournalError} `journal-broken` at a line that is no record.
  */
 export async function* readRecords(
   disk: Disk,
   path: string,
-  to?: number,
+  { to, after = 0 }: RecordRange = {},
 ): AsyncGenerator<JournalRecord, void, void> {
   const file = await disk.open(path, 'r');
   try {
     let number = 0;
     for await (const { bytes, offset, ended } of readLines(file, to === undefined ? {} : { to })) {
       number++;
+      if (number <= after) continue;
       const good = hasGoodChecksum(bytes, 0, bytes.length);
       if (!good && !ended) return;
       if (!good) throw unreadable(path, number, offset);

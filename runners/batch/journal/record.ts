@@ -50,6 +50,10 @@ export type JournalRecord =
       /** Reserved; `null`: no price is known. 0 when a known id is polled and nothing is bought. */
       price: MicroDollars | null;
       resolution?: string;
+      /** Nothing is bought: a job that was bought elsewhere is polled, or its picture is fetched. */
+      takes?: 'job' | 'picture';
+      /** The job that is polled. */
+      jobId?: string;
       request: RowRequest;
       cells: Record<string, unknown>;
       columns: Record<string, unknown>;
@@ -85,6 +89,8 @@ export type JournalRecord =
       source: CostSource;
       statusCalls: number;
       submittedAt?: number;
+      /** Set where a purchase ended with it: what its line in costs.csv says. */
+      purchase?: PurchaseFacts;
     } & (
       | { status: 'completed'; image?: SavedImage }
       | {
@@ -128,6 +134,17 @@ export interface RowError {
   readonly httpStatus?: number;
   readonly retryable: boolean;
   readonly paid: Paid;
+}
+
+export interface PurchaseFacts {
+  readonly row: number;
+  /** 0: nothing was sent. */
+  readonly attempt: number;
+  readonly jobId?: string;
+  readonly endpoint: string;
+  readonly resolution?: string;
+  /** In ms since the epoch. */
+  readonly settledAt: number;
 }
 
 export interface FailedRowFacts {

@@ -33,8 +33,8 @@ export class RecoveredJournal implements JournalReader {
     this.recovered = recoveredOf(found);
   }
 
-  records(): ReturnType<Journal['records']> {
-    return readRecords(this.disk, this.path, this.found.goodEnd);
+  records(after = 0): ReturnType<Journal['records']> {
+    return readRecords(this.disk, this.path, { to: this.found.goodEnd, after });
   }
 
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {

@@ -1,0 +1,93 @@
+import { firstValueFrom, timer, type SchedulerLike } from 'rxjs';
+import { backoff } from '../../../src/policy/backoff.js';
+import type { Download, Downloaded } from '../../../src/transport/download.js';
+import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { TransportError } from '../../../src/transport/transport-error.js';
+import { PictureError } from './picture-error.js';
+import { maxPictureBytes, savePicture } from './save-picture.js';
+import type { PictureFile, PicturePlace } from './save-picture.js';
+
+export interface DownloadSettings {
+  readonly download: Download;
+  readonly scheduler: SchedulerLike;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Extra tries after the first. */
+  readonly maxRetries: number;
+  /** Ends the waits between tries, and with them the tries. */
+  readonly isStopped: () => boolean;
+}
+
+/** How long the host may take until its reply begins, in ms. */
+const responseMs = 60_000;
+
+/** Statuses below 500 that pass by themselves. */
+const passing: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/**
+ * Fetches a picture and saves it, without the key, trying again while that may help. (spec 8: the URL lives 7 days)
+ *
+ * @throws {PictureError} where it cannot be had now; {@link DiskFault}.
+ */
+export async function downloadPicture(
+  url: string,
+  place: PicturePlace,
+  settings: DownloadSettings,
+): Promise<PictureFile> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await fetchOnce(url, place, settings.download);
+    } catch (error) {
+      const failure = asPictureError(error, url);
+      if (!failure.mayPass || failures > settings.maxRetries || settings.isStopped())
+        throw withTries(failure, failures);
+      await firstValueFrom(timer(backoff(failures, settings.random), settings.scheduler));
+    }
+  }
+}
+
+function fetchOnce(url: string, place: PicturePlace, download: Download): Promise<PictureFile> {
+  const request = { url, maxBytes: maxPictureBytes, timeouts: phaseTimeouts(responseMs) };
+  return savePicture(async (write) => check(await firstValueFrom(download(request, write))), place);
+}
+
+/** Also what an empty or a cut reply says of itself is checked, before its bytes are. */
+function check({ status, headers, bytes }: Downloaded): void {
+  if (status !== 200)
+    throw new PictureError(`HTTP ${status}`, {
+      httpStatus: status,
+      mayPass: status >= 500 || passing.has(status),
+    });
+  const announced = Number(headers['content-length'] ?? bytes);
+  if (headers['content-encoding'] === undefined && announced !== bytes)
+    throw new PictureError(`${bytes} bytes came of ${announced} that were announced`, { mayPass: true });
+}
+
+function asPictureError(error: unknown, url: string): PictureError {
+  if (error instanceof TransportError) {
+    const mayPass = error.phase !== 'tls' && error.phase !== 'too-large';
+    return new PictureError(error.message, { mayPass });
+  }
+  if (!(error instanceof PictureError)) throw error;
+  const { httpStatus, isNoPicture, mayPass } = error;
+  return new PictureError(`GET ${withoutQuery(url)}: ${error.message}`, {
+    isNoPicture,
+    mayPass,
+    ...(httpStatus !== undefined && { httpStatus }),
+  });
+}
+
+function withTries(failure: PictureError, tries: number): PictureError {
+  if (tries === 1) return failure;
+  const { httpStatus, isNoPicture, mayPass } = failure;
+  return new PictureError(`${failure.message} (tries: ${tries})`, {
+    isNoPicture,
+    mayPass,
+    ...(httpStatus !== undefined && { httpStatus }),
+  });
+}
+
+/** A query often holds a signature. */
+function withoutQuery(url: string): string {
+  return url.split('?', 1)[0] ?? url;
+}

@@ -1,0 +1,82 @@
+import type { RowKind } from '../manifest/row.js';
+import { checkHttpUrl } from '../../../src/contract/http-url.js';
+import { headBytes, pictureFormat } from './picture-format.js';
+
+/** Where the picture of an output is. */
+export type FoundPicture =
+  | {
+      readonly url: string;
+      /** No other kind of row than an edit must have a picture there. */ readonly sure: boolean;
+    }
+  /** Keys and indexes from the output down to the text that holds the picture. */
+  | { readonly bytes: Buffer; readonly at: readonly (string | number)[] };
+
+/** Deeper or wider outputs are not searched to their end: the search stays cheap whatever a function answers. */
+const deepest = 12;
+const mostValues = 10_000;
+/** The shortest PNG has 67 bytes; shorter texts are not even looked at. */
+const shortestText = 64;
+
+/**
+ * The picture of a completed row, found by content: a text that decodes to PNG or JPEG (a data URI or bare base64),
+ * whatever its key and however deep, else a URL under `image_url` or `result`. (spec 2.6)
+ */
+export function findPicture(output: unknown, kind: RowKind): FoundPicture | undefined {
+  return findEncoded(output) ?? findUrl(output, kind);
+}
+
+/** The output with the picture's text replaced. The original is not changed. */
+export function replaceAt(output: unknown, at: readonly (string | number)[], text: string): unknown {
+  const [key, ...rest] = at;
+  if (key === undefined) return text;
+  const copy: unknown = Array.isArray(output) ? [...(output as unknown[])] : { ...(output as object) };
+  const fields = copy as Record<string | number, unknown>;
+  fields[key] = replaceAt(fields[key], rest, text);
+  return copy;
+}
+
+function findUrl(output: unknown, kind: RowKind): FoundPicture | undefined {
+  if (typeof output !== 'object' || output === null) return undefined;
+  const { image_url, result } = output as Record<string, unknown>;
+  if (isUrl(image_url)) return { url: image_url, sure: true };
+  return isUrl(result) ? { url: result, sure: kind === 'edit' } : undefined;
+}
+
+function isUrl(value: unknown): value is string {
+  return typeof value === 'string' && checkHttpUrl(value) === undefined;
+}
+
+/** Breadth first, so that the outermost picture is taken. */
+function findEncoded(output: unknown): FoundPicture | undefined {
+  const waiting: { value: unknown; at: (string | number)[] }[] = [{ value: output, at: [] }];
+  for (let seen = 0; seen < waiting.length && seen < mostValues; seen++) {
+    const { value, at } = waiting[seen] ?? { value: undefined, at: [] };
+    if (typeof value === 'string') {
+      const bytes = decodePicture(value);
+      if (bytes !== undefined) return { bytes, at };
+    } else if (typeof value === 'object' && value !== null && at.length < deepest) {
+      const entries: [string | number, unknown][] = Array.isArray(value)
+        ? [...value.entries()]
+        : Object.entries(value);
+      for (const [key, inner] of entries.slice(0, mostValues))
+        waiting.push({ value: inner, at: [...at, key] });
+    }
+  }
+  return undefined;
+}
+
+/** Looks at the head alone first: nearly all texts are none. */
+function decodePicture(text: string): Buffer | undefined {
+  if (text.length < shortestText) return undefined;
+  const prefix = /^data:[^,]{0,200};base64,/i.exec(text)?.[0].length ?? 0;
+  const head = pictureFormat(Buffer.from(text.slice(prefix, prefix + headBytes * 2), 'base64'));
+  if (head !== 'png' && head !== 'jpeg') return undefined;
+  const body = text.slice(prefix);
+  return isBase64(body) ? Buffer.from(body, 'base64') : undefined;
+}
+
+/** Line breaks are allowed, and the alphabet for URLs. */
+function isBase64(text: string): boolean {
+  const end = text.search(/[^\w+/\-\s]/);
+  return end === -1 || (text.length - end < 16 && /^={1,2}\s*$/.test(text.slice(end)));
+}

@@ -1,0 +1,29 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+
+/** The disk failed on one of the run's files other than the journal: exit 74. */
+export class DiskFault extends MillraceError {
+  constructor(
+    readonly path: string,
+    /** The system's code, where there is one: ENOSPC, EIO, EROFS … */
+    readonly errno: string | undefined,
+    cause: unknown,
+  ) {
+    super('disk', `${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** Says which file it was: the disk's own errors do not. What is no error of the disk passes as it is. */
+export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DiskFault || !isOfTheDisk(error)) throw error;
+    throw new DiskFault(path, error.code, error);
+  }
+}
+
+/** The system's codes are in capitals; those of millrace are not. */
+function isOfTheDisk(error: unknown): error is NodeJS.ErrnoException {
+  const code: unknown = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && (/^E[A-Z0-9]+$/.test(code) || code === 'not-a-file');
+}
