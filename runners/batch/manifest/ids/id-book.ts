@@ -6,7 +6,8 @@ const derivedDigits = 12;
 /** Which ids are taken, and by which line; and how often each request without an id was seen. Flat in memory. */
 export class IdBook {
   readonly #lines = new HashTable();
-  readonly #seen = new HashTable();
+  /** How often the request of a derived id was seen, when more than once. */
+  readonly #repeats = new HashTable();
   readonly #hash = new TextHash();
 
   /** Takes an id for a line. Returns the line that has it already, and 0 when it was free. */
@@ -23,11 +24,12 @@ export class IdBook {
    */
   derive(requestHash: string, line: number): { readonly id: string; readonly repeat: number } {
     const stem = requestHash.slice(0, derivedDigits);
+    if (this.claim(stem, line) === 0) return { id: stem, repeat: 1 };
     const { high, low } = this.#hashOf(stem);
-    let repeat = this.#seen.get(high, low) + 1;
-    while (this.claim(repeat === 1 ? stem : `${stem}-${repeat}`, line) !== 0) repeat++;
-    this.#seen.set(high, low, repeat);
-    return { id: repeat === 1 ? stem : `${stem}-${repeat}`, repeat };
+    let repeat = Math.max(this.#repeats.get(high, low), 1) + 1;
+    while (this.claim(`${stem}-${repeat}`, line) !== 0) repeat++;
+    this.#repeats.set(high, low, repeat);
+    return { id: `${stem}-${repeat}`, repeat };
   }
 
   #hashOf(text: string): TextHash {

@@ -77,15 +77,19 @@ export class RowBuilder {
 
   #valid(draft: Draft, cells: RowCells, meaning: RowMeaning, prior: PriorFailure | undefined): ManifestRow {
     const { record, row } = draft;
-    const { kind, collects } = meaning;
+    const { kind, endpoint, request, written, resolution, collects } = meaning;
     const { use, misplaced } = this.#layouts.useOf(cells, kind, collects !== undefined);
     const derived = draft.id === undefined ? this.#derive(meaning, record.line) : undefined;
     const failure = prior?.failure;
     return new ManifestRow({
-      ...meaning,
       id: draft.id ?? derived?.id ?? '',
       row,
       line: record.line,
+      kind,
+      endpoint,
+      request,
+      written,
+      resolution,
       mode: modeOf(meaning, this.#settings.mode),
       cells: cells.all(),
       columns: cells.own(misplaced),

@@ -19,7 +19,7 @@ export interface RowMeaning {
   readonly request: RowRequest;
   /** The request as it was written, which is the same at every start: its hash is the row's. */
   readonly written: unknown;
-  readonly resolution?: string;
+  readonly resolution?: string | undefined;
   /** Set on a row that holds only a job's id. */
   readonly collects?: string;
 }
@@ -44,7 +44,9 @@ export function rowMeaning(
   const { kind } = found;
   const endpoint = rowEndpoint(kind, cells, problems, context);
   const sent = sentBy(kind, cells, problems, context);
-  return sent === undefined ? undefined : { kind, endpoint, ...sent };
+  if (sent === undefined) return undefined;
+  const { request, written, resolution } = sent;
+  return { kind, endpoint, request, written, resolution };
 }
 
 function sentBy(
@@ -58,7 +60,9 @@ function sentBy(
       check: context.checkEdit,
       resolveImage: context.resolveImage,
     });
-    return edit && { ...edit, resolution: edit.request.input.resolution ?? '1k' };
+    if (edit === undefined) return undefined;
+    const { request, written } = edit;
+    return { request, written, resolution: request.input.resolution ?? '1k' };
   }
   if (kind === 'route') {
     const request = routeCall(cells, problems);

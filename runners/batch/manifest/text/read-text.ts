@@ -3,7 +3,7 @@ import { gunzipBytes } from './gunzip-bytes.js';
 import { TextGuard } from './text-guard.js';
 
 /** Pieces are no larger than this, however large the source's chunks are: so many rows are held at most. */
-const pieceBytes = 65_536;
+const pieceBytes = 16_384;
 
 /**
  * The manifest's bytes as checked UTF-8 text, unpacked when it is gzip. Throws `ManifestError` with the line where the
