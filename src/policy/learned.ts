@@ -2,8 +2,8 @@ import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { isTerminal } from '../contract/job-state.js';
 import type { JobReply } from '../contract/job-reply.js';
 import { createLane, type Lane, type LaneTicket } from './learning/lane.js';
-import { planPolls, type PollPlan } from './learning/plan-polls.js';
-import { createRunTimeLaw, type KeptLaw, type RunTimeLaw } from './learning/run-time-law.js';
+import { createPlannedLaws } from './learning/planned-laws.js';
+import type { KeptLaw } from './learning/run-time-law.js';
 import type { PollJob, PollSchedule } from './poll-schedule.js';
 
 export interface LearnedOptions {
@@ -21,17 +21,6 @@ export interface LearnedSchedule extends PollSchedule {
   keep(): Record<string, KeptLaw>;
 }
 
-interface Learned {
-  readonly law: RunTimeLaw;
-  plan: PollPlan;
-  /** Ends seen since the plan was made. */
-  news: number;
-  plannedAt: number;
-}
-
-/** A law is planned anew when this share of its samples is new, and not more often than this. */
-const replan = { share: 0.06, everyMs: 100 };
-
 /**
  * Asks when an answer is likely: learns the law of run times of each endpoint and variant from the executionTime that
  * comes with every result, and who waits for whom from delayTime, and chooses the poll times by them.
@@ -42,39 +31,15 @@ export function learned(
 ): LearnedSchedule {
   const { msPerCall = 190, kept = {} } = options;
   const lanes = new Map<string, Lane>();
-  const laws = new Map<string, Learned>();
+  const laws = createPlannedLaws(msPerCall, kept);
   const tickets = new Map<string, { ticket: LaneTicket; job: PollJob }>();
 
   const nameOf = (job: PollJob) => `${job.endpoint ?? ''} ${job.variant ?? ''}`.trim();
-  const learnedOf = (name: string) => {
-    const known = laws.get(name);
-    if (known !== undefined) return known;
-    const law = createRunTimeLaw(kept[name]);
-    const fresh = { law, plan: planPolls(law.massGiven([]), msPerCall), news: 0, plannedAt: 0 };
-    laws.set(name, fresh);
-    return fresh;
-  };
   const laneOf = (job: PollJob) => {
     const name = job.endpoint ?? '';
-    const lane = lanes.get(name) ?? createLane((variant) => learnedOf(variant).plan, scheduler);
+    const lane = lanes.get(name) ?? createLane((variant) => laws.planOf(variant), scheduler);
     lanes.set(name, lane);
     return lane;
-  };
-
-  const learn = (endpoint: string, name: string, runTimeMs: number) => {
-    const learnt = learnedOf(name);
-    const before = learnt.law.samples;
-    learnt.law.observe(runTimeMs);
-    learnt.news += 1;
-    const changed = learnt.law.samples < before;
-    const now = scheduler.now();
-    const enough =
-      learnt.news >= replan.share * learnt.law.samples && now - learnt.plannedAt >= replan.everyMs;
-    if (!changed && !enough) return;
-    learnt.plan = planPolls(learnt.law.massGiven(lanes.get(endpoint)?.runningAges(name) ?? []), msPerCall);
-    learnt.news = 0;
-    learnt.plannedAt = now;
-    if (changed) lanes.get(endpoint)?.rearm();
   };
 
   return {
@@ -99,9 +64,13 @@ export function learned(
       const ended = isTerminal(reply.status);
       const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
       const believedMs = ticket.reply({ at, state, ...times.marks });
-      if (ended) learn(job.endpoint ?? '', nameOf(job), times.runTimeMs ?? believedMs);
+      if (!ended) return;
+      const lane = laneOf(job);
+      const runTimeMs = times.runTimeMs ?? believedMs;
+      const running = () => lane.runningAges(nameOf(job));
+      if (laws.observe(nameOf(job), { runTimeMs, at: scheduler.now(), running })) lane.rearm();
     },
-    keep: () => Object.fromEntries([...laws].map(([name, { law }]) => [name, law.keep()])),
+    keep: () => laws.keep(),
   };
 }
 

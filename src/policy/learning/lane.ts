@@ -1,5 +1,6 @@
 import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
-import { createQueueLine } from './queue-line.js';
+import { type BelievedStart, createQueueLine } from './queue-line.js';
+import { createRankQueue } from './rank-queue.js';
 import type { PollPlan } from './plan-polls.js';
 
 /** A job that is being asked about. Times in ms since the epoch by the scheduler. */
@@ -63,182 +64,168 @@ export function createLane(
   planOf: (variant: string) => PollPlan,
   scheduler: SchedulerLike = asyncScheduler,
 ): Lane {
-  const line = createQueueLine();
-  const jobs = new Map<number, Tracked>();
-  const blocked = createRankQueue();
-  let stalled: Subscription | undefined;
-  let stalls = 0;
+  return new QueueLane(planOf, scheduler);
+}
 
-  const startOf = (job: Tracked) => {
-    if (job.startedAt !== undefined) return { at: job.startedAt, by: 'count' as const, gapMs: 0 };
-    const believed = line.startOf(job.rank, job.submittedAt);
+class QueueLane implements Lane {
+  private readonly line = createQueueLine();
+  private readonly jobs = new Map<number, Tracked>();
+  private readonly blocked = createRankQueue();
+  private stalled: Subscription | undefined;
+  private stalls = 0;
+
+  constructor(
+    private readonly planOf: (variant: string) => PollPlan,
+    private readonly scheduler: SchedulerLike,
+  ) {}
+
+  get width(): number {
+    return this.line.width;
+  }
+
+  add(given: LaneJob): LaneTicket {
+    const job: Tracked = {
+      ...given,
+      rank: this.line.join(),
+      aliveAt: given.submittedAt,
+      waitingAt: given.submittedAt,
+      timesWaiting: 0,
+      startedAt: undefined,
+      polling: false,
+      timer: undefined,
+    };
+    this.jobs.set(job.rank, job);
+    this.arm(job);
+    return {
+      reply: (reply) => this.replied(job, reply),
+      leave: () => this.remove(job, { at: this.scheduler.now(), waited: false }),
+    };
+  }
+
+  runningAges(variant: string): number[] {
+    const ages: number[] = [];
+    for (const job of this.jobs.values()) {
+      const start = job.variant === variant && job.timesWaiting === 0 ? this.startOf(job) : undefined;
+      if (start?.by === 'count' && job.aliveAt > start.at) ages.push(job.aliveAt - start.at);
+    }
+    return ages;
+  }
+
+  rearm(): void {
+    for (const job of this.jobs.values()) if (job.timer !== undefined) this.arm(job);
+  }
+
+  private startOf(job: Tracked): BelievedStart | undefined {
+    if (job.startedAt !== undefined) return { at: job.startedAt, by: 'count', gapMs: 0 };
+    const believed = this.line.startOf(job.rank, job.submittedAt);
     return believed === undefined ? undefined : { ...believed, at: Math.max(believed.at, job.waitingAt) };
-  };
+  }
 
-  const dueOf = (job: Tracked) => {
-    const start = startOf(job);
+  private dueOf(job: Tracked): number | undefined {
+    const start = this.startOf(job);
     if (start === undefined) return undefined;
-    const wait = planOf(job.variant).nextAgeMs(Math.max(0, job.aliveAt - start.at));
+    const wait = this.planOf(job.variant).nextAgeMs(Math.max(0, job.aliveAt - start.at));
     const due = start.at + (start.by === 'pace' ? wait / 2 : wait);
     if (job.timesWaiting === 0) return due;
     const { gaps, leastMs, factor, mostMs } = waitingBackoff;
     const pause = Math.max(leastMs, gaps * start.gapMs) * factor ** (job.timesWaiting - 1);
     const again = job.waitingAt + Math.min(mostMs, pause);
     return start.by === 'pace' ? again : Math.max(due, again);
-  };
+  }
 
-  const ask = (job: Tracked) => {
+  private arm(job: Tracked): void {
+    job.timer?.unsubscribe();
+    job.timer = undefined;
+    if (job.polling || !this.jobs.has(job.rank)) return;
+    const due = this.dueOf(job);
+    if (due === undefined) {
+      this.blocked.add(job.rank);
+      this.watchForStall();
+      return;
+    }
+    job.timer = this.scheduler.schedule(() => this.rang(job), Math.max(0, due - this.scheduler.now()));
+  }
+
+  /** What was learned since the timer was set may have moved the poll time. */
+  private rang(job: Tracked): void {
+    const due = this.dueOf(job);
+    if (due === undefined || due > this.scheduler.now() + toleranceMs) this.arm(job);
+    else this.ask(job);
+  }
+
+  private ask(job: Tracked): void {
     job.timer?.unsubscribe();
     job.timer = undefined;
     job.polling = true;
     job.poll();
-  };
+  }
 
-  const arm = (job: Tracked) => {
-    job.timer?.unsubscribe();
-    job.timer = undefined;
-    if (job.polling || !jobs.has(job.rank)) return;
-    const due = dueOf(job);
-    if (due === undefined) {
-      blocked.add(job.rank);
-      watchForStall();
-      return;
-    }
-    job.timer = scheduler.schedule(
-      () => {
-        const again = dueOf(job);
-        if (again === undefined || again > scheduler.now() + toleranceMs) arm(job);
-        else ask(job);
-      },
-      Math.max(0, due - scheduler.now()),
-    );
-  };
-
-  /** Those at the front of the waiting whose start is believed now get a poll time. */
-  const release = () => {
-    for (let rank = blocked.first(); rank !== undefined; rank = blocked.first()) {
-      const job = jobs.get(rank);
-      if (job !== undefined && startOf(job) === undefined) break;
-      blocked.removeFirst();
-      if (job !== undefined) arm(job);
-    }
-    watchForStall();
-  };
-
-  const watchForStall = () => {
-    const head = jobs.get(blocked.first() ?? -1);
-    if (stalled !== undefined || head === undefined) return;
-    const patience = Math.max(stall.leastMs, 3 * planOf(head.variant).nextAgeMs(0));
-    stalled = scheduler.schedule(
-      () => {
-        stalled = undefined;
-        stalls += 1;
-        const job = jobs.get(blocked.removeFirst() ?? -1);
-        if (job !== undefined && !job.polling) ask(job);
-        watchForStall();
-      },
-      Math.min(stall.mostMs, patience * 2 ** stalls),
-    );
-  };
-
-  const moved = () => {
-    stalls = 0;
-    stalled?.unsubscribe();
-    stalled = undefined;
-    release();
-  };
-
-  const remove = (job: Tracked, end: { at: number; startedAt?: number; waited: boolean }) => {
-    if (!jobs.delete(job.rank)) return;
-    job.timer?.unsubscribe();
-    line.ended(job.rank, end);
-    moved();
-  };
-
-  const reply = (job: Tracked, { at, state, startedAt, endedAt }: LaneReply) => {
+  private replied(job: Tracked, { at, state, startedAt, endedAt }: LaneReply): number {
     job.polling = false;
-    const believed = startOf(job);
+    const believed = this.startOf(job);
     if (state === 'ended') {
       const waited = startedAt !== undefined && startedAt - job.submittedAt > 100;
-      remove(job, {
+      this.remove(job, {
         at: Math.min(endedAt ?? at, at),
         waited,
-        ...(startedAt === undefined ? {} : { startedAt }),
+        ...(startedAt !== undefined && { startedAt }),
       });
       const endsAbout = endedAt ?? (job.aliveAt + at) / 2;
       return Math.max(0, endsAbout - (startedAt ?? believed?.at ?? job.waitingAt));
     }
     if (state === 'waiting') {
-      line.sawWaiting(job.rank, at, believed?.by === 'count');
+      this.line.sawWaiting(job.rank, at, believed?.by === 'count');
       job.waitingAt = at;
       job.timesWaiting += 1;
     } else {
-      line.sawWorking(job.rank, at, startedAt);
+      this.line.sawWorking(job.rank, at, startedAt);
       job.startedAt ??= startedAt ?? Math.min(at, believed?.at ?? (job.waitingAt + at) / 2);
       job.timesWaiting = 0;
     }
     job.aliveAt = at;
-    arm(job);
-    if (state === 'working') moved();
+    this.arm(job);
+    if (state === 'working') this.moved();
     return 0;
-  };
+  }
 
-  return {
-    add(given) {
-      const job: Tracked = {
-        ...given,
-        rank: line.join(),
-        aliveAt: given.submittedAt,
-        waitingAt: given.submittedAt,
-        timesWaiting: 0,
-        startedAt: undefined,
-        polling: false,
-        timer: undefined,
-      };
-      jobs.set(job.rank, job);
-      arm(job);
-      return {
-        reply: (value) => reply(job, value),
-        leave: () => remove(job, { at: scheduler.now(), waited: false }),
-      };
-    },
-    runningAges(variant) {
-      const ages: number[] = [];
-      for (const job of jobs.values()) {
-        const start = job.variant === variant && job.timesWaiting === 0 ? startOf(job) : undefined;
-        if (start?.by === 'count' && job.aliveAt > start.at) ages.push(job.aliveAt - start.at);
-      }
-      return ages;
-    },
-    rearm() {
-      for (const job of jobs.values()) if (job.timer !== undefined) arm(job);
-    },
-    get width() {
-      return line.width;
-    },
-  };
-}
+  private remove(job: Tracked, end: { at: number; startedAt?: number; waited: boolean }): void {
+    if (!this.jobs.delete(job.rank)) return;
+    job.timer?.unsubscribe();
+    this.line.ended(job.rank, end);
+    this.moved();
+  }
 
-/** Ranks in rising order; they come and go at the ends nearly always. */
-function createRankQueue() {
-  let ranks: number[] = [];
-  let gone = 0;
-  return {
-    add(rank: number) {
-      let place = ranks.length;
-      while (place > gone && (ranks[place - 1] ?? 0) > rank) place -= 1;
-      if (place > gone && ranks[place - 1] === rank) return;
-      ranks.splice(place, 0, rank);
-    },
-    first: () => ranks[gone],
-    removeFirst() {
-      const rank = ranks[gone];
-      if (rank !== undefined) gone += 1;
-      if (gone > 256 && gone * 2 > ranks.length) {
-        ranks = ranks.slice(gone);
-        gone = 0;
-      }
-      return rank;
-    },
-  };
+  private moved(): void {
+    this.stalls = 0;
+    this.stalled?.unsubscribe();
+    this.stalled = undefined;
+    this.release();
+  }
+
+  /** Those at the front of the waiting whose start is believed now get a poll time. */
+  private release(): void {
+    for (let rank = this.blocked.first(); rank !== undefined; rank = this.blocked.first()) {
+      const job = this.jobs.get(rank);
+      if (job !== undefined && this.startOf(job) === undefined) break;
+      this.blocked.removeFirst();
+      if (job !== undefined) this.arm(job);
+    }
+    this.watchForStall();
+  }
+
+  private watchForStall(): void {
+    const head = this.jobs.get(this.blocked.first() ?? -1);
+    if (this.stalled !== undefined || head === undefined) return;
+    const patience = Math.max(stall.leastMs, 3 * this.planOf(head.variant).nextAgeMs(0));
+    const wait = Math.min(stall.mostMs, patience * 2 ** this.stalls);
+    this.stalled = this.scheduler.schedule(() => this.stoodStill(), wait);
+  }
+
+  private stoodStill(): void {
+    this.stalled = undefined;
+    this.stalls += 1;
+    const job = this.jobs.get(this.blocked.removeFirst() ?? -1);
+    if (job !== undefined && !job.polling) this.ask(job);
+    this.watchForStall();
+  }
 }

@@ -14,7 +14,8 @@ export interface PollPlan {
  * @param msPerCall what one status call is worth, in ms of lag
  */
 export function planPolls(mass: Float64Array, msPerCall: number): PollPlan {
-  const { bins, edges } = ageGrid;
+  const { edges } = ageGrid;
+  const bins: number = ageGrid.bins;
   const next = new Int32Array(bins);
   const { ended, endedTimesAge } = prefixSums(mass);
   const hull = createHull(bins + 1);
