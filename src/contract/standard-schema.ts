@@ -1,0 +1,35 @@
+/**
+ * What millrace needs of a schema: the Standard Schema interface, version 1, which zod, valibot, arktype and others
+ * implement. Input is what `validate` takes, Output what it gives.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    /** Never there at run time: it carries the types. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+export type SchemaResult<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input'];
+export type SchemaOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output'];
+
+/** One line for people: `images.0: is no http or https URL; prompt: is empty`. */
+export function describeIssues(issues: readonly SchemaIssue[]): string {
+  return issues
+    .map(({ path = [], message }) => `${path.map(keyOf).join('.')}${path.length > 0 ? ': ' : ''}${message}`)
+    .join('; ');
+}
+
+function keyOf(segment: PropertyKey | { readonly key: PropertyKey }): string {
+  return String(typeof segment === 'object' ? segment.key : segment);
+}

@@ -1,0 +1,41 @@
+import { catchError, map, of, type Observable } from 'rxjs';
+import type { Completed, Failed, Outcome } from '../contract/outcome.js';
+import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
+import { validate } from './check-input.js';
+
+/**
+ * The outcome with its output as the schema gives it. An output that is not of the schema is `output-mismatch`: it is
+ * paid, and it is kept. So is one over which the schema itself throws.
+ */
+export function checkOutput<O>(
+  schema: StandardSchema<unknown, O> | undefined,
+  outcome: Outcome<unknown>,
+): Observable<Outcome<O>> {
+  if (outcome.status === 'failed') return of(outcome);
+  if (schema === undefined) return of(outcome as Completed<O>);
+  return validate(schema, outcome.output).pipe(
+    map((result): Outcome<O> => {
+      if (result.issues !== undefined) return mismatch(outcome, describeIssues(result.issues));
+      return { ...outcome, output: result.value };
+    }),
+    catchError((error: unknown) =>
+      of(mismatch(outcome, error instanceof Error ? error.message : String(error))),
+    ),
+  );
+}
+
+function mismatch(
+  { jobId, output, delayTimeMs, executionTimeMs }: Completed<unknown>,
+  problem: string,
+): Failed {
+  return {
+    status: 'failed',
+    code: 'output-mismatch',
+    paid: 'yes',
+    jobId,
+    message: `${jobId === '' ? 'the output' : `the output of job ${jobId}`} is not of its schema: ${problem}`,
+    output,
+    ...(delayTimeMs !== undefined && { delayTimeMs }),
+    ...(executionTimeMs !== undefined && { executionTimeMs }),
+  };
+}

@@ -1,0 +1,117 @@
+import { asyncScheduler, Subject, type Observable, type SchedulerLike } from 'rxjs';
+import { checkApiKey } from '../contract/api-key.js';
+import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
+import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import type { StandardSchema } from '../contract/standard-schema.js';
+import { createUntilAborted } from '../operators/until-aborted.js';
+import type { Gate } from '../policy/gate.js';
+import { openGate } from '../policy/open-gate.js';
+import type { QueueOptions } from '../policy/queue-options.js';
+import { createRetryQuota } from '../policy/retry-quota.js';
+import { createGotTransport } from '../transport/got-transport.js';
+import type { Transport } from '../transport/transport.js';
+import { checkBaseUrl } from './check-base-url.js';
+import type { Activity, ClientState } from './client-state.js';
+import type { InputOf, OutputOf } from './endpoint-types.js';
+import { createImageEditEndpoint } from './image-edit-endpoint.js';
+import { createQueueEndpoint, type QueueEndpoint } from './queue-endpoint.js';
+import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
+
+export interface ClientOptions {
+  /** Sent as `Authorization: Bearer …` to `baseUrl` and to the hosts of `routes()`, to no other. Without it the service answers 401. (spec 5) */
+  apiKey?: string;
+  /** {base_url} of queue endpoints. A trailing `/` is dropped, a trailing `/v2` refused. Needed by `queue` and `imageEdit`. */
+  baseUrl?: string;
+  /** @defaultValue one over got, with sockets of its own */
+  transport?: Transport;
+  /** Before every request. @defaultValue `openGate()`: no rate, one shared pause after a 429 or in a storm */
+  gate?: Gate;
+  /** All time goes by it. @defaultValue asyncScheduler */
+  scheduler?: SchedulerLike;
+  /** From 0 to 1, for jitter. @defaultValue Math.random */
+  random?: () => number;
+}
+
+/** Types of a queue endpoint come from its schemas, else from `EndpointTypes`. Any Standard Schema will do. */
+export interface QueueEndpointOptions<
+  IS extends StandardSchema | undefined = undefined,
+  OS extends StandardSchema | undefined = undefined,
+> extends QueueOptions {
+  /** Checks an input before anything is sent, and gives what is sent. */
+  input?: IS;
+  /** Checks the output of a completed job, and gives what is emitted. */
+  output?: OS;
+}
+
+/** Key, hosts, transport, gate and clock shared by endpoints. Sends nothing by itself. Durations in ms, money in USD. */
+export interface Client {
+  /** @throws InvalidOptionError */
+  queue<
+    K extends string,
+    IS extends StandardSchema | undefined = undefined,
+    OS extends StandardSchema | undefined = undefined,
+  >(
+    id: K,
+    options?: QueueEndpointOptions<IS, OS>,
+  ): QueueEndpoint<InputOf<K, IS>, OutputOf<K, OS>>;
+  /** @throws InvalidOptionError */
+  imageEdit(id: string, options?: QueueOptions): QueueEndpoint<ImageEditInput, ImageEditOutput>;
+  /** One load-balanced endpoint by its {lb_base_url}. @throws InvalidOptionError */
+  routes(lbBaseUrl: string, options?: RouteOptions): RouteEndpoint;
+  /** Hot: every event of every job, also of those that nobody is subscribed to. Never errors, never completes. */
+  readonly activity$: Observable<Activity>;
+}
+
+/**
+ * @example
+ * ```ts
+ * const client = createClient({ apiKey, baseUrl: 'https://api.example.com' });
+ * client.queue('echo').run({ text: 'hello' }).subscribe(console.log);
+ * ```
+ * @throws InvalidOptionError for a key or a base URL that cannot be used
+ */
+export function createClient(options: ClientOptions = {}): Client {
+  const activity = new Subject<Activity>();
+  const client = stateOf(options, activity);
+  return {
+    queue: (id, queueOptions = {}) => typedQueue(client, id, queueOptions),
+    imageEdit: (id, queueOptions = {}) => createImageEditEndpoint(client, id, queueOptions),
+    routes: (lbBaseUrl, routeOptions = {}) => createRouteEndpoint(client, lbBaseUrl, routeOptions),
+    activity$: activity.asObservable(),
+  };
+}
+
+function typedQueue<
+  K extends string,
+  IS extends StandardSchema | undefined,
+  OS extends StandardSchema | undefined,
+>(client: ClientState, id: K, { input, output, ...options }: QueueEndpointOptions<IS, OS>) {
+  type O = OutputOf<K, OS>;
+  const schemas = { input, output: output as StandardSchema<unknown, O> | undefined };
+  return createQueueEndpoint<InputOf<K, IS>, O>(client, id, options, schemas);
+}
+
+function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientState {
+  const { apiKey, scheduler = asyncScheduler, random = Math.random } = options;
+  const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
+  if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
+  const baseUrl = options.baseUrl === undefined ? undefined : checkBaseUrl(options.baseUrl, 'baseUrl');
+  let jobs = 0;
+  return {
+    apiKey,
+    baseUrl: () => {
+      if (baseUrl === undefined)
+        throw new InvalidOptionError('baseUrl', 'is missing: queue endpoints need it');
+      return baseUrl;
+    },
+    transport: options.transport ?? createGotTransport(),
+    gate: options.gate ?? openGate({ scheduler, random }),
+    quota: createRetryQuota(),
+    scheduler,
+    random,
+    secrets: apiKey === undefined ? [] : [apiKey],
+    untilAborted: createUntilAborted(),
+    nextKey: (endpointId) => `${endpointId}#${++jobs}`,
+    tell: (event) => activity.next(event),
+  };
+}

@@ -1,0 +1,33 @@
+import { imageEditDefaults, imageEditInputSchema, imageEditOutputSchema } from '../contract/image-edit.js';
+import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
+import type { QueueOptions } from '../policy/queue-options.js';
+import type { CallOptions } from './call-options.js';
+import type { ClientState } from './client-state.js';
+import { createQueueEndpoint, type QueueEndpoint } from './queue-endpoint.js';
+
+/**
+ * The hosted image-editing endpoint: a queue endpoint whose input is checked strictly before anything is sent, and whose
+ * output is read tolerantly. The resolution is what its poll times are learned by. (spec 2.5, 2.6, 4.3)
+ */
+export function createImageEditEndpoint(
+  client: ClientState,
+  id: string,
+  options: QueueOptions,
+): QueueEndpoint<ImageEditInput, ImageEditOutput> {
+  const schemas = { input: imageEditInputSchema, output: imageEditOutputSchema };
+  const queue = createQueueEndpoint<ImageEditInput, ImageEditOutput>(client, id, options, schemas);
+  type Options = CallOptions<ImageEditOutput> | undefined;
+  return {
+    id,
+    run: (input, call: Options) => queue.run(input, { variant: variantOf(input), ...call }),
+    runSync: (input, call: Options) => queue.runSync(input, { variant: variantOf(input), ...call }),
+    attach: (jobId, call) => queue.attach(jobId, call),
+    status: (jobId) => queue.status(jobId),
+    cancel: (jobId) => queue.cancel(jobId),
+    health: () => queue.health(),
+  };
+}
+
+function variantOf({ resolution = imageEditDefaults.resolution }: ImageEditInput): string {
+  return resolution.toLowerCase();
+}

@@ -1,0 +1,80 @@
+import { defer, of } from 'rxjs';
+import { checkRoutePath } from '../contract/endpoint-id.js';
+import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import type { StandardSchema } from '../contract/standard-schema.js';
+import { createJob } from '../operators/create-job.js';
+import type { Job } from '../operators/job.js';
+import { readRoute } from '../operators/read-route.js';
+import { resolveQueueOptions, type RetryPolicy } from '../policy/queue-options.js';
+import type { CallOptions } from './call-options.js';
+import { checkBaseUrl } from './check-base-url.js';
+import type { ClientState } from './client-state.js';
+import { orderOf } from './order-of.js';
+import { toJson } from './to-json.js';
+import { wireRequest } from './wire-request.js';
+
+/** Options of a load-balanced endpoint. Durations in ms. */
+export interface RouteOptions {
+  /** How long a function may take until its reply begins. Past it a POST is `unknown`. @defaultValue 600_000 */
+  executionTimeoutMs?: number;
+  /** From the first subscription; nothing is sent after it. @defaultValue 3_600_000 */
+  deadlineMs?: number;
+  retry?: RetryPolicy;
+}
+
+export interface RouteCallOptions<O = unknown> extends CallOptions<O> {
+  /** Checks the answer, and gives what is emitted. */
+  output?: StandardSchema<unknown, O>;
+}
+
+/** A call of a route, in the shape of a job. Its `jobId` is the empty string: there is none. */
+export type RouteCall<O> = Job<O>;
+
+/** A load-balanced endpoint. A route is a path below its base URL; no route names another host. (spec 4.2) */
+export interface RouteEndpoint {
+  /** GET: cold, each subscription asks, and tries again what may pass. @throws InvalidOptionError for a route that is no path */
+  get<O = unknown>(route: string, options?: RouteCallOptions<O>): RouteCall<O>;
+  /**
+   * POST: a purchase, one request a call whoever subscribes, tried again only when it was provably refused. The body is
+   * sent as it is, in no `input`. @throws InvalidOptionError for a route that is no path
+   */
+  post<O = unknown>(route: string, body: unknown, options?: RouteCallOptions<O>): RouteCall<O>;
+}
+
+const defaultExecutionTimeoutMs = 600_000;
+
+/** @throws InvalidOptionError for a base URL or options that cannot be used */
+export function createRouteEndpoint(
+  client: ClientState,
+  lbBaseUrl: string,
+  options: RouteOptions,
+): RouteEndpoint {
+  const base = checkBaseUrl(lbBaseUrl, 'lbBaseUrl');
+  const { executionTimeoutMs = defaultExecutionTimeoutMs, ...others } = options;
+  const resolved = resolveQueueOptions({ ...others, executionTimeoutMs }, client.scheduler);
+  const request = (method: 'GET' | 'POST', route: string, body?: string) =>
+    wireRequest(client.apiKey, {
+      method,
+      url: routeUrl(base, route),
+      body,
+      responseMs: executionTimeoutMs,
+      paid: method === 'POST',
+    });
+  const order = <O>(call: RouteCallOptions<O>) =>
+    orderOf(client, { endpoint: '', name: 'route', options: resolved, call, output: call.output });
+  return {
+    get: (route, call = {}) => readRoute({ ...order(call), request: request('GET', route) }, client),
+    post: (route, body, call = {}) => {
+      routeUrl(base, route);
+      const sent = defer(() => of(request('POST', route, toJson(body))));
+      return createJob({ ...order(call), purpose: 'route-post', sync: true, request: sent }, client);
+    },
+  };
+}
+
+function routeUrl(base: string, route: string): string {
+  const problem = checkRoutePath(route);
+  if (problem !== undefined)
+    throw new InvalidOptionError('route', `${problem} (got ${JSON.stringify(route)})`);
+  return `${base}/${route.replace(/^\/+/, '')}`;
+}

@@ -1,0 +1,89 @@
+// A client and its endpoints: what can be bought.
+export { createClient } from './endpoints/create-client.js';
+export type { Client, ClientOptions, QueueEndpointOptions } from './endpoints/create-client.js';
+export type { EndpointTypes, InputOf, OutputOf } from './endpoints/endpoint-types.js';
+export type { QueueEndpoint } from './endpoints/queue-endpoint.js';
+export type { RouteCall, RouteCallOptions, RouteEndpoint, RouteOptions } from './endpoints/route-endpoint.js';
+export type { AttachOptions, CallOptions } from './endpoints/call-options.js';
+export type { Activity } from './endpoints/client-state.js';
+
+// A job, its events and its outcome.
+export type { Job } from './operators/job.js';
+export type { Completed, Failed, JobEvent, Outcome, Paid, WaitReason } from './contract/outcome.js';
+export type { Checkpoint, Mark } from './contract/checkpoint.js';
+export { toOutcome } from './operators/to-outcome.js';
+export { toOutput } from './operators/to-output.js';
+export { rebuy } from './operators/rebuy.js';
+export type { RebuyOptions } from './operators/rebuy.js';
+export { cancelOnTeardown } from './operators/cancel-on-teardown.js';
+
+// Many jobs.
+export { pullJobs } from './operators/pull-jobs.js';
+export type { PullOptions } from './operators/pull-jobs.js';
+export { mergeJobs } from './operators/merge-jobs.js';
+export type { MergeOptions } from './operators/merge-jobs.js';
+export { switchJobs } from './operators/switch-jobs.js';
+export type { RowOutcome } from './operators/fan-out.js';
+
+// Money.
+export { createBudget } from './operators/create-budget.js';
+export type { Budget } from './operators/create-budget.js';
+export { withinBudget } from './operators/within-budget.js';
+export { toMicroDollars, toUsd } from './contract/micro-dollars.js';
+export type { MicroDollars } from './contract/micro-dollars.js';
+export { imageEditPrices } from './contract/price-list.js';
+
+// When to ask, when to send, when to send again.
+export type { QueueOptions, RetryPolicy } from './policy/queue-options.js';
+export { fixed } from './policy/fixed.js';
+export { exponential } from './policy/exponential.js';
+export type { ExponentialOptions } from './policy/exponential.js';
+export { learned } from './policy/learned.js';
+export type { LearnedOptions, LearnedSchedule } from './policy/learned.js';
+export type { PollJob, PollSchedule } from './policy/poll-schedule.js';
+export { openGate } from './policy/open-gate.js';
+export { rateGate } from './policy/rate-gate.js';
+export type { Gate, RequestKind } from './policy/gate.js';
+export type { GateOptions } from './policy/turnstile.js';
+
+// The wire.
+export { createGotTransport } from './transport/got-transport.js';
+export type { GotTransportOptions } from './transport/got-transport.js';
+export type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport/transport.js';
+
+// The words of the service, as schemas.
+export {
+  imageEditInputSchema,
+  imageEditOutputSchema,
+  looseImageEditInputSchema,
+} from './contract/image-edit.js';
+export type { ImageEditInput, ImageEditOutput } from './contract/image-edit.js';
+export { jobReplySchema } from './contract/job-reply.js';
+export type { JobReply } from './contract/job-reply.js';
+export { jobStates, isTerminal } from './contract/job-state.js';
+export type { JobState } from './contract/job-state.js';
+export { healthSchema } from './contract/health.js';
+export type { Health } from './contract/health.js';
+export type { StandardSchema } from './contract/standard-schema.js';
+
+// What goes wrong.
+export { failureCodes } from './contract/failure-code.js';
+export type { FailureCode } from './contract/failure-code.js';
+export { isMillraceError, MillraceError } from './contract/millrace-error.js';
+export { JobError } from './operators/job-error.js';
+export { InvalidInputError } from './operators/invalid-input-error.js';
+export { InvalidOptionError } from './contract/invalid-option-error.js';
+export { TransportError } from './transport/transport-error.js';
+export type { FaultPhase } from './transport/transport-error.js';
+export {
+  BadRequestError,
+  MalformedReplyError,
+  NotFoundError,
+  RateLimitedError,
+  RedirectError,
+  ReplyError,
+  ServerError,
+  UnauthorizedError,
+  UnexpectedStatusError,
+} from './transport/reply-error.js';
+export { version } from './contract/version.js';

@@ -1,0 +1,54 @@
+import type { Observable, Subscription } from 'rxjs';
+
+/**
+ * The values of an Observable as an async iterator: subscribed at the first `next()`, unsubscribed by `return()`, which
+ * `break` calls. Values that nobody asked for yet are kept. An error is thrown after the values before it.
+ */
+export function iterate<T>(source: Observable<T>): AsyncIterableIterator<T, undefined, undefined> {
+  const kept: T[] = [];
+  const asking: { resolve(result: IteratorResult<T, undefined>): void; reject(error: unknown): void }[] = [];
+  let subscription: Subscription | undefined;
+  let end: { error?: unknown; failed: boolean } | undefined;
+
+  const serve = () => {
+    while (asking.length > 0 && (kept.length > 0 || end !== undefined)) {
+      const asker = asking.shift();
+      if (kept.length > 0) asker?.resolve({ done: false, value: kept.shift() as T });
+      else if (end?.failed === true) {
+        asker?.reject(end.error);
+        end = { failed: false };
+      } else asker?.resolve({ done: true, value: undefined });
+    }
+  };
+  const finish = (how: { error?: unknown; failed: boolean }) => {
+    end ??= how;
+    serve();
+  };
+  const stop = () => {
+    kept.length = 0;
+    finish({ failed: false });
+    subscription?.unsubscribe();
+    return Promise.resolve({ done: true as const, value: undefined });
+  };
+
+  return {
+    next: () =>
+      new Promise((resolve, reject) => {
+        asking.push({ resolve, reject });
+        if (end === undefined)
+          subscription ??= source.subscribe({
+            next: (value) => {
+              kept.push(value);
+              serve();
+            },
+            error: (error: unknown) => finish({ error, failed: true }),
+            complete: () => finish({ failed: false }),
+          });
+        serve();
+      }),
+    return: stop,
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { Observable, type OperatorFunction } from 'rxjs';
+import { MillraceError } from '../contract/millrace-error.js';
+import type { JobEvent, Outcome } from '../contract/outcome.js';
+import { FanOut, type RowOutcome } from './fan-out.js';
+
+export interface MergeOptions {
+  /** Rows in flight. */
+  concurrency: number;
+  /** More rows than this waiting for a slot error the stream. @defaultValue 1_000 */
+  maxBuffered?: number;
+}
+
+/**
+ * A job a row, for a source that cannot be pulled: rows wait in memory for a free slot, at most `maxBuffered` of them,
+ * and one more errors the stream with code `too-many-waiting`. What can be iterated goes through `pullJobs`, which holds
+ * nothing. Emits in order of completion; a failed row is a value.
+ */
+export function mergeJobs<T, O>(
+  project: (row: T) => Observable<JobEvent<O>>,
+  { concurrency, maxBuffered = 1_000 }: MergeOptions,
+): OperatorFunction<T, { row: T; outcome: Outcome<O> }> {
+  return (rows) =>
+    new Observable<RowOutcome<T, O>>((subscriber) => {
+      const waiting = new Queue<T>();
+      let ended = false;
+      const feed = {
+        take: () => waiting.shift() ?? (ended ? { done: true as const, value: undefined } : undefined),
+        close: () => waiting.clear(),
+      };
+      const slots = new FanOut<T, O>(feed, { project, concurrency }, subscriber);
+      slots.start();
+      subscriber.add(
+        rows.subscribe({
+          next: (row) => {
+            waiting.push(row);
+            slots.fill();
+            if (waiting.length > maxBuffered) slots.fail(tooMany(maxBuffered, concurrency));
+          },
+          error: (error: unknown) => slots.fail(error),
+          complete: () => {
+            ended = true;
+            slots.fill();
+          },
+        }),
+      );
+    });
+}
+
+function tooMany(maxBuffered: number, concurrency: number): MillraceError {
+  const message = `mergeJobs: more than ${maxBuffered} rows wait for ${concurrency} slots; raise concurrency or maxBuffered, or pull the rows with pullJobs`;
+  return new MillraceError('too-many-waiting', message);
+}
+
+/** First in, first out, without moving what waits. */
+class Queue<T> {
+  private items: { done: false; value: T }[] = [];
+  private head = 0;
+
+  get length(): number {
+    return this.items.length - this.head;
+  }
+
+  push(value: T): void {
+    this.items.push({ done: false, value });
+  }
+
+  shift(): { done: false; value: T } | undefined {
+    const item = this.items[this.head];
+    if (item === undefined) return undefined;
+    this.head += 1;
+    if (this.head * 2 > this.items.length) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.items = [];
+    this.head = 0;
+  }
+}

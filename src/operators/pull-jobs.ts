@@ -1,0 +1,83 @@
+import { Observable } from 'rxjs';
+import type { JobEvent } from '../contract/outcome.js';
+import { FanOut, type Feed, type RowOutcome } from './fan-out.js';
+
+export interface PullOptions {
+  /**
+   * Rows in flight, a whole number from 0; 0 pauses. An Observable changes it meanwhile: more slots are filled at once,
+   * fewer are reached as rows end.
+   */
+  concurrency: number | Observable<number>;
+}
+
+/**
+ * Runs a job a row and pulls a row only for a free slot, from an array, a generator, an async iterable or a Node stream.
+ * Emits in order of completion; a failed row is a value. A slot is free when its job completes. Errors when the source
+ * or `project` throws, or when a job errors other than by its input. Unsubscribing returns the iterator and unsubscribes
+ * every job.
+ *
+ * @example
+ * ```ts
+ * pullJobs(rows, (row) => endpoint.run(row), { concurrency: 8 }).subscribe(({ row, outcome }) => …);
+ * ```
+ */
+export function pullJobs<T, O>(
+  source: Iterable<T> | AsyncIterable<T>,
+  project: (row: T, index: number) => Observable<JobEvent<O>>,
+  { concurrency }: PullOptions,
+): Observable<RowOutcome<T, O>> {
+  return new Observable((subscriber) => {
+    const fill = () => slots.fill();
+    const fail = (error: unknown) => slots.fail(error);
+    const feed = Symbol.asyncIterator in source ? asyncFeed(source, fill, fail) : syncFeed(source);
+    const slots = new FanOut<T, O>(feed, { project, concurrency }, subscriber);
+    slots.start();
+  });
+}
+
+function syncFeed<T>(source: Iterable<T>): Feed<T> {
+  const iterator = source[Symbol.iterator]();
+  return {
+    take: () => iterator.next(),
+    close: () => quietly(() => iterator.return?.()),
+  };
+}
+
+/** One `next()` at a time; a row that arrives when its slot has been taken away waits for another. */
+function asyncFeed<T>(source: AsyncIterable<T>, fill: () => void, fail: (error: unknown) => void): Feed<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  let asked = false;
+  let arrived: IteratorResult<T, unknown> | undefined;
+  const arrive = (result: IteratorResult<T, unknown>) => {
+    asked = false;
+    arrived = result;
+    fill();
+  };
+  return {
+    take() {
+      if (arrived !== undefined) {
+        const result = arrived;
+        arrived = undefined;
+        return result;
+      }
+      if (!asked) {
+        asked = true;
+        iterator.next().then(arrive, fail);
+      }
+      return undefined;
+    },
+    close() {
+      quietly(() => iterator.return?.());
+      if (asked) quietly(() => (source as { destroy?: () => unknown }).destroy?.());
+    },
+  };
+}
+
+/** The stream has ended already: nobody is left to be told. A stream that waits for data answers only to `destroy`. */
+function quietly(end: () => unknown): void {
+  try {
+    Promise.resolve(end()).catch(() => undefined);
+  } catch {
+    // see above
+  }
+}
