@@ -24,7 +24,8 @@ type Look = Exclude<EditName, Geometry | Arrangement | 'posterize' | 'pixelate'>
 const looks: Record<Look, DrawLook> = {
   grayscale: (chain) =>
     chain.recomb(rows([0.2126, 0.7152, 0.0722], [0.2126, 0.7152, 0.0722], [0.2126, 0.7152, 0.0722])),
-  sepia: (chain) => chain.recomb(rows([0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131])),
+  sepia: (chain) =>
+    chain.recomb(rows([0.37, 0.52, 0.15], [0.31, 0.45, 0.13], [0.22, 0.33, 0.1])).linear(1, 8),
   invert: (chain) => chain.negate({ alpha: false }),
   warm: (chain) => chain.linear([1.1, 1.02, 0.86], [4, 0, -4]),
   cool: (chain) => chain.linear([0.86, 1, 1.1], [-4, 0, 4]),

@@ -1,19 +1,37 @@
 import type { Size } from './canvas-size.js';
+import { strokeText } from './stroke-text.js';
 
 /** A dark band along the lower edge with the text in it, as a layer over a canvas. */
 export function drawCaption(
   text: string,
   { width, height }: Size,
 ): { input: Buffer; left: number; top: number } {
-  const band = Math.round(Math.min(height / 3, Math.max(width, height) / 11));
-  const size = Math.min(band * 0.5, (width * 0.92) / Math.max(1, text.length * 0.56));
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${band}"><rect width="100%" height="100%" fill="#111" fill-opacity="0.62"/><text x="50%" y="${band / 2 + size * 0.35}" font-family="sans-serif" font-size="${size}" fill="#fff" text-anchor="middle">${escaped(text)}</text></svg>`;
+  const line = text.replace(/[\u0000-\u001f\s]+/g, ' ').trim();
+  const band = Math.ceil(Math.min(height / 3, Math.max(width, height) / 11));
+  const letters = drawStrokes(line, width, band) ?? drawFont(line, width, band);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${band}"><rect width="100%" height="100%" fill="#101018" fill-opacity="0.64"/>${letters}</svg>`;
   return { input: Buffer.from(svg), left: 0, top: height - band };
 }
 
+/** The height of a capital as a part of the band, and the widest line as a part of the canvas. */
+const capital = 0.34;
+const widest = 0.92;
+
+function drawStrokes(line: string, width: number, band: number): string | undefined {
+  const strokes = strokeText(line);
+  if (strokes === undefined) return undefined;
+  const scale = Math.min((band * capital) / 100, (width * widest) / Math.max(1, strokes.width));
+  const x = (width - strokes.width * scale) / 2;
+  const y = band / 2 + 46 * scale;
+  return `<g transform="translate(${x} ${y}) scale(${scale})" fill="none" stroke="#fff" stroke-width="11" stroke-linecap="round" stroke-linejoin="round">${strokes.paths}</g>`;
+}
+
+/** For scripts that have no strokes: a font of the machine's, if it has one. */
+function drawFont(line: string, width: number, band: number): string {
+  const size = Math.min((band * capital) / 0.72, (width * widest) / Math.max(1, line.length * 0.62));
+  return `<text x="50%" y="${band / 2 + size * 0.34}" font-family="sans-serif" font-size="${size}" fill="#fff" text-anchor="middle">${escaped(line)}</text>`;
+}
+
 function escaped(text: string): string {
-  return text
-    .replace(/[\u0000-\u001f]/g, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;');
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
