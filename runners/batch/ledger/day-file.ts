@@ -1,0 +1,138 @@
+import { openAppendFile, folderOf } from '../disk/append-file.js';
+import type { AppendFile } from '../disk/append-file.js';
+import type { Disk } from '../disk/disk.js';
+import { readLines } from '../disk/read-lines.js';
+import { replaceFile } from '../disk/replace-file.js';
+import { DayBook } from './day-book.js';
+import { DayLedgerError } from './day-ledger-error.js';
+import { dayEntrySchema } from './day-entry.js';
+import type { DayEntry } from './day-entry.js';
+
+/** Below this no compaction is worth it. */
+const leastBytes = 1 << 18;
+const bytesPerEntry = 100;
+
+/** The file behind a day ledger. Every method must run under the ledger's lock. */
+export class DayFile {
+  book = new DayBook();
+  /** How far the file has been read, in which generation. */
+  private readTo = 0;
+  private generation = 0;
+
+  constructor(
+    private readonly disk: Disk,
+    private readonly path: string,
+  ) {}
+
+  /** Takes in what other processes have written since. */
+  async catchUp(now: number): Promise<void> {
+    const file = (await this.disk.stat(this.path)) && (await this.disk.open(this.path, 'r'));
+    try {
+      if (file !== undefined && (await this.isAnotherGeneration(file))) this.begin();
+      if (file !== undefined) await this.read(file);
+      else this.begin();
+    } finally {
+      await file?.close();
+    }
+    this.book.expire(now);
+  }
+
+  /** Writes entries that the book has taken in already. Durable when it resolves; after an error all is read anew. */
+  async append(entries: readonly DayEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    try {
+      await this.write(entries);
+      await this.compactIfLong();
+    } catch (error) {
+      this.begin();
+      throw error;
+    }
+  }
+
+  private async write(entries: readonly DayEntry[]): Promise<void> {
+    const isNew = this.readTo === 0;
+    if (isNew) await this.disk.mkdir(folderOf(this.path));
+    const file = await openAppendFile(this.disk, this.path, this.readTo);
+    try {
+      await this.cutTorn(file);
+      const text = (isNew ? [this.header(), ...entries] : entries).map(asLine).join('');
+      await file.append(Buffer.from(text));
+      await file.sync().catch(async (error: unknown) => {
+        await file.cutTo(this.readTo);
+        throw error;
+      });
+      this.readTo = file.end;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Rewrites the file when most of it is history. */
+  private async compactIfLong(): Promise<void> {
+    if (this.readTo < leastBytes) return;
+    const entries = this.book.compact();
+    if (entries.length * bytesPerEntry * 4 > this.readTo) return;
+    this.generation++;
+    const text = [this.header(), ...entries].map(asLine).join('');
+    await replaceFile(this.disk, this.path, text);
+    this.readTo = Buffer.byteLength(text);
+  }
+
+  private begin(): void {
+    this.book = new DayBook();
+    this.readTo = 0;
+    this.generation = 0;
+  }
+
+  private async isAnotherGeneration(file: Parameters<typeof readLines>[0]): Promise<boolean> {
+    if (this.readTo === 0) return false;
+    for await (const { bytes, ended } of readLines(file, { chunkBytes: 256 })) {
+      const entry = ended ? parse(bytes) : undefined;
+      return entry?.k !== 'ledger' || entry.generation !== this.generation;
+    }
+    return true;
+  }
+
+  private async read(file: Parameters<typeof readLines>[0]): Promise<void> {
+    for await (const { bytes, offset, ended } of readLines(file, {
+      from: this.readTo,
+      chunkBytes: 1 << 16,
+    })) {
+      // Not ended: its writer died in the middle, and was not told that it was durable.
+      if (!ended) return;
+      const entry = parse(bytes);
+      if (entry === undefined) throw this.damaged(offset);
+      if (entry.k === 'ledger') this.generation = entry.generation;
+      this.book.apply(entry);
+      this.readTo = offset + bytes.length + 1;
+    }
+  }
+
+  private async cutTorn(file: AppendFile): Promise<void> {
+    const size = (await this.disk.stat(this.path))?.size ?? 0;
+    if (size > this.readTo) await file.cutTo(this.readTo);
+  }
+
+  private header(): DayEntry {
+    return { k: 'ledger', format: 1, generation: this.generation };
+  }
+
+  private damaged(offset: number): DayLedgerError {
+    const message =
+      `The shared ledger ${this.path} is damaged at byte ${offset}, so what was spent in the last 24 hours is not known. Nothing was sent. ` +
+      'Put back a good copy, or move the file away: then the 24 hours begin anew.';
+    return new DayLedgerError(message);
+  }
+}
+
+function parse(bytes: Buffer): DayEntry | undefined {
+  try {
+    return dayEntrySchema.parse(JSON.parse(bytes.toString()));
+  } catch {
+    return undefined;
+  }
+}
+
+function asLine(entry: DayEntry): string {
+  return `${JSON.stringify(entry)}\n`;
+}
