@@ -5,6 +5,8 @@ import type { ColumnUse, Row, RowKind, RowMode, RowRequest } from '../row.js';
 export interface RowFacts extends Omit<Row, 'hash'> {
   /** The request with its paths, before they became URLs. */
   readonly written: unknown;
+  /** When somebody had to work it out already. */
+  readonly hash?: string | undefined;
 }
 
 /** A row whose hash is worked out when somebody asks: a plan of a million rows with ids needs none of them. */
@@ -42,6 +44,7 @@ export class ManifestRow implements Row {
     this.repeat = facts.repeat;
     this.prior = facts.prior;
     this.#written = facts.written;
+    this.#hash = facts.hash;
   }
 
   get hash(): string {

@@ -5,14 +5,17 @@ import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
 import type { ManifestItem, RowMode } from '../row.js';
 import { editInputCheck } from './check-edit-input.js';
+import type { ColumnLayout } from './column-layout.js';
 import { fixedCells, type FixedCells } from './fixed-cells.js';
 import { LayoutBook } from './layout-book.js';
 import { ManifestRow } from './manifest-row.js';
 import { priorFailure, type PriorFailure } from './prior-failure.js';
 import { Problems } from './problems.js';
 import { RowCells } from './row-cells.js';
+import { rememberImages } from './remember-images.js';
 import { rowId } from './row-id.js';
-import { rowMeaning, type RowMeaning } from './row-meaning.js';
+import { unescapeFormulas } from './unescape-formulas.js';
+import { rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** A line on its way to a row. */
 interface Draft {
@@ -29,13 +32,16 @@ export class RowBuilder {
   readonly #fixed: FixedCells;
   readonly #layouts: LayoutBook;
   readonly #ids = new IdBook();
-  readonly #checkEdit = editInputCheck();
+  readonly #rules: MeaningRules;
   #rows = 0;
 
   constructor(settings: ManifestSettings) {
     this.#settings = settings;
     this.#fixed = fixedCells(settings);
     this.#layouts = new LayoutBook(settings.map);
+    const { endpoint, kind, resolveImage } = settings;
+    const remembered = resolveImage && rememberImages(resolveImage);
+    this.#rules = { endpoint, kind, resolveImage: remembered, checkEdit: editInputCheck() };
   }
 
   build(record: RawRecord): ManifestItem {
@@ -47,19 +53,19 @@ export class RowBuilder {
     }
     const layout = this.#layouts.of(record.names);
     if (layout.problem !== undefined) problems.found.push(layout.problem);
-    const cells = new RowCells(record, layout, this.#fixed, this.#settings.format);
+    const cells = this.#cellsOf(record, layout);
     const draft = { record, row, problems, id: this.#claimId(cells, record.line, problems) };
     const prior = readPrior(cells, problems);
-    const { endpoint, kind, resolveImage } = this.#settings;
-    const meaning = rowMeaning(cells, problems, {
-      endpoint,
-      kind,
-      resolveImage,
-      prior,
-      checkEdit: this.#checkEdit,
-    });
+    const meaning = rowMeaning(cells, problems, prior, this.#rules);
     if (meaning === undefined || problems.found.length > 0) return this.#invalid(draft, cells.all());
     return { valid: true, row: this.#valid(draft, cells, meaning, prior) };
+  }
+
+  #cellsOf(record: RawRecord, layout: ColumnLayout): RowCells {
+    const { format } = this.#settings;
+    const fromFailures = format === 'csv' && Boolean(record.values[layout.at.millrace]);
+    const values = fromFailures ? unescapeFormulas(record.values) : record.values;
+    return new RowCells(values, layout, this.#fixed, format);
   }
 
   #claimId(cells: RowCells, line: number, problems: Problems): string | undefined {
@@ -96,12 +102,17 @@ export class RowBuilder {
       columnUse: use,
       jobId: collects ?? (failure?.code === 'deadline' ? failure.jobId : undefined),
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
+      hash: derived?.hash,
       prior: failure,
     });
   }
 
-  #derive({ kind, endpoint, written }: RowMeaning, line: number): { id: string; repeat: number } {
-    return this.#ids.derive(requestHash({ kind, endpoint, request: written }), line);
+  #derive(
+    { kind, endpoint, written }: RowMeaning,
+    line: number,
+  ): { id: string; repeat: number; hash: string } {
+    const hash = requestHash({ kind, endpoint, request: written });
+    return { ...this.#ids.derive(hash, line), hash };
   }
 
   #invalid({ record, row, problems, id }: Draft, cells: Record<string, unknown>): ManifestItem {

@@ -2,7 +2,6 @@ import { cellValue } from './cell-value.js';
 import type { ColumnLayout } from './column-layout.js';
 import type { FieldName } from './field-names.js';
 import type { FixedCells } from './fixed-cells.js';
-import type { RawRecord } from '../records/raw-record.js';
 import { setPath } from './set-path.js';
 
 /** One row's cells by their meaning. An empty cell is absent, and what is absent is taken from `--set`. */
@@ -13,11 +12,11 @@ export class RowCells {
   /** Of each path column; `undefined`: absent. */
   readonly #pathValues: readonly unknown[];
 
-  constructor(record: RawRecord, layout: ColumnLayout, fixed: FixedCells, format: 'csv' | 'jsonl') {
+  constructor(values: readonly unknown[], layout: ColumnLayout, fixed: FixedCells, format: 'csv' | 'jsonl') {
     this.layout = layout;
-    this.#values = record.values;
+    this.#values = values;
     this.#fixed = fixed;
-    this.#pathValues = layout.paths.map(({ at, text }) => pathValue(record.values[at], text, format));
+    this.#pathValues = layout.paths.map(({ at, text }) => pathValue(values[at], text, format));
   }
 
   /** The value of a field, `undefined` when it is absent. */

@@ -24,8 +24,8 @@ export interface RowMeaning {
   readonly collects?: string;
 }
 
-export interface MeaningContext extends Pick<ManifestSettings, 'endpoint' | 'kind' | 'resolveImage'> {
-  readonly prior: PriorFailure | undefined;
+/** What holds for all rows of a manifest. */
+export interface MeaningRules extends Pick<ManifestSettings, 'endpoint' | 'kind' | 'resolveImage'> {
   readonly checkEdit: ReturnType<typeof editInputCheck>;
 }
 
@@ -33,17 +33,18 @@ export interface MeaningContext extends Pick<ManifestSettings, 'endpoint' | 'kin
 export function rowMeaning(
   cells: RowCells,
   problems: Problems,
-  context: MeaningContext,
+  prior: PriorFailure | undefined,
+  rules: MeaningRules,
 ): RowMeaning | undefined {
-  if (cells.get('jobId') !== undefined) return collected(cells, problems, context);
-  const found = rowKind(cells, context.kind ?? context.prior?.kind);
+  if (cells.get('jobId') !== undefined) return collected(cells, problems, prior, rules);
+  const found = rowKind(cells, rules.kind ?? prior?.kind);
   if ('problem' in found) {
     problems.add(cells.get('kind') === undefined ? undefined : cells.label('kind'), found.problem);
     return undefined;
   }
   const { kind } = found;
-  const endpoint = rowEndpoint(kind, cells, problems, context);
-  const sent = sentBy(kind, cells, problems, context);
+  const endpoint = rowEndpoint(kind, cells, problems, { endpoint: rules.endpoint, prior });
+  const sent = sentBy(kind, cells, problems, rules);
   if (sent === undefined) return undefined;
   const { request, written, resolution } = sent;
   return { kind, endpoint, request, written, resolution };
@@ -53,12 +54,12 @@ function sentBy(
   kind: RowKind,
   cells: RowCells,
   problems: Problems,
-  context: MeaningContext,
+  rules: MeaningRules,
 ): Pick<RowMeaning, 'request' | 'written' | 'resolution'> | undefined {
   if (kind === 'edit') {
     const edit = editRequest(cells, problems, {
-      check: context.checkEdit,
-      resolveImage: context.resolveImage,
+      check: rules.checkEdit,
+      resolveImage: rules.resolveImage,
     });
     if (edit === undefined) return undefined;
     const { request, written } = edit;
@@ -76,7 +77,12 @@ function sentBy(
 const sendable: readonly FieldName[] = ['route', 'images', 'prompt', 'input', 'body'];
 
 /** A row that names a job collects it and sends nothing: one that does both would be paid for without a word. */
-function collected(cells: RowCells, problems: Problems, context: MeaningContext): RowMeaning | undefined {
+function collected(
+  cells: RowCells,
+  problems: Problems,
+  prior: PriorFailure | undefined,
+  rules: MeaningRules,
+): RowMeaning | undefined {
   const { layout } = cells;
   const column = cells.label('jobId');
   const beside = [
@@ -90,7 +96,7 @@ function collected(cells: RowCells, problems: Problems, context: MeaningContext)
     );
   const job = rowId(cells.get('jobId'));
   if ('problem' in job) problems.add(column, job.problem);
-  const endpoint = rowEndpoint('job', cells, problems, context);
+  const endpoint = rowEndpoint('job', cells, problems, { endpoint: rules.endpoint, prior });
   if ('problem' in job || job.id === undefined) return undefined;
   const request = { kind: 'job', input: {} } as const;
   return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };
