@@ -1,6 +1,7 @@
 import { createBill } from './bill/bill.js';
 import { billLine } from './bill/bill-texts.js';
 import { seededRandom } from './chance/seeded-random.js';
+import { closableClock } from './closable-clock.js';
 import { systemClock } from './clock.js';
 import { createEditFunction } from './edit/create-edit-function.js';
 import { type EmulatorOptions, readSettings } from './emulator-options.js';
@@ -32,10 +33,11 @@ interface Ground {
 /** Puts the parts of the service together. @throws EmulatorOptionError */
 export async function createService(options: EmulatorOptions, ground: Ground): Promise<Service> {
   const { workers, latency, rules, rateLimit } = readSettings(options);
-  const { clock = systemClock, random = seededRandom(options.seed ?? 1), coldStartMs = 0 } = options;
+  const { random = seededRandom(options.seed ?? 1), coldStartMs = 0 } = options;
+  const clock = closableClock(options.clock ?? systemClock, ground.closing);
   const { queue, routes } = await gatherFunctions(options);
   const bill = createBill(ground.folder);
-  const pictures = createPictureStore(ground.folder, clock.now, options.maxPictureBytes ?? 1_000_000_000);
+  const pictures = createPictureStore(ground.folder, clock.now, options.maxPictureBytes ?? 500_000_000);
   const urlOf = (name: string): string => `${ground.origin()}${picturesPath}/${name}`;
   const queues = new Map<string, EndpointQueue>();
   const jobs = createJobStore({

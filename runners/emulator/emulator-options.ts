@@ -39,7 +39,7 @@ export interface EmulatorOptions {
   maxJobs?: number | undefined;
   /** Waiting jobs of an endpoint, beyond which a submission gets 429. @defaultValue 100_000 */
   maxQueued?: number | undefined;
-  /** Bytes of edited pictures that are kept; beyond it the oldest go before their time. @defaultValue 1_000_000_000 */
+  /** Bytes of edited pictures that are kept; beyond it the oldest go before their time. @defaultValue 500_000_000 */
   maxPictureBytes?: number | undefined;
   /** Time, for tests. @defaultValue the system's */
   clock?: Clock | undefined;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { BillLine } from './bill/bill.js';
@@ -35,6 +36,7 @@ export interface Emulator {
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const folder = createTempFolder();
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const { host = '127.0.0.1', files } = options;
   let origin = '';
   const service = await createService(options, { folder, closing: closing.signal, origin: () => origin });

@@ -23,7 +23,7 @@ export interface BillLine {
 /** The lines that nothing can change any more. */
 export interface Bill {
   close(line: BillLine): void;
-  /** All lines so far, as JSON texts. */
+  /** All lines so far, as JSON texts. @throws Error when some could not be written */
   lines(): Iterable<string>;
   dispose(): void;
 }
@@ -35,31 +35,45 @@ export function createBill(folder: TempFolder): Bill {
   let waiting: string[] = [];
   let waitingBytes = 0;
   let file: { path: string; handle: number } | undefined;
+  let broken: unknown;
+  let isOver = false;
+  let wasFlushed = false;
 
   const flush = (): void => {
-    const path = join(folder.path(), 'bill.jsonl');
-    file ??= { path, handle: openSync(path, 'a') };
-    appendFileSync(file.handle, waiting.map((line) => `${line}\n`).join(''));
+    wasFlushed = true;
+    try {
+      file ??= openFile(join(folder.path(), 'bill.jsonl'));
+      appendFileSync(file.handle, waiting.map((line) => `${line}\n`).join(''));
+    } catch (error) {
+      broken ??= error;
+    }
     waiting = [];
     waitingBytes = 0;
   };
 
   return {
     close(line) {
+      if (isOver) return;
       const text = JSON.stringify(line);
       waiting.push(text);
       waitingBytes += text.length;
       if (waitingBytes >= chunkBytes) flush();
     },
     *lines() {
+      if (broken !== undefined) throw new Error('a part of the bill is lost', { cause: broken });
+      if (isOver && wasFlushed) throw new Error('the bill went with the emulator that was closed');
       const rest = [...waiting];
       if (file !== undefined) yield* readLines(file.path);
       yield* rest;
     },
     dispose() {
+      isOver = true;
       if (file !== undefined) closeSync(file.handle);
       file = undefined;
-      waiting = [];
     },
   };
+}
+
+function openFile(path: string): { path: string; handle: number } {
+  return { path, handle: openSync(path, 'a') };
 }

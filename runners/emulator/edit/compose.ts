@@ -1,120 +1,77 @@
-import type { Size } from './canvas-size.js';
-import { canvasSize, parseRatio } from './canvas-size.js';
 import { BadEdit } from './bad-edit.js';
+import { blendPictures } from './blend-pictures.js';
+import { canvasSize, longEdge, parseRatio } from './canvas-size.js';
 import type { EditRequest } from './edit-request.js';
-import { type Box, chooseRows, placeRows } from './layout.js';
+import { fillBox } from './fill-box.js';
+import { insetPictures } from './inset-pictures.js';
+import { chooseRows, placeRows } from './layout.js';
 import type { SharpModule } from './load-sharp.js';
-import type { PromptEdit } from './prompt-edit.js';
-import { type Raster, fromRaster, toRaster } from './raster.js';
+import { pasteRows } from './paste-rows.js';
+import type { EditName, PromptEdit } from './prompt-edit.js';
+import { type Raster, toRaster } from './raster.js';
 import { turnPicture } from './turn-picture.js';
 
-/** Without a ratio, several pictures are put together so that the result comes close to this one. */
+/** Without a ratio, rows are chosen so that the sheet comes close to this one. */
 const usualRatio = 3 / 2;
-const paper = '#f7f5f0';
+const maxPixels = 120_000_000;
+/** A reference is first scaled down to so many times the long edge of the result, which bounds memory. */
+const detail = 1.5;
 
-/** Combines the reference pictures into one canvas of the asked size: rows without much cropping, or as the prompt names it. */
+/**
+ * Combines the reference pictures into one canvas of the asked size: in tidy rows with little cropping, or as the prompt says.
+ * @throws BadEdit for a picture that cannot be read
+ */
 export async function compose(
   sharp: SharpModule,
   references: readonly Buffer[],
   request: EditRequest,
   edits: readonly PromptEdit[],
 ): Promise<Raster> {
-  const pictures = await Promise.all(
-    references.map((bytes, index) => open(sharp, bytes, request.images[index] ?? '', edits)),
+  const [first, ...others] = await Promise.all(
+    references.map((bytes, index) => openPicture(sharp, bytes, request, index, edits)),
   );
-  const ratios = pictures.map(({ width, height }) => width / height);
-  const [first] = pictures;
   if (first === undefined) throw new BadEdit('input.images: must have 1 to 14 entries');
   const asked = request.aspect_ratio === undefined ? undefined : parseRatio(request.aspect_ratio);
-  const named = (name: string): boolean => edits.some((edit) => edit.name === name);
-  const overFirst = pictures.length > 1 && (named('blend') ? blend : named('inset') ? inset : undefined);
-  if (pictures.length === 1 || overFirst) {
-    const canvas = canvasSize(request.resolution, asked ?? limited(ratios[0] ?? 1));
-    return overFirst ? overFirst(sharp, pictures, canvas) : fill(sharp, first, canvas);
-  }
-  const rowCount = named('side-by-side') ? 1 : named('stack') ? pictures.length : undefined;
-  const rows = chooseRows(ratios, asked ?? usualRatio, rowCount);
-  const canvas = canvasSize(request.resolution, asked ?? limited(rows.ratio));
-  const gutter = Math.round(Math.max(canvas.width, canvas.height) / 100);
-  return paste(sharp, pictures, placeRows(rows, ratios, canvas, gutter), canvas);
+  const isNamed = (name: EditName): boolean => edits.some((edit) => edit.name === name);
+  const own = canvasSize(request.resolution, asked ?? withinReason(first.width / first.height));
+  if (others.length === 0) return fillBox(sharp, first, own);
+  if (isNamed('blend')) return blendPictures(sharp, [first, ...others], own);
+  if (isNamed('inset')) return insetPictures(sharp, [first, ...others], own);
+  const rowCount = isNamed('side-by-side') ? 1 : isNamed('stack') ? references.length : undefined;
+  return sheet(sharp, [first, ...others], { resolution: request.resolution, asked, rowCount });
 }
 
-async function open(
+async function openPicture(
   sharp: SharpModule,
   bytes: Buffer,
-  url: string,
+  request: EditRequest,
+  index: number,
   edits: readonly PromptEdit[],
 ): Promise<Raster> {
   try {
-    const upright = await toRaster(sharp(bytes, { limitInputPixels: 120_000_000 }).autoOrient());
-    return await turnPicture(sharp, upright, edits);
+    const upright = sharp(bytes, { limitInputPixels: maxPixels }).autoOrient();
+    const edge = longEdge[request.resolution] * detail;
+    const picture = upright.resize(edge, edge, { fit: 'inside', withoutEnlargement: true });
+    return await turnPicture(sharp, await toRaster(picture), edits);
   } catch (error) {
-    throw new BadEdit(`invalid image URL ${url.slice(0, 300)}: ${(error as Error).message}`);
+    const url = (request.images[index] ?? '').slice(0, 300);
+    throw new BadEdit(`invalid image URL ${url}: ${(error as Error).message}`);
   }
 }
 
-/** Nothing becomes a mere line. */
-function limited(ratio: number): number {
-  return Math.min(4, Math.max(1 / 4, ratio));
-}
-
-function fill(sharp: SharpModule, picture: Raster, { width, height }: Size): Promise<Raster> {
-  return toRaster(fromRaster(sharp, picture).resize(width, height, { fit: 'cover' }));
-}
-
-async function paste(
+function sheet(
   sharp: SharpModule,
   pictures: readonly Raster[],
-  boxes: readonly Box[],
-  canvas: Size,
+  wish: { resolution: EditRequest['resolution']; asked: number | undefined; rowCount: number | undefined },
 ): Promise<Raster> {
-  const layers = await Promise.all(
-    boxes.map(async (box, index) => {
-      const { data, width, height } = await fill(sharp, pictures[index] as Raster, box);
-      return { input: data, raw: { width, height, channels: 3 as const }, left: box.left, top: box.top };
-    }),
-  );
-  const sheet = sharp({ create: { ...canvas, channels: 3, background: paper } });
-  return toRaster(sheet.composite(layers));
+  const ratios = pictures.map(({ width, height }) => width / height);
+  const rows = chooseRows(ratios, wish.asked ?? usualRatio, wish.rowCount);
+  const canvas = canvasSize(wish.resolution, wish.asked ?? withinReason(rows.ratio));
+  const gutter = Math.round(Math.min(canvas.width, canvas.height) / 70);
+  return pasteRows(sharp, pictures, placeRows(rows, ratios, canvas, gutter), canvas);
 }
 
-/** Each picture shines through with the same strength. */
-async function blend(sharp: SharpModule, pictures: readonly Raster[], canvas: Size): Promise<Raster> {
-  const layers = await Promise.all(pictures.map((picture) => fill(sharp, picture, canvas)));
-  const data = Buffer.alloc(canvas.width * canvas.height * 3);
-  for (let at = 0; at < data.length; at += 1) {
-    let sum = 0;
-    for (const layer of layers) sum += layer.data[at] ?? 0;
-    data[at] = Math.round(sum / layers.length);
-  }
-  return { data, ...canvas };
-}
-
-/** The first picture, and the others small along its lower edge. */
-async function inset(sharp: SharpModule, pictures: readonly Raster[], canvas: Size): Promise<Raster> {
-  const [first, ...others] = pictures as [Raster, ...Raster[]];
-  const base = await fill(sharp, first, canvas);
-  const margin = Math.round(Math.min(canvas.width, canvas.height) / 24);
-  const width = Math.floor(Math.min(canvas.width * 0.3, (canvas.width - margin) / others.length - margin));
-  const frame = Math.max(2, Math.round(canvas.width / 256));
-  const layers = await Promise.all(
-    others.map(async (picture, index) => {
-      const height = Math.round(Math.min(canvas.height * 0.4, width / (picture.width / picture.height)));
-      const small = await fill(sharp, picture, {
-        width: width - 2 * frame,
-        height: Math.max(8, height - 2 * frame),
-      });
-      const edge = { top: frame, bottom: frame, left: frame, right: frame, background: '#ffffff' };
-      const framed = await toRaster(fromRaster(sharp, small).extend(edge));
-      const left = canvas.width - (index + 1) * (width + margin);
-      const top = canvas.height - margin - framed.height;
-      return {
-        input: framed.data,
-        raw: { width: framed.width, height: framed.height, channels: 3 as const },
-        left,
-        top,
-      };
-    }),
-  );
-  return toRaster(fromRaster(sharp, base).composite(layers));
+/** A result is never a mere line, unless it was asked for. */
+function withinReason(ratio: number): number {
+  return Math.min(4, Math.max(1 / 4, ratio));
 }

@@ -1,4 +1,4 @@
-import type { Sharp } from 'sharp';
+import type { OverlayOptions, Sharp } from 'sharp';
 import type { Size } from './canvas-size.js';
 import type { SharpModule } from './load-sharp.js';
 
@@ -17,4 +17,9 @@ export async function toRaster(chain: Sharp): Promise<Raster> {
 /** Begins a chain of sharp's with a raster. */
 export function fromRaster(sharp: SharpModule, { data, width, height }: Raster): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 } });
+}
+
+/** A raster as something that sharp lays over another. */
+export function layer({ data, width, height }: Raster, left: number, top: number): OverlayOptions {
+  return { input: data, raw: { width, height, channels: 3 }, left, top };
 }

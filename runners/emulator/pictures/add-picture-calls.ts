@@ -26,13 +26,13 @@ export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: 
   );
   app.get(
     `${filesPath}/*`,
-    answeringPlainly((call) =>
-      localPicture(service.files, decoded(call.req.path.slice(filesPath.length + 1))),
-    ),
+    answeringPlainly((call) => localPicture(service.files, pathIn(call.env.incoming.url ?? ''))),
   );
 }
 
-function decoded(path: string): string {
+/** Decoded once, unlike the server's own idea of the path. */
+function pathIn(url: string): string {
+  const path = url.slice(filesPath.length + 1).split('?', 1)[0] ?? '';
   try {
     return decodeURIComponent(path);
   } catch {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 /** A folder under the system's temporary one that is made when it is first asked for. */
 export interface TempFolder {
+  /** @throws Error once it was removed */
   path(): string;
   /** Removes it with all that is in it. */
   remove(): void;
@@ -12,11 +13,15 @@ export interface TempFolder {
 /** The folder of one emulator: pictures, and the part of the bill that is no longer in memory. */
 export function createTempFolder(): TempFolder {
   let made: string | undefined;
+  let isRemoved = false;
   return {
-    path: () => (made ??= mkdtempSync(join(tmpdir(), 'millrace-emulator-'))),
+    path() {
+      if (isRemoved) throw new Error('the emulator is closed');
+      return (made ??= mkdtempSync(join(tmpdir(), 'millrace-emulator-')));
+    },
     remove() {
-      if (made !== undefined) rmSync(made, { recursive: true, force: true });
-      made = undefined;
+      isRemoved = true;
+      if (made !== undefined) rmSync(made, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
