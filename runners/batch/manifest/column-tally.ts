@@ -12,20 +12,28 @@ export class ColumnTally {
   readonly #own = new Set<string>();
   readonly #warnings = new Set<string>();
   #last: ColumnUse | undefined;
+  #lastOwn: readonly string[] | undefined;
 
   add(use: ColumnUse): void {
     if (use === this.#last) return;
     this.#last = use;
     for (const name of use.sent) keep(this.#sent, name);
-    for (const name of use.own) {
+    this.addOwn(use.own);
+    for (const name of use.misplaced) {
+      keep(this.#own, name);
+      keep(this.#warnings, misplaced(name, use.kind));
+    }
+  }
+
+  /** Columns that mean nothing, also of rows that are invalid, perhaps for this reason. */
+  addOwn(names: readonly string[]): void {
+    if (names === this.#lastOwn) return;
+    this.#lastOwn = names;
+    for (const name of names) {
       keep(this.#own, name);
       const meant = nearMiss(name);
       if (meant !== undefined)
         keep(this.#warnings, `column ${quoteValue(name)} is not sent; did you mean ${quoteValue(meant)}?`);
-    }
-    for (const name of use.misplaced) {
-      keep(this.#own, name);
-      keep(this.#warnings, misplaced(name, use.kind));
     }
   }
 

@@ -73,6 +73,7 @@ class Tally {
 
   addInvalid(row: InvalidRow): void {
     this.#invalid++;
+    this.#columns.addOwn(row.ownColumns);
     if (this.#firstInvalid.length < this.#options.maxInvalidShown) this.#firstInvalid.push(row);
   }
 

@@ -65,6 +65,8 @@ export interface InvalidRow {
   /** What its failure can go by: the id, unless it is missing, wrong or another row's. Unique, the same at every start. */
   readonly key: string;
   readonly problems: readonly RowProblem[];
+  /** Names of the columns that mean nothing to millrace. Rows with the same columns share one list. */
+  readonly ownColumns: readonly string[];
   readonly cells: Readonly<Record<string, unknown>>;
 }
 

@@ -13,7 +13,8 @@ export type EditInput = ImageEditInput & Record<string, unknown>;
 /** A problem with one field of an edit's input. */
 export interface InputProblem {
   readonly field: string;
-  readonly message: string;
+  /** `undefined`: it is missing. */
+  readonly message: string | undefined;
 }
 
 const rarelyVaried = ['resolution', 'aspect_ratio', 'output_format', 'enable_base64_output'] as const;
@@ -74,14 +75,17 @@ function hasPrompt(prompt: unknown): boolean {
 function explain(issue: z.core.$ZodIssue): InputProblem {
   const [field = '', index] = issue.path;
   const which = typeof index === 'number' ? `image ${index + 1} ` : '';
-  return { field: String(field), message: which + reason(issue) };
+  return { field: String(field), message: isMissing(issue) ? undefined : which + reason(issue) };
+}
+
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_type' && issue.input === undefined && issue.path.length === 1;
 }
 
 function reason(issue: z.core.$ZodIssue): string {
   const given = issue.input;
   if (issue.code === 'invalid_value') return `${quoteValue(given)} is not one of ${issue.values.join(', ')}`;
-  if (issue.code === 'invalid_type')
-    return given === undefined ? 'is missing' : wrongType(given, issue.expected);
+  if (issue.code === 'invalid_type') return wrongType(given, issue.expected);
   if (issue.code === 'too_big' && Array.isArray(given)) return `${issue.message}, here are ${given.length}`;
   return issue.code === 'invalid_format' ? `${quoteValue(given)} ${issue.message}` : issue.message;
 }

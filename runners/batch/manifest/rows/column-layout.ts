@@ -11,6 +11,7 @@ export interface ColumnLayout {
   readonly paths: readonly PlacedPath[];
   /** The user's own columns. */
   readonly own: readonly PlacedName[];
+  readonly ownNames: readonly string[];
   /** Every column under the name that its cells go by (a mapped one under its field's), in the manifest's order. */
   readonly cells: readonly (PlacedName & { readonly path: number })[];
   /** The columns' names as the user wrote them, for messages. */
@@ -44,7 +45,8 @@ export function columnLayout(names: readonly string[], map: ManifestSettings['ma
       else own.push({ name, at: index });
     }
   });
-  return { at, paths, own, cells, names, ...(problem !== undefined && { problem }) };
+  const ownNames = own.map(({ at: place }) => names[place] ?? '');
+  return { at, paths, own, ownNames, cells, names, ...(problem !== undefined && { problem }) };
 }
 
 /** A field that `--map` takes from elsewhere has no column of its own name beside it: one of the two would be lost. */

@@ -39,7 +39,7 @@ export function kindColumns(layout: ColumnLayout, kind: RowKind, collects: boole
       .filter((at) => at >= 0)
       .sort((a, b) => a - b)
       .map(nameAt),
-    own: layout.own.map(({ at }) => nameAt(at)),
+    own: layout.ownNames,
     misplaced: [],
   };
   return { use, foreign };

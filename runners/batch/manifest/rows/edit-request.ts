@@ -33,7 +33,7 @@ export function editRequest(cells: RowCells, problems: Problems, rules: EditRule
   if ('problems' in checked) {
     for (const { field, message } of checked.problems)
       if (field !== 'images' || resolved === undefined || resolved.problems.length === 0)
-        problems.add(columnOf(field, cells), message);
+        problems.add(columnOf(field, cells), message ?? absent(field, cells));
     return undefined;
   }
   if (problems.found.length > before) return undefined;
@@ -81,6 +81,10 @@ function columnOf(field: string, cells: RowCells): string {
   const path = cells.layout.paths.find(({ name }) => name === `input.${field}`);
   if (path !== undefined && cells.isFilled(path.at)) return cells.layout.names[path.at] ?? path.name;
   return isEditField(field) ? cells.label(field) : cells.label('input');
+}
+
+function absent(field: string, cells: RowCells): string {
+  return isEditField(field) ? cells.missing(field) : 'is missing';
 }
 
 function isEditField(field: string): field is EditField {

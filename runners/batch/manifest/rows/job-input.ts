@@ -7,7 +7,7 @@ export function jobInput(cells: RowCells, problems: Problems): Record<string, un
   const column = cells.label('input');
   const given = cells.get('input');
   if (given === undefined && !cells.hasPaths('input')) {
-    problems.add(column, 'is missing: a job needs an input object, or columns input.<name>');
+    problems.add(column, `${cells.missing('input')}: a job needs an input object, or columns input.<name>`);
     return undefined;
   }
   const base = inputObject(cells, problems);

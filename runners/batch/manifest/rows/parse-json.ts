@@ -7,8 +7,14 @@ export function parseJson(text: string): { readonly value: unknown } | { readonl
     const problem = typeof value === 'object' ? problemIn(value, 1) : undefined;
     return problem === undefined ? { value } : { problem };
   } catch (error) {
-    return { problem: `is no JSON (${(error as Error).message.slice(0, 120)})` };
+    return { problem: `is no JSON: ${reason((error as Error).message)}` };
   }
+}
+
+/** V8's words without the text around the place, which the row has already. */
+function reason(message: string): string {
+  const words = message.replace(/, (\.\.\.)?".*/s, '').slice(0, 120);
+  return words.charAt(0).toLowerCase() + words.slice(1);
 }
 
 function problemIn(value: unknown, depth: number): string | undefined {

@@ -21,7 +21,7 @@ function routePath(cells: RowCells, problems: Problems): string | undefined {
   const route = cells.get('route');
   const problem =
     route === undefined
-      ? 'is missing: a route call needs the path of its route'
+      ? `${cells.missing('route')}: a route call needs the path of its route`
       : typeof route !== 'string'
         ? `is no text, but ${quoteValue(route)}`
         : withValue(route, checkRoutePath(route));

@@ -24,6 +24,7 @@ interface Draft {
   readonly problems: Problems;
   /** The row's own id, when it has one that is free. */
   readonly id?: string | undefined;
+  readonly ownColumns: readonly string[];
 }
 
 /** Makes rows of one manifest from its lines, in order: it counts them, and knows which ids are taken. */
@@ -49,12 +50,13 @@ export class RowBuilder {
     const row = ++this.#rows;
     if (record.problem !== undefined) {
       problems.found.push(record.problem);
-      return this.#invalid({ record, row, problems }, {});
+      return this.#invalid({ record, row, problems, ownColumns: [] }, {});
     }
     const layout = this.#layouts.of(record.names);
     if (layout.problem !== undefined) problems.found.push(layout.problem);
     const cells = this.#cellsOf(record, layout);
-    const draft = { record, row, problems, id: this.#claimId(cells, record.line, problems) };
+    const id = this.#claimId(cells, record.line, problems);
+    const draft = { record, row, problems, id, ownColumns: layout.ownNames };
     const prior = readPrior(cells, problems);
     const meaning = rowMeaning(cells, problems, prior, this.#rules);
     if (meaning === undefined || problems.found.length > 0) return this.#invalid(draft, cells.all());
@@ -115,14 +117,22 @@ export class RowBuilder {
     return { ...this.#ids.derive(hash, line), hash };
   }
 
-  #invalid({ record, row, problems, id }: Draft, cells: Record<string, unknown>): ManifestItem {
+  #invalid({ record, row, problems, id, ownColumns }: Draft, cells: Record<string, unknown>): ManifestItem {
     const { line, values } = record;
     const given = id ?? givenId(cells);
     const key =
       id ?? this.#ids.derive(requestHash({ kind: 'invalid', endpoint: '', request: values }), line).id;
     return {
       valid: false,
-      row: { row, line, key, ...(given !== undefined && { id: given }), problems: problems.found, cells },
+      row: {
+        row,
+        line,
+        key,
+        ...(given !== undefined && { id: given }),
+        problems: problems.found,
+        ownColumns,
+        cells,
+      },
     };
   }
 }

@@ -1,3 +1,5 @@
+import { nearMiss } from '../near-miss.js';
+import { quoteValue } from '../quote-value.js';
 import { cellValue } from './cell-value.js';
 import type { ColumnLayout } from './column-layout.js';
 import type { FieldName } from './field-names.js';
@@ -30,6 +32,14 @@ export class RowCells {
   label(field: FieldName): string {
     const at = this.layout.at[field];
     return at < 0 ? field : (this.layout.names[at] ?? field);
+  }
+
+  /** What to say of a field that is absent, with the column that may have been meant for it. */
+  missing(field: FieldName): string {
+    const meant = this.layout.own.find(({ name }) => nearMiss(name) === field);
+    return meant === undefined
+      ? 'is missing'
+      : `is missing; rename column ${quoteValue(meant.name)} if it is meant`;
   }
 
   hasPaths(root: 'input' | 'body'): boolean {

@@ -23,7 +23,7 @@ export function rowEndpoint(
   if (endpoint !== undefined) return checked(endpoint, kind, 'endpoint', problems);
   problems.add(
     cells.label('endpoint'),
-    'is missing: name it in this column, or for all rows with --endpoint',
+    `${cells.missing('endpoint')}: name it in this column, or for all rows with --endpoint`,
   );
   return '';
 }
