@@ -38,8 +38,9 @@ export interface RowRecords {
   /** Missing where the row never had one (an invalid row), or where it was lost and the journal repaired. */
   readonly intent?: IntentRecord;
   readonly jobId?: string;
-  /** When the id was journalled, in ms since the epoch. */
+  /** When the id of a purchase was journalled, in ms since the epoch. */
   readonly acceptedAt?: number;
+  /** Also missing where the picture of a purchase made elsewhere is fetched (`intent.takes`). */
   readonly reply?: ReplyRecord;
   readonly outcome?: OutcomeRecord;
 }

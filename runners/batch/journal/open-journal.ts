@@ -1,6 +1,7 @@
 import { folderOf, openAppendFile } from '../disk/append-file.js';
 import type { AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
+import { journalFault } from './journal-fault.js';
 import { GroupCommit } from './group-commit.js';
 import { JournalError } from './journal-error.js';
 import type { Journal } from './journal.js';
@@ -10,7 +11,6 @@ import type { RecoveredFile } from './recover.js';
 import { readJournal, RecoveredJournal } from './recovered-journal.js';
 import type { Found } from './recovered-journal.js';
 import { repairJournal } from './repair-journal.js';
-import { withReason } from './with-reason.js';
 
 export interface OpenJournalOptions {
   /** Go on with every record that can be read where the file is damaged; no effect on a sound one. @defaultValue false */
@@ -31,19 +31,24 @@ export async function openJournal(
   options: OpenJournalOptions = {},
 ): Promise<Journal> {
   const path = journalPath(folder);
-  return withReason(path, async () => {
+  try {
     await makeFolder(disk, folder);
     if ((await disk.stat(path)) === undefined) await openAppendFile(disk, path).then((file) => file.close());
-    const found = await readOrRepair(disk, path, options);
-    const file = await openAppendFile(disk, path, found.goodEnd);
-    try {
-      await cutTornTail(file, found);
-    } catch (error) {
-      await file.close().catch(() => undefined);
-      throw error;
-    }
-    return new FileJournal(disk, path, file, found);
-  });
+    return await openFound(disk, path, await readOrRepair(disk, path, options));
+  } catch (error) {
+    throw journalFault(path, 'opened', error);
+  }
+}
+
+async function openFound(disk: Disk, path: string, found: Found): Promise<Journal> {
+  const file = await openAppendFile(disk, path, found.goodEnd);
+  try {
+    await cutTornTail(file, found);
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+  return new FileJournal(disk, path, file, found);
 }
 
 async function makeFolder(disk: Disk, folder: string): Promise<void> {

@@ -1,5 +1,6 @@
-import type { Disk } from '../disk/disk.js';
+import type { Disk, DiskFile } from '../disk/disk.js';
 import { readLines } from '../disk/read-lines.js';
+import { journalFault } from './journal-fault.js';
 import { decodeRecord, hasGoodChecksum } from './line/decode-record.js';
 import { JournalError } from './journal-error.js';
 import type { JournalRecord } from './record.js';
@@ -19,9 +20,20 @@ export interface RecordRange {
 export async function* readRecords(
   disk: Disk,
   path: string,
-  { to, after = 0 }: RecordRange = {},
+  range: RecordRange = {},
 ): AsyncGenerator<JournalRecord, void, void> {
-  const file = await disk.open(path, 'r');
+  try {
+    yield* recordsOf(await disk.open(path, 'r'), path, range);
+  } catch (error) {
+    throw journalFault(path, 'read', error);
+  }
+}
+
+async function* recordsOf(
+  file: DiskFile,
+  path: string,
+  { to, after = 0 }: RecordRange,
+): AsyncGenerator<JournalRecord, void, void> {
   try {
     let number = 0;
     for await (const { bytes, offset, ended } of readLines(file, to === undefined ? {} : { to })) {

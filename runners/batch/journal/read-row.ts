@@ -15,7 +15,11 @@ export async function readRow(file: DiskFile, recovery: Recovery, row: number): 
   const accepted = await readAt<'accepted'>(file, table.acceptedAt.get(row));
   const reply = await readAt<'reply'>(file, table.replyAt.get(row));
   const outcome = await readAt<'outcome'>(file, table.outcomeAt.get(row));
-  const jobId = accepted?.jobId ?? reply?.jobId ?? (outcome?.status === 'failed' ? outcome.jobId : undefined);
+  const jobId =
+    accepted?.jobId ??
+    reply?.jobId ??
+    (outcome?.status === 'failed' ? outcome.jobId : undefined) ??
+    intent?.jobId;
   return {
     id: (intent ?? outcome ?? accepted ?? reply)?.id ?? '',
     status: recovery.statusAt(row),

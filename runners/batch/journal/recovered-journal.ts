@@ -1,4 +1,5 @@
 import type { Disk, DiskFile } from '../disk/disk.js';
+import { journalFault } from './journal-fault.js';
 import type { Journal, Recovered, RowRecords } from './journal.js';
 import { readPending, readRow } from './read-row.js';
 import { readRecords } from './read-records.js';
@@ -14,11 +15,14 @@ export interface Found extends RecoveredFile {
 }
 
 /** Reads the whole file once, and the rows that have not ended a second time. */
-export function readJournal(disk: Disk, path: string): Promise<Found> {
-  return reading(disk, path, async (file) => {
+export async function readJournal(disk: Disk, path: string): Promise<Found> {
+  const file = await disk.open(path, 'r');
+  try {
     const found = await recover(file, path);
     return { ...found, pending: await readPending(file, found.recovery) };
-  });
+  } finally {
+    await file.close();
+  }
 }
 
 /** What has been read of a journal, by row as well. */
@@ -39,10 +43,10 @@ export class RecoveredJournal implements JournalReader {
 
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
     const { recovery } = this.found;
-    const file = await this.disk.open(this.path, 'r');
+    const file = await this.openToRead();
     try {
       for (let row = 0; row < recovery.table.length; row++) {
-        if (statuses.includes(recovery.statusAt(row))) yield await readRow(file, recovery, row);
+        if (statuses.includes(recovery.statusAt(row))) yield await this.read(file, row);
       }
     } finally {
       await file.close();
@@ -50,9 +54,22 @@ export class RecoveredJournal implements JournalReader {
   }
 
   async find(id: string): Promise<RowRecords | undefined> {
-    const { recovery } = this.found;
-    const row = recovery.indexOf(id);
-    return row < 0 ? undefined : reading(this.disk, this.path, (file) => readRow(file, recovery, row));
+    const row = this.found.recovery.indexOf(id);
+    if (row < 0) return undefined;
+    const file = await this.openToRead();
+    return this.read(file, row).finally(() => file.close());
+  }
+
+  private openToRead(): Promise<DiskFile> {
+    return this.disk.open(this.path, 'r').catch((cause: unknown) => {
+      throw journalFault(this.path, 'read', cause);
+    });
+  }
+
+  private read(file: DiskFile, row: number): Promise<RowRecords> {
+    return readRow(file, this.found.recovery, row).catch((cause: unknown) => {
+      throw journalFault(this.path, 'read', cause);
+    });
   }
 }
 
@@ -71,13 +88,4 @@ function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
     attemptsOf: (id) => rows.get(id)?.attempts ?? 0,
     mustHold: (id, row) => recovery.mustHold(id, row),
   };
-}
-
-async function reading<T>(disk: Disk, path: string, read: (file: DiskFile) => Promise<T>): Promise<T> {
-  const file = await disk.open(path, 'r');
-  try {
-    return await read(file);
-  } finally {
-    await file.close();
-  }
 }

@@ -21,6 +21,7 @@ const beforeRepair = 2;
 /** The words that a head may hold, the most frequent in front. */
 const kinds: readonly JournalRecord['k'][] = ['intent', 'accepted', 'reply', 'outcome', 'refused', 'reopen'];
 const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];
+const takings = ['', 'job', 'picture'] as const;
 const ends = ['completed', 'failed'] as const;
 const failures = Object.keys(failureCodes) as FailureCode[];
 
@@ -114,7 +115,13 @@ export class Recovery {
     this.table.content.set(row, contentBits(head.word('hash')));
     this.lastRow = Math.max(this.lastRow, head.number('row'));
     this.flag(row, beforeRepair, false);
-    this.setStatus(row, this.table.acceptedAt.get(row) === 0 ? 'sent' : 'accepted');
+    this.setStatus(row, this.statusAfterIntent(row, head.word('takes', takings)));
+  }
+
+  /** What buys nothing waits for no answer: its job, or its picture, is known already. */
+  private statusAfterIntent(row: number, takes: string): RowStatus {
+    if (takes === 'picture') return 'replied';
+    return takes === 'job' || this.table.acceptedAt.get(row) !== 0 ? 'accepted' : 'sent';
   }
 
   /** Rows that buy the same follow each other: the same object then, and no new text. */

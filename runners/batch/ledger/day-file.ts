@@ -42,11 +42,12 @@ export class DayFile {
     if (entries.length === 0) return;
     try {
       await this.write(entries);
-      await this.compactIfLong();
     } catch (error) {
       this.begin();
       throw error;
     }
+    // The entries are durable: a compaction that fails is tried again after the next ones.
+    await this.compactIfLong().catch(() => this.begin());
   }
 
   private async write(entries: readonly DayEntry[]): Promise<void> {

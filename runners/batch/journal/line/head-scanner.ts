@@ -3,7 +3,7 @@ import { IdHash } from '../rows/id-hash.js';
 /** Fields that recovery needs; whatever else a head holds is passed over. */
 const names = [
   ...['n', 'k', 'id', 'row', 'hash', 'attempt', 'price', 'kind', 'endpoint', 'resolution'],
-  ...['cost', 'source', 'status', 'statusCalls', 'to', 'why', 'error', 'code'],
+  ...['cost', 'source', 'status', 'statusCalls', 'to', 'why', 'error', 'code', 'takes'],
 ] as const;
 const places = new Map(names.map((name, place) => [name as string, place]));
 const [numberPlace, kindPlace, idPlace, errorPlace] = ['n', 'k', 'id', 'error'].map(placeOf) as [

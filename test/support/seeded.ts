@@ -1,0 +1,10 @@
+/** Chance that can be had again: numbers in [0, 1) that depend on the seed alone (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = (seed * 0x9e3779b9) >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
