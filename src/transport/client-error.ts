@@ -6,7 +6,16 @@ export interface ClientError {
 }
 
 export function readClientError(error: unknown): ClientError {
-  return { message: messageOf(error), code: textOf(error, 'code'), syscall: textOf(error, 'syscall') };
+  return {
+    message: messageOf(error),
+    code: textOf(error, 'code') ?? parserCode(error),
+    syscall: textOf(error, 'syscall'),
+  };
+}
+
+/** undici names its parser's errors but forgets their code. */
+function parserCode(error: unknown): string | undefined {
+  return error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_INVALID_REPLY' : undefined;
 }
 
 /** Several addresses that all failed come as one error without a message. */

@@ -61,12 +61,14 @@ function createInstance(agents: KeepAliveAgents, beforeRequest: () => void): Got
 }
 
 function open(instance: Got, { url, method, headers, body, timeouts }: WireRequest): Request {
-  return instance.stream(url, {
+  const exchange = instance.stream(url, {
     method,
     headers,
     timeout: gotDelays(timeouts),
     ...(body !== undefined && { body }),
   });
+  if (method === 'POST' && body === undefined) exchange.end();
+  return exchange;
 }
 
 interface Receiver {

@@ -1,11 +1,12 @@
+import { isIP } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { clampTimer } from '../policy/clamp-timer.js';
-import { createConnectionWatch } from './connection-watch.js';
 import type { FaultPhase } from './transport-error.js';
 import type { PhaseTimeouts } from './transport.js';
 
 export interface ConnectOptions {
+  /** Certificate authorities to trust, in PEM, in place of Node's own list. */
   ca?: string | string[] | undefined;
   lookup?: LookupFunction | undefined;
 }
@@ -18,13 +19,14 @@ export class ConnectTimeout extends Error {
 }
 
 type Connect = ReturnType<typeof buildConnector>;
+type ConnectLimits = Pick<PhaseTimeouts, 'lookupMs' | 'connectMs' | 'secureConnectMs'>;
 
 /** Connects with a limit for each phase, which undici itself does not tell apart. Certificates are always verified. */
 export function createConnect(
   { ca, lookup }: ConnectOptions,
-  timeouts: Pick<PhaseTimeouts, 'lookupMs' | 'connectMs' | 'secureConnectMs'>,
+  limits: ConnectLimits,
 ): { connect: Connect; neverConnected: (error: unknown) => boolean } {
-  const { neverConnected, watch } = createConnectionWatch();
+  const early = new WeakSet();
   const connect = buildConnector({
     timeout: 0,
     rejectUnauthorized: true,
@@ -32,27 +34,40 @@ export function createConnect(
     ...(lookup && { lookup }),
   }) as (...given: Parameters<Connect>) => Socket;
   return {
-    neverConnected,
+    neverConnected: (error) => typeof error === 'object' && error !== null && early.has(error),
     connect(options, callback) {
-      const secure = options.protocol === 'https:';
-      const socket = connect(options, callback);
-      watch(socket, secure);
-      limitPhases(socket, secure, timeouts);
+      const socket = connect(options, (...made) => {
+        if (made[0]) early.add(made[0]);
+        callback(...made);
+      });
+      limitPhases(
+        socket,
+        {
+          secure: options.protocol === 'https:',
+          named: isIP(options.hostname.replace(/^\[|\]$/g, '')) === 0,
+        },
+        limits,
+      );
     },
   };
 }
 
 /** One timer at a time, set anew as each phase ends. */
-function limitPhases(socket: Socket, secure: boolean, timeouts: Parameters<typeof createConnect>[1]): void {
+function limitPhases(
+  socket: Socket,
+  { secure, named }: { secure: boolean; named: boolean },
+  limits: ConnectLimits,
+): void {
   let timer: NodeJS.Timeout | undefined;
   const limit = (phase: FaultPhase, ms: number): void => {
     clearTimeout(timer);
     timer = setTimeout(() => socket.destroy(new ConnectTimeout(phase)), clampTimer(ms));
   };
   const done = (): void => clearTimeout(timer);
-  limit('lookup', timeouts.lookupMs);
-  socket.once('lookup', () => limit('connect', timeouts.connectMs));
-  socket.once('connect', () => (secure ? limit('secure-connect', timeouts.secureConnectMs) : done()));
+  if (named) limit('lookup', limits.lookupMs);
+  else limit('connect', limits.connectMs);
+  socket.once('lookup', () => limit('connect', limits.connectMs));
+  socket.once('connect', () => (secure ? limit('secure-connect', limits.secureConnectMs) : done()));
   socket.once('secureConnect', done);
   socket.once('close', done);
 }

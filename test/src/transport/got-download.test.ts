@@ -1,0 +1,261 @@
+import { gzipSync } from 'node:zlib';
+import type { IncomingHttpHeaders } from 'node:http';
+import nock from 'nock';
+import { firstValueFrom } from 'rxjs';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Downloaded, DownloadRequest } from '../../../src/transport/download.js';
+import { createGotDownload } from '../../../src/transport/got-download.js';
+import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { TransportError } from '../../../src/transport/transport-error.js';
+import { selfSigned, serverKey } from '../../support/certificates.js';
+import { closedPort, serveHttp, serveHttps, serveTcp } from '../../support/loopback-server.js';
+
+function fetching(url: string, more: Partial<DownloadRequest> = {}): DownloadRequest {
+  return { url, maxBytes: 1_000_000, timeouts: phaseTimeouts(10_000), ...more };
+}
+
+async function save(
+  request: DownloadRequest,
+  options = {},
+): Promise<{ downloaded: Downloaded; bytes: Buffer }> {
+  const chunks: Uint8Array[] = [];
+  const download = createGotDownload(options)(request, (chunk) => void chunks.push(chunk));
+  const downloaded = await firstValueFrom(download);
+  return { downloaded, bytes: Buffer.concat(chunks) };
+}
+
+async function faultOf(request: DownloadRequest, options = {}): Promise<TransportError> {
+  const error: unknown = await save(request, options).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(TransportError);
+  return error as TransportError;
+}
+
+describe('a download', () => {
+  it('hands on all bytes and says how many', async () => {
+    const picture = Buffer.alloc(300_000, 'png');
+    await using server = await serveHttp((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'image/png' }).end(picture);
+    });
+    const { downloaded, bytes } = await save(fetching(server.url));
+    expect(bytes.equals(picture)).toBe(true);
+    expect(downloaded).toMatchObject({
+      status: 200,
+      bytes: 300_000,
+      headers: { 'content-type': 'image/png' },
+    });
+  });
+
+  it('carries no key, and no credentials of the URL', async () => {
+    let headers: IncomingHttpHeaders = {};
+    await using server = await serveHttp((request, response) => {
+      headers = request.headers;
+      response.end('x');
+    });
+    await save(fetching(server.url.replace('//', '//user:password@')));
+    expect(headers.authorization).toBeUndefined();
+    expect(headers['accept-encoding']).toBe('identity');
+  });
+
+  it('waits for whoever takes the bytes', async () => {
+    let inHand = 0;
+    let most = 0;
+    await using server = await serveHttp((_request, response) => response.end(Buffer.alloc(2_000_000)));
+    const download = createGotDownload()(fetching(server.url, { maxBytes: 3_000_000 }), async () => {
+      most = Math.max(most, ++inHand);
+      await new Promise((resolve) => setImmediate(resolve));
+      inHand--;
+    });
+    expect((await firstValueFrom(download)).bytes).toBe(2_000_000);
+    expect(most).toBe(1);
+  });
+
+  it.each([403, 404, 410, 500])('hands on nothing of HTTP %i', async (status) => {
+    await using server = await serveHttp((_request, response) => response.writeHead(status).end('<Error/>'));
+    const { downloaded, bytes } = await save(fetching(server.url));
+    expect(downloaded).toMatchObject({ status, bytes: 0 });
+    expect(bytes).toHaveLength(0);
+  });
+
+  it('is decompressed where the server compresses unasked', async () => {
+    await using server = await serveHttp((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync('picture'));
+    });
+    expect(String((await save(fetching(server.url))).bytes)).toBe('picture');
+  });
+
+  it('errors with what its taker threw', async () => {
+    await using server = await serveHttp((_request, response) => response.end('x'));
+    const full = Object.assign(new Error('disk full'), { code: 'ENOSPC' });
+    const download = createGotDownload()(fetching(server.url), () => Promise.reject(full));
+    await expect(firstValueFrom(download)).rejects.toBe(full);
+  });
+
+  it('is ended by unsubscribing', async () => {
+    const events: unknown[] = [];
+    await using server = await serveHttp((_request, response) => {
+      response.write('x');
+    });
+    const closed = server.connectionClosed();
+    const record = (event: unknown): void => {
+      events.push(event);
+    };
+    let subscription = { unsubscribe: (): void => undefined };
+    const arrived = new Promise<void>((resolve) => {
+      const download = createGotDownload()(fetching(server.url), () => resolve());
+      subscription = download.subscribe({ next: record, error: record, complete: () => record('complete') });
+    });
+    await arrived;
+    subscription.unsubscribe();
+    await closed;
+    expect(events).toEqual([]);
+  });
+});
+
+describe('the cap', () => {
+  it('lets exactly as many bytes pass', async () => {
+    await using server = await serveHttp((_request, response) => response.end(Buffer.alloc(1_000)));
+    expect((await save(fetching(server.url, { maxBytes: 1_000 }))).bytes).toHaveLength(1_000);
+  });
+
+  it('ends what announces more', async () => {
+    await using server = await serveHttp((_request, response) => response.end(Buffer.alloc(1_001)));
+    expect(await faultOf(fetching(server.url, { maxBytes: 1_000 }))).toMatchObject({ phase: 'too-large' });
+  });
+
+  it('ends what grows past it, and hands on no more than it', async () => {
+    let taken = 0;
+    await using server = await serveHttp((_request, response) => {
+      for (let i = 0; i < 100; i++) response.write(Buffer.alloc(1_000));
+      response.end();
+    });
+    const download = createGotDownload()(
+      fetching(server.url, { maxBytes: 5_000 }),
+      (chunk) => void (taken += chunk.length),
+    );
+    await expect(firstValueFrom(download)).rejects.toMatchObject({ phase: 'too-large' });
+    expect(taken).toBeLessThanOrEqual(5_000);
+  });
+
+  it('ends a bomb', async () => {
+    await using server = await serveHttp((_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20_000_000)));
+    });
+    expect(await faultOf(fetching(server.url))).toMatchObject({ phase: 'too-large' });
+  });
+});
+
+describe('a redirect', () => {
+  it('is followed, without the key, within what is private already', async () => {
+    await using server = await serveHttp((request, response) => {
+      if (request.url === '/file') response.end('picture');
+      else response.writeHead(302, { Location: '/file' }).end();
+    });
+    expect(String((await save(fetching(server.url))).bytes)).toBe('picture');
+  });
+
+  it('is followed three times and no more', async () => {
+    let hops = 0;
+    await using server = await serveHttp((_request, response) => {
+      hops++;
+      response.writeHead(307, { Location: `/${hops}` }).end();
+    });
+    expect((await faultOf(fetching(server.url))).message).toContain('more than 3 redirects');
+    expect(hops).toBe(4);
+  });
+
+  it.each(['file:///etc/passwd', 'ftp://127.0.0.1/', 'http://%'])(
+    'to %s is not followed',
+    async (location) => {
+      await using server = await serveHttp((_request, response) =>
+        response.writeHead(302, { Location: location }).end(),
+      );
+      expect(await faultOf(fetching(server.url))).toMatchObject({ phase: 'read' });
+    },
+  );
+
+  it('without a place is an answer', async () => {
+    await using server = await serveHttp((_request, response) => response.writeHead(302).end());
+    expect((await save(fetching(server.url))).downloaded).toMatchObject({ status: 302, bytes: 0 });
+  });
+});
+
+describe('a redirect from the public internet', () => {
+  afterEach(() => {
+    nock.cleanAll();
+  });
+  afterAll(() => {
+    nock.restore();
+  });
+
+  function redirectTo(location: string): DownloadRequest {
+    nock('https://pictures.example').get('/a.png').reply(302, '', { Location: location });
+    return fetching('https://pictures.example/a.png');
+  }
+
+  it('is followed to another public host', async () => {
+    const request = redirectTo('https://cdn.example/b.png');
+    nock('https://cdn.example').get('/b.png').reply(200, 'picture');
+    expect(String((await save(request)).bytes)).toBe('picture');
+  });
+
+  it.each(['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', '169.254.169.254', '[::1]'])(
+    'is not followed to %s',
+    async (host) => {
+      const fault = await faultOf(redirectTo(`http://${host}/latest/meta-data`));
+      expect(fault).toMatchObject({ systemCode: 'ERR_PRIVATE_ADDRESS', sent: 'no' });
+    },
+  );
+
+  it('is not followed to a name that leads inside', async () => {
+    let requests = 0;
+    await using inside = await serveHttp((_request, response) => {
+      requests++;
+      response.end('secret');
+    });
+    const lookup = (_host: string, _options: unknown, callback: (...found: unknown[]) => void): void =>
+      callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    const fault = await faultOf(redirectTo(`http://inside.example:${inside.port}/`), { lookup });
+    expect(fault).toMatchObject({ systemCode: 'ERR_PRIVATE_ADDRESS', sent: 'no' });
+    expect(requests).toBe(0);
+  });
+});
+
+describe('an error', () => {
+  it('names the host that cannot be reached', async () => {
+    const port = await closedPort();
+    const fault = await faultOf(fetching(`http://127.0.0.1:${port}/a.png?signature=secret`));
+    expect(fault).toMatchObject({ phase: 'connect', sent: 'no', systemCode: 'ECONNREFUSED' });
+    expect(fault.message).toContain(`GET 127.0.0.1:${port}/a.png`);
+    expect(fault.message).not.toContain('signature');
+  });
+
+  it('is one for a URL that is none', async () => {
+    expect(await faultOf(fetching('nonsense'))).toMatchObject({ phase: 'send', sent: 'no' });
+  });
+
+  it('is one for a certificate that cannot be trusted', async () => {
+    await using server = await serveHttps((_request, response) => response.end(), {
+      key: serverKey,
+      cert: selfSigned,
+    });
+    expect(await faultOf(fetching(server.url))).toMatchObject({ phase: 'tls' });
+  });
+
+  it('is one for a file that is cut short', async () => {
+    await using server = await serveTcp((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npic')),
+    );
+    expect(await faultOf(fetching(server.url))).toMatchObject({ phase: 'read' });
+  });
+
+  it('is one for a file that stops coming', async () => {
+    await using server = await serveHttp((_request, response) => {
+      response.write('pic');
+    });
+    const timeouts = phaseTimeouts(10_000, { readMs: 50 });
+    expect(await faultOf(fetching(server.url, { timeouts }))).toMatchObject({
+      phase: 'read',
+      timedOut: true,
+    });
+  });
+});

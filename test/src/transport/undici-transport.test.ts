@@ -1,0 +1,30 @@
+import { firstValueFrom } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import type { WireRequest } from '../../../src/transport/transport.js';
+import { createUndiciTransport } from '../../../src/transport/undici-transport.js';
+import { serveHttp } from '../../support/loopback-server.js';
+
+function request(url: string, paid: boolean): WireRequest {
+  return { method: paid ? 'POST' : 'GET', url, headers: {}, timeouts: phaseTimeouts(10_000), paid };
+}
+
+describe('an idle connection', () => {
+  it('that has carried a paid request is closed by us, while one for free requests may stay', async () => {
+    await using server = await serveHttp((_request, response) => response.end('{}'));
+    const transport = createUndiciTransport();
+    await firstValueFrom(transport(request(server.url, true)));
+    await server.connectionClosed();
+    await firstValueFrom(transport(request(server.url, true)));
+    expect(server.connections()).toBe(2);
+  });
+
+  it('is not shared between requests with other limits for connecting', async () => {
+    await using server = await serveHttp((_request, response) => response.end('{}'));
+    const transport = createUndiciTransport();
+    const hasty = { ...request(server.url, false), timeouts: phaseTimeouts(10_000, { connectMs: 500 }) };
+    await firstValueFrom(transport(request(server.url, false)));
+    await firstValueFrom(transport(hasty));
+    expect(server.connections()).toBe(2);
+  });
+});
