@@ -21,7 +21,7 @@ export function ask(asking: Asking, { key, retry }: AskOptions, desk: Desk): Obs
       if (step.type === 'waiting') return [];
       const { reading, fault } = step.judged;
       if (reading !== undefined && !('error' in reading)) return of(reading);
-      return throwError(() => fault ?? reading?.error);
+      return throwError(() => fault ?? reading.error);
     }),
   );
 }

@@ -32,8 +32,15 @@ type Said = Partial<Failed> & { message: string };
 function said({ reading, fault }: Judged, request: FailureFacts['request']): Said {
   if (fault !== undefined) return { message: fault.message };
   const httpStatus = reading.status;
-  if (reading.body === 'failed') return { ...(outcomeOf(reading.job, request) as Failed), httpStatus };
+  if (reading.body === 'failed') {
+    const failed = outcomeOf(reading.job, request) as Failed;
+    return isSuccess(httpStatus) ? failed : { ...failed, httpStatus };
+  }
   if (!('error' in reading)) return { message: `${whatWasAsked(request)}: HTTP ${httpStatus}`, httpStatus };
   const { message, detail } = reading.error;
   return { message, httpStatus, ...(detail !== undefined && { detail }) };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }

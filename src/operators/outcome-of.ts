@@ -16,7 +16,7 @@ export function outcomeOf(
     ...(executionTime !== undefined && { executionTimeMs: executionTime }),
   };
   if (status === 'COMPLETED')
-    return { status: 'completed', jobId: id ?? '', output, costUsd: reportedCostUsd(output), ...times };
+    return { status: 'completed', jobId: id, output, costUsd: reportedCostUsd(output), ...times };
   const code = codes[status] ?? 'job-failed';
   const said = serviceErrorText(job);
   return {

@@ -1,0 +1,54 @@
+import type { Observable } from 'rxjs';
+import { type RunHelpers, TestScheduler } from 'rxjs/testing';
+import { expect } from 'vitest';
+import type { Desk } from '../../src/operators/exchange.js';
+import { openGate } from '../../src/policy/open-gate.js';
+import { createRetryQuota } from '../../src/policy/retry-quota.js';
+import type { WireReply, WireRequest } from '../../src/transport/transport.js';
+
+export type Virtual = RunHelpers & { scheduler: TestScheduler };
+
+/** Runs a test under virtual time: one character of a marble diagram is 1 ms, and nothing waits for real. */
+export function inVirtualTime(play: (virtual: Virtual) => void): void {
+  const scheduler = new TestScheduler((actual, expected) => {
+    expect(actual).toStrictEqual(expected);
+  });
+  scheduler.run((helpers) => play({ ...helpers, scheduler }));
+}
+
+/** A desk by virtual time, without jitter, over a transport that the test scripts. */
+export function virtualDesk(
+  scheduler: TestScheduler,
+  transport: (request: WireRequest) => Observable<WireReply>,
+  overrides: Partial<Desk> = {},
+): Desk {
+  return {
+    transport,
+    gate: openGate({ scheduler, random: () => 1 }),
+    quota: createRetryQuota(),
+    scheduler,
+    random: () => 1,
+    secrets: ['canary-key-0123'],
+    ...overrides,
+  };
+}
+
+/** A reply of the service with a JSON body. */
+export function replied(status: number, body: unknown, headers: Record<string, string> = {}): WireReply {
+  return { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+/** A request as the endpoints make them, for operators that do not care which. */
+export function requestTo(path: string, method: 'GET' | 'POST' = 'POST'): WireRequest {
+  const ms = 60_000;
+  const timeouts = {
+    lookupMs: ms,
+    connectMs: ms,
+    secureConnectMs: ms,
+    sendMs: ms,
+    responseMs: ms,
+    readMs: ms,
+    requestMs: ms,
+  };
+  return { method, url: `https://api.example.test${path}`, headers: {}, timeouts, paid: method === 'POST' };
+}
