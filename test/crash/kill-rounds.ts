@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createRandom } from '../bench/polling/laws.js';
+
+const command = resolve('dist/runners/cli/main.js');
+const key = 'crash-canary-key-5f1d';
+/** A picture of one pixel: the rounds are about the books, not about the picture. */
+const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+export interface KillRounds {
+  readonly jobs: number;
+  readonly edits: number;
+  /** How often the run is killed with -9 before it may end. */
+  readonly kills: number;
+  readonly seed: number;
+  /** Bounds of a life, in ms. */
+  readonly life: { leastMs: number; mostMs: number };
+  readonly say?: (line: string) => void;
+}
+
+export interface KillReport {
+  readonly kills: number;
+  readonly exitCode: number | null;
+  readonly rows: number;
+  readonly completed: number;
+  readonly unknown: number;
+  /** What is wrong; empty when every promise held. */
+  readonly broken: string[];
+}
+
+interface Purchase {
+  readonly input: { row?: string; prompt?: string };
+  readonly executions: number;
+  readonly costMicroDollars: number;
+}
+
+/** One manifest, a service that lives on, a run that is killed again and again; then the books are compared. */
+export async function killRounds(options: KillRounds): Promise<KillReport> {
+  const { kills, seed, life, say = () => undefined } = options;
+  const random = createRandom(seed);
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-crash-'));
+  const pictures = createServer((_request, reply) => reply.setHeader('content-type', 'image/png').end(pixel));
+  await once(pictures.listen(0, '127.0.0.1'), 'listening');
+  const service = await startService(seed);
+  try {
+    const manifest = join(folder, 'rows.jsonl');
+    const out = join(folder, 'out');
+    const ids = await writeManifest(manifest, options, (pictures.address() as AddressInfo).port, random);
+    let killed = 0;
+    let exitCode: number | null = null;
+    while (exitCode === null) {
+      const run = startRun(manifest, out, service.baseUrl);
+      const ended = once(run, 'exit') as Promise<[number | null, string | null]>;
+      if (killed < kills) {
+        const wait = life.leastMs + random() * (life.mostMs - life.leastMs);
+        const timer = setTimeout(() => run.kill('SIGKILL'), wait);
+        const [code, signal] = await ended;
+        clearTimeout(timer);
+        if (signal === 'SIGKILL') killed += 1;
+        else exitCode = code;
+        say(`start ${killed}: ${signal ?? `exit ${code}`} after at most ${Math.round(wait)} ms`);
+      } else [exitCode] = await ended;
+    }
+    return await compareBooks(ids, out, await billOf(service.baseUrl), { exitCode, kills: killed });
+  } finally {
+    service.process.kill('SIGTERM');
+    pictures.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeManifest(path: string, { jobs, edits }: KillRounds, port: number, random: () => number) {
+  const rows: Record<string, unknown>[] = [];
+  for (let n = 1; n <= jobs; n += 1) {
+    const input = { row: `job-${n}`, sleepMs: Math.round(20 + random() * 300) };
+    rows.push({ id: `job-${n}`, endpoint: 'grind', input });
+  }
+  for (let n = 1; n <= edits; n += 1) {
+    const images = [`http://127.0.0.1:${port}/${n}.png`];
+    rows.splice(Math.floor(random() * rows.length), 0, {
+      id: `edit-${n}`,
+      endpoint: 'image-edit',
+      images,
+      prompt: `edit-${n}`,
+    });
+  }
+  await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return rows.map((row) => String(row['id']));
+}
+
+async function startService(seed: number): Promise<{ baseUrl: string; process: ChildProcess }> {
+  const functions = resolve('test/crash/functions.mjs');
+  const options = [
+    'serve',
+    '--key',
+    key,
+    '--workers',
+    '16',
+    '--seed',
+    String(seed),
+    '--functions',
+    functions,
+  ];
+  const child = spawn(process.execPath, [command, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { baseUrl: (JSON.parse(line) as { baseUrl: string }).baseUrl, process: child };
+  }
+  throw new Error('the emulator did not start');
+}
+
+function startRun(manifest: string, out: string, baseUrl: string): ChildProcess {
+  const options = [
+    'run',
+    manifest,
+    '--out',
+    out,
+    '--base-url',
+    baseUrl,
+    '--concurrency',
+    '12',
+    '--yes',
+    '--quiet',
+  ];
+  const env = { ...process.env, MILLRACE_API_KEY: key };
+  return spawn(process.execPath, [command, ...options], { stdio: 'ignore', env });
+}
+
+async function billOf(baseUrl: string): Promise<Purchase[]> {
+  const reply = await fetch(`${baseUrl}/emulator/bill`, { headers: { authorization: `Bearer ${key}` } });
+  return lines(await reply.text()).map((line) => JSON.parse(line) as Purchase);
+}
+
+async function compareBooks(
+  ids: readonly string[],
+  out: string,
+  bill: readonly Purchase[],
+  { exitCode, kills }: { exitCode: number | null; kills: number },
+): Promise<KillReport> {
+  const broken: string[] = [];
+  const completed = await idsIn(join(out, 'results.jsonl'));
+  const failures = lines(await readFile(join(out, 'failures.jsonl'), 'utf8').catch(() => '')).map(
+    (line) => JSON.parse(line) as { id: string; error: { code: string } },
+  );
+  const unknown = failures.filter(({ error }) => error.code === 'unknown').map(({ id }) => id);
+  for (const { id, error } of failures)
+    if (error.code !== 'unknown') broken.push(`${id} failed as ${error.code}`);
+
+  const ends = new Map<string, number>();
+  for (const id of [...completed, ...failures.map((failure) => failure.id)])
+    ends.set(id, (ends.get(id) ?? 0) + 1);
+  for (const id of ids) if (ends.get(id) !== 1) broken.push(`${id} ended ${ends.get(id) ?? 0} times`);
+  if (ends.size > ids.length) broken.push('there are outcomes of rows that do not exist');
+
+  const bought = new Map<string, Purchase[]>();
+  for (const purchase of bill) {
+    const id = purchase.input.row ?? purchase.input.prompt ?? '';
+    bought.set(id, [...(bought.get(id) ?? []), purchase]);
+    if (purchase.executions > 1) broken.push(`${id} was executed ${purchase.executions} times`);
+  }
+  for (const [id, purchases] of bought)
+    if (purchases.length > 1) broken.push(`${id} was bought ${purchases.length} times`);
+  for (const id of completed) if (!bought.has(id)) broken.push(`${id} is completed and was never bought`);
+
+  const held = new Set(unknown);
+  const billed = bill
+    .filter(({ input }) => !held.has(input.row ?? input.prompt ?? ''))
+    .reduce((sum, { costMicroDollars }) => sum + costMicroDollars, 0);
+  const booked = await bookedMicroDollars(join(out, 'costs.csv'));
+  if (billed !== booked)
+    broken.push(`the bill less the unknown is ${billed}, costs.csv has ${booked} (millionths of a dollar)`);
+  const wanted = unknown.length > 0 ? 6 : 0;
+  if (exitCode !== wanted) broken.push(`exit code ${exitCode} instead of ${wanted}`);
+  if ((await readFile(join(out, 'journal.jsonl'), 'utf8')).includes(key))
+    broken.push('the key stands in the journal');
+  return { kills, exitCode, rows: ids.length, completed: completed.length, unknown: unknown.length, broken };
+}
+
+async function idsIn(path: string): Promise<string[]> {
+  return lines(await readFile(path, 'utf8')).map((line) => (JSON.parse(line) as { id: string }).id);
+}
+
+async function bookedMicroDollars(path: string): Promise<number> {
+  const [header = '', ...rows] = lines(await readFile(path, 'utf8'));
+  const names = header.split(',');
+  const [cost, source] = [names.indexOf('cost'), names.indexOf('source')];
+  return rows
+    .map((row) => row.split(','))
+    .filter((cells) => cells[source] === 'reported')
+    .reduce((sum, cells) => sum + Math.round(Number(cells[cost]) * 1_000_000), 0);
+}
+
+function lines(text: string): string[] {
+  return text.split('\n').filter((line) => line.trim() !== '');
+}
