@@ -24,8 +24,8 @@ const imageUrl = z.string().superRefine((url, context) => {
 const fields = {
   images: z
     .array(imageUrl)
-    .min(1, 'needs at least 1 image URL')
-    .max(maxImages, `takes at most ${maxImages} image URLs`),
+    .refine((images) => images.length > 0, 'needs at least 1 image URL')
+    .refine((images) => images.length <= maxImages, `takes at most ${maxImages} image URLs`),
   prompt: z.string().refine((text) => text.trim() !== '', 'is empty'),
   /** `2K` is accepted as `2k`. */
   resolution: z.preprocess(lowerCase, z.enum(resolutions)).optional(),

@@ -6,7 +6,11 @@ export function checkRoutePath(route: string): string | undefined {
   if (route === '' || route === '/') return 'is empty';
   if (/[\s\u0000-\u001f\u007f]/.test(route)) return 'contains white space or a control character';
   if (route.includes('\\')) return 'contains a backslash';
-  if (route.startsWith('//') || /^\/*[a-z][a-z\d+.-]*:/i.test(route))
+  if (
+    route.startsWith('//') ||
+    /^[a-z][a-z\d+.-]*:/i.test(route) ||
+    /^\/(https?|wss?|ftp|file):/i.test(route)
+  )
     return 'names another host: only a path is allowed';
   if (route.includes('#')) return 'contains "#"';
   const path = route.split('?', 1)[0] ?? '';

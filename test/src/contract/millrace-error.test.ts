@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { isMillraceError, MillraceError } from '../../../src/contract/millrace-error.js';
+
+describe('MillraceError', () => {
+  it('has the name of its class, a code and a cause', () => {
+    class DiskError extends MillraceError {}
+    const cause = new Error('ENOSPC');
+    const error = new DiskError('disk', 'the disk is full', { cause });
+    expect(error).toMatchObject({ name: 'DiskError', code: 'disk', message: 'the disk is full', cause });
+    expect(error).toBeInstanceOf(Error);
+  });
+});
+
+describe('isMillraceError', () => {
+  it('knows an error of another copy of the package', () => {
+    expect(isMillraceError({ [Symbol.for('millrace.error')]: true })).toBe(true);
+  });
+
+  it.each([new Error('x'), undefined, null, 'text', {}])('does not take %s for one', (value) => {
+    expect(isMillraceError(value)).toBe(false);
+  });
+});
