@@ -19,5 +19,6 @@ function maskOne(text: string, secret: string): string {
 function spellings(secret: string): string[] {
   if (secret.length < minLength) return [`Bearer ${secret}`, `bearer ${secret}`];
   const json = JSON.stringify(secret).slice(1, -1);
-  return [...new Set([secret, json, json.replaceAll('/', '\\/'), encodeURIComponent(secret)])];
+  // The longest first: what is masked of a longer spelling must not be half of it.
+  return [...new Set([json.replaceAll('/', '\\/'), json, encodeURIComponent(secret), secret])];
 }

@@ -26,13 +26,14 @@ describe('redact', () => {
   });
 
   it('leaves JSON that can be read, without the secret', () => {
-    const secret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => !'[redacted]'.includes(text));
+    const secret = fc.stringMatching(/^[\x21-\x7e]{8,40}$/).filter((text) => !'[redacted]'.includes(text));
     const echo = (text: string): unknown[] => [{ said: text }, [`Bearer ${text}`], encodeURIComponent(text)];
     fc.assert(
       fc.property(secret, (text) => {
         const masked = redact(JSON.stringify(echo(text)), [text]);
         expect(JSON.parse(masked)).toEqual([{ said: '[redacted]' }, ['Bearer [redacted]'], '[redacted]']);
       }),
+      { numRuns: 2_000 },
     );
   });
 
