@@ -19,6 +19,7 @@ function maskOne(text: string, secret: string): string {
 function spellings(secret: string): string[] {
   if (secret.length < minLength) return [`Bearer ${secret}`, `bearer ${secret}`];
   const json = JSON.stringify(secret).slice(1, -1);
-  // The longest first: what is masked of a longer spelling must not be half of it.
-  return [...new Set([json.replaceAll('/', '\\/'), json, encodeURIComponent(secret), secret])];
+  const all = new Set([secret, json, json.replaceAll('/', '\\/'), encodeURIComponent(secret)]);
+  // The longest first: else a shorter spelling would take away half of a longer one.
+  return [...all].sort((one, other) => other.length - one.length);
 }

@@ -31,7 +31,8 @@ describe('redact', () => {
     fc.assert(
       fc.property(secret, (text) => {
         const masked = redact(JSON.stringify(echo(text)), [text]);
-        expect(JSON.parse(masked)).toEqual([{ said: '[redacted]' }, ['Bearer [redacted]'], '[redacted]']);
+        expect(masked).not.toContain(text);
+        expect(JSON.stringify(JSON.parse(masked))).not.toContain(JSON.stringify(text).slice(1, -1));
       }),
       { numRuns: 2_000 },
     );
