@@ -9,7 +9,7 @@ export function pageDataOf(survey: Survey, source: RowSource): PageData {
       key,
       name,
       folder,
-      options: [],
+      options: optionsOf(survey),
       manifestFormat: /\.csv(\.gz)?$/i.test(manifest) ? 'csv' : 'jsonl',
     },
     prices,
@@ -17,6 +17,13 @@ export function pageDataOf(survey: Survey, source: RowSource): PageData {
     rows: rows.places.map(({ cause, again }) => digits(cause === 0 ? (again ? 1 : 0) : cause + 1)).join(''),
     source,
   };
+}
+
+/** What a later start needs to be the same run. */
+function optionsOf({ story }: Survey): string[] {
+  const last = story.starts.at(-1);
+  if (last === undefined) return [];
+  return last.local ? ['--local'] : last.baseUrl === '' ? [] : ['--base-url', last.baseUrl];
 }
 
 function classesOf({ rows }: Survey): RowClass[] {

@@ -1,4 +1,4 @@
-import { failureCodes } from '../../src/contract/failure-code.js';
+import { failureCodes, type FailureCode } from '../../src/contract/failure-code.js';
 import { costChart } from './charts/cost-chart.js';
 import { outcomesChart } from './charts/outcomes-chart.js';
 import type { Chart } from './charts/plot.js';
@@ -11,6 +11,7 @@ import type { Cause } from './survey/survey-rows.js';
 import { adviseOn } from './words/advise-on.js';
 import { countOf, formatCount, formatShare, formatSpan, formatSum } from './words/amounts.js';
 import { describeRun } from './words/describe-run.js';
+import { statusLabel } from './words/status-label.js';
 
 /** What the templates show; all of it plain text but for `svg`. */
 export interface ReportView {
@@ -114,13 +115,13 @@ function periodOf(from: number, to: number): string {
 }
 
 function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
-  const byCode = new Map<string, number>();
+  const byCode = new Map<FailureCode, number>();
   for (const { code, count } of rows.causes) byCode.set(code, (byCode.get(code) ?? 0) + count);
   const all = rows.places.length + toDo;
   const parts = [
     { label: 'completed', tone: 'completed' as const, count: rows.completed, filter: 'completed' },
     ...[...byCode].map(([code, count]) => ({
-      label: code === 'unknown' ? 'held' : code,
+      label: statusLabel(code),
       tone: code === 'unknown' ? ('held' as const) : ('failed' as const),
       count,
       filter: code,
@@ -139,14 +140,18 @@ function moneyOf({ money }: Survey): MoneyView[] {
   const row = (name: string, sums: MoneyRow, isTotal: boolean): MoneyView => ({
     name,
     purchases: formatCount(sums.purchases),
-    reported: formatSum(sums.reported),
-    estimated: formatSum(sums.estimated),
-    unknown: formatSum(sums.unknown),
+    reported: sumOrDash(sums.reported),
+    estimated: sumOrDash(sums.estimated),
+    unknown: sumOrDash(sums.unknown),
     isTotal,
   });
   const parts = [...money.byResolution].map(([name, sums]) => row(name === '' ? 'other' : name, sums, false));
   if (allOf(money.total) === 0) return [];
   return parts.length === 1 ? parts : [...parts, row('all', money.total, true)];
+}
+
+function sumOrDash(amount: number): string {
+  return amount === 0 ? '–' : formatSum(amount);
 }
 
 function timesOf(name: string, values: readonly number[]): ReportView['times'][number] | undefined {

@@ -4,7 +4,7 @@ import { allOf } from '../survey/sum-money.js';
 import type { Survey } from '../survey/survey-run.js';
 import { formatSum } from '../words/amounts.js';
 import { escapeHtml } from '../words/escape-html.js';
-import { drawPlot, inner, round, valueAxis, type Chart } from './plot.js';
+import { drawPlot, narrow, round, valueAxis, type Chart } from './plot.js';
 import { layTimeAxis } from './time-axis.js';
 
 interface Point {
@@ -26,14 +26,14 @@ export function costChart(survey: Survey): Chart {
   const axis = layTimeAxis(survey.spans);
   const points = thinned(pointsOf(survey, (at) => axis.x(at)));
   const shownCap = cap !== undefined && cap <= total * farAbove ? cap : undefined;
-  const y = scaleLinear([0, Math.max(total, shownCap ?? 0) * 1.04], [inner.base, inner.top]);
+  const y = scaleLinear([0, Math.max(total, shownCap ?? 0) * 1.04], [narrow.base, narrow.top]);
   const steps = line<Point>(
     ({ x }) => x,
     ({ spent }) => round(y(spent)),
   ).curve(curveStepAfter);
   const fill = area<Point>(
     ({ x }) => x,
-    inner.base,
+    narrow.base,
     ({ spent }) => round(y(spent)),
   ).curve(curveStepAfter);
   const doubt = area<Point>(
@@ -95,7 +95,7 @@ function thinned(points: readonly Point[]): Point[] {
 
 function drawCap(cap: number, at: number): string {
   const y = round(at);
-  return `<line class="cap" x1="${inner.from}" x2="${inner.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${inner.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`cap ${formatSum(cap)}`)}</text>`;
+  return `<line class="cap" x1="${narrow.from}" x2="${narrow.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${narrow.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`cap ${formatSum(cap)}`)}</text>`;
 }
 
 /** Cents only where the ticks differ in them. */

@@ -1,28 +1,29 @@
 import { scaleLinear } from 'd3-scale';
 import { formatCount, formatSpan } from '../words/amounts.js';
-import { drawPlot, inner, labelUnder, round, valueAxis, type Chart } from './plot.js';
+import { drawPlot, narrow, labelUnder, round, valueAxis, type Chart } from './plot.js';
 import { quantileOf } from './quantile-of.js';
 
 const binsWanted = 30;
 
-/** How a duration is spread over the jobs. The slowest hundredth stands in the last bar, so that it does not flatten the rest. */
+/** How a duration is spread over the jobs. What is far slower than the rest stands in the last, lighter bar, so that it does not flatten the others. */
 export function spreadChart(title: string, doing: string, durations: readonly number[]): Chart {
   const sorted = Float64Array.from(durations).sort();
   if (sorted.length < 2) return { title, caption: 'The service told no times.', svg: '' };
   const [half, most] = [quantileOf(sorted, 0.5), quantileOf(sorted, 0.95)];
-  const caption = `Half ${doing} ${formatSpan(half)} or less, and one in twenty more than ${formatSpan(most)}.`;
-  const last = quantileOf(sorted, 0.99) * 1.02;
-  const x = scaleLinear([0, Math.max(last, 1)], [inner.from, inner.to]).nice(5);
+  const longest = quantileOf(sorted, 1);
+  const caption = `Half ${doing} ${formatSpan(half)} or less, one in twenty more than ${formatSpan(most)}, the longest ${formatSpan(longest)}.`;
+  const last = Math.min(quantileOf(sorted, 0.99) * 1.02, most * 2);
+  const x = scaleLinear([0, Math.max(last, 1)], [narrow.from, narrow.to]).nice(5);
   const bins = countBins(sorted, x.domain()[1] ?? 1);
-  const y = scaleLinear([0, Math.max(...bins)], [inner.base, inner.top]).nice(3);
-  const width = (inner.to - inner.from) / binsWanted;
+  const y = scaleLinear([0, Math.max(...bins)], [narrow.base, narrow.top]).nice(3);
+  const width = (narrow.to - narrow.from) / binsWanted;
   const step = (x.domain()[1] ?? 1) / binsWanted;
   const bars = bins.map((count, index) => {
-    const isLast = index === binsWanted - 1;
+    const isLast = index === binsWanted - 1 && longest > (x.domain()[1] ?? 1);
     const words = `${formatCount(count)} of ${formatSpan(index * step)} ${isLast ? 'and more' : `to ${formatSpan((index + 1) * step)}`}`;
     return count === 0
       ? ''
-      : `<rect class="amount" x="${round(inner.from + index * width + 0.5)}" y="${round(y(count))}" width="${round(width - 1)}" height="${round(inner.base - y(count))}"><title>${words}</title></rect>`;
+      : `<rect class="amount${isLast ? ' beyond' : ''}" x="${round(narrow.from + index * width + 0.5)}" y="${round(y(count))}" width="${round(width - 1)}" height="${round(narrow.base - y(count))}"><title>${words}</title></rect>`;
   });
   const labels = x.ticks(5).map((tick) => labelUnder(x(tick), tick === 0 ? '0' : formatSpan(tick)));
   const content = [
@@ -44,5 +45,5 @@ function countBins(sorted: Float64Array, end: number): number[] {
 }
 
 function medianMark(at: number): string {
-  return `<line class="median" x1="${round(at)}" x2="${round(at)}" y1="${inner.top - 4}" y2="${inner.base}"/><text class="median-label" x="${round(at + 4)}" y="${inner.top + 4}">half</text>`;
+  return `<line class="median" x1="${round(at)}" x2="${round(at)}" y1="${narrow.top - 4}" y2="${narrow.base}"/><text class="median-label" x="${round(at + 4)}" y="${narrow.top + 4}">half</text>`;
 }

@@ -1,6 +1,6 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { countOf, formatCount } from '../words/amounts.js';
-import { drawPlot, inner, labelUnder, round, valueAxis, type Chart } from './plot.js';
+import { drawPlot, narrow, labelUnder, round, valueAxis, type Chart } from './plot.js';
 
 const mostShown = 12;
 
@@ -20,13 +20,13 @@ export function statusCallChart(statusCalls: readonly number[]): Chart {
   for (const calls of statusCalls) tally[Math.min(calls, most)] = (tally[Math.min(calls, most)] ?? 0) + 1;
   const caption = `${countOf(total, 'status call')} in all, ${(total / statusCalls.length).toFixed(1)} a job.`;
   const names = tally.map((_, calls) => (calls === mostShown ? `${calls}+` : String(calls)));
-  const x = scaleBand(names, [inner.from, inner.to]).paddingInner(0.12).paddingOuter(0.06);
-  const y = scaleLinear([0, Math.max(...tally)], [inner.base, inner.top]).nice(3);
+  const x = scaleBand(names, [narrow.from, narrow.to]).paddingInner(0.12).paddingOuter(0.06);
+  const y = scaleLinear([0, Math.max(...tally)], [narrow.base, narrow.top]).nice(3);
   const bars = tally.map((count, calls) => {
     const left = x(names[calls] ?? '') ?? 0;
     const label = labelUnder(left + x.bandwidth() / 2, names[calls] ?? '');
     if (count === 0) return label;
-    return `<rect class="amount" x="${round(left)}" y="${round(y(count))}" width="${round(x.bandwidth())}" height="${round(inner.base - y(count))}"><title>${countOf(count, 'job')}</title></rect>${label}`;
+    return `<rect class="amount" x="${round(left)}" y="${round(y(count))}" width="${round(x.bandwidth())}" height="${round(narrow.base - y(count))}"><title>${countOf(count, 'job')}</title></rect>${label}`;
   });
   return {
     title,

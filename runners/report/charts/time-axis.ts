@@ -1,6 +1,6 @@
 import { scaleLinear, scaleTime } from 'd3-scale';
 import type { Span } from '../survey/spans-of.js';
-import { inner, labelUnder, round } from './plot.js';
+import { labelUnder, narrow, round, type Area } from './plot.js';
 
 export interface TimeAxis {
   x(at: number): number;
@@ -11,11 +11,11 @@ export interface TimeAxis {
 }
 
 /** Time at work is drawn to scale; the pauses between two starts are a narrow gap, however long they were. */
-export function layTimeAxis(spans: readonly Span[]): TimeAxis {
-  const gap = spans.length > 1 ? Math.min(14, ((inner.to - inner.from) * 0.25) / (spans.length - 1)) : 0;
+export function layTimeAxis(spans: readonly Span[], area: Area = narrow): TimeAxis {
+  const gap = spans.length > 1 ? Math.min(14, ((area.to - area.from) * 0.25) / (spans.length - 1)) : 0;
   const worked = spans.reduce((sum, { from, to }) => sum + Math.max(1, to - from), 0);
-  const perMs = (inner.to - inner.from - gap * (spans.length - 1)) / worked;
-  let x0: number = inner.from;
+  const perMs = (area.to - area.from - gap * (spans.length - 1)) / worked;
+  let x0 = area.from;
   const pieces = spans.map(({ from, to }) => {
     const piece = { from, to: Math.max(to, from + 1), x0, x1: x0 + Math.max(1, to - from) * perMs };
     x0 = piece.x1 + gap;
@@ -25,29 +25,33 @@ export function layTimeAxis(spans: readonly Span[]): TimeAxis {
     pieces.flatMap(({ from, to }) => [from, to]),
     pieces.flatMap((piece) => [piece.x0, piece.x1]),
   ).clamp(true);
-  return {
-    x: (at) => round(scale(at)),
-    pieces,
-    svg: pieces.map((piece, index) => drawPiece(piece, index, pieces)).join(''),
-  };
+  const breaks = pieces.slice(1).map((piece, index) => breakMark(pieces[index] ?? piece, piece, area));
+  return { x: (at) => round(scale(at)), pieces, svg: [...labels(pieces, area), ...breaks].join('') };
 }
 
-function drawPiece(piece: TimeAxis['pieces'][number], index: number, pieces: TimeAxis['pieces']): string {
-  const width = piece.x1 - piece.x0;
-  const ticks = scaleTime([new Date(piece.from), new Date(piece.to)], [piece.x0, piece.x1]);
-  const shown = width < 40 ? [] : ticks.ticks(Math.max(1, Math.floor(width / 90)));
-  const seconds = piece.to - piece.from < 180_000;
-  const labels = shown.map((at) => labelUnder(ticks(at), clock(at, seconds)));
-  const previous = pieces[index - 1];
-  return labels.join('') + (previous === undefined ? '' : breakMark(previous, piece));
+/** The beginning of each stretch, and round times after it as far as there is room. */
+function labels(pieces: TimeAxis['pieces'], area: Area): string[] {
+  const room = 58;
+  let free = -Infinity;
+  return pieces.flatMap((piece) => {
+    const scale = scaleTime([new Date(piece.from), new Date(piece.to)], [piece.x0, piece.x1]);
+    const ticks = scale.ticks(Math.max(2, Math.floor((piece.x1 - piece.x0) / 75)));
+    const seconds = piece.to - piece.from < 100_000;
+    return [new Date(piece.from), ...ticks].flatMap((at) => {
+      const x = scale(at);
+      if (x < free || x > area.to - 12) return [];
+      free = x + room;
+      return labelUnder(x, clock(at, seconds), area);
+    });
+  });
 }
 
 /** Two short strokes, and how long the pause was for whoever points at them. */
-function breakMark(before: Span & { x1: number }, after: Span & { x0: number }): string {
+function breakMark(before: Span & { x1: number }, after: Span & { x0: number }, { base }: Area): string {
   const x = round((before.x1 + after.x0) / 2);
   const title = `<title>nothing ran from ${dated(before.to)} to ${dated(after.from)}</title>`;
-  const stroke = (at: number): string => `<path d="M${round(at - 2)} ${inner.base + 5}l4 -10"/>`;
-  return `<g class="break">${title}<rect x="${round(x - 3.5)}" y="${inner.base - 5}" width="7" height="10"/>${stroke(x - 2.5)}${stroke(x + 2.5)}</g>`;
+  const stroke = (at: number): string => `<path d="M${round(at - 2)} ${base + 5}l4 -10"/>`;
+  return `<g class="break">${title}<rect x="${round(x - 3.5)}" y="${base - 5}" width="7" height="10"/>${stroke(x - 2.5)}${stroke(x + 2.5)}</g>`;
 }
 
 function clock(at: Date, seconds: boolean): string {

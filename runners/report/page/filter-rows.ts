@@ -1,8 +1,10 @@
-import type { PageData } from '../page-data.js';
+import type { PageData, RowClass } from '../page-data.js';
+import { sentenceCase } from '../words/sentence-case.js';
+import { statusLabel } from '../words/status-label.js';
 import type { Marks } from './marks.js';
 import type { RowStore } from './row-store.js';
 
-/** What the gallery shows: `all`, `rejected`, `again`, an outcome, or `cause-N`. */
+/** What the gallery shows: `all`, `marked`, `again`, an outcome, or `cause-N`. */
 export interface Filter {
   readonly name: string;
   readonly query: string;
@@ -17,7 +19,7 @@ export async function filterRows(
 ): Promise<number[]> {
   const passes = classTest(filter.name, data);
   const rejected =
-    filter.name === 'rejected' ? new Set([...marks.all.values()].map(({ index }) => index)) : undefined;
+    filter.name === 'marked' ? new Set([...marks.all.values()].map(({ index }) => index)) : undefined;
   const words = filter.query
     .toLowerCase()
     .split(/\s+/)
@@ -44,19 +46,17 @@ function classTest(name: string, data: PageData): boolean[] {
 
 /** How many rows each filter would show, for those that would show any. */
 export function countFilters(data: PageData, marks: Marks): { name: string; label: string; count: number }[] {
-  const byStatus = new Map<string, number>();
+  const byStatus = new Map<RowClass['status'], number>();
   for (const { status, count } of data.classes) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
   const again = data.classes.filter((one) => one.again === true).reduce((sum, { count }) => sum + count, 0);
   return [
     { name: 'all', label: 'All', count: data.rows.length / 2 },
-    ...[...byStatus].map(([status, count]) => ({ name: status, label: statusLabel(status), count })),
+    ...[...byStatus].map(([status, count]) => ({
+      name: status,
+      label: sentenceCase(statusLabel(status)),
+      count,
+    })),
     { name: 'again', label: 'Bought again', count: again },
-    { name: 'rejected', label: 'Rejected', count: marks.all.size },
+    { name: 'marked', label: 'Rejected', count: marks.all.size },
   ].filter(({ name, count }) => count > 0 || name === 'all');
-}
-
-export function statusLabel(status: string): string {
-  if (status === 'unknown') return 'Held';
-  const words = status.replaceAll('-', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,8 +1,11 @@
 import type { PageReference, PageRow } from '../page-data.js';
 import { formatPrice } from '../words/amounts.js';
-import { drawing, h, link, setAddress } from './dom.js';
-import { statusLabel } from './filter-rows.js';
-import { canRepeat, type Mark } from './marks.js';
+import { sentenceCase } from '../words/sentence-case.js';
+import { statusLabel } from '../words/status-label.js';
+import { h, link, setAddress } from './dom.js';
+import type { Mark } from './mark.js';
+import { canRepeat } from './marks.js';
+import { pencilCross } from './pencil-cross.js';
 import { promptOf } from './row-store.js';
 
 export interface FrameActions {
@@ -57,12 +60,12 @@ function drawReference(reference: PageReference): HTMLElement {
 }
 
 function drawResult(row: PageRow, mark: Mark | undefined, actions: FrameActions): HTMLElement {
-  const label = `${row.id}, ${statusLabel(row.status).toLowerCase()}${mark === undefined ? '' : ', rejected'}`;
+  const label = `${row.id}, ${statusLabel(row.status)}${mark === undefined ? '' : ', rejected'}`;
   return h(
     'button',
     { type: 'button', class: 'result', 'aria-label': label, tabindex: '-1', onclick: () => actions.open() },
     resultContent(row),
-    cross(),
+    pencilCross(),
   );
 }
 
@@ -73,19 +76,10 @@ function resultContent(row: PageRow): HTMLElement {
     return h(
       'span',
       { class: 'words' },
-      h('b', {}, statusLabel(row.status)),
+      h('b', {}, sentenceCase(statusLabel(row.status))),
       h('span', {}, row.error.message),
     );
   return h('span', { class: 'words output' }, row.output ?? 'No picture');
-}
-
-/** The red grease pencil of whoever goes over a contact sheet. */
-export function cross(): SVGElement {
-  return drawing(
-    'pencil',
-    'M7 11C22 24 41 45 58 62 70 73 82 84 94 91',
-    'M92 8C78 24 60 41 44 57 31 69 19 81 8 93',
-  );
 }
 
 function rejectButton(row: PageRow, mark: Mark | undefined, actions: FrameActions): HTMLElement {

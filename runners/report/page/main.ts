@@ -1,7 +1,7 @@
 import type { PageData } from '../page-data.js';
-import { openGallery } from './gallery.js';
+import { Gallery } from './gallery.js';
 import { listenToKeys } from './keyboard.js';
-import { createLargeView } from './large-view.js';
+import { LargeView } from './large-view.js';
 import { canRepeat, openMarks } from './marks.js';
 import type { Page } from './page.js';
 import { openRows, readBlock } from './row-store.js';
@@ -17,25 +17,25 @@ function start(): void {
     data,
     store: openRows(data),
     marks,
-    openLarge: (index) => large.open(index),
+    openLarge: (index) => void large.open(index),
     toggle: ({ row, index }) => {
       if (canRepeat(row)) marks.toggle(row, index);
     },
   };
-  const gallery = openGallery(root, page);
-  const large = createLargeView(largeRoot, page, {
+  const gallery = new Gallery(root, page);
+  const large = new LargeView(largeRoot, page, {
     neighbour: (index, by) => gallery.found[gallery.found.indexOf(index) + by],
-    closed: (index) => gallery.goTo(index),
+    closed: (index) => void gallery.goTo(index),
   });
-  const tray = createTray(document.body, page, () => gallery.show({ name: 'rejected' }));
+  const tray = createTray(document.body, page, () => gallery.show({ name: 'marked' }));
   marks.onChange(() => {
-    gallery.refresh();
-    large.refresh();
+    gallery.showMarks();
+    large.showMark();
     tray.refresh();
   });
   tray.refresh();
   listenToKeys(page, gallery, large);
-  followFilterLinks(gallery.show);
+  followFilterLinks((filter) => gallery.show(filter));
 }
 
 /** The figures above the gallery lead to the rows they count. */

@@ -1,17 +1,6 @@
 import type { PageData, PageRow } from '../page-data.js';
+import type { Mark } from './mark.js';
 import { promptOf } from './row-store.js';
-
-/** A row that a person has rejected, with what is to be different next time. */
-export interface Mark {
-  readonly index: number;
-  /** The purchase that was rejected: once it has been replaced, the mark is of the past. */
-  readonly of: string;
-  readonly failed: boolean;
-  readonly prompt?: string;
-  readonly resolution?: string;
-  /** What the repeat would cost in micro-dollars; `null`: not known. */
-  readonly cost: number | null;
-}
 
 export interface Change {
   readonly prompt?: string | undefined;

@@ -1,5 +1,5 @@
 import type { PageRow, RunFacts } from '../page-data.js';
-import type { Mark } from './marks.js';
+import type { Mark } from './mark.js';
 
 export interface RejectedRow {
   readonly row: PageRow;
@@ -44,6 +44,8 @@ function cellsOf(row: PageRow, mark: Mark): Record<string, unknown> {
   return {
     ...row.cells,
     id: row.id,
+    // Names the purchase that was rejected, so that a second start with this manifest buys nothing again.
+    ...(row.status === 'completed' && row.jobId !== undefined ? { redo: row.jobId } : {}),
     ...(mark.prompt === undefined ? {} : { prompt: mark.prompt }),
     ...(mark.resolution === undefined ? {} : { resolution: mark.resolution }),
   };

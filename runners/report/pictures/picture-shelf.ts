@@ -6,7 +6,7 @@ import { thumbnailPath } from '../../batch/artifacts/thumbnail-path.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { PagePicture, PageReference } from '../page-data.js';
-import { isObject } from '../read/read-jsonl.js';
+import { isObject, type JsonObject } from '../read/read-jsonl.js';
 import { relativeUrl } from './relative-url.js';
 
 /** Larger files are shown as they are: nothing is made of them. */
@@ -76,15 +76,16 @@ export async function openShelf({
       return plain;
     },
     async result(image) {
-      const path = isObject(image) ? safeImagePath(image['path']) : undefined;
-      if (!isObject(image) || path === undefined) return undefined;
+      if (!isObject(image)) return undefined;
+      const path = safeImagePath(image['path']);
+      if (path === undefined) return leftAtItsUrl(image);
       const sha256 = typeof image['sha256'] === 'string' ? image['sha256'] : '';
       return defined({
         path: relativeUrl(folder, join(folder, path)),
         thumb: await thumbOf(join(folder, path), thumbnailPath({ path, sha256 })),
         bytes: typeof image['bytes'] === 'number' ? image['bytes'] : undefined,
         url: webUrl(image['url']),
-        expiresAt: typeof image['expiresAt'] === 'string' ? image['expiresAt'] : undefined,
+        expiresAt: textOf(image['expiresAt']),
       });
     },
     reference(name) {
@@ -95,12 +96,21 @@ export async function openShelf({
   };
 }
 
+function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
+  const url = webUrl(image['url']);
+  return url === undefined ? undefined : defined({ url, expiresAt: textOf(image['expiresAt']) });
+}
+
 /** Only what lies in the folder: results.jsonl is read as it stands, whoever wrote into it. */
 function safeImagePath(path: unknown): string | undefined {
   if (typeof path !== 'string' || path === '' || path.startsWith('/')) return undefined;
   return path.split(/[/\\]/).some((part) => part === '..' || part === '') || /^[a-z]:/i.test(path)
     ? undefined
     : path;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function webUrl(url: unknown): string | undefined {

@@ -2,72 +2,71 @@ import type { Disk } from '../../batch/disk/disk.js';
 import type { EarlierPicture, PageRow } from '../page-data.js';
 import type { PictureShelf } from '../pictures/picture-shelf.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
-import { imagesOf, rowOfFailure, rowOfResult } from './row-of-line.js';
 import { openPlaces, type PlaceReader } from '../read/read-places.js';
 import { earlierFile } from '../survey/index-earlier.js';
-import type { Survey } from '../survey/survey-run.js';
 import type { RowPlace } from '../survey/survey-rows.js';
+import type { Survey } from '../survey/survey-run.js';
 import { earlierPicture } from './earlier-picture.js';
+import { manifestImage } from './manifest-image.js';
+import { imagesOf, rowOfFailure, rowOfResult } from './row-of-line.js';
 
 const batchRows = 250;
+
+interface Sources {
+  readonly shelf: PictureShelf;
+  readonly reader: PlaceReader;
+  readonly earlier: Survey['earlier'];
+  readonly isLocal: boolean;
+}
 
 /** The rows of a run as the gallery shows them, in the order of the manifest, some hundred at a time. */
 export async function* pageRows(
   disk: Disk,
-  { folder, rows: { places }, earlier }: Survey,
+  survey: Survey,
   shelf: PictureShelf,
 ): AsyncGenerator<PageRow[], void, void> {
+  const { folder, earlier, story } = survey;
+  const { places } = survey.rows;
   const reader = await openPlaces(disk, folder, ['results.jsonl', 'failures.jsonl', earlierFile]);
+  const sources = { shelf, reader, earlier, isLocal: story.starts.at(-1)?.local === true };
   try {
     for (let from = 0; from < places.length; from += batchRows) {
       const batch = places.slice(from, from + batchRows);
       const lines = await reader.read(batch);
-      yield await Promise.all(
-        batch.map((place, index) => pageRow(place, lines[index] ?? {}, shelf, { reader, index: earlier })),
-      );
+      yield await Promise.all(batch.map((place, index) => pageRow(place, lines[index] ?? {}, sources)));
     }
   } finally {
     await reader.close();
   }
 }
 
-interface Earlier {
-  readonly reader: PlaceReader;
-  readonly index: Survey['earlier'];
-}
-
-async function pageRow(
-  place: RowPlace,
-  line: JsonObject,
-  shelf: PictureShelf,
-  earlier: Earlier,
-): Promise<PageRow> {
-  const bare = place.file === 'results.jsonl' ? rowOfResult(line) : rowOfFailure(line);
-  const references = await Promise.all(imagesOf(sentOf(line)).map((name) => shelf.reference(name)));
-  const picture = await shelf.result(line['image']);
-  const before = await earlierOf(bare.id, shelf, earlier);
+async function pageRow(place: RowPlace, line: JsonObject, sources: Sources): Promise<PageRow> {
+  const { shelf, isLocal } = sources;
+  const isResult = place.file === 'results.jsonl';
+  const bare = isResult ? rowOfResult(line, isLocal) : rowOfFailure(line);
+  const images = imagesOf(isResult ? objectIn(objectIn(line, 'request'), 'input') : line);
+  const references = images.map((image) => shelf.reference(manifestImage(image, isLocal)));
+  const picture = await shelf.result(
+    isResult ? line['image'] : { url: objectIn(line, 'millrace')['imageUrl'] },
+  );
+  const before = await earlierOf(bare.id, sources);
   return {
     ...bare,
-    references,
+    references: await Promise.all(references),
     ...(picture === undefined ? {} : { picture }),
     ...(before.length === 0 ? {} : { earlier: before }),
   };
 }
 
-/** A result says what was sent; a failure has the row's own columns at top level. */
-function sentOf(line: JsonObject): JsonObject {
-  const request = isObject(line['request']) ? line['request'] : undefined;
-  return request === undefined ? line : isObject(request['input']) ? request['input'] : request;
-}
-
-async function earlierOf(
-  id: string,
-  shelf: PictureShelf,
-  { reader, index }: Earlier,
-): Promise<EarlierPicture[]> {
-  const places = index.get(id);
+async function earlierOf(id: string, { reader, earlier, shelf }: Sources): Promise<EarlierPicture[]> {
+  const places = earlier.get(id);
   if (places === undefined) return [];
   const lines = (await reader.read(places)).filter((line) => line !== undefined);
   const pictures = await Promise.all(lines.map((line) => earlierPicture(line, shelf)));
   return pictures.filter((picture) => picture !== undefined).reverse();
+}
+
+function objectIn(line: JsonObject, name: string): JsonObject {
+  const value = line[name];
+  return isObject(value) ? value : {};
 }

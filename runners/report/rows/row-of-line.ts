@@ -3,6 +3,7 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Paid } from '../../../src/contract/outcome.js';
 import type { PageError, PageRow } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
+import { manifestImage } from './manifest-image.js';
 
 /** A row as the gallery shows it, but for its pictures: those are added by whoever knows where they lie. */
 export type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
@@ -11,13 +12,17 @@ export type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
 const longestCells = 16_000;
 const longestOutput = 1500;
 
-/** A line of results.jsonl. */
-export function rowOfResult(result: JsonObject): BareRow {
+/**
+ * A line of results.jsonl.
+ *
+ * @param isLocal The run was a rehearsal against the embedded emulator.
+ */
+export function rowOfResult(result: JsonObject, isLocal: boolean): BareRow {
   const output = result['image'] === undefined ? textOutput(result['output']) : undefined;
   return defined({
     ...commonFacts(result, result),
     status: 'completed' as const,
-    cells: kept(cellsOfResult(result)),
+    cells: kept(cellsOfResult(result, isLocal)),
     output,
     cost: typeof result['cost'] === 'number' ? toMicroDollars(result['cost']) : null,
     delayTime: numeric(result['delayTime']),
@@ -67,12 +72,12 @@ function commonFacts(line: JsonObject, facts: JsonObject) {
 }
 
 /** Undoes what reading the manifest did: the request becomes columns again. */
-function cellsOfResult(result: JsonObject): JsonObject {
+function cellsOfResult(result: JsonObject, isLocal: boolean): JsonObject {
   const request = isObject(result['request']) ? result['request'] : {};
   const columns = isObject(result['columns']) ? result['columns'] : {};
   const input = isObject(request['input']) ? request['input'] : {};
   const head = { id: result['id'], kind: result['kind'], ...endpointCell(result) };
-  if (result['kind'] === 'edit') return { ...columns, ...head, ...editCells(input) };
+  if (result['kind'] === 'edit') return { ...columns, ...head, ...editCells(input, isLocal) };
   if (result['kind'] === 'job') return { ...columns, ...head, input };
   const { method, route, body } = request;
   return {
@@ -93,10 +98,13 @@ const editFields = new Set([
   'enable_base64_output',
 ]);
 
-function editCells(input: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(input).map(([name, value]) => [editFields.has(name) ? name : `input.${name}`, value]),
-  );
+function editCells(input: JsonObject, isLocal: boolean): JsonObject {
+  const cells = Object.entries(input).map(([name, value]) => [
+    editFields.has(name) ? name : `input.${name}`,
+    value,
+  ]);
+  const images = imagesOf(input).map((image) => manifestImage(image, isLocal));
+  return { ...Object.fromEntries(cells), ...(images.length === 0 ? {} : { images }) };
 }
 
 function endpointCell(facts: JsonObject): JsonObject {

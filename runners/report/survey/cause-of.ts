@@ -9,7 +9,7 @@ export function causeOf(error: JsonObject): string {
     .replace(/\bdata:[\w.+-]+\/[\w.+-]+;base64,[\w+/=]*/g, 'data:…')
     .replace(/\b[0-9a-f]{8}-[0-9a-f-]{8,}\b/gi, '…')
     .replace(/\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{8,}\b/gi, '…')
-    .replace(/\d+(?:[.,]\d+)*/g, '…')
+    .replace(/(?<![a-z\d]|HTTP )(?![45]\d\d [A-Z])\d+(?:[.,]\d+)*/gi, '…')
     .replace(/…(?:[-:./]…)+/g, '…')
     .replace(/\s+/g, ' ')
     .trim();

@@ -1,0 +1,73 @@
+import type { PageRow } from '../page-data.js';
+import { formatPrice } from '../words/amounts.js';
+import { h } from './dom.js';
+import type { Mark } from './mark.js';
+import { priceOf, resolutionOf } from './marks.js';
+import type { Page } from './page.js';
+import { promptOf } from './row-store.js';
+
+/** What to ask for next time: a changed prompt or resolution rejects the picture as well. */
+export class NextForm {
+  readonly element: HTMLElement;
+  readonly #row: PageRow;
+  readonly #page: Page;
+  readonly #index: number;
+  readonly #reject: HTMLButtonElement;
+  readonly #price = h('span', { class: 'price', role: 'status' });
+
+  constructor(row: PageRow, page: Page, index: number) {
+    this.#row = row;
+    this.#page = page;
+    this.#index = index;
+    const mark = page.marks.of(row);
+    const prompt = mark?.prompt ?? promptOf(row);
+    this.#reject = h('button', {
+      type: 'button',
+      class: 'reject',
+      onclick: () => page.toggle({ row, index }),
+    });
+    this.element = h(
+      'form',
+      { class: 'next', onsubmit: (event: Event) => event.preventDefault() },
+      ...(prompt === undefined ? [] : this.#drawPrompt(prompt)),
+      row.kind === 'edit' && this.#drawResolutions(mark?.resolution ?? resolutionOf(row) ?? '1k'),
+      h('p', { class: 'decide' }, this.#reject, this.#price),
+    );
+  }
+
+  show(mark: Mark | undefined): void {
+    this.#reject.setAttribute('aria-pressed', String(mark !== undefined));
+    this.#reject.replaceChildren(
+      mark === undefined ? 'Reject' : 'Rejected',
+      h('kbd', { 'aria-hidden': 'true' }, 'x'),
+    );
+    const price = mark === undefined ? priceOf(this.#row, undefined, this.#page.data.prices) : mark.cost;
+    this.#price.textContent =
+      price === null ? 'The price of a repeat is not known.' : `A repeat costs ${formatPrice(price)}.`;
+  }
+
+  #drawPrompt(prompt: string): HTMLElement[] {
+    const area = h('textarea', {
+      id: 'next-prompt',
+      rows: 4,
+      oninput: () => this.#page.marks.change(this.#row, this.#index, { prompt: area.value }),
+    });
+    area.value = prompt;
+    return [h('label', { for: 'next-prompt' }, 'Prompt'), area];
+  }
+
+  #drawResolutions(chosen: string): HTMLElement {
+    const choices = ['1k', '2k', '4k'].map((resolution) => {
+      const choose = (): void => this.#page.marks.change(this.#row, this.#index, { resolution });
+      const input = h('input', {
+        type: 'radio',
+        name: 'resolution',
+        value: resolution,
+        checked: resolution === chosen,
+        onchange: choose,
+      });
+      return h('label', {}, input, h('span', {}, resolution));
+    });
+    return h('fieldset', { class: 'resolutions' }, h('legend', {}, 'Resolution'), ...choices);
+  }
+}
