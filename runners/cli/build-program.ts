@@ -97,7 +97,7 @@ function addOtherCommands(program: Command, io: CliIo, ended: Ended): void {
       .command('serve')
       .description('the emulator on a port of this machine')
       .option('--port <N>', 'port to listen on (default: any free one)')
-      .option('--key <KEY>', 'the API key that it accepts (default: drawn at random)'),
+      .option('--key <KEY>', 'the API key that it takes (default: millrace-emulator-key)'),
   ).action(async (raw: Raw) => {
     const { serve } = await import('./commands/serve.js');
     ended(await serve(raw, io));
@@ -108,7 +108,7 @@ function addOtherCommands(program: Command, io: CliIo, ended: Ended): void {
     .argument('<folder>')
     .requiredOption('--prompt <TEXT>', 'what is to be done with each picture')
     .option('--out <FILE>', 'the manifest (default: edits.csv in the folder)')
-    .action(async (folder: string, raw: Raw) => {
+    .action(async (folder: string, raw: { prompt: string; out?: string }) => {
       const { init } = await import('./commands/init.js');
       ended(await init(folder, raw, io));
     });

@@ -5,6 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
+/** A manifest that is a file. */
+export type SpooledManifest = ManifestSource & { readonly path: string };
+
 /**
  * A manifest from stdin is kept in the run's folder first, whole, so that it can be checked before anything is sent and
  * a later start can say what has changed. A manifest that is a file stays where it is.
@@ -13,8 +16,8 @@ export async function spoolInput(
   source: ManifestSource,
   out: string,
   io: Pick<CliIo, 'stdin'>,
-): Promise<ManifestSource> {
-  if (source.path !== undefined) return source;
+): Promise<SpooledManifest> {
+  if (source.path !== undefined) return { ...source, path: source.path };
   await mkdir(out, { recursive: true });
   const path = join(out, `manifest.${source.format}`);
   const draft = join(out, `manifest.${process.pid}.tmp`);

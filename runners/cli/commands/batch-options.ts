@@ -1,0 +1,66 @@
+import type { Observable } from 'rxjs';
+import type { RunBatchOptions } from '../../batch/run-batch.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import type { RunOptions } from '../options/run-options.js';
+import type { Target } from './open-target.js';
+import { manifestSettings } from './plan-source.js';
+import type { SpooledManifest } from './spool-input.js';
+
+/** A run whose options, manifest and price are settled. */
+export interface StartedRun {
+  readonly source: SpooledManifest;
+  readonly out: string;
+  readonly options: RunOptions;
+  readonly target: Target;
+  readonly io: CliIo;
+  readonly fault: FaultContext;
+}
+
+/** The options of the command line as the batch runner takes them. */
+export function batchOptions(run: StartedRun, stop: Observable<'graceful' | 'now'>): RunBatchOptions {
+  const { source, out, options, target } = run;
+  const { baseUrl, lbBaseUrl, apiKey, local, resolveImage } = target;
+  return {
+    manifest: {
+      ...manifestSettings(source, options),
+      path: source.path,
+      ...(resolveImage && { resolveImage }),
+    },
+    out,
+    identity: { baseUrl: baseUrl ?? '', lbBaseUrl: lbBaseUrl ?? '', local },
+    apiKey,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(lbBaseUrl !== undefined && { lbBaseUrl }),
+    ...paceOf(options),
+    ...choicesOf(options),
+    stop,
+  };
+}
+
+function paceOf(options: RunOptions): Partial<RunBatchOptions> {
+  const { concurrency, downloads, rate, timeout, runsyncTimeout, retries } = options;
+  return {
+    concurrency,
+    downloads,
+    timeoutMs: timeout,
+    runsyncTimeoutMs: runsyncTimeout,
+    retries,
+    ...(rate !== undefined && { rate }),
+  };
+}
+
+function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
+  const { onUnknown, retry, changed, limit, only, skipInvalid, download, maxCost, halt } = options;
+  return {
+    onUnknown,
+    changed,
+    skipInvalid,
+    download,
+    ...(retry !== undefined && { retry }),
+    ...(limit !== undefined && { limit }),
+    ...(only !== undefined && { only }),
+    ...(maxCost !== undefined && { maxCostUsd: maxCost }),
+    ...(halt !== undefined && { halt }),
+  };
+}

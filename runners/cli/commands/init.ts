@@ -1,0 +1,32 @@
+import { relative, resolve } from 'node:path';
+import { pictureFormat } from '../../batch/artifacts/picture-format.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { writeStarterManifest } from '../../batch/manifest/starter/write-starter-manifest.js';
+import type { CliIo } from '../io/cli-io.js';
+import { countOf } from '../words/amounts.js';
+import { plainText } from '../words/plain-text.js';
+
+const skippedShown = 20;
+
+/** Writes a manifest of the pictures in a folder, and says what to do with it. */
+export async function init(
+  folder: string,
+  raw: { readonly prompt: string; readonly out?: string },
+  io: CliIo,
+): Promise<number> {
+  const { path, pictures, skipped } = await writeStarterManifest({
+    disk: nodeDisk,
+    folder: resolve(io.cwd, folder),
+    prompt: raw.prompt,
+    ...(raw.out !== undefined && { manifest: resolve(io.cwd, raw.out) }),
+    formatOf: pictureFormat,
+  });
+  for (const { name, why } of skipped.slice(0, skippedShown))
+    io.stderr.write(`left out: ${plainText(name)} ${why}\n`);
+  if (skipped.length > skippedShown)
+    io.stderr.write(`left out: ${countOf(skipped.length - skippedShown, 'other')}\n`);
+  const name = relative(io.cwd, path);
+  io.stdout.write(`${name}: ${countOf(pictures, 'picture')}\n`);
+  io.stdout.write(`Look at it, rehearse it with: millrace run ${name} --endpoint image-edit --local\n`);
+  return 0;
+}

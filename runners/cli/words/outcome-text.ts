@@ -1,0 +1,63 @@
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { Summary } from '../../batch/sinks/summary.js';
+import { advise } from './advise.js';
+import { countOf, formatCount, formatMoney } from './amounts.js';
+import type { FailureGroup } from './group-failures.js';
+import { plainText } from './plain-text.js';
+
+/** Causes beyond this many are in the files and in the report. */
+const groupsShown = 10;
+
+/** How a run ended, for people: counts and money over all its starts. The first line, what happened, is the caller's. */
+export function outcomeText(summary: Summary): string[] {
+  const { rows, failures, cost } = summary;
+  const codes = (Object.entries(failures) as [FailureCode, number][]).filter(([, count]) => count > 0);
+  return [
+    ...fact('completed', `${formatCount(rows.completed)} of ${countOf(rows.total, 'row')}`),
+    ...fact('failed', rows.failed > 0 ? `${formatCount(rows.failed)}   ${counted(codes)}` : ''),
+    ...fact('to be done', rows.toDo > 0 ? formatCount(rows.toDo) : ''),
+    ...fact('cost', moneyText(cost)),
+  ];
+}
+
+/** Failures by equal cause, the most frequent first, each with what to do about it. */
+export function failureText(groups: readonly FailureGroup[]): string[] {
+  const shown = groups.slice(0, groupsShown);
+  const rest = groups.slice(groupsShown).reduce((sum, group) => sum + group.count, 0);
+  return [
+    ...shown.flatMap(({ code, count, message, ids }) => [
+      `  ${countOf(count, 'row')} ${code}${message === undefined ? ', of various causes' : `: ${message}`}`,
+      `    ${idsText(ids, count)}`,
+      `    ${advise(code)}`,
+    ]),
+    ...(rest > 0 ? [`  … and ${countOf(rest, 'row')} of other causes: see failures.jsonl`] : []),
+  ];
+}
+
+function moneyText(cost: Summary['cost']): string {
+  const usd = (amount: number): string => formatMoney(toMicroDollars(amount));
+  const parts = [
+    `${usd(cost.reported)} reported`,
+    cost.estimated > 0 && `${usd(cost.estimated)} estimated`,
+    cost.unknown > 0 && `${usd(cost.unknown)} held for what may have been bought`,
+    cost.possiblyDouble > 0 && `${usd(cost.possiblyDouble)} of it possibly bought twice`,
+    cost.unpriced > 0 && `${countOf(cost.unpriced, 'purchase')} of no known price`,
+    cost.drift > 0 && `${usd(cost.drift)} dearer than expected`,
+    cost.cap !== undefined && `cap ${usd(cost.cap)}`,
+  ];
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+function idsText(ids: readonly string[], count: number): string {
+  const names = ids.map((id) => plainText(id, 60)).join(', ');
+  return `${ids.length === 1 && count === 1 ? 'id' : 'ids'} ${names}${count > ids.length ? ', …' : ''}`;
+}
+
+function counted(codes: readonly (readonly [string, number])[]): string {
+  return codes.map(([code, count]) => `${code} ${formatCount(count)}`).join(', ');
+}
+
+function fact(label: string, text: string): string[] {
+  return text === '' ? [] : [`  ${label.padEnd(12)} ${text}`];
+}

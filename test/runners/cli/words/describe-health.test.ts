@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { describeHealth } from '../../../../runners/cli/words/describe-health.js';
+
+describe('describeHealth', () => {
+  it.each([
+    [
+      { workers: { idle: 0, running: 0 }, jobs: { inQueue: 12 } },
+      "the service says: no worker is up, 12 jobs in the queue, everybody's counted",
+    ],
+    [{ workers: { idle: 1, running: 3 } }, 'the service says: 3 of 4 workers busy'],
+    [{}, undefined],
+  ])('%j', (health, words) => {
+    expect(describeHealth(health)).toBe(words);
+  });
+});
