@@ -1,0 +1,37 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+
+/** What a start would do, by the manifest and by what earlier starts left. */
+export interface Ahead {
+  /** Rows of the manifest, the invalid ones that become failures among them. */
+  readonly rows: number;
+  /** Of them: ended before, and left alone. */
+  readonly ended: number;
+  /** Rows that are sent, those that failed before among them. */
+  readonly toSend: number;
+  /** Of `toSend`: failed before. */
+  readonly retried: number;
+  /** Of `toSend`: completed before, and changed since. */
+  readonly redone: number;
+  /** Asked about by an id that is known; nothing is bought. */
+  readonly toPoll: number;
+  /** Paid, and only downloaded. */
+  readonly toDownload: number;
+  /** Held, because they may have been bought. */
+  readonly toHold: number;
+  /** Invalid rows that become failures. */
+  readonly invalid: number;
+  /** Completed rows that have changed since and are left as they are; the first of their ids. */
+  readonly changed: { readonly count: number; readonly ids: readonly string[] };
+  /** Failed rows that have changed since and are left as they are. */
+  readonly changedFailures: number;
+  readonly price: {
+    /** Of what is sent. */
+    readonly estimated: MicroDollars;
+    /** Rows that are sent at a price that nobody knows. */
+    readonly unpriced: number;
+  };
+  /** Queue endpoints that rows are sent to. */
+  readonly endpoints: readonly string[];
+  /** Ids of `only` that no row has. */
+  readonly missing: readonly string[];
+}

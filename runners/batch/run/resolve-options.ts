@@ -1,0 +1,113 @@
+import { asyncScheduler, NEVER, type Observable } from 'rxjs';
+import { z } from 'zod';
+import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
+import { exponential } from '../../../src/policy/exponential.js';
+import { openGate } from '../../../src/policy/open-gate.js';
+import { rateGate } from '../../../src/policy/rate-gate.js';
+import { createGotDownload } from '../../../src/transport/got-download.js';
+import { createGotTransport } from '../../../src/transport/got-transport.js';
+import { nodeDisk } from '../disk/node-disk.js';
+import { openJournal } from '../journal/open-journal.js';
+import type { RunIdentity } from '../journal/record.js';
+import { createLedger } from '../ledger/ledger.js';
+import { createPriceBook } from '../ledger/price-book.js';
+import { holdRun } from '../lock/hold-run.js';
+import { manifestFormat } from '../manifest/manifest-format.js';
+import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import { retryCodes } from './retry-codes.js';
+import type { RunBatchOptions, StopOrder } from './run-options.js';
+
+const whole = z.int().min(1);
+const duration = z.number().positive();
+
+const plainSchema = z.object({
+  out: z.string().min(1),
+  concurrency: whole.default(8),
+  downloads: whole.default(4),
+  timeoutMs: duration.default(3_600_000),
+  runsyncTimeoutMs: duration.default(defaultRunsyncTimeoutMs),
+  retries: z.int().min(0).default(4),
+  onUnknown: z.enum(['hold', 'retry']).default('hold'),
+  retry: z.array(z.string()).default(['download', 'deadline']),
+  changed: z.enum(['keep', 'redo']).default('keep'),
+  limit: whole.default(Number.MAX_SAFE_INTEGER),
+  only: z.array(z.string()).optional(),
+  skipInvalid: z.boolean().default(false),
+  download: z.boolean().default(true),
+  maxCostUsd: z.number().min(0).optional(),
+  halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
+  repair: z.boolean().default(false),
+});
+
+export type ResolvedOptions = ReturnType<typeof resolveOptions>;
+
+/**
+ * Checks the options and fills in what is missing, once.
+ *
+ * @throws {InvalidOptionError} with the name of the first option that is wrong
+ */
+export function resolveOptions(options: RunBatchOptions) {
+  const parsed = plainSchema.safeParse(options);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new InvalidOptionError(issue?.path.join('.') ?? 'options', issue?.message ?? 'is not valid');
+  }
+  const { retry, only, ...plain } = parsed.data;
+  return {
+    ...plain,
+    ...parts(options),
+    retry: retryCodes(retry),
+    only: only === undefined ? undefined : new Set(only),
+    manifest: manifestOf(options.manifest),
+    identity: options.identity ?? identityOf(options),
+    settings: toldSettings(options),
+    ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    ...(options.lbBaseUrl !== undefined && { lbBaseUrl: options.lbBaseUrl }),
+    ...(options.apiKey !== undefined && { apiKey: options.apiKey }),
+    secrets: options.apiKey === undefined ? [] : [options.apiKey],
+  };
+}
+
+/** What can be replaced, with what is there by default. */
+function parts(options: RunBatchOptions) {
+  const { scheduler = asyncScheduler, random = Math.random, disk = nodeDisk, rate, repair = false } = options;
+  const now = (): number => scheduler.now();
+  const clock = { scheduler, random };
+  return {
+    scheduler,
+    random,
+    disk,
+    gate: options.gate ?? (rate === undefined ? openGate(clock) : rateGate(rate, clock)),
+    schedule: options.schedule ?? exponential({}, scheduler),
+    transport: options.transport ?? createGotTransport(),
+    saveFrom: options.saveFrom ?? createGotDownload(),
+    hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),
+    journal: options.journal ?? ((folder: string) => openJournal(disk, folder, { repair, now })),
+    ledger: options.ledger ?? createLedger,
+    prices: options.prices ?? createPriceBook(),
+    stop: (options.stop ?? NEVER) satisfies Observable<StopOrder>,
+    confirm: options.confirm ?? (() => true),
+  };
+}
+
+function manifestOf(manifest: RunBatchOptions['manifest']): { path: string; settings: ManifestSettings } {
+  const { path, ...given } = manifest;
+  const byName = manifestFormat(path);
+  const format = given.format ?? byName?.format;
+  if (format === undefined)
+    throw new InvalidOptionError('manifest', `${path} is no .csv, .jsonl or .ndjson file: say its format`);
+  return { path, settings: { name: path, gzip: byName?.gzip ?? false, ...given, format } };
+}
+
+function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdentity {
+  return { baseUrl, lbBaseUrl, local: false };
+}
+
+/** What the journal notes of a start: plain values alone, and no key. */
+function toldSettings(options: RunBatchOptions): Record<string, unknown> {
+  const { apiKey: _key, manifest: _manifest, identity: _identity, ...others } = options;
+  const isPlain = (value: unknown): boolean => value !== undefined && typeof value !== 'function';
+  const told = Object.entries(others).filter(([name, value]) => name in plainSchema.shape && isPlain(value));
+  return Object.fromEntries(told);
+}

@@ -1,0 +1,96 @@
+import type { Observable, SchedulerLike } from 'rxjs';
+import type { Gate } from '../../../src/policy/gate.js';
+import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import type { Download } from '../../../src/transport/download.js';
+import type { Transport } from '../../../src/transport/transport.js';
+import type { Disk } from '../disk/disk.js';
+import type { Journal } from '../journal/journal.js';
+import type { RunIdentity } from '../journal/record.js';
+import type { Ledger, LedgerOptions } from '../ledger/ledger.js';
+import type { PriceBook } from '../ledger/price-book.js';
+import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import type { Plan } from '../manifest/plan-manifest.js';
+import type { Ahead } from './ahead.js';
+
+/** A stop from outside. `graceful`: paid replies on their way are awaited. `now`: nothing is; the run can be gone on with all the same. */
+export type StopOrder =
+  | 'graceful'
+  | 'now'
+  | {
+      readonly how: 'graceful' | 'now';
+      /** What the run ends with: 130 after SIGINT, 143 after SIGTERM. @defaultValue 130 */
+      readonly exitCode?: number;
+    };
+
+/** What a run does, and with what. Durations in ms, money in USD. */
+export interface RunBatchOptions {
+  /** A file by its path. Format and gzip go by its name unless they are given. */
+  readonly manifest: { readonly path: string } & Partial<ManifestSettings>;
+  /** The output folder, and so the run: the same one goes on where the last start ended. */
+  readonly out: string;
+  /** What must be the same at every start. @defaultValue the hosts, not local */
+  readonly identity?: RunIdentity;
+  /** {base_url} of queue and image-edit endpoints. */
+  readonly baseUrl?: string;
+  /** {lb_base_url} of routes. */
+  readonly lbBaseUrl?: string;
+  readonly apiKey?: string;
+  /** Rows in flight, from before their POST until their reply, or a failure, is durable. @defaultValue 8 */
+  readonly concurrency?: number;
+  /** Pictures being saved at a time; at most four times as many wait, then rows are held back. @defaultValue 4 */
+  readonly downloads?: number;
+  /** Requests a second to the service, downloads not counted. @defaultValue no limit */
+  readonly rate?: number;
+  /** From a row's first request to its end. A row with an id that reaches it is polled first at the next start. @defaultValue 3_600_000 */
+  readonly timeoutMs?: number;
+  /** Client timeout of /runsync. (spec 8) @defaultValue 60_000 */
+  readonly runsyncTimeoutMs?: number;
+  /** Extra tries of what is safe to try again. @defaultValue 4 */
+  readonly retries?: number;
+  /** A request that may have been accepted: held as `unknown`, or sent again at the risk of paying twice. @defaultValue 'hold' */
+  readonly onUnknown?: 'hold' | 'retry';
+  /** Failures of earlier starts that are taken up: codes, or `failed` (all that were not paid), `unknown`, `expired`, `all`. @defaultValue download, deadline */
+  readonly retry?: readonly string[];
+  /** Completed rows that have changed since: kept and named, or bought again. @defaultValue 'keep' */
+  readonly changed?: 'keep' | 'redo';
+  /** Sends at most so many rows; a later start goes on. */
+  readonly limit?: number;
+  /** Sends these rows alone. */
+  readonly only?: readonly string[];
+  /** Invalid rows become failures instead of keeping the run from starting. @defaultValue false */
+  readonly skipInvalid?: boolean;
+  /** Saves pictures; else they are left at their URLs. @defaultValue true */
+  readonly download?: boolean;
+  /** Reserved, spent and unknown money never go beyond it, over all starts. @defaultValue no cap */
+  readonly maxCostUsd?: number;
+  /** Stops when so many rows of this start failed: a number, or a percentage of those to do (of those that ended, from 20 on). */
+  readonly halt?: { readonly count: number } | { readonly percent: number };
+  /** Goes on with every record that can be read where the journal is damaged. @defaultValue false */
+  readonly repair?: boolean;
+  readonly stop?: Observable<StopOrder>;
+  /** Asked once all is known and nothing has been sent; `false` ends the run with exit 2. */
+  readonly confirm?: (plan: Plan, ahead: Ahead) => boolean | Promise<boolean>;
+
+  /** @defaultValue nodeDisk */
+  readonly disk?: Disk;
+  /** @defaultValue one over got */
+  readonly transport?: Transport;
+  /** Fetches pictures. @defaultValue one over got, without the key */
+  readonly saveFrom?: Download;
+  /** All time goes by it. @defaultValue asyncScheduler */
+  readonly scheduler?: SchedulerLike;
+  /** From 0 to 1, for jitter. @defaultValue Math.random */
+  readonly random?: () => number;
+  /** Before every request. @defaultValue by `rate` */
+  readonly gate?: Gate;
+  /** When to ask for a job. @defaultValue exponential() */
+  readonly schedule?: PollSchedule;
+  /** Opens the run's journal, once the run is held. @defaultValue a file in the folder */
+  readonly journal?: (folder: string) => Promise<Journal>;
+  /** Makes this process the only one of the run. @defaultValue a lock that the kernel frees */
+  readonly hold?: (folder: string) => Promise<{ release(): Promise<void> }>;
+  /** @defaultValue createLedger */
+  readonly ledger?: (recovered: LedgerOptions) => Ledger;
+  /** @defaultValue the published prices */
+  readonly prices?: PriceBook;
+}

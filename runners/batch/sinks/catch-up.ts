@@ -1,0 +1,120 @@
+import type { Journal } from '../journal/journal.js';
+import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
+import { RowStates } from '../journal/rows/row-states.js';
+import { lineId } from './line-id.js';
+import { LineBatch, type RunFiles } from './run-files.js';
+
+export interface CaughtUp {
+  /** Records of the journal that the files now tell of. */
+  readonly records: number;
+  /** Lines were taken out: what follows the files line by line has to begin anew. */
+  readonly removed: boolean;
+}
+
+/**
+ * Brings the files up to the journal: takes out the lines of rows that were taken up again, and appends those of rows
+ * that have ended. What lies in the files already is compared, not written again.
+ *
+ * @param after The files tell of so many records of the journal.
+ */
+export async function catchUp(files: RunFiles, journal: Pick<Journal, 'records' | 'find'>, after: number): Promise<CaughtUp> {
+  const survey = await surveyTail(journal, after);
+  const { reopened, redone, records } = survey;
+  if (after > 0 && reopened.size > 0) {
+    const isTaken = (id: string): boolean => reopened.get(id) !== undefined;
+    await files.remove(isTaken, (id) => redone.get(id) !== undefined, lineId);
+  }
+  if (survey.hasOutcomes) await appendTail(files, journal, after, reopened);
+  return { records: after + records, removed: after > 0 && reopened.size > 0 };
+}
+
+interface Survey {
+  /** How often each row is taken up again, as `attempts`. */
+  readonly reopened: RowStates;
+  readonly redone: RowStates;
+  readonly records: number;
+  readonly hasOutcomes: boolean;
+}
+
+async function surveyTail(journal: Pick<Journal, 'records'>, after: number): Promise<Survey> {
+  const reopened = new RowStates();
+  const redone = new RowStates();
+  let records = 0;
+  let hasOutcomes = false;
+  for await (const record of journal.records(after)) {
+    records++;
+    if (record.k === 'outcome') hasOutcomes = true;
+    if (record.k !== 'reopen') continue;
+    reopened.set(record.id, { status: 'open', attempts: (reopened.get(record.id)?.attempts ?? 0) + 1 });
+    if (record.why === 'redo') redone.set(record.id, { status: 'open' });
+  }
+  return { reopened, redone, records, hasOutcomes };
+}
+
+/** A row between its first record and its last word. */
+interface Thread {
+  intent?: IntentRecord | undefined;
+  reply?: ReplyRecord | undefined;
+  outcome?: OutcomeRecord;
+}
+
+async function appendTail(
+  files: RunFiles,
+  journal: Pick<Journal, 'records' | 'find'>,
+  after: number,
+  reopened: RowStates,
+): Promise<void> {
+  const threads = new Threads(journal, reopened);
+  let batch = new LineBatch();
+  for await (const record of journal.records(after)) {
+    await threads.take(record, batch);
+    if (!batch.isLarge) continue;
+    await files.append(batch);
+    batch = new LineBatch();
+  }
+  await files.append(batch);
+}
+
+class Threads {
+  private readonly open = new Map<string, Thread>();
+
+  constructor(
+    private readonly journal: Pick<Journal, 'find'>,
+    private readonly reopened: RowStates,
+  ) {}
+
+  async take(record: JournalRecord, batch: LineBatch): Promise<void> {
+    if (record.k === 'intent') this.open.set(record.id, { intent: record });
+    else if (record.k === 'reply') (await this.of(record.id)).reply = record;
+    else if (record.k === 'outcome') await this.end(record, batch);
+    else if (record.k === 'reopen') this.reopen(record, batch);
+  }
+
+  private async end(outcome: OutcomeRecord, batch: LineBatch): Promise<void> {
+    const thread = await this.of(outcome.id);
+    const isCurrent = this.timesReopened(outcome.id) === 0;
+    batch.add({ ...thread, outcome }, isCurrent);
+    if (isCurrent) this.open.delete(outcome.id);
+    else thread.outcome = outcome;
+  }
+
+  private reopen({ id, why }: { id: string; why: string }, batch: LineBatch): void {
+    const { outcome, ...thread } = this.open.get(id) ?? {};
+    if (why === 'redo' && outcome !== undefined) batch.addEarlier({ ...thread, outcome });
+    this.reopened.set(id, { status: 'open', attempts: Math.max(this.timesReopened(id) - 1, 0) });
+  }
+
+  private timesReopened(id: string): number {
+    return this.reopened.get(id)?.attempts ?? 0;
+  }
+
+  /** A row that was sent before the tail begins is looked up. */
+  private async of(id: string): Promise<Thread> {
+    const known = this.open.get(id);
+    if (known !== undefined) return known;
+    const found = await this.journal.find(id);
+    const thread = { intent: found?.intent, reply: found?.reply };
+    this.open.set(id, thread);
+    return thread;
+  }
+}

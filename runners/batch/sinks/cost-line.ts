@@ -1,0 +1,27 @@
+import { toUsd } from '../../../src/contract/micro-dollars.js';
+import type { OutcomeRecord } from '../journal/record.js';
+import { csvLine } from './csv-line.js';
+import { isoTime } from './ended-row.js';
+
+export const costColumns = [
+  'id',
+  'row',
+  'attempt',
+  'jobId',
+  'endpoint',
+  'resolution',
+  'cost',
+  'source',
+  'settledAt',
+] as const;
+
+/**
+ * What costs.csv says of the purchase that ended with this outcome; `undefined` where none did. An empty cost: it was
+ * not reported, and no price is known.
+ */
+export function costLine({ id, cost, source, purchase }: OutcomeRecord): string | undefined {
+  if (purchase === undefined || source === 'none') return undefined;
+  const { row, attempt, jobId, endpoint, resolution, settledAt } = purchase;
+  const usd = cost === null ? undefined : toUsd(cost);
+  return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(settledAt)]);
+}

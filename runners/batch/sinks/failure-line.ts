@@ -1,0 +1,56 @@
+import type { RowError } from '../journal/record.js';
+import type { RowKind } from '../manifest/row.js';
+import { isoTime, type EndedRow } from './ended-row.js';
+
+/** A line of failures.jsonl: the row as it is to be read again, and what became of it. */
+export interface FailureLine {
+  readonly id: string;
+  readonly [column: string]: unknown;
+  readonly error: RowError;
+  readonly millrace: FailureFacts;
+}
+
+export interface FailureFacts {
+  readonly row: number;
+  /** `null` where the row does not say. */
+  readonly kind: RowKind | null;
+  readonly endpoint: string;
+  readonly jobId?: string;
+  /** Where the picture lies that is paid and not saved. */
+  readonly imageUrl?: string;
+  readonly attempts: number;
+  readonly submittedAt?: string;
+  readonly settledAt: string;
+}
+
+/** What failures.jsonl says of a failed row. */
+export function failureLine({ intent, reply, outcome }: EndedRow): FailureLine | undefined {
+  if (outcome.status !== 'failed') return undefined;
+  const row = outcome.row ?? intent;
+  if (row === undefined) return undefined;
+  const { code, message, detail, httpStatus, retryable, paid } = outcome.error;
+  const submittedAt = isoTime(outcome.submittedAt);
+  const { id: _own, ...cells } = row.cells;
+  return {
+    id: outcome.id,
+    ...cells,
+    error: {
+      code,
+      message,
+      ...(detail !== undefined && { detail }),
+      ...(httpStatus !== undefined && { httpStatus }),
+      retryable,
+      paid,
+    },
+    millrace: {
+      row: row.row,
+      kind: row.kind,
+      endpoint: row.endpoint,
+      ...(outcome.jobId && { jobId: outcome.jobId }),
+      ...(outcome.imageUrl !== undefined && { imageUrl: outcome.imageUrl }),
+      attempts: intent?.attempt ?? 0,
+      ...(submittedAt !== undefined && { submittedAt }),
+      settledAt: isoTime(reply?.at ?? outcome.at),
+    },
+  };
+}

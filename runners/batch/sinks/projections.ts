@@ -1,0 +1,134 @@
+import type { Disk } from '../disk/disk.js';
+import type { Journal } from '../journal/journal.js';
+import { catchUp } from './catch-up.js';
+import type { EndedRow } from './ended-row.js';
+import { holdsMark } from './line-file.js';
+import { LineBatch, RunFiles, type FileMarks, type SheetColumns } from './run-files.js';
+
+/** Up to where the files tell of the journal. Kept in summary.json. */
+export interface FilesMark {
+  /** So many records of the journal. */
+  readonly records: number;
+  readonly files: FileMarks;
+}
+
+export interface ProjectionsOptions {
+  readonly disk: Disk;
+  /** The output folder. */
+  readonly folder: string;
+  readonly journal: Journal;
+  /** What the last start left; without it the files are held against the whole journal. */
+  readonly mark?: FilesMark | undefined;
+  /** Also writes results.csv and failures.csv, with these columns. */
+  readonly sheets?: SheetColumns | undefined;
+}
+
+/**
+ * results.jsonl, failures.jsonl, costs.csv and their like: all that follows from the journal and can be written anew
+ * from it alone. The first error of the disk is the answer to every later call.
+ */
+export class Projections {
+  private waiting = new LineBatch();
+  private running: Promise<void> | undefined;
+  private failure: { readonly error: unknown } | undefined;
+
+  private constructor(
+    private readonly journal: Journal,
+    private readonly files: RunFiles,
+    private records: number,
+  ) {}
+
+  /** Opens the files and brings them up to the journal. */
+  static async open(options: ProjectionsOptions): Promise<Projections> {
+    const { disk, folder, journal } = options;
+    const mark = await trusted(options);
+    const sheets = options.sheets ?? sheetsOf(mark);
+    const files = await RunFiles.open(disk, folder, mark?.files ?? {}, sheets);
+    const projections = new Projections(journal, files, mark?.records ?? 0);
+    await projections.catchUp(mark !== undefined && sheets !== undefined && sheetsOf(mark) === undefined);
+    return projections;
+  }
+
+  /** Brings the files up to what was appended to the journal past `write`: rows taken up again leave them. */
+  async catchUp(forceSheets = false): Promise<void> {
+    const { records, removed } = await catchUp(this.files, this.journal, this.records);
+    this.records = records;
+    await this.files.settle(removed || forceSheets);
+  }
+
+  /**
+   * Writes the lines of a row that has ended. Resolves when they are in the files.
+   *
+   * @param record Number of its outcome in the journal; rows come in this order.
+   */
+  write(row: EndedRow, record: number): Promise<void> {
+    return this.add(row, record, true);
+  }
+
+  /** The same for a row that is bought again at once: its purchase alone is told. */
+  writeCost(row: EndedRow, record: number): Promise<void> {
+    return this.add(row, record, false);
+  }
+
+  /** Makes durable what was written, and says how far that is. */
+  async sync(): Promise<FilesMark> {
+    while (this.running !== undefined) await this.running;
+    this.refuse();
+    const mark = { records: this.records, files: this.files.marks() };
+    await this.files.sync();
+    return mark;
+  }
+
+  /** Ends the files; spreadsheets that have got new columns are written anew. */
+  async finish(): Promise<void> {
+    while (this.running !== undefined) await this.running;
+    await this.files.settle(false);
+  }
+
+  close(): Promise<void> {
+    return this.files.close();
+  }
+
+  private async add(row: EndedRow, record: number, isCurrent: boolean): Promise<void> {
+    this.waiting.add(row, isCurrent);
+    this.waiting.record = record;
+    // What comes while an append runs goes with the next one.
+    this.running ??= Promise.resolve().then(() => this.drain());
+    await this.running;
+    this.refuse();
+  }
+
+  private async drain(): Promise<void> {
+    try {
+      while (!this.waiting.isEmpty && this.failure === undefined) {
+        const batch = this.waiting;
+        this.waiting = new LineBatch();
+        await this.files.append(batch);
+        this.records = Math.max(this.records, batch.record);
+      }
+    } catch (error) {
+      this.failure = { error };
+    }
+    this.running = undefined;
+  }
+
+  private refuse(): void {
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+}
+
+/** The mark, if the files still hold what it says. After a clean stop a look at their sizes will do. */
+async function trusted({ disk, folder, journal, mark }: ProjectionsOptions): Promise<FilesMark | undefined> {
+  const { recovered } = journal;
+  if (mark === undefined || mark.records > recovered.records) return undefined;
+  const isClean = mark.records === recovered.records;
+  for (const [name, file] of Object.entries(mark.files)) {
+    if (!(await holdsMark(disk, `${folder}/${name}`, file, !isClean))) return undefined;
+  }
+  return mark;
+}
+
+function sheetsOf(mark: FilesMark | undefined): SheetColumns | undefined {
+  if (mark?.files['results.csv'] === undefined) return undefined;
+  return { results: [], failures: [] };
+}

@@ -1,0 +1,69 @@
+import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
+import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { ReplyRecord, SavedImage } from '../journal/record.js';
+import type { RowKind, RowRequest } from '../manifest/row.js';
+import { isoTime, type EndedRow } from './ended-row.js';
+
+/** A line of results.jsonl. Money in USD, times as ISO text, durations in ms. */
+export interface ResultLine {
+  readonly id: string;
+  readonly row: number;
+  readonly kind: RowKind;
+  readonly endpoint: string;
+  /** Absent on a route. */
+  readonly jobId?: string;
+  readonly status: 'completed';
+  readonly output: unknown;
+  /** Without a path where the picture was left at its URL. */
+  readonly image?: Partial<SavedImage>;
+  /** `null`: neither reported nor known. */
+  readonly cost: number | null;
+  readonly delayTime?: number;
+  readonly executionTime?: number;
+  /** POSTs over all starts. */
+  readonly attempts: number;
+  readonly submittedAt: string;
+  readonly settledAt: string;
+  /** What was sent. */
+  readonly request: Omit<RowRequest, 'kind'>;
+  /** The user's own columns. */
+  readonly columns: Readonly<Record<string, unknown>>;
+}
+
+/** What results.jsonl says of a completed row. */
+export function resultLine({ intent, reply, outcome }: EndedRow): ResultLine | undefined {
+  if (intent === undefined || reply === undefined || outcome.status !== 'completed') return undefined;
+  const { kind: _kind, ...request } = intent.request;
+  const image = outcome.image ?? unsavedImage(reply);
+  return {
+    id: outcome.id,
+    row: intent.row,
+    kind: intent.kind,
+    endpoint: intent.endpoint,
+    ...(reply.jobId && { jobId: reply.jobId }),
+    status: 'completed',
+    output: reply.output ?? null,
+    ...(image && { image }),
+    cost: usdOf(reply.cost),
+    ...(reply.delayTime !== undefined && { delayTime: reply.delayTime }),
+    ...(reply.executionTime !== undefined && { executionTime: reply.executionTime }),
+    attempts: intent.attempt,
+    submittedAt: isoTime(reply.submittedAt),
+    settledAt: isoTime(reply.at),
+    request,
+    columns: intent.columns,
+  };
+}
+
+/** When a picture's URL dies. (spec 2.6) */
+export function expiryOf(reply: Pick<ReplyRecord, 'at'>): string {
+  return isoTime(reply.at + imageUrlLifetimeMs);
+}
+
+function unsavedImage(reply: ReplyRecord): Partial<SavedImage> | undefined {
+  return reply.imageUrl === undefined ? undefined : { url: reply.imageUrl, expiresAt: expiryOf(reply) };
+}
+
+function usdOf(cost: MicroDollars | null): number | null {
+  return cost === null ? null : toUsd(cost);
+}

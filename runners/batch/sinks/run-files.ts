@@ -1,0 +1,164 @@
+import type { Disk } from '../disk/disk.js';
+import { costColumns, costLine } from './cost-line.js';
+import { csvLine } from './csv-line.js';
+import type { EndedRow } from './ended-row.js';
+import { failureLine, type FailureLine } from './failure-line.js';
+import { failureColumns, failureSheetRow } from './failure-sheet-row.js';
+import { LineFile, type FileMark } from './line-file.js';
+import { resultLine, type ResultLine } from './result-line.js';
+import { resultColumns, resultSheetRow } from './result-sheet-row.js';
+import { Spreadsheet, type SheetMark, type SheetRow } from './spreadsheet.js';
+
+/** The marks of a run's files, by name. */
+export type FileMarks = Readonly<Record<string, FileMark & Partial<SheetMark>>>;
+
+/** Columns of results.csv and failures.csv beyond those that every run has. */
+export interface SheetColumns {
+  readonly results: readonly string[];
+  readonly failures: readonly string[];
+}
+
+/** The lines of some rows, as text a file. */
+interface Batch {
+  results: ResultLine[];
+  failures: FailureLine[];
+  earlier: string;
+  costs: string;
+}
+
+/** The files that follow from the journal, as they are appended to. One call at a time. */
+export class RunFiles {
+  private earlier: LineFile | undefined;
+
+  private constructor(
+    private readonly disk: Disk,
+    private readonly folder: string,
+    readonly results: LineFile,
+    readonly failures: LineFile,
+    private readonly costs: LineFile,
+    private readonly sheets: { results: Spreadsheet; failures: Spreadsheet } | undefined,
+  ) {}
+
+  /** @param marks Where each file stands; a file without one is written, or compared, from its beginning. */
+  static async open(disk: Disk, folder: string, marks: FileMarks, sheets: SheetColumns | undefined): Promise<RunFiles> {
+    const open = (name: string): Promise<LineFile> => LineFile.open(disk, `${folder}/${name}`, marks[name]);
+    const sheet = (name: string, columns: readonly string[]): Promise<Spreadsheet> =>
+      Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetMark(marks[name]));
+    const files = new RunFiles(
+      disk,
+      folder,
+      await open('results.jsonl'),
+      await open('failures.jsonl'),
+      await open('costs.csv'),
+      sheets && {
+        results: await sheet('results.csv', [...resultColumns, ...sheets.results]),
+        failures: await sheet('failures.csv', failureColumns(sheets.failures)),
+      },
+    );
+    if (marks['costs.csv'] === undefined) await files.costs.append(csvLine(costColumns));
+    const hasEarlier = (await disk.stat(`${folder}/earlier.jsonl`)) !== undefined;
+    if (hasEarlier) files.earlier = await open('earlier.jsonl');
+    return files;
+  }
+
+  marks(): FileMarks {
+    return {
+      'results.jsonl': this.results.mark,
+      'failures.jsonl': this.failures.mark,
+      'costs.csv': this.costs.mark,
+      ...(this.earlier && { 'earlier.jsonl': this.earlier.mark }),
+      ...(this.sheets && { 'results.csv': this.sheets.results.mark, 'failures.csv': this.sheets.failures.mark }),
+    };
+  }
+
+  async append(batch: Batch): Promise<void> {
+    const { results, failures, costs, earlier } = batch;
+    if (results.length > 0) await this.results.append(jsonLines(results));
+    if (failures.length > 0) await this.failures.append(jsonLines(failures));
+    if (costs !== '') await this.costs.append(costs);
+    if (earlier !== '') await (await this.openEarlier()).append(earlier);
+    await this.sheets?.results.append(results.map(resultSheetRow));
+    await this.sheets?.failures.append(failures.map(failureSheetRow));
+  }
+
+  /** Takes lines out of results.jsonl and failures.jsonl. Those that `isRedone` go to earlier.jsonl. */
+  async remove(isTaken: (id: string) => boolean, isRedone: (id: string) => boolean, idOf: (line: Buffer) => string): Promise<void> {
+    await this.failures.filter((line) => !isTaken(idOf(line)));
+    await this.results.filter(async (line) => {
+      const id = idOf(line);
+      if (isRedone(id)) await (await this.openEarlier()).append(`${line.toString()}\n`);
+      return !isTaken(id);
+    });
+  }
+
+  /** Cuts off what does not follow from the journal, and writes the spreadsheets anew where they are stale. */
+  async settle(forceSheets: boolean): Promise<void> {
+    for (const file of [this.results, this.failures, this.costs, this.earlier]) await file?.settle();
+    await this.sheets?.results.refresh(() => sheetRows(this.results, resultSheetRow), forceSheets);
+    await this.sheets?.failures.refresh(() => sheetRows(this.failures, failureSheetRow), forceSheets);
+  }
+
+  async sync(): Promise<void> {
+    const { results, failures, costs, earlier, sheets } = this;
+    for (const file of [results, failures, costs, earlier, sheets?.results, sheets?.failures]) await file?.sync();
+  }
+
+  async close(): Promise<void> {
+    const { results, failures, costs, earlier, sheets } = this;
+    for (const file of [results, failures, costs, earlier, sheets?.results, sheets?.failures])
+      await file?.close().catch(() => undefined);
+  }
+
+  private async openEarlier(): Promise<LineFile> {
+    return (this.earlier ??= await LineFile.open(this.disk, `${this.folder}/earlier.jsonl`));
+  }
+}
+
+/** The lines of rows that ended, to be appended together. */
+export class LineBatch implements Batch {
+  readonly results: ResultLine[] = [];
+  readonly failures: FailureLine[] = [];
+  earlier = '';
+  costs = '';
+  /** Number of the last outcome in the journal that it tells of. */
+  record = 0;
+  private count = 0;
+
+  get isEmpty(): boolean {
+    return this.count === 0;
+  }
+
+  get isLarge(): boolean {
+    return this.count >= 200;
+  }
+
+  /** @param isCurrent Whether it is the row's last word; else only the purchase is told. */
+  add(row: EndedRow, isCurrent: boolean): void {
+    this.count++;
+    this.costs += costLine(row.outcome) ?? '';
+    const result = isCurrent ? resultLine(row) : undefined;
+    const failure = isCurrent ? failureLine(row) : undefined;
+    if (result) this.results.push(result);
+    if (failure) this.failures.push(failure);
+  }
+
+  /** A completed row that was redone since. */
+  addEarlier(row: EndedRow): void {
+    const result = resultLine(row);
+    if (result === undefined) return;
+    this.count++;
+    this.earlier += `${JSON.stringify(result)}\n`;
+  }
+}
+
+function jsonLines(lines: readonly object[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+async function* sheetRows<T>(file: LineFile, rowOf: (line: T) => SheetRow): AsyncGenerator<SheetRow> {
+  for await (const line of file.lines()) yield rowOf(JSON.parse(line.toString()) as T);
+}
+
+function sheetMark(mark: (FileMark & Partial<SheetMark>) | undefined): SheetMark | undefined {
+  return mark?.columns === undefined ? undefined : { ...mark, columns: mark.columns };
+}

@@ -1,0 +1,79 @@
+import type { Disk } from '../disk/disk.js';
+import { csvLine } from './csv-line.js';
+import { LineFile, type FileMark } from './line-file.js';
+
+/** A row of a spreadsheet, by column. */
+export type SheetRow = Readonly<Record<string, unknown>>;
+
+export interface SheetMark extends FileMark {
+  readonly columns: readonly string[];
+}
+
+/**
+ * A CSV file that follows a JSONL file line by line. Its columns stand in its first line: a row that has others makes it
+ * stale, and it is written anew from the JSONL file when `refresh` is called.
+ */
+export class Spreadsheet {
+  private isStale = false;
+
+  private constructor(
+    private readonly file: LineFile,
+    private readonly columns: Set<string>,
+  ) {}
+
+  /** @param mark where the file stands, if it can be gone on with */
+  static async open(
+    disk: Disk,
+    path: string,
+    columns: readonly string[],
+    mark: SheetMark | undefined,
+  ): Promise<Spreadsheet> {
+    const file = await LineFile.open(disk, path, mark);
+    const sheet = new Spreadsheet(file, new Set(mark?.columns ?? columns));
+    if (mark === undefined) await file.append(csvLine([...sheet.columns]));
+    sheet.learn(columns);
+    return sheet;
+  }
+
+  get mark(): SheetMark {
+    return { ...this.file.mark, columns: [...this.columns] };
+  }
+
+  /** Cells of columns that are new to the file wait for `refresh`. */
+  async append(rows: readonly SheetRow[]): Promise<void> {
+    for (const row of rows) this.learn(Object.keys(row));
+    if (!this.isStale) await this.file.append(rows.map((row) => this.lineOf(row)).join(''));
+  }
+
+  /** Writes the whole file anew where it is stale, or in any case when `force` is set. */
+  async refresh(rows: () => AsyncIterable<SheetRow>, force = false): Promise<void> {
+    if (!this.isStale && !force) return this.file.settle();
+    for await (const row of rows()) this.learn(Object.keys(row));
+    const head = csvLine([...this.columns]);
+    const lineOf = (row: SheetRow): string => this.lineOf(row);
+    const lines = async function* (): AsyncGenerator<Buffer> {
+      yield Buffer.from(head);
+      for await (const row of rows()) yield Buffer.from(lineOf(row));
+    };
+    await this.file.replace(lines());
+    this.isStale = false;
+  }
+
+  sync(): Promise<void> {
+    return this.file.sync();
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+
+  private lineOf(row: SheetRow): string {
+    return csvLine([...this.columns].map((column) => row[column]));
+  }
+
+  private learn(columns: readonly string[]): void {
+    const known = this.columns.size;
+    for (const column of columns) this.columns.add(column);
+    if (this.columns.size > known) this.isStale = true;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Disk } from '../disk/disk.js';
+import { onDisk } from '../disk/disk-fault.js';
+import { replaceFile } from '../disk/replace-file.js';
+import type { Summary } from './summary.js';
+
+/** Writes summary.json beside the old one, then puts it in its place. */
+export async function writeSummary(disk: Disk, folder: string, summary: Summary): Promise<void> {
+  const path = `${folder}/summary.json`;
+  await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(summary, undefined, 2)}\n`));
+}
+
+/** The summary as it stands in the folder; `undefined` where there is none that can be read. */
+export async function readSummary(disk: Disk, folder: string): Promise<Summary | undefined> {
+  const path = `${folder}/summary.json`;
+  const found = await onDisk(path, () => disk.stat(path));
+  if (found?.kind !== 'file') return undefined;
+  const text = await onDisk(path, () => readText(disk, path, found.size));
+  try {
+    const value: unknown = JSON.parse(text);
+    return isSummary(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readText(disk: Disk, path: string, size: number): Promise<string> {
+  const file = await disk.open(path, 'r');
+  try {
+    const bytes = Buffer.alloc(size);
+    let done = 0;
+    for (let count = 1; count > 0 && done < size; done += count) count = await file.read(bytes.subarray(done), done);
+    return bytes.toString('utf8', 0, done);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A person may have edited it: what a later start relies on is looked at. */
+function isSummary(value: unknown): value is Summary {
+  if (typeof value !== 'object' || value === null || !('rows' in value)) return false;
+  if (!('covers' in value) || value.covers === undefined) return true;
+  const covers = value.covers as { records?: unknown; files?: unknown } | null;
+  return (
+    typeof covers === 'object' &&
+    covers !== null &&
+    Number.isSafeInteger(covers.records) &&
+    typeof covers.files === 'object' &&
+    covers.files !== null &&
+    Object.values(covers.files).every(isMark)
+  );
+}
+
+function isMark(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { bytes, crc, columns } = value as { bytes?: unknown; crc?: unknown; columns?: unknown };
+  const hasColumns = columns === undefined || (Array.isArray(columns) && columns.every((name) => typeof name === 'string'));
+  return Number.isSafeInteger(bytes) && (bytes as number) >= 0 && typeof crc === 'number' && hasColumns;
+}

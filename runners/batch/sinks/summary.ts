@@ -1,0 +1,63 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { FilesMark } from './projections.js';
+
+/** The object of summary.json. Money in USD, times as ISO text. */
+export interface Summary {
+  /** Over all starts of the run. */
+  readonly rows: {
+    /** Of the manifest as it stood at the latest start. */
+    readonly total: number;
+    readonly completed: number;
+    readonly failed: number;
+    /** Without an outcome yet. */
+    readonly toDo: number;
+  };
+  /** Failed rows by code. */
+  readonly failures: Partial<Record<FailureCode, number>>;
+  readonly cost: CostSummary;
+  readonly times: {
+    readonly firstStartAt: string;
+    readonly startedAt: string;
+    /** Absent while the run goes, and after a crash. */
+    readonly endedAt?: string;
+  };
+  /** GETs of a job's status, over all starts. */
+  readonly statusCalls: number;
+  readonly starts: number;
+  /** What the latest start did. */
+  readonly thisStart: StartSummary;
+  /** What was reckoned with, in USD: by resolution on edits, by endpoint where one has a price of its own. */
+  readonly prices: Readonly<Record<string, number>>;
+  /** Up to where the other files tell of the journal: a later start goes by it. */
+  readonly covers?: FilesMark;
+}
+
+export interface CostSummary {
+  readonly reported: number;
+  readonly estimated: number;
+  /** Held for purchases that may have been made. */
+  readonly unknown: number;
+  /** Of `unknown`: rows that were bought again since. */
+  readonly possiblyDouble: number;
+  /** Purchases at a price that nobody knows. */
+  readonly unpriced: number;
+  /** By how much purchases of this start were dearer than what was reserved for them. */
+  readonly drift: number;
+  /** The cap over all starts; absent where there is none. */
+  readonly cap?: number;
+  /** The empty key: purchases without a resolution. */
+  readonly byResolution: Readonly<
+    Record<string, { purchases: number; reported: number; estimated: number; unknown: number }>
+  >;
+}
+
+export interface StartSummary {
+  readonly ended: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Rows whose request may have been accepted: a person decides. */
+  readonly unknown: number;
+  /** Absent while it runs. */
+  readonly exitCode?: number;
+  readonly reason?: string;
+}
