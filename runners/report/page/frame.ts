@@ -63,7 +63,8 @@ function drawResult(row: PageRow, mark: Mark | undefined, actions: FrameActions)
   const label = `${row.id}, ${statusLabel(row.status)}${mark === undefined ? '' : ', rejected'}`;
   return h(
     'button',
-    { type: 'button', class: 'result', 'aria-label': label, tabindex: '-1', onclick: () => actions.open() },
+    { type: 'button', class: 'result', tabindex: '-1', onclick: () => actions.open() },
+    h('span', { class: 'unseen' }, label),
     resultContent(row),
     pencilCross(),
   );
@@ -90,10 +91,10 @@ function rejectButton(row: PageRow, mark: Mark | undefined, actions: FrameAction
       type: 'button',
       class: 'reject',
       'aria-pressed': String(pressed),
-      'aria-label': `Reject ${row.id}`,
       tabindex: '-1',
       onclick: () => actions.toggle(),
     },
     pressed ? 'Rejected' : 'Reject',
+    h('span', { class: 'unseen' }, ` ${row.id}`),
   );
 }

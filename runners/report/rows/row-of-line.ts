@@ -99,7 +99,7 @@ const editFields = new Set([
 ]);
 
 function editCells(input: JsonObject, isLocal: boolean): JsonObject {
-  const cells = Object.entries(input).map(([name, value]) => [
+  const cells: [string, unknown][] = Object.entries(input).map(([name, value]) => [
     editFields.has(name) ? name : `input.${name}`,
     value,
   ]);

@@ -1,0 +1,266 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeReport } from '../../../../runners/report/write-report.js';
+import { launchBrowser } from '../../../support/browser.js';
+import { makeRun } from '../../../support/make-run.js';
+import { pageParts } from '../../../support/page-parts.js';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const desktop = { viewport: { width: 1280, height: 900 } };
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+let folder: string;
+let browser: Browser;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-report-'));
+  browser = await launchBrowser();
+  const run = join(folder, 'edits.out');
+  await makeRun({ folder: run, rows: 300, maxCost: 40 });
+  await writeReport(run, { parts: await pageParts() });
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Opened {
+  page: Page;
+  /** What the page asked for, but for itself. */
+  requests: string[];
+  complaints: string[];
+}
+
+async function open(name = 'edits.out', options: BrowserContextOptions = desktop): Promise<Opened> {
+  const context = await browser.newContext({ acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const address = pathToFileURL(join(folder, name, 'report.html')).href;
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (request.url() !== address && !request.url().startsWith('data:')) requests.push(request.url());
+  });
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(address);
+  await page.locator('.frame, .empty').first().waitFor();
+  return { page, requests, complaints };
+}
+
+async function violations(page: Page): Promise<string[]> {
+  // The page's own policy lets no script in: the checker comes through the debugger, as the browser's own tools do.
+  await page.evaluate(axe);
+  const found = await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')))`,
+  );
+  return found as string[];
+}
+
+async function download(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const [saved] = await Promise.all([page.waitForEvent('download'), act()]);
+  return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') };
+}
+
+describe.each([
+  ['desktop, light', { ...desktop, colorScheme: 'light' }],
+  ['desktop, dark', { ...desktop, colorScheme: 'dark' }],
+  ['phone, light', { ...phone, colorScheme: 'light' }],
+  ['phone, dark', { ...phone, colorScheme: 'dark' }],
+] as const)('the report on %s', (_name, options) => {
+  it('has nothing that axe objects to: as it opens, with the large view, with rejected rows', async () => {
+    const { page, complaints } = await open('edits.out', options);
+    expect(await violations(page)).toEqual([]);
+    await page.locator('.frame .reject').first().click();
+    expect(await violations(page)).toEqual([]);
+    await page.locator('.frame .result').nth(39).click();
+    await page.locator('dialog[open]').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('fits the width of the window', async () => {
+    const { page } = await open('edits.out', options);
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+    await page.context().close();
+  });
+});
+
+describe('the report as a file', () => {
+  it('asks for nothing when it opens, and only for files beside it in the large view', async () => {
+    const { page, requests } = await open();
+    await page.mouse.wheel(0, 4000);
+    expect(requests).toEqual([]);
+    await page.locator('.frame .result').first().click();
+    await page.locator('dialog .after > img').waitFor();
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests.every((url) => url.startsWith(pathToFileURL(folder).href))).toBe(true);
+    await page.context().close();
+  });
+
+  it('shows every picture with its thumbnail, and the references beside it', async () => {
+    const { page } = await open();
+    const broken = await page.evaluate(
+      `Promise.all([...document.querySelectorAll('.frame img')].map(async (i) => { i.loading = 'eager'; await i.decode().catch(() => 0); return i.naturalWidth; })).then((w) => [w.length, w.filter((n) => n === 0).length])`,
+    );
+    const [pictures, missing] = broken as [number, number];
+    expect(pictures).toBeGreaterThan(150);
+    expect(missing).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('filters and search', () => {
+  it('leads from a group of failures to its rows', async () => {
+    const { page } = await open();
+    await page.getByRole('link', { name: 'Show in the gallery' }).first().click();
+    await expect.poll(() => page.locator('.frame').count()).toBe(5);
+    expect(await page.locator('.frame .words').first().textContent()).toContain('out of memory');
+    await page.context().close();
+  });
+
+  it('finds rows by words of the prompt, wherever they stand', async () => {
+    const { page } = await open();
+    await page.keyboard.press('/');
+    await page.keyboard.type('rose mug');
+    await expect.poll(() => page.locator('.where [role=status]').textContent()).toMatch(/of \d+$/);
+    await expect
+      .poll(async () =>
+        (await page.locator('.frame .prompt').allTextContents()).every(
+          (text) => /rose/.test(text) && /mug/.test(text),
+        ),
+      )
+      .toBe(true);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.where [role=status]').textContent()).toBe('1–96 of 300');
+    await page.context().close();
+  });
+
+  it('says so when nothing is found', async () => {
+    const { page } = await open();
+    await page.getByRole('searchbox').fill('zebra');
+    await expect.poll(() => page.locator('.sheet').textContent()).toBe('No row is like that.');
+    await page.context().close();
+  });
+
+  it('turns pages, also by walking past the last frame', async () => {
+    const { page } = await open();
+    await page.getByRole('button', { name: 'Next page' }).first().click();
+    await expect.poll(() => page.locator('.where [role=status]').textContent()).toBe('97–192 of 300');
+    await page.locator('.frame .result').first().focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => page.locator('.where [role=status]').textContent()).toBe('1–96 of 300');
+    expect(await page.evaluate(`document.activeElement.textContent`)).toContain('mug-0096');
+    await page.context().close();
+  });
+});
+
+describe('review by mouse', () => {
+  it('rejects, changes prompt and resolution, tells the price, and hands over a manifest', async () => {
+    const { page } = await open();
+    await page.getByRole('button', { name: 'Reject bottle-0001' }).click();
+    await page.getByRole('button', { name: 'plant-0003, completed' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.locator('.price').textContent()).toBe('A repeat costs $0.0875.');
+    await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Put the plant on a red table');
+    await dialog.getByRole('radio', { name: '4k' }).check();
+    expect(await dialog.locator('.price').textContent()).toBe('A repeat costs $0.175.');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    expect(await page.locator('.tray .sums p').textContent()).toBe(
+      '2 rows rejected Repeating them costs $0.26.',
+    );
+
+    const { name, text } = await download(page, () =>
+      page.getByRole('button', { name: 'Download manifest' }).click(),
+    );
+    expect(name).toBe('edits.redo.csv');
+    const [head, first, second] = text.split('\r\n');
+    expect(head).toContain('id');
+    expect(first).toContain('bottle-0001');
+    expect(second).toContain('plant-0003');
+    expect(second).toContain('Put the plant on a red table');
+    expect(second).toContain('4k');
+    expect(await page.locator('.how code').textContent()).toMatch(
+      /^millrace run edits\.redo\.csv --out \S+edits\.out --changed redo/,
+    );
+    await page.context().close();
+  });
+
+  it('keeps the marks when the page is opened again, and drops them when they are cleared', async () => {
+    const { page } = await open();
+    await page.getByRole('button', { name: 'Reject lamp-0002' }).click();
+    await page.reload();
+    await expect.poll(() => page.locator('.frame.rejected').count()).toBe(1);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.reload();
+    await page.locator('.frame').first().waitFor();
+    expect(await page.locator('.frame.rejected').count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('offers no repeat of a row that may be paid for', async () => {
+    const { page } = await open();
+    await page.getByRole('group', { name: 'Filter' }).getByRole('button', { name: /^Held/ }).click();
+    await expect.poll(() => page.locator('.frame').count()).toBe(2);
+    expect(await page.locator('.frame .reject').count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('shows earlier pictures behind the latest', async () => {
+    const { page } = await open();
+    await page.getByRole('button', { name: /^Bought again/ }).click();
+    await expect.poll(() => page.locator('.frame').count()).toBe(7);
+    await page.locator('.frame .result').first().click();
+    expect(await page.locator('.earlier figcaption').textContent()).toContain('nicer');
+    await page.context().close();
+  });
+});
+
+describe('review by keyboard alone', () => {
+  it('walks, rejects, opens, edits and downloads', async () => {
+    const { page } = await open();
+    for (const key of ['j', 'j', 'x', 'j', 'Enter']) await page.keyboard.press(key);
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    expect(await dialog.locator('h2').textContent()).toBe('chair-0004');
+    await page.keyboard.press('e');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('A chair, x marks the spot');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => dialog.locator('h2').textContent()).toBe('clock-0005');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => dialog.count()).toBe(0);
+    expect(await page.evaluate(`document.activeElement.textContent`)).toContain('clock-0005');
+
+    await page.getByRole('button', { name: 'Download manifest' }).focus();
+    const { text } = await download(page, () => page.keyboard.press('Enter'));
+    expect(text.split('\r\n').length).toBe(4);
+    expect(text).toContain('plant-0003');
+    expect(text).toContain('"A chair, x marks the spot"');
+    await page.context().close();
+  });
+
+  it('moves by rows of frames and leaves a typed x alone', async () => {
+    const { page } = await open();
+    await page.locator('.frame .result').first().focus();
+    await page.keyboard.press('ArrowDown');
+    const label = await page.evaluate<string>(`document.activeElement.textContent`);
+    const columns = await page.evaluate<number>(
+      `getComputedStyle(document.querySelector('.sheet')).gridTemplateColumns.split(' ').length`,
+    );
+    expect(Number(/-(\d{4})/.exec(label)![1])).toBe(1 + columns);
+    await page.keyboard.press('/');
+    await page.keyboard.type('x');
+    expect(await page.locator('.frame.rejected').count()).toBe(0);
+    await page.context().close();
+  });
+});
