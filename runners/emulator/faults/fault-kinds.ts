@@ -47,7 +47,7 @@ const kinds: Record<string, Omit<FaultKind, 'name'>> = {
   'wrong-id': { stage: 'after', possible: jobReplies, usual: polls, check: none },
   'unknown-status': { stage: 'after', possible: jobReplies, usual: polls, check: optionalText },
   backwards: { stage: 'after', possible: polls, usual: polls, check: none },
-  'early-runsync': { stage: 'job', possible: ['runsync'], usual: ['runsync'], check: none },
+  'early-runsync': { stage: 'job', possible: ['runsync'], usual: ['runsync'], check: earlyStatus },
   price: ofJobs(factor),
   'no-cost': ofJobs(none),
   'null-cost': ofJobs(none),
@@ -72,6 +72,12 @@ function none(value: string | undefined): string | undefined {
 
 function optionalText(): undefined {
   return undefined;
+}
+
+function earlyStatus(value: string | undefined): string | undefined {
+  return value === undefined || value === 'IN_QUEUE' || value === 'IN_PROGRESS'
+    ? undefined
+    : 'takes IN_QUEUE or IN_PROGRESS behind a colon';
 }
 
 function milliseconds(value: string | undefined): string | undefined {

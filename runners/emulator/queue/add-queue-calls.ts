@@ -46,7 +46,9 @@ export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Se
 async function runsync(service: Service, call: Call, faults: readonly Fault[]): Promise<Answer> {
   const waitMs = readWait(call.req.query('wait'));
   const job = await acceptJob(service, call, 'runsync', faults);
-  await waitForJob(job, service.clock, jobFault(job, 'early-runsync') ? 0 : waitMs, () => hasEnded(job));
+  const early = jobFault(job, 'early-runsync');
+  if (early) return jsonAnswer(JSON.stringify({ id: job.id, status: early.value ?? 'IN_PROGRESS' }));
+  await waitForJob(job, service.clock, waitMs, () => hasEnded(job));
   return jsonAnswer(jobReplyText(job), job.status === 'FAILED' ? (job.httpStatus ?? 200) : 200);
 }
 
