@@ -19,7 +19,10 @@ export function cancelOnTeardown<O>(job: Job<O>): Observable<JobEvent<O>> {
         ended = true;
         subscriber.error(error);
       },
-      complete: () => subscriber.complete(),
+      complete: () => {
+        ended = true;
+        subscriber.complete();
+      },
     });
     return () => {
       subscription.unsubscribe();

@@ -47,12 +47,12 @@ describe('retryWithBackoff', () => {
   it('errors with what its functions throw', () => {
     inVirtualTime(({ cold, expectObservable, scheduler }) => {
       const config = { delayMs: () => 1, waiting: () => 'w', scheduler };
-      const broken = () => {
+      const broken = (): never => {
         throw new Error('broken');
       };
-      const inDelay = cold<string>('-#').pipe(retryWithBackoff({ ...config, delayMs: broken }));
+      const inDelay = cold('-#').pipe(retryWithBackoff<string>({ ...config, delayMs: broken }));
       expectObservable(inDelay).toBe('-#', undefined, new Error('broken'));
-      const inWaiting = cold<string>('-#').pipe(retryWithBackoff({ ...config, waiting: broken }));
+      const inWaiting = cold('-#').pipe(retryWithBackoff<string>({ ...config, waiting: broken }));
       expectObservable(inWaiting).toBe('-#', undefined, new Error('broken'));
     });
   });
