@@ -124,6 +124,17 @@ export class ForgetfulDisk implements Disk {
     return next;
   }
 
+  /** The same disk for the next process, when this one is killed and the power stays: nothing is lost, and nothing more durable. */
+  handOver(options: ForgetfulDiskOptions = { random: this.random }): ForgetfulDisk {
+    this.crash();
+    const next = new ForgetfulDisk(options);
+    next.names = this.names;
+    next.durableNames = this.durableNames;
+    next.unsyncedNames = this.unsyncedNames;
+    for (const folder of this.folders) next.folders.add(folder);
+    return next;
+  }
+
   async open(path: string, flags: 'r' | 'r+' | 'a+' | 'wx'): Promise<DiskFile> {
     await this.call('open', path);
     if (this.folders.has(path)) throw failure('EISDIR', 'open', path);

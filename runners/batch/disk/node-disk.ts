@@ -26,8 +26,17 @@ const openFlags = {
   wx: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
 } as const;
 
-/** Some systems cannot open a folder (Windows) or cannot sync it (a few network file systems): there a rename is as durable as it gets. */
-const cannotSyncFolders = new Set(['EISDIR', 'EPERM', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF']);
+/** Some systems cannot open a folder (Windows, or without the right to read it) or cannot sync it (a few network file systems): there a rename is as durable as it gets. */
+const cannotSyncFolders = new Set([
+  'EISDIR',
+  'EPERM',
+  'EINVAL',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EBADF',
+  'EACCES',
+]);
 
 async function syncFolder(path: string): Promise<void> {
   try {

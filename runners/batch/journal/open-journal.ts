@@ -32,29 +32,25 @@ export async function openJournal(
 ): Promise<Journal> {
   const path = journalPath(folder);
   try {
-    await makeFolder(disk, folder);
+    if ((await disk.stat(folder)) === undefined) await disk.mkdir(folder);
     if ((await disk.stat(path)) === undefined) await openAppendFile(disk, path).then((file) => file.close());
-    return await openFound(disk, path, await readOrRepair(disk, path, options));
+    return await openFound(disk, folder, await readOrRepair(disk, path, options));
   } catch (error) {
     throw journalFault(path, 'opened', error);
   }
 }
 
-async function openFound(disk: Disk, path: string, found: Found): Promise<Journal> {
+async function openFound(disk: Disk, folder: string, found: Found): Promise<Journal> {
+  const path = journalPath(folder);
   const file = await openAppendFile(disk, path, found.goodEnd);
   try {
     await cutTornTail(file, found);
+    await syncNames(disk, folder, found);
   } catch (error) {
     await file.close().catch(() => undefined);
     throw error;
   }
   return new FileJournal(disk, path, file, found);
-}
-
-async function makeFolder(disk: Disk, folder: string): Promise<void> {
-  if ((await disk.stat(folder)) !== undefined) return;
-  await disk.mkdir(folder);
-  await disk.syncFolder(folderOf(folder));
 }
 
 async function readOrRepair(disk: Disk, path: string, options: OpenJournalOptions): Promise<Found> {
@@ -76,6 +72,12 @@ async function cutTornTail(
   if (tornBytes > 0) await file.cutTo(goodEnd);
   if (newlineMissing) await file.append(Buffer.from('\n'));
   await file.sync();
+}
+
+/** Whoever made the folder, the file, or renamed a repaired one to it, may have died before the name was durable. */
+async function syncNames(disk: Disk, folder: string, { recovery }: RecoveredFile): Promise<void> {
+  await disk.syncFolder(folder);
+  if (recovery.records === 0) await disk.syncFolder(folderOf(folder));
 }
 
 class FileJournal extends RecoveredJournal implements Journal {

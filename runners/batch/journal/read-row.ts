@@ -3,18 +3,23 @@ import { readLines } from '../disk/read-lines.js';
 import { decodeRecord } from './line/decode-record.js';
 import type { PendingRow, RowRecords } from './journal.js';
 import type { JournalRecord, RecordOf } from './record.js';
+import type { RecoveredFile } from './recover.js';
 import type { Recovery } from './recovery.js';
 import { bookings } from './rows/tally.js';
 
 const recordChunkBytes = 16 << 10;
 
 /** The last records of the row with this index, each read from its place in the file. */
-export async function readRow(file: DiskFile, recovery: Recovery, row: number): Promise<RowRecords> {
+export async function readRow(
+  file: DiskFile,
+  { recovery, goodEnd }: RecoveredFile,
+  row: number,
+): Promise<RowRecords> {
   const { table } = recovery;
-  const intent = await readAt<'intent'>(file, table.intentAt.get(row));
-  const accepted = await readAt<'accepted'>(file, table.acceptedAt.get(row));
-  const reply = await readAt<'reply'>(file, table.replyAt.get(row));
-  const outcome = await readAt<'outcome'>(file, table.outcomeAt.get(row));
+  const intent = await readAt<'intent'>(file, table.intentAt.get(row), goodEnd);
+  const accepted = await readAt<'accepted'>(file, table.acceptedAt.get(row), goodEnd);
+  const reply = await readAt<'reply'>(file, table.replyAt.get(row), goodEnd);
+  const outcome = await readAt<'outcome'>(file, table.outcomeAt.get(row), goodEnd);
   const jobId =
     accepted?.jobId ??
     reply?.jobId ??
@@ -33,11 +38,12 @@ export async function readRow(file: DiskFile, recovery: Recovery, row: number): 
 }
 
 /** The rows that have not ended: accepted ones first, the oldest in front, because the service keeps results for a while only. */
-export async function readPending(file: DiskFile, recovery: Recovery): Promise<Map<string, PendingRow>> {
+export async function readPending(file: DiskFile, found: RecoveredFile): Promise<Map<string, PendingRow>> {
   const pending: PendingRow[] = [];
+  const { recovery } = found;
   for (let index = 0; index < recovery.table.length; index++) {
     if (!isPending(recovery.statusAt(index))) continue;
-    const row = (await readRow(file, recovery, index)) as PendingRow;
+    const row = (await readRow(file, found, index)) as PendingRow;
     pending.push({ ...row, price: priceOf(recovery, index) });
   }
   pending.sort(
@@ -62,9 +68,10 @@ function priceOf({ tally }: Recovery, row: number): number | null {
 async function readAt<K extends JournalRecord['k']>(
   file: DiskFile,
   place: number,
+  to: number,
 ): Promise<RecordOf<K> | undefined> {
   if (place === 0) return undefined;
-  for await (const { bytes } of readLines(file, { from: place - 1, chunkBytes: recordChunkBytes })) {
+  for await (const { bytes } of readLines(file, { from: place - 1, to, chunkBytes: recordChunkBytes })) {
     return decodeRecord(bytes).record as RecordOf<K>;
   }
   return undefined;

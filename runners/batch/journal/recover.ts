@@ -16,6 +16,9 @@ export interface RecoveredFile {
   readonly tornBytes: number;
 }
 
+const leastChunkBytes = 4 << 10;
+const mostChunkBytes = 1 << 20;
+
 /**
  * Reads a journal once, from the first byte to the last. A record that was being written when the process or the machine
  * died is passed over; nobody was told that it was durable, so nothing was done on its account.
@@ -24,7 +27,8 @@ export interface RecoveredFile {
  */
 export async function recover(file: DiskFile, path: string): Promise<RecoveredFile> {
   const pass = new Pass(path);
-  for await (const { bytes, offset } of readLineBlocks(file)) pass.block(bytes, offset);
+  const chunkBytes = Math.min(Math.max(await file.size(), leastChunkBytes), mostChunkBytes);
+  for await (const { bytes, offset } of readLineBlocks(file, { chunkBytes })) pass.block(bytes, offset);
   pass.recovery.finish();
   return pass.result();
 }

@@ -19,7 +19,7 @@ export async function readJournal(disk: Disk, path: string): Promise<Found> {
   const file = await disk.open(path, 'r');
   try {
     const found = await recover(file, path);
-    return { ...found, pending: await readPending(file, found.recovery) };
+    return { ...found, pending: await readPending(file, found) };
   } finally {
     await file.close();
   }
@@ -67,7 +67,7 @@ export class RecoveredJournal implements JournalReader {
   }
 
   private read(file: DiskFile, row: number): Promise<RowRecords> {
-    return readRow(file, this.found.recovery, row).catch((cause: unknown) => {
+    return readRow(file, this.found, row).catch((cause: unknown) => {
       throw journalFault(this.path, 'read', cause);
     });
   }

@@ -1,6 +1,6 @@
 type Store = Uint8Array | Uint16Array | Uint32Array;
 
-const chunkBits = 16;
+const chunkBits = 12;
 const chunkLength = 1 << chunkBits;
 const chunkMask = chunkLength - 1;
 
@@ -33,7 +33,9 @@ export class WideColumn {
     return this.high.get(index) * 0x1_0000_0000 + this.low.get(index);
   }
 
+  /** @throws {RangeError} where the value does not fit. */
   set(index: number, value: number): void {
+    if (!(value >= 0 && value <= WideColumn.max)) throw new RangeError(`${value} does not fit in 40 bits`);
     this.low.set(index, value >>> 0);
     this.high.set(index, Math.floor(value / 0x1_0000_0000));
   }

@@ -3,6 +3,7 @@ import type { MoneyBySource, ReportedPrice, Totals } from '../journal.js';
 import type { CostSource } from '../record.js';
 import { statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
+import { WideColumn } from './column.js';
 import type { RowTable } from './row-table.js';
 
 /** What a row's latest purchase counts as. One byte in the table. */
@@ -46,10 +47,11 @@ export class Tally {
   /** Books the row's purchase as `booking`, in place of what it was. `amount` NaN: no price is known, 0 is booked. */
   book(row: number, booking: Booking, amount: number): void {
     this.unbook(row);
-    const known = Number.isNaN(amount) ? 0 : amount;
+    const isPrice = amount >= 0 && amount <= WideColumn.max;
+    const known = isPrice ? Math.round(amount) : 0;
     this.rows.booking.set(row, booking);
     this.rows.amount.set(row, known);
-    if (Number.isNaN(amount)) this.markUnpriced(row);
+    if (!isPrice) this.markUnpriced(row);
     this.add(row, booking, known, 1);
   }
 
