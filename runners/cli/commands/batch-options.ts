@@ -1,5 +1,4 @@
-import type { Observable } from 'rxjs';
-import type { RunBatchOptions } from '../../batch/run-batch.js';
+import type { RunBatchOptions } from '../../batch/run/run-options.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import type { RunOptions } from '../options/run-options.js';
@@ -18,7 +17,7 @@ export interface StartedRun {
 }
 
 /** The options of the command line as the batch runner takes them. */
-export function batchOptions(run: StartedRun, stop: Observable<'graceful' | 'now'>): RunBatchOptions {
+export function batchOptions(run: StartedRun): RunBatchOptions {
   const { source, out, options, target } = run;
   const { baseUrl, lbBaseUrl, apiKey, local, resolveImage } = target;
   return {
@@ -34,7 +33,6 @@ export function batchOptions(run: StartedRun, stop: Observable<'graceful' | 'now
     ...(lbBaseUrl !== undefined && { lbBaseUrl }),
     ...paceOf(options),
     ...choicesOf(options),
-    stop,
   };
 }
 
@@ -51,9 +49,10 @@ function paceOf(options: RunOptions): Partial<RunBatchOptions> {
 }
 
 function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
-  const { onUnknown, retry, changed, limit, only, skipInvalid, download, maxCost, halt } = options;
+  const { onUnknown, repair, retry, changed, limit, only, skipInvalid, download, maxCost, halt } = options;
   return {
     onUnknown,
+    repair,
     changed,
     skipInvalid,
     download,

@@ -8,6 +8,7 @@ import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/run-options.js';
 import { countOf } from '../words/amounts.js';
+import { plainText } from '../words/plain-text.js';
 import { invalidText } from '../words/plan-text.js';
 import { selectRows } from './select-rows.js';
 
@@ -22,9 +23,19 @@ export async function planSource(
     ...manifestSettings(source, options),
     ...(options.local && { resolveImage: await plannedImages(source.folder) }),
   };
-  return planManifest(selectRows(readManifest(bytes, settings), options), {
+  const rows = selectRows(readManifest(bytes, settings), options, refuseMissing);
+  return planManifest(rows, {
     priceOf: createPriceBook().priceOf,
   });
+}
+
+/** Ids that `--only` names and no row has are a slip of the hand: throws `UsageError`. */
+export function refuseMissing(ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const shown = ids.slice(0, 20).map((id) => `"${plainText(id, 60)}"`);
+  throw new UsageError([
+    `--only: no row has the id ${shown.join(', ')}${ids.length > shown.length ? ', …' : ''}`,
+  ]);
 }
 
 /** Says what is wrong with which row, and throws `UsageError` unless invalid rows are to be left out. */

@@ -1,26 +1,20 @@
 import type { ManifestItem } from '../../batch/manifest/row.js';
-import { UsageError } from '../io/usage-error.js';
-import { plainText } from '../words/plain-text.js';
+import { SelectRows } from '../../batch/run/select-rows.js';
 
 /**
- * The part of a manifest that `--only` and `--limit` leave, and every invalid row of all of it. Throws `UsageError` at
- * the end when `--only` names an id that no row has.
+ * The part of a manifest that `--only` and `--limit` leave, and every invalid row of all of it. `missing` is called at
+ * the end with the ids of `--only` that no row has, if there are any.
  */
 export async function* selectRows(
   items: AsyncIterable<ManifestItem>,
   part: { readonly limit?: number | undefined; readonly only?: readonly string[] | undefined },
+  missing: (ids: readonly string[]) => void,
 ): AsyncGenerator<ManifestItem> {
-  const wanted = part.only === undefined ? undefined : new Set(part.only);
-  const missing = new Set(part.only);
-  let left = part.limit ?? Number.POSITIVE_INFINITY;
+  const only = part.only === undefined ? undefined : new Set(part.only);
+  const select = new SelectRows({ limit: part.limit ?? Number.MAX_SAFE_INTEGER, only });
   for await (const item of items) {
-    if (item.row.id !== undefined) missing.delete(item.row.id);
-    if (!item.valid) yield item;
-    else if (left > 0 && (wanted?.has(item.row.id) ?? true)) {
-      left -= 1;
-      yield item;
-    }
+    if (item.row.id !== undefined) select.see(item.row.id);
+    if (!item.valid || select.takes(item.row.id)) yield item;
   }
-  const names = [...missing].map((id) => `"${plainText(id, 60)}"`).join(', ');
-  if (names !== '') throw new UsageError([`--only: no row has the id ${names}`]);
+  if (select.missing().length > 0) missing(select.missing());
 }

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { DiskFault } from '../../batch/disk/disk-fault.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
@@ -10,7 +11,7 @@ export type SpooledManifest = ManifestSource & { readonly path: string };
 
 /**
  * A manifest from stdin is kept in the run's folder first, whole, so that it can be checked before anything is sent and
- * a later start can say what has changed. A manifest that is a file stays where it is.
+ * a later start can say what has changed. A manifest that is a file stays where it is. Throws `DiskFault`.
  */
 export async function spoolInput(
   source: ManifestSource,
@@ -18,17 +19,17 @@ export async function spoolInput(
   io: Pick<CliIo, 'stdin'>,
 ): Promise<SpooledManifest> {
   if (source.path !== undefined) return { ...source, path: source.path };
-  await mkdir(out, { recursive: true });
   const path = join(out, `manifest.${source.format}`);
   const draft = join(out, `manifest.${process.pid}.tmp`);
   try {
+    await mkdir(out, { recursive: true });
     await pipeline(io.stdin, createWriteStream(draft, { flush: true }));
     await rename(draft, path);
     const folder = await open(out);
     await folder.sync().finally(() => folder.close());
   } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw new DiskFault(out, (error as NodeJS.ErrnoException).code, error);
   }
   return { ...source, path };
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { RunEvent } from '../../batch/run-batch.js';
+import type { RunEvent } from '../../batch/run/run-event.js';
 import type { FailureGroup } from '../words/group-failures.js';
 import { failureText, outcomeText } from '../words/outcome-text.js';
 import { plainText } from '../words/plain-text.js';
@@ -21,8 +21,8 @@ const files = [
 ];
 
 /**
- * Says how a run ended: one sentence, the figures, the failures by cause, and where the files are; with `--json` the
- * summary on stdout; with `--quiet` nothing at all of a run that needs nobody. Returns the exit code.
+ * Says how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json` the
+ * summary stands on stdout; with `--quiet` nothing is said of a run that needs nobody. Returns the exit code.
  */
 export async function tellOutcome(
   run: StartedRun,
@@ -32,14 +32,24 @@ export async function tellOutcome(
   const { io, options, out } = run;
   const { exitCode, summary } = finished;
   const sentence = plainText(finished.reason, 2000);
+  if (summary === undefined) {
+    io.stderr.write(`error: ${sentence}\n`);
+    return exitCode;
+  }
   if (options.json) io.stdout.write(`${JSON.stringify(summary)}\n`);
-  const text = [sentence, ...outcomeText(summary), ...failureText(groups), ...(await filesText(out, io.cwd))];
   if (options.quiet) {
     if (exitCode !== 0) io.stderr.write(`${[sentence, ...failureText(groups)].join('\n')}\n`);
-  } else {
-    (options.json ? io.stderr : io.stdout).write(`${text.join('\n')}\n`);
-    if (!options.json && io.stdout.isTTY !== true) io.stderr.write(`${sentence}\n`);
+    return exitCode;
   }
+  const lines = [
+    sentence,
+    ...outcomeText(summary),
+    ...failureText(groups),
+    ...(await filesText(out, io.cwd)),
+  ];
+  (options.json ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
+  // Who looks at stderr alone, because stdout goes into a file, is told as well.
+  if (!options.json && io.stdout.isTTY !== true) io.stderr.write(`${sentence}\n`);
   return exitCode;
 }
 

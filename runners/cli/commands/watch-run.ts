@@ -1,44 +1,36 @@
-import { asyncScheduler, lastValueFrom, tap } from 'rxjs';
-import { runBatch, type RunEvent } from '../../batch/run-batch.js';
+import { lastValueFrom, tap } from 'rxjs';
+import { runBatch } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
-import { foldProgress } from '../progress/fold-progress.js';
-import { openDisplay } from '../progress/open-display.js';
-import { groupFailures } from '../words/group-failures.js';
-import { plainText } from '../words/plain-text.js';
+import { trackConnections } from '../io/track-connections.js';
+import { viewRun } from '../progress/view-run.js';
+import { agreeToPlan } from './agree-to-plan.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
 import { tellOutcome } from './tell-outcome.js';
 
 /** Lets a run go to its end while showing where it stands, tells how it ended, and returns its exit code. */
 export async function watchRun(run: StartedRun): Promise<number> {
-  const { io, options } = run;
-  const scheduler = io.scheduler ?? asyncScheduler;
-  const fold = foldProgress({ concurrency: options.concurrency, startedAt: scheduler.now() });
-  const failures = groupFailures();
-  const display = openDisplay({
-    stream: io.stderr,
-    env: io.env,
-    quiet: options.quiet,
-    scheduler,
-    view: fold.view,
-  });
-  const stop = listenForStop(io, (how) => {
-    fold.noteStopping();
-    if (how === 'now') display.note('stopping at once');
-  });
-  const look = (event: RunEvent) => {
-    fold.take(event, scheduler.now());
-    if (event.type === 'started') run.fault.folder = run.out;
-    if (event.type === 'warning') display.note(`warning: ${plainText(event.message)}`);
-    if (event.type === 'ended' && event.status !== 'completed')
-      failures.take({ id: event.id, code: event.status, message: event.message });
-  };
+  const connections = trackConnections();
+  const stop = listenForStop(run.io);
+  const view = viewRun(run.io, run.options);
+  let refusal: unknown;
   try {
-    const last = await lastValueFrom(runBatch(batchOptions(run, stop.requests$)).pipe(tap(look)));
-    display.close();
+    const events$ = runBatch({
+      ...batchOptions(run),
+      stop: stop.orders$,
+      async confirm(plan, ahead) {
+        view.pause();
+        const agreed = agreeToPlan(plan, ahead, run, stop.first);
+        return (await agreed.catch((error: unknown) => void (refusal = error))) === 'go';
+      },
+    });
+    const last = await lastValueFrom(events$.pipe(tap((event) => view.look(event))));
+    view.close();
+    if (refusal !== undefined) throw refusal;
     if (last.type !== 'finished') throw new Error('a run ended without saying how');
-    return await tellOutcome(run, last, failures.list());
+    return await tellOutcome(run, last, view.failures());
   } finally {
-    display.close();
+    view.close();
     stop.close();
+    connections.letGo();
   }
 }

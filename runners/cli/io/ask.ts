@@ -7,25 +7,31 @@ export function canAsk(io: Pick<CliIo, 'stdin' | 'stderr'>): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true;
 }
 
-/** Asks a yes-or-no question on the terminal. Anything but yes is a no, and so is the end of the input; Ctrl-C interrupts. */
+/**
+ * Asks a yes-or-no question on the terminal. Anything but yes is a no, and so is the end of the input; Ctrl-C and
+ * `stopped` interrupt it.
+ */
 export async function ask(
   question: string,
   io: Pick<CliIo, 'stdin' | 'stderr'>,
+  stopped?: AbortSignal,
 ): Promise<'yes' | 'no' | 'interrupted'> {
   const dialogue = createInterface({ input: io.stdin, output: io.stderr as unknown as Writable });
+  const interrupted = new AbortController();
   const gone = new AbortController();
-  let interrupted = false;
-  dialogue.on('SIGINT', () => {
-    interrupted = true;
-    dialogue.close();
-  });
+  dialogue.on('SIGINT', () => interrupted.abort());
   dialogue.on('close', () => gone.abort());
+  const signal = AbortSignal.any([
+    interrupted.signal,
+    gone.signal,
+    ...(stopped === undefined ? [] : [stopped]),
+  ]);
   try {
-    const answer = await dialogue.question(`${question} [y/N] `, { signal: gone.signal });
+    const answer = await dialogue.question(`${question} [y/N] `, { signal });
     return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
   } catch {
     io.stderr.write('\n');
-    return interrupted ? 'interrupted' : 'no';
+    return interrupted.signal.aborted || stopped?.aborted === true ? 'interrupted' : 'no';
   } finally {
     dialogue.close();
   }

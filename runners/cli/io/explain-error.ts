@@ -23,6 +23,14 @@ const exitCodes: Readonly<Record<string, number>> = {
   manifest: 2,
   'invalid-option': 2,
   'emulator-option': 2,
+  'price-file': 2,
+  disk: 74,
+  'journal-broken': 74,
+  'journal-newer': 74,
+  'journal-io': 74,
+  'lock-io': 74,
+  'lock-unavailable': 74,
+  held: 75,
 };
 
 /** Tells a person why a command could not do its work, and returns the exit code for it. */

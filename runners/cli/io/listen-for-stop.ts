@@ -1,34 +1,37 @@
 import { ReplaySubject, type Observable } from 'rxjs';
-import type { CliIo, StopSignal } from './cli-io.js';
+import type { CliIo } from './cli-io.js';
 
-/** How a run is told to end: first in good order, then at once. */
-export interface StopRequests {
-  readonly requests$: Observable<'graceful' | 'now'>;
-  /** The first signal that came. */
-  signal(): StopSignal | undefined;
+/** What a signal asks of a run. */
+export interface SignalOrder {
+  readonly how: 'graceful' | 'now';
+  /** 128 and the number of the signal, as a shell counts. */
+  readonly exitCode: number;
+}
+
+export interface StopOrders {
+  readonly orders$: Observable<SignalOrder>;
+  /** Aborts at the first of them. */
+  readonly first: AbortSignal;
   /** Lets signals end the process again as they always do. */
   close(): void;
 }
 
-/** Takes SIGINT and SIGTERM: the first is a request to stop in good order, any further one to stop at once. */
-export function listenForStop(
-  io: Pick<CliIo, 'onStop'>,
-  heard: (how: 'graceful' | 'now') => void,
-): StopRequests {
-  const requests = new ReplaySubject<'graceful' | 'now'>();
-  let first: StopSignal | undefined;
+const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Takes SIGINT and SIGTERM: the first is the order to stop in good order, every further one to stop at once. */
+export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
+  const orders = new ReplaySubject<SignalOrder>();
+  const first = new AbortController();
   const ignore = io.onStop((signal) => {
-    const how = first === undefined ? 'graceful' : 'now';
-    first ??= signal;
-    heard(how);
-    requests.next(how);
+    orders.next({ how: first.signal.aborted ? 'now' : 'graceful', exitCode: exitCodes[signal] });
+    first.abort();
   });
   return {
-    requests$: requests.asObservable(),
-    signal: () => first,
+    orders$: orders.asObservable(),
+    first: first.signal,
     close() {
       ignore();
-      requests.complete();
+      orders.complete();
     },
   };
 }

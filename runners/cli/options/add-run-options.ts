@@ -81,6 +81,7 @@ function addDecisionOptions(command: Command): void {
       'rows that were bought and have changed since: keep or redo (default: keep)',
     )
     .option('--halt <N|P%>', 'stop when so many rows have failed')
+    .option('--repair', 'go on where the journal is damaged: what cannot be read is held as unknown')
     .option('--no-download', 'leave pictures at their URLs');
 }
 

@@ -19,12 +19,14 @@ export async function confirmPrice(
   price: MicroDollars,
   consent: { readonly yes: boolean; readonly maxCost?: number | undefined },
   io: Pick<CliIo, 'stdin' | 'stderr'>,
+  stopped?: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
   if (consent.yes) return 'go';
   const cap = consent.maxCost === undefined ? Number.POSITIVE_INFINITY : toMicroDollars(consent.maxCost);
   const stake = Math.min(price, cap);
   if (canAsk(io)) {
-    const answer = stake <= askAbove ? 'yes' : await ask(`This may cost ${formatMoney(stake)}. Go on?`, io);
+    const answer =
+      stake <= askAbove ? 'yes' : await ask(`This may cost ${formatMoney(stake)}. Go on?`, io, stopped);
     if (answer !== 'no') return answer === 'yes' ? 'go' : answer;
     throw new UsageError(['not started, nothing was sent']);
   }

@@ -32,6 +32,7 @@ export const runOptionsSchema = z
     yes: z.boolean().default(false),
     limit: optionValue.wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
     only: optionValue.names().optional(),
+    repair: z.boolean().default(false),
     changed: optionValue.oneOf('keep', 'redo').default('keep'),
     halt: optionValue.halt().optional(),
     skipInvalid: z.boolean().default(false),

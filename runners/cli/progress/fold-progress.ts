@@ -1,5 +1,5 @@
 import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
-import type { RunEvent } from '../../batch/run-batch.js';
+import type { RunEvent } from '../../batch/run/run-event.js';
 import { measurePace } from './measure-pace.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';
@@ -12,8 +12,6 @@ export interface ProgressFold {
   take(event: RunEvent, at: number): void;
   /** What /health said, to stand beside a cause until something moves. */
   noteHealth(words: string): void;
-  /** The run has been told to stop. */
-  noteStopping(): void;
   view(at: number): ProgressView;
 }
 
@@ -23,14 +21,13 @@ export function foldProgress(settings: { concurrency: number; startedAt: number 
   return {
     take: (event, at) => state.take(event, at),
     noteHealth: (words) => void (state.health = words),
-    noteStopping: () => void (state.stopping = true),
     view: (at) => state.view(at),
   };
 }
 
 class ProgressState {
   health: string | undefined;
-  stopping = false;
+  private stopping = false;
   private rows: number | undefined;
   private endedBefore = 0;
   private readonly ended = { completed: 0, failed: 0, unknown: 0 };
@@ -62,7 +59,7 @@ class ProgressState {
     } else if (event.type === 'money') {
       const { spent, unknown, cap } = event;
       this.money = { spent, unknown, ...(cap !== undefined && { cap }) };
-    }
+    } else if (event.type === 'stopping') this.stopping = true;
   }
 
   view(at: number): ProgressView {

@@ -14,7 +14,7 @@ const lineEveryMs = 30_000;
 export interface Display {
   /** A line that stays, above what is redrawn. */
   note(text: string): void;
-  /** Takes the display off the terminal, or writes a log's last line. */
+  /** Takes the display off the terminal, or writes a log's last line. Once; notes can still follow. */
   close(): void;
 }
 
@@ -43,8 +43,9 @@ function plainDisplay({ stream, scheduler, view }: DisplayOptions): Display {
   return {
     note: (text) => void stream.write(`${text}\n`),
     close() {
+      if (ticking.closed) return;
       ticking.unsubscribe();
-      write();
+      if (view(scheduler.now()).rows !== undefined) write();
     },
   };
 }
@@ -70,6 +71,7 @@ function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display 
   return {
     note: (text) => rewrite(drawn, `${text}\u001b[K\n`),
     close() {
+      if (ticking.closed) return;
       ticking.unsubscribe();
       stream.off('resize', draw);
       rewrite([]);

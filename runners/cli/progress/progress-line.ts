@@ -3,9 +3,9 @@ import type { ProgressView } from './progress-view.js';
 
 /** The display as one plain line, for logs and mails: no control characters, nothing that is redrawn. */
 export function progressLine(view: ProgressView): string {
+  if (view.rows === undefined) return 'reading the manifest';
   const done = view.endedBefore + view.completed + view.failed + view.unknown;
-  const rows =
-    view.rows === undefined ? formatCount(done) : `${formatCount(done)} of ${countOf(view.rows, 'row')}`;
+  const rows = `${formatCount(done)} of ${countOf(view.rows, 'row')}`;
   const counts = [
     `${formatCount(view.completed)} completed`,
     view.failed > 0 && `${formatCount(view.failed)} failed`,

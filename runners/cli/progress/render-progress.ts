@@ -74,7 +74,7 @@ function paceSegments(view: ProgressView): Segment[] {
 }
 
 function renderCause(view: ProgressView, width: number, { colors }: Paper): string[] {
-  const said = view.stopping ? 'stopping: waiting for what is in flight; again to stop at once' : view.cause;
+  const said = view.stopping ? 'stopping: waiting for what is in flight' : view.cause;
   return said === undefined ? [] : wrap(said, width).map((line) => colors.yellow(line));
 }
 

@@ -9,7 +9,7 @@ export function describeHealth({ jobs, workers }: Health): string | undefined {
       : ready === 0
         ? 'no worker is up'
         : `${workers.running ?? 0} of ${ready} workers busy`,
-    jobs?.inQueue === undefined ? undefined : `${jobs.inQueue} jobs in the queue, everybody's counted`,
+    jobs?.inQueue === undefined ? undefined : `${jobs.inQueue} jobs in its queue`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : `the service says: ${parts.join(', ')}`;
 }

@@ -4,7 +4,7 @@ import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './amounts.js';
 import { plainText } from './plain-text.js';
 
-/** A plan as people read it: what the manifest holds, what is sent of it, what to look at, and the price. */
+/** A plan as people read it: what the manifest holds, what is sent of it, and what to look at. The price comes last, and elsewhere. */
 export function planText(plan: Plan, name: string): string[] {
   const kinds = Object.entries(plan.byKind).filter(([, count]) => count > 0);
   const resolutions = Object.entries(plan.byResolution).filter(([, count]) => count > 0);
@@ -27,13 +27,11 @@ export function planText(plan: Plan, name: string): string[] {
     ...fact('sent', plan.columnsSent.map((column) => plainText(column, 60)).join(', ')),
     ...fact('not sent', plan.columnsNotSent.map((column) => plainText(column, 60)).join(', ')),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
-    ...fact('price', priceText(plan)),
   ];
 }
 
-/** The price in a few words, with what is not in it. */
-export function priceText(plan: Plan): string {
-  const { estimated, unpriced } = plan.cost;
+/** A price in a few words, with what is not in it. */
+export function priceText({ estimated, unpriced }: Plan['cost']): string {
   const open = unpriced > 0 ? `${countOf(unpriced, 'row')} of no known price` : '';
   if (open === '') return formatMoney(estimated);
   return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;

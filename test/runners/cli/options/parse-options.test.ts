@@ -26,6 +26,7 @@ describe('parseOptions', () => {
       retries: 4,
       onUnknown: 'hold',
       yes: false,
+      repair: false,
       changed: 'keep',
       skipInvalid: false,
       download: true,

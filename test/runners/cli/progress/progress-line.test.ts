@@ -28,13 +28,8 @@ describe('progressLine', () => {
   });
 
   it('leaves out what is not known', () => {
-    const early = {
-      ...view,
-      rows: undefined,
-      rowsPerMinute: undefined,
-      leftMs: undefined,
-      money: { spent: 0, unknown: 0 },
-    };
-    expect(progressLine(early)).toBe('400: 300 completed, 8 in flight; $0.00 spent');
+    const early = { ...view, rowsPerMinute: undefined, leftMs: undefined, money: { spent: 0, unknown: 0 } };
+    expect(progressLine(early)).toBe('400 of 1,000 rows: 300 completed, 8 in flight; $0.00 spent');
+    expect(progressLine({ ...early, rows: undefined })).toBe('reading the manifest');
   });
 });

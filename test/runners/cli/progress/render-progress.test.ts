@@ -70,7 +70,7 @@ describe('renderProgress', () => {
     const early = { ...view, rows: undefined, rowsPerMinute: undefined, leftMs: undefined };
     expect(renderProgress(early, paper)[0]).toBe('reading the manifest');
     expect(renderProgress({ ...view, stopping: true, cause: 'queue not moving' }, paper).at(-1)).toBe(
-      'stopping: waiting for what is in flight; again to stop at once',
+      'stopping: waiting for what is in flight',
     );
   });
 

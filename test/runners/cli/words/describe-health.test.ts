@@ -5,7 +5,7 @@ describe('describeHealth', () => {
   it.each([
     [
       { workers: { idle: 0, running: 0 }, jobs: { inQueue: 12 } },
-      "the service says: no worker is up, 12 jobs in the queue, everybody's counted",
+      'the service says: no worker is up, 12 jobs in its queue',
     ],
     [{ workers: { idle: 1, running: 3 } }, 'the service says: 3 of 4 workers busy'],
     [{}, undefined],

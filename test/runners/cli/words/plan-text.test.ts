@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { InvalidRow } from '../../../../runners/batch/manifest/row.js';
 import type { Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
-import { invalidText, planJson, planText } from '../../../../runners/cli/words/plan-text.js';
+import { invalidText, planJson, planText, priceText } from '../../../../runners/cli/words/plan-text.js';
 
 const plan = {
   rows: 1200,
@@ -17,7 +18,7 @@ const plan = {
 } as unknown as Plan;
 
 describe('planText', () => {
-  it('says what is in a manifest, what to look at, and the price', () => {
+  it('says what is in a manifest, and what to look at', () => {
     expect(planText(plan, 'edits.csv')).toEqual([
       'edits.csv: 1,200 rows',
       '  kinds        edit 1,199, job 1',
@@ -27,14 +28,24 @@ describe('planText', () => {
       '  sent         images, prompt',
       '  not sent     note, ab',
       '  warning: column "Resolution" is not sent: did you mean "resolution"?',
-      '  price        $122.325 and 1 row of no known price',
     ]);
+  });
+});
+
+describe('priceText', () => {
+  it.each([
+    [122_325_000, 0, '$122.325'],
+    [122_325_000, 1, '$122.325 and 1 row of no known price'],
+    [0, 2, '2 rows of no known price'],
+    [0, 0, '$0.00'],
+  ])('%i and %i unpriced', (estimated, unpriced, text) => {
+    expect(priceText({ estimated, unpriced })).toBe(text);
   });
 });
 
 describe('invalidText', () => {
   it('names file, line, row, column and rule of each problem', () => {
-    const firstInvalid = [
+    const firstInvalid: InvalidRow[] = [
       {
         row: 1,
         line: 2,

@@ -1,0 +1,30 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+
+const channel = 'net.client.socket';
+
+/** The connections that are opened while a run goes. */
+export interface Connections {
+  /** Lets the process end whatever is still open. */
+  letGo(): void;
+}
+
+/**
+ * Remembers the connections that this process opens from now on. A paid request is never taken back, so that a run which
+ * is told to stop at once leaves it on the wire: its connection must not hold the process until its time is over.
+ */
+export function trackConnections(): Connections {
+  const open = new Set<Socket>();
+  const remember = (message: unknown) => {
+    const { socket } = message as { socket: Socket };
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  };
+  subscribe(channel, remember);
+  return {
+    letGo() {
+      unsubscribe(channel, remember);
+      for (const socket of open) socket.unref();
+    },
+  };
+}

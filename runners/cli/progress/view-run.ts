@@ -1,0 +1,46 @@
+import { asyncScheduler } from 'rxjs';
+import type { RunEvent } from '../../batch/run/run-event.js';
+import type { CliIo } from '../io/cli-io.js';
+import { groupFailures, type FailureGroup } from '../words/group-failures.js';
+import { plainText } from '../words/plain-text.js';
+import { foldProgress } from './fold-progress.js';
+import { openDisplay } from './open-display.js';
+
+/** A run as a person sees it while it goes. */
+export interface RunView {
+  look(event: RunEvent): void;
+  /** Takes the display away until the run has started. */
+  pause(): void;
+  close(): void;
+  /** What failed so far, by cause. */
+  failures(): FailureGroup[];
+}
+
+/** Turns the events of a run into what stderr shows: the display, and a line for each warning. */
+export function viewRun(
+  io: CliIo,
+  options: { readonly concurrency: number; readonly quiet: boolean },
+): RunView {
+  const { concurrency, quiet } = options;
+  const scheduler = io.scheduler ?? asyncScheduler;
+  const fold = foldProgress({ concurrency, startedAt: scheduler.now() });
+  const groups = groupFailures();
+  const open = () =>
+    openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: (at) => fold.view(at) });
+  let display = open();
+  return {
+    look(event) {
+      fold.take(event, scheduler.now());
+      if (event.type === 'started') {
+        display.close();
+        display = open();
+      } else if (event.type === 'warning') display.note(`warning: ${plainText(event.message)}`);
+      else if (event.type === 'stopping' && !quiet) display.note(`stopping: ${plainText(event.reason)}`);
+      else if (event.type === 'ended' && event.status !== 'completed')
+        groups.take({ id: event.id, code: event.status, message: event.message });
+    },
+    pause: () => display.close(),
+    close: () => display.close(),
+    failures: () => groups.list(),
+  };
+}

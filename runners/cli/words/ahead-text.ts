@@ -1,0 +1,25 @@
+import type { Ahead } from '../../batch/run/ahead.js';
+import { countOf, formatCount } from './amounts.js';
+import { priceText } from './plan-text.js';
+
+/** What a start does of its manifest, where that is not simply all of it, and what it costs then. */
+export function aheadText(ahead: Ahead, local: boolean): string[] {
+  const { toSend, retried, redone, toPoll, toDownload, toHold, invalid, ended, price } = ahead;
+  const again = [
+    retried > 0 && `${formatCount(retried)} failed before`,
+    redone > 0 && `${formatCount(redone)} have changed`,
+  ];
+  const told = again.filter((part) => part !== false).join(', ');
+  const parts = [
+    `${countOf(toSend, 'row')} to send${told === '' ? '' : ` (${told})`}`,
+    toPoll > 0 && `${formatCount(toPoll)} to ask about`,
+    toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
+    toHold > 0 && `${formatCount(toHold)} to be held`,
+    invalid > 0 && `${formatCount(invalid)} invalid`,
+    ended > 0 && `${formatCount(ended)} ended before`,
+  ].filter((part) => part !== false);
+  return [
+    `  this start   ${parts.join(', ')}`,
+    `  ${local ? 'would cost  ' : 'may cost    '} ${priceText(price)}${local ? ', and is a rehearsal: nothing is spent' : ''}`,
+  ];
+}
