@@ -8,7 +8,7 @@ import type { Gate } from './gate.js';
 const stormAfter = 5;
 
 /** A probe that was not refused for so long in ms was taken: another one may follow, as work can last for minutes. */
-const probeMs = 5_000;
+const probeMs = 2_000;
 
 export interface Block {
   why: WaitReason;

@@ -32,13 +32,8 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
       alarm = undefined;
     } else {
       const waitMs = Math.ceil(blockOf(pause.blocked(), pace)?.forMs ?? 0);
-      alarm ??= scheduler.schedule(ring, clampTimer(waitMs));
+      alarm ??= scheduler.schedule(release, clampTimer(waitMs));
     }
-  }
-
-  function ring(): void {
-    alarm = undefined;
-    release();
   }
 
   function pass(waiter: Subscriber<Block>): void {
@@ -51,6 +46,8 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
   function release(): void {
     if (releasing) return;
     releasing = true;
+    alarm?.unsubscribe();
+    alarm = undefined;
     for (let next = line.first(); next && !blockOf(pause.blocked(), pace); next = line.first()) {
       line.delete(next);
       pass(next);

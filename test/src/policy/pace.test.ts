@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { createPace } from '../../../src/policy/pace.js';
+
+function clock(): { scheduler: Parameters<typeof createPace>[1]; set: (ms: number) => void } {
+  let nowMs = 0;
+  return { scheduler: { now: () => nowMs } as Parameters<typeof createPace>[1], set: (ms) => (nowMs = ms) };
+}
+
+describe('a pace', () => {
+  it('lets the first pass at once and spaces the others evenly', () => {
+    const { scheduler, set } = clock();
+    const pace = createPace(5, scheduler);
+    expect(pace.waitMs()).toBe(0);
+    pace.take();
+    expect([pace.waitMs(), pace.waitMs(2)]).toEqual([200, 600]);
+    set(150);
+    expect(pace.waitMs()).toBe(50);
+  });
+
+  it('saves nothing up: after a rest there is no burst', () => {
+    const { scheduler, set } = clock();
+    const pace = createPace(5, scheduler);
+    pace.take();
+    set(60_000);
+    pace.take();
+    expect(pace.waitMs()).toBe(200);
+  });
+
+  it('makes up for the lateness of timers where they are coarser than the rate', () => {
+    const { scheduler, set } = clock();
+    const pace = createPace(1_000, scheduler);
+    let sent = 0;
+    for (let nowMs = 0; nowMs < 1_000; nowMs += 10) {
+      set(nowMs);
+      for (; pace.waitMs() === 0; sent++) pace.take();
+    }
+    expect(sent).toBeGreaterThan(980);
+    expect(sent).toBeLessThanOrEqual(1_021);
+  });
+
+  it('is not held for an hour by a clock that is set back', () => {
+    const { scheduler, set } = clock();
+    const pace = createPace(5, scheduler);
+    set(3_600_000);
+    pace.take();
+    set(0);
+    expect(pace.waitMs()).toBe(200);
+  });
+
+  it.each([0, -1, Infinity, Number.NaN])('refuses %d a second', (rate) => {
+    expect(() => createPace(rate, clock().scheduler)).toThrow(InvalidOptionError);
+  });
+});

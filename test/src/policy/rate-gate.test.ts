@@ -1,0 +1,94 @@
+import { concat, NEVER, of } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import type { Gate, RequestKind } from '../../../src/policy/gate.js';
+import { rateGate } from '../../../src/policy/rate-gate.js';
+
+function play(
+  ratePerSecond: number,
+  setUp: (
+    gate: Gate,
+    ask: (atMs: number, name: string, kind?: RequestKind) => void,
+    scheduler: TestScheduler,
+  ) => void,
+): { log: string[]; waits: string[] } {
+  const scheduler = new TestScheduler(() => undefined);
+  const log: string[] = [];
+  const waits: string[] = [];
+  scheduler.run(({ expectObservable }) => {
+    expectObservable(concat(of(0), NEVER), '60s !');
+    const gate = rateGate(ratePerSecond, { scheduler, random: () => 1 });
+    const ask = (atMs: number, name: string, kind: RequestKind = 'submit'): void => {
+      scheduler.schedule(() => {
+        gate.admit({ kind, key: name }).subscribe({
+          next: ({ why, forMs }) => waits.push(`${name} ${forMs} ${why}`),
+          complete: () => log.push(`${scheduler.now()} ${name}`),
+        });
+      }, atMs);
+    };
+    setUp(gate, ask, scheduler);
+  });
+  return { log, waits };
+}
+
+describe('a rate gate', () => {
+  it('spaces all requests evenly, of whatever kind', () => {
+    const { log } = play(10, (_gate, ask) => {
+      ask(0, 'a', 'submit');
+      ask(0, 'b', 'poll');
+      ask(0, 'c', 'cancel');
+      ask(0, 'd', 'other');
+    });
+    expect(log).toEqual(['0 a', '100 b', '200 c', '300 d']);
+  });
+
+  it('lets polls before submissions that came earlier', () => {
+    const { log } = play(10, (_gate, ask) => {
+      for (const name of ['s1', 's2', 's3']) ask(0, name);
+      ask(50, 'p1', 'poll');
+      ask(60, 'p2', 'poll');
+    });
+    expect(log).toEqual(['0 s1', '100 p1', '200 p2', '300 s2', '400 s3']);
+  });
+
+  it('never lets more pass in any second than its rate', () => {
+    const { log } = play(7, (_gate, ask) => {
+      for (let i = 0; i < 100; i++) ask((i * 37) % 900, `r${i}`, i % 3 === 0 ? 'poll' : 'submit');
+    });
+    const times = log.map((line) => Number(line.split(' ')[0]));
+    expect(times).toHaveLength(100);
+    for (const from of times)
+      expect(times.filter((at) => at >= from && at < from + 1_000).length).toBeLessThanOrEqual(7);
+  });
+
+  it('says how long the wait is, from a second on', () => {
+    const { waits } = play(1, (_gate, ask) => {
+      for (const name of ['a', 'b', 'c']) ask(0, name);
+    });
+    expect(waits).toEqual(['b 1000 gate', 'c 2000 gate']);
+  });
+
+  it('pauses for a 429 as well, and goes on at its rate', () => {
+    const { log } = play(10, (gate, ask, scheduler) => {
+      ask(0, 'a');
+      scheduler.schedule(() => gate.observe({ kind: 'submit', status: 429, retryAfterMs: 1_000 }), 10);
+      ask(20, 'b');
+      ask(30, 'c');
+      scheduler.schedule(() => gate.observe({ kind: 'submit', status: 200 }), 1_020);
+    });
+    expect(log).toEqual(['0 a', '1010 b', '1110 c']);
+  });
+
+  it('keeps up a rate that is finer than its timers', () => {
+    const { log } = play(500, (_gate, ask) => {
+      for (let i = 0; i < 1_000; i++) ask(0, `r${i}`);
+    });
+    expect(Number(log.at(-1)?.split(' ')[0])).toBeLessThanOrEqual(2_000);
+    expect(Number(log.at(-1)?.split(' ')[0])).toBeGreaterThanOrEqual(1_950);
+  });
+
+  it('refuses a rate that is none', () => {
+    expect(() => rateGate(0)).toThrow(InvalidOptionError);
+  });
+});
