@@ -1,0 +1,137 @@
+import { spawn, type IPty } from '@lydell/node-pty';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
+import { mainFile, millrace } from '../../../support/millrace.js';
+import { openScreen, type Screen } from '../../../support/screen.js';
+import { until } from '../../../support/until.js';
+import { openWorkplace, type Workplace } from '../../../support/workplace.js';
+
+const key = 'a-key-of-ours';
+
+interface Terminal {
+  readonly screen: Screen;
+  readonly output: () => string;
+  readonly process: IPty;
+  readonly ended: Promise<number>;
+}
+
+describe('millrace run on a terminal', () => {
+  let work: Workplace;
+  let emulator: Emulator;
+  beforeEach(async () => {
+    work = await openWorkplace();
+    emulator = await startEmulator({ key, workers: 2 });
+  });
+  afterEach(async () => {
+    await emulator.close();
+    await work.remove();
+  });
+
+  function open(args: readonly string[], cols: number, env: Record<string, string> = {}): Terminal {
+    const screen = openScreen(cols);
+    let output = '';
+    const process = spawn(globalThis.process.execPath, [mainFile, ...args], {
+      cols,
+      rows: 30,
+      cwd: work.folder,
+      env: {
+        PATH: globalThis.process.env['PATH'],
+        TERM: 'xterm-256color',
+        LANG: 'C.UTF-8',
+        MILLRACE_API_KEY: key,
+        MILLRACE_BASE_URL: emulator.baseUrl,
+        ...env,
+      },
+    });
+    process.onData((data) => {
+      output += data;
+      screen.feed(data);
+    });
+    const ended = new Promise<number>((resolve) => process.onExit(({ exitCode }) => resolve(exitCode)));
+    return { screen, output: () => output, process, ended };
+  }
+
+  const jobs = (count: number, sleepMs: number) =>
+    Array.from({ length: count }, (_, n) =>
+      JSON.stringify({ id: `j${n}`, endpoint: 'echo', input: { n, sleepMs } }),
+    );
+  const edits = (count: number) => [
+    'images,prompt,resolution',
+    ...Array.from({ length: count }, (_, n) => `http://127.0.0.1:1/${n}.png,p,4k`),
+  ];
+
+  it.each([80, 40])('shows one calm display in %i columns, and takes it away at the end', async (cols) => {
+    await work.write('rows.jsonl', jobs(12, 300));
+    const terminal = open(['run', 'rows.jsonl'], cols);
+    await until(
+      () =>
+        /\d of 12 rows +[━─]+ +\d+ %/.test(terminal.screen.lines().join('\n')) &&
+        terminal.output().includes('in flight ('),
+    );
+    expect(await terminal.ended).toBe(0);
+    const lines = terminal.screen.lines();
+    expect(lines).toContain('  completed    12 of 12 rows');
+    expect(lines.join('\n')).not.toMatch(/[━─]|in flight/);
+    expect(terminal.screen.strange).toEqual([]);
+    const drawn = terminal
+      .output()
+      .split('\u001b[J')
+      .filter((frame) => frame.includes('in flight'));
+    for (const frame of drawn) {
+      const widths = frame.split('\n').map((line) => line.replace(/\u001b\[[\d;?]*[A-Za-z]|\r/g, '').length);
+      if (!frame.includes('kinds')) expect(Math.max(...widths)).toBeLessThan(cols);
+    }
+  });
+
+  it('follows a terminal that becomes narrow', async () => {
+    await work.write('rows.jsonl', jobs(12, 300));
+    const terminal = open(['run', 'rows.jsonl'], 80);
+    await until(() => terminal.output().includes('in flight'));
+    terminal.process.resize(40, 30);
+    const before = terminal.output().length;
+    await until(() => terminal.output().slice(before).includes('of 12 rows'));
+    expect(await terminal.ended).toBe(0);
+    const after = terminal
+      .output()
+      .slice(before)
+      .split('\u001b[J')
+      .filter((frame) => frame.includes('in flight'));
+    for (const line of after.flatMap((frame) => frame.split('\n'))) {
+      expect(line.replace(/\u001b\[[\d;?]*[A-Za-z]|\r/g, '').length).toBeLessThan(40);
+    }
+  });
+
+  it('uses no colour with NO_COLOR', async () => {
+    await work.write('rows.jsonl', jobs(2, 50));
+    const terminal = open(['run', 'rows.jsonl'], 80, { NO_COLOR: '1' });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.output()).not.toMatch(/\u001b\[[\d;]*m/);
+  });
+
+  it('asks above $25, and sends nothing after a no', async () => {
+    await work.write('edits.csv', edits(200));
+    const terminal = open(['run', 'edits.csv', '--endpoint', 'image-edit'], 80);
+    await until(() => terminal.output().includes('This may cost $35.00. Go on? [y/N]'));
+    terminal.process.write('n\r');
+    expect(await terminal.ended).toBe(2);
+    expect(terminal.output()).toContain('not started, nothing was sent');
+    expect(emulator.bill()).toEqual([]);
+  });
+
+  it('takes Ctrl-C at the question for an interruption', async () => {
+    await work.write('edits.csv', edits(200));
+    const terminal = open(['run', 'edits.csv', '--endpoint', 'image-edit'], 80);
+    await until(() => terminal.output().includes('[y/N]'));
+    terminal.process.write('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(emulator.bill()).toEqual([]);
+  });
+
+  it('writes the same run into a file without a control character, and few lines', async () => {
+    await work.write('rows.jsonl', jobs(12, 300));
+    const env = { MILLRACE_API_KEY: key, MILLRACE_BASE_URL: emulator.baseUrl };
+    const { stderr, stdout } = await millrace(['run', 'rows.jsonl'], { cwd: work.folder, env });
+    expect(stderr + stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
+    expect(stderr.split('\n').filter((line) => line.includes('in flight'))).toHaveLength(1);
+  });
+});
