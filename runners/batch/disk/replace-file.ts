@@ -2,6 +2,9 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { folderOf, writeAll } from './append-file.js';
 import type { Disk } from './disk.js';
 
+/** Small pieces are collected before they are written. */
+const collectBytes = 64 << 10;
+
 type Content = Uint8Array | string | Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
 
 /**
@@ -38,12 +41,26 @@ async function refuseOthers(disk: Disk, path: string): Promise<void> {
 async function writeNew(disk: Disk, path: string, content: Content): Promise<void> {
   const file = await disk.open(path, 'wx');
   try {
+    const collected = Buffer.allocUnsafe(collectBytes);
+    let held = 0;
     let position = 0;
-    for await (const piece of pieces(content)) {
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    const write = async (bytes: Uint8Array): Promise<void> => {
       await writeAll(file, bytes, position);
       position += bytes.length;
+    };
+    for await (const piece of pieces(content)) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      if (held + bytes.length > collected.length) {
+        await write(collected.subarray(0, held));
+        held = 0;
+      }
+      if (bytes.length > collected.length) await write(bytes);
+      else {
+        collected.set(bytes, held);
+        held += bytes.length;
+      }
     }
+    await write(collected.subarray(0, held));
     await file.sync();
   } finally {
     await file.close();

@@ -171,6 +171,7 @@ export class Recovery {
         this.lastStop = { at: record.at, exitCode: record.exitCode };
         return;
       case 'repaired':
+        if (record.missing === 0) return;
         this.heldUpToRow = Math.max(this.heldUpToRow ?? 0, record.heldUpToRow);
         for (let row = 0; row < this.table.length; row++) this.flag(row, beforeRepair, true);
         return;

@@ -9,8 +9,8 @@ import { salvage } from './line/salvage.js';
 
 /** Rows in flight are taken about in order: so many rows behind the last one seen may have been sent as well. */
 const slackRows = 1_000;
-/** No intent is shorter. */
-const leastIntentBytes = 200;
+/** No record is shorter. */
+const leastRecordBytes = 40;
 
 /**
  * Keeps every record that can be read, numbers them anew, and closes with a `repaired` record. The damaged file stays
@@ -49,11 +49,13 @@ async function* allBytes(file: DiskFile): AsyncGenerator<Uint8Array, void, void>
 
 async function* repaired(file: DiskFile, now: () => number): AsyncGenerator<Uint8Array, void, void> {
   const survey = new Survey();
-  for await (const { bytes } of readLines(file)) {
-    const whole = hasGoodChecksum(bytes, 0, bytes.length);
-    if (!whole) survey.badBytes += bytes.length;
-    for (const { start, end } of whole ? [{ start: 0, end: bytes.length }] : salvage(bytes)) {
-      if (!whole) survey.badBytes -= end - start;
+  for await (const { bytes, ended } of readLines(file)) {
+    const isWhole = hasGoodChecksum(bytes, 0, bytes.length);
+    const found = isWhole ? [{ start: 0, end: bytes.length }] : [...salvage(bytes)];
+    // What no newline ends and holds no record was being written: nothing of it is missing.
+    if (ended || found.length > 0) survey.badBytes += bytes.length;
+    for (const { start, end } of found) {
+      survey.badBytes -= end - start;
       if (survey.see(bytes, start, end)) yield numbered(bytes.subarray(start, end), survey.kept);
     }
   }
@@ -83,8 +85,9 @@ class Survey {
   }
 
   loss(): { missing: number; heldUpToRow: number } {
-    const missing = Math.max(this.gaps, this.badBytes > 0 ? 1 : 0);
-    const slack = Math.max(slackRows, this.gaps, Math.ceil(this.badBytes / leastIntentBytes));
+    const missing = Math.max(this.gaps, this.badBytes >= leastRecordBytes ? 1 : 0);
+    if (missing === 0) return { missing, heldUpToRow: 0 };
+    const slack = Math.max(slackRows, this.gaps, Math.ceil(this.badBytes / leastRecordBytes));
     // Rows picked by name come in no order: any row may have been sent.
     return { missing, heldUpToRow: this.picked ? Number.MAX_SAFE_INTEGER : this.lastRow + slack };
   }

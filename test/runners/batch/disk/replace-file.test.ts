@@ -29,6 +29,25 @@ describe('replaceFile', () => {
     expect(disk.paths()).toEqual([path]);
   });
 
+  it('writes small pieces together, large ones as they are, and none after its maker has changed it', async () => {
+    const disk = diskWith();
+    const expected: Buffer[] = [];
+    await replaceFile(
+      disk,
+      path,
+      (function* () {
+        const reused = Buffer.alloc(100_000);
+        for (let i = 0; i < 2_000; i++) {
+          const piece = reused.subarray(0, i % 500 === 7 ? 100_000 : 40 + (i % 90)).fill(i % 251);
+          expected.push(Buffer.from(piece));
+          yield piece;
+        }
+      })(),
+    );
+    expect(disk.peek(path)?.equals(Buffer.concat(expected))).toBe(true);
+    expect(disk.counts.write).toBeLessThan(16);
+  });
+
   it('leaves the old file and no other when any call fails', async () => {
     const calls = await callsOf(diskWith());
     for (let nth = 1; nth <= calls; nth++) {

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
+import { peekJournal } from '../../../../runners/batch/journal/peek-journal.js';
+import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+import { append, intent, journalFile, recordsOf, start, stop, wholeLife } from './sample-records.js';
+
+const folder = '/out/run';
+const path = `${folder}/journal.jsonl`;
+
+describe('peekJournal', () => {
+  it('reads what is there while another process writes, and changes nothing', async () => {
+    const disk = new ForgetfulDisk();
+    const writer = await openJournal(disk, folder);
+    await append(writer, start());
+    await append(writer, intent('a'));
+    const peeked = await peekJournal(disk, folder);
+    await append(writer, stop());
+    expect(peeked?.recovered.pending.get('a')?.status).toBe('sent');
+    expect(await recordsOf(peeked!)).toEqual([start(), intent('a')]);
+    expect((await recordsOf((await peekJournal(disk, folder))!)).at(-1)).toEqual(stop());
+  });
+
+  it('passes over a record that is being written', async () => {
+    const whole = journalFile(wholeLife());
+    for (const cut of [1, 2, 30, 100]) {
+      const disk = new ForgetfulDisk();
+      disk.plant(path, whole.subarray(0, -cut));
+      const peeked = (await peekJournal(disk, folder))!;
+      // Only its newline is missing: then it is whole.
+      const count = cut === 1 ? wholeLife().length : wholeLife().length - 1;
+      expect(await recordsOf(peeked)).toEqual(wholeLife().slice(0, count));
+      expect(disk.peek(path)).toHaveLength(whole.length - cut);
+      expect([disk.counts.write, disk.counts.truncate]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('tells that there is none', async () => {
+    expect(await peekJournal(new ForgetfulDisk(), folder)).toBeUndefined();
+  });
+
+  it('tells of a disk that fails', async () => {
+    const disk = new ForgetfulDisk({ faults: [{ code: 'EACCES', call: 'open' }] });
+    disk.plant(path, journalFile([start()]));
+    await expect(peekJournal(disk, folder)).rejects.toMatchObject({ code: 'journal-io', errno: 'EACCES' });
+  });
+});
