@@ -1,7 +1,6 @@
-import { Observable } from 'rxjs';
-import type { Failed, JobEvent, Outcome } from '../../src/contract/outcome.js';
+import type { Observable } from 'rxjs';
 import type { FailureCode } from '../../src/contract/failure-code.js';
-import type { Paid } from '../../src/contract/outcome.js';
+import type { Failed, JobEvent, Outcome, Paid } from '../../src/contract/outcome.js';
 import { asJob, type Job } from '../../src/operators/job.js';
 
 /** Events as marble values: `s` submitting, `a` accepted, `q` in queue, `p` in progress, `w` waiting, `d` done, `f` failed. */
@@ -30,7 +29,15 @@ export function settled<O>(outcome: Outcome<O>): JobEvent<O> {
 
 /** A job over any stream, which notes whether it was cancelled. */
 export function jobOver<O>(stream: Observable<JobEvent<O>>, jobId?: string): Job<O> & { cancels: number } {
-  const facts = { key: 'k', jobId, statusCalls: 0, cancels: 0, cancel: () => void facts.cancels++ };
+  const facts = {
+    key: 'k',
+    jobId,
+    statusCalls: 0,
+    cancels: 0,
+    cancel: () => {
+      facts.cancels += 1;
+    },
+  };
   return Object.defineProperty(asJob(stream, facts), 'cancels', { get: () => facts.cancels }) as Job<O> & {
     cancels: number;
   };

@@ -31,7 +31,9 @@ describe('askUntilAnswered', () => {
   it('gives the answer', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const { transport, streams } = scripted(cold, '--j|');
-      expectObservable(askUntilAnswered(question(), virtualDesk(scheduler, transport))).toBe('--(a|)', { a: answered });
+      expectObservable(askUntilAnswered(question(), virtualDesk(scheduler, transport))).toBe('--(a|)', {
+        a: answered,
+      });
       expectSubscriptions(streams[0]!.subscriptions).toBe('^-!');
     });
   });
@@ -40,7 +42,10 @@ describe('askUntilAnswered', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const { transport, streams } = scripted(cold, '-x|', '-#', '-j|');
       const calls: number[] = [];
-      const asked = askUntilAnswered(question({ onCall: () => calls.push(scheduler.now()) }), virtualDesk(scheduler, transport));
+      const asked = askUntilAnswered(
+        question({ onCall: () => calls.push(scheduler.now()) }),
+        virtualDesk(scheduler, transport),
+      );
       expectObservable(asked).toBe('-w---v------(a|)', { w: waiting(3), v: waiting(6), a: answered });
       expectSubscriptions(streams[1]!.subscriptions).toBe('----^!');
       expectSubscriptions(streams[2]!.subscriptions).toBe('-----------^!');
@@ -64,7 +69,10 @@ describe('askUntilAnswered', () => {
       const { transport } = scripted(cold, '-x|', '-x|');
       const asked: number[] = [];
       const mayAskAgain = (_judged: unknown, failures: number) => asked.push(failures) < 2;
-      const last = { type: 'answered', judged: expect.objectContaining({ reading: expect.objectContaining({ status: 502 }) }) };
+      const last = {
+        type: 'answered',
+        judged: expect.objectContaining({ reading: expect.objectContaining({ status: 502 }) }),
+      };
       const result = askUntilAnswered(question({ mayAskAgain }), virtualDesk(scheduler, transport));
       expectObservable(result).toBe('-w---(l|)', { w: waiting(3), l: last });
       scheduler.schedule(() => expect(asked).toStrictEqual([1, 2]), 20);
@@ -74,7 +82,9 @@ describe('askUntilAnswered', () => {
   it('stops waiting and asking when it is unsubscribed', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const { transport, streams } = scripted(cold, '-x|', '-j|');
-      expectObservable(askUntilAnswered(question(), virtualDesk(scheduler, transport)), '^-!').toBe('-w', { w: waiting(3) });
+      expectObservable(askUntilAnswered(question(), virtualDesk(scheduler, transport)), '^-!').toBe('-w', {
+        w: waiting(3),
+      });
       expectSubscriptions(streams[1]!.subscriptions).toBe([]);
     });
   });

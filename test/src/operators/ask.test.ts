@@ -12,7 +12,11 @@ describe('ask', () => {
   it('gives one reading, and is cold', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const reply = cold('--r|', { r: replied(200, { jobs: {} }) });
-      const asked = ask(asking, options, virtualDesk(scheduler, () => reply));
+      const asked = ask(
+        asking,
+        options,
+        virtualDesk(scheduler, () => reply),
+      );
       const reading = { status: 200, body: 'value', value: { jobs: {} } };
       expectObservable(asked).toBe('--(v|)', { v: reading });
       expectObservable(asked, '-----^').toBe('-------(v|)', { v: reading });
@@ -25,15 +29,26 @@ describe('ask', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const reply = cold('(r|)', { r: replied(500, 'oops') });
       const error = expect.objectContaining({ name: 'ServerError', httpStatus: 500 });
-      expectObservable(ask(asking, options, virtualDesk(scheduler, () => reply))).toBe('----#', undefined, error);
+      expectObservable(
+        ask(
+          asking,
+          options,
+          virtualDesk(scheduler, () => reply),
+        ),
+      ).toBe('----#', undefined, error);
       expectSubscriptions(reply.subscriptions).toBe(['(^!)', '--(^!)', '----(^!)']);
     });
   });
 
   it('errors at once with what will not pass', async () => {
-    const desk = (status: number) => virtualDesk(new TestScheduler(() => undefined), () => of(replied(status, 'x')));
-    await expect(lastValueFrom(ask(asking, options, desk(401)))).rejects.toMatchObject({ name: 'UnauthorizedError' });
-    await expect(lastValueFrom(ask(asking, options, desk(404)))).rejects.toMatchObject({ name: 'NotFoundError' });
+    const desk = (status: number) =>
+      virtualDesk(new TestScheduler(() => undefined), () => of(replied(status, 'x')));
+    await expect(lastValueFrom(ask(asking, options, desk(401)))).rejects.toMatchObject({
+      name: 'UnauthorizedError',
+    });
+    await expect(lastValueFrom(ask(asking, options, desk(404)))).rejects.toMatchObject({
+      name: 'NotFoundError',
+    });
     const fault = new TransportError('tls', 'CERT_HAS_EXPIRED', 'no', false, 'expired');
     const broken = virtualDesk(new TestScheduler(() => undefined), () => throwError(() => fault));
     await expect(lastValueFrom(ask(asking, options, broken))).rejects.toBe(fault);

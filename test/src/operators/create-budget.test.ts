@@ -17,7 +17,10 @@ describe('createBudget', () => {
   it('lets a purchase join its own reservation, and frees it when the last has released it', () => {
     const budget = createBudget(1);
     const purchase = {};
-    expect([budget.reserve(purchase, 900_000), budget.reserve(purchase, 900_000)]).toStrictEqual([true, true]);
+    expect([budget.reserve(purchase, 900_000), budget.reserve(purchase, 900_000)]).toStrictEqual([
+      true,
+      true,
+    ]);
     budget.release(purchase);
     expect(budget.state().reservedUsd).toBe(0.9);
     budget.release(purchase);

@@ -13,7 +13,9 @@ const judge = (transport: Transport, asking: Parameters<typeof exchange>[0] = su
   const seen: { judged: unknown; told: unknown[] } = { judged: undefined, told: [] };
   inVirtualTime(({ scheduler }) => {
     const gate: Gate = { admit: () => EMPTY, observe: (answer) => seen.told.push(answer) };
-    exchange(asking, virtualDesk(scheduler, transport, { gate })).subscribe((judged) => (seen.judged = judged));
+    exchange(asking, virtualDesk(scheduler, transport, { gate })).subscribe(
+      (judged) => (seen.judged = judged),
+    );
   });
   return seen;
 };
@@ -21,7 +23,10 @@ const judge = (transport: Transport, asking: Parameters<typeof exchange>[0] = su
 describe('exchange', () => {
   it('gives the reply and what it means, and tells the gate', () => {
     const { judged, told } = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' })));
-    expect(judged).toMatchObject({ verdict: { verdict: 'answer' }, reading: { body: 'job', job: { id: 'j' } } });
+    expect(judged).toMatchObject({
+      verdict: { verdict: 'answer' },
+      reading: { body: 'job', job: { id: 'j' } },
+    });
     expect(told).toStrictEqual([{ kind: 'submit', status: 200 }]);
     const limited = judge(() => of(replied(429, 'slow down', { 'retry-after': '7' })));
     expect(limited.judged).toMatchObject({ verdict: { verdict: 'again', why: 'rate-limited' } });
@@ -35,7 +40,9 @@ describe('exchange', () => {
     expect(failed.judged).toMatchObject({ verdict: { verdict: 'final', code: 'job-failed' } });
     expect(failed.told).toStrictEqual([{ kind: 'submit', status: 200 }]);
     const route = { purpose: 'route-post', request: requestTo('/echo') } as const;
-    expect(judge(() => of(replied(500, { error: 'boom' })), route).told).toStrictEqual([{ kind: 'submit', status: 200 }]);
+    expect(judge(() => of(replied(500, { error: 'boom' })), route).told).toStrictEqual([
+      { kind: 'submit', status: 200 },
+    ]);
   });
 
   it('judges a fault of the way', () => {
@@ -63,11 +70,19 @@ describe('exchange', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const reply = cold('---r|', { r: replied(200, {}) });
       expectObservable(
-        exchange(submit, virtualDesk(scheduler, () => reply)),
+        exchange(
+          submit,
+          virtualDesk(scheduler, () => reply),
+        ),
         '^-!',
       ).toBe('--');
       expectSubscriptions(reply.subscriptions).toBe('^-!');
-      expectObservable(exchange(submit, virtualDesk(scheduler, () => NEVER))).toBe('-');
+      expectObservable(
+        exchange(
+          submit,
+          virtualDesk(scheduler, () => NEVER),
+        ),
+      ).toBe('-');
     });
   });
 });

@@ -10,8 +10,14 @@ const verdict = { verdict: 'ambiguous' } as const;
 
 describe('failureOf', () => {
   it('says what a reply said', () => {
-    const error = new BadRequestError('POST /v2/e/run: HTTP 400: no prompt', { httpStatus: 400, detail: 'line 1' });
-    const judged: Judged = { verdict, reading: { status: 400, body: 'error', error, retryAfterMs: undefined } };
+    const error = new BadRequestError('POST /v2/e/run: HTTP 400: no prompt', {
+      httpStatus: 400,
+      detail: 'line 1',
+    });
+    const judged: Judged = {
+      verdict,
+      reading: { status: 400, body: 'error', error, retryAfterMs: undefined },
+    };
     expect(failureOf('rejected', judged, { request })).toStrictEqual({
       status: 'failed',
       code: 'rejected',
@@ -24,7 +30,9 @@ describe('failureOf', () => {
 
   it('says what a fault was, with advice and what else is known', () => {
     const fault = new TransportError('reset', 'ECONNRESET', 'maybe', false, 'connection reset');
-    expect(failureOf('unknown', { verdict, fault }, { request, jobId: 'j', paid: 'maybe', advice: 'look there' })).toStrictEqual({
+    expect(
+      failureOf('unknown', { verdict, fault }, { request, jobId: 'j', paid: 'maybe', advice: 'look there' }),
+    ).toStrictEqual({
       status: 'failed',
       code: 'unknown',
       paid: 'maybe',
@@ -35,7 +43,8 @@ describe('failureOf', () => {
 
   it('takes a FAILED body for what it is, with an HTTP status only where that is an error', () => {
     const job = { id: 'j', status: 'FAILED', error: 'bad url' } as const;
-    const failed = (status: number) => failureOf('rejected', { verdict, reading: { status, body: 'failed', job } }, { request });
+    const failed = (status: number) =>
+      failureOf('rejected', { verdict, reading: { status, body: 'failed', job } }, { request });
     expect(failed(400)).toStrictEqual({
       status: 'failed',
       code: 'rejected',
@@ -49,6 +58,9 @@ describe('failureOf', () => {
 
   it('says at least the status of a reply that is readable otherwise', () => {
     const judged: Judged = { verdict, reading: { status: 202, body: 'value', value: 1 } };
-    expect(failureOf('unknown', judged, { request })).toMatchObject({ message: 'POST /v2/e/run: HTTP 202', httpStatus: 202 });
+    expect(failureOf('unknown', judged, { request })).toMatchObject({
+      message: 'POST /v2/e/run: HTTP 202',
+      httpStatus: 202,
+    });
   });
 });

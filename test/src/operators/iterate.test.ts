@@ -16,7 +16,12 @@ describe('iterate', () => {
   });
 
   it('throws an error after the values before it, once', async () => {
-    const iterator = iterate(concat(of(1), throwError(() => new Error('broken'))));
+    const iterator = iterate(
+      concat(
+        of(1),
+        throwError(() => new Error('broken')),
+      ),
+    );
     expect(await iterator.next()).toStrictEqual({ done: false, value: 1 });
     await expect(iterator.next()).rejects.toThrow('broken');
     expect(await iterator.next()).toStrictEqual({ done: true, value: undefined });

@@ -49,7 +49,11 @@ describe('mergeJobs', () => {
       const broken = (): never => {
         throw new Error('broken');
       };
-      expectObservable(cold('-a-').pipe(mergeJobs(broken, { concurrency: 1 }))).toBe('-#', undefined, new Error('broken'));
+      expectObservable(cold('-a-').pipe(mergeJobs(broken, { concurrency: 1 }))).toBe(
+        '-#',
+        undefined,
+        new Error('broken'),
+      );
     });
   });
 
@@ -70,7 +74,9 @@ describe('mergeJobs', () => {
     );
     expect(await lastValueFrom(jobs)).toBe(5_000);
     const order: number[] = [];
-    const waiting = range(0, 900).pipe(mergeJobs((index) => (order.push(index), NEVER), { concurrency: 900 }));
+    const waiting = range(0, 900).pipe(
+      mergeJobs((index) => (order.push(index), NEVER), { concurrency: 900 }),
+    );
     waiting.subscribe().unsubscribe();
     expect(order).toStrictEqual(Array.from({ length: 900 }, (_, index) => index));
   });

@@ -6,7 +6,13 @@ const asked = requestTo('/v2/e/status/j', 'GET');
 
 describe('outcomeOf', () => {
   it('gives a completed job with what is known of it', () => {
-    const job = { id: 'j', status: 'COMPLETED', output: { x: 1, cost: 0.13 }, delayTime: 4, executionTime: 9 };
+    const job = {
+      id: 'j',
+      status: 'COMPLETED',
+      output: { x: 1, cost: 0.13 },
+      delayTime: 4,
+      executionTime: 9,
+    };
     expect(outcomeOf(job, asked)).toStrictEqual({
       status: 'completed',
       jobId: 'j',
@@ -41,8 +47,14 @@ describe('outcomeOf', () => {
   });
 
   it('unfolds an error that is itself JSON, and says what is meant where there is none', () => {
-    const error = JSON.stringify({ error_type: 'ValueError', error_message: 'bad url', error_traceback: 'line 1' });
-    expect(outcomeOf({ id: 'j', status: 'FAILED', error, output: 'partial', executionTime: 3 }, asked)).toMatchObject({
+    const error = JSON.stringify({
+      error_type: 'ValueError',
+      error_message: 'bad url',
+      error_traceback: 'line 1',
+    });
+    expect(
+      outcomeOf({ id: 'j', status: 'FAILED', error, output: 'partial', executionTime: 3 }, asked),
+    ).toMatchObject({
       message: 'GET /v2/e/status/j: FAILED: ValueError: bad url',
       detail: 'line 1',
       output: 'partial',
@@ -57,6 +69,8 @@ describe('outcomeOf', () => {
   });
 
   it('names method and path, never the host', () => {
-    expect(whatWasAsked({ method: 'POST', url: 'https://key@host.test:8443/v2/e/run?wait=1' })).toBe('POST /v2/e/run');
+    expect(whatWasAsked({ method: 'POST', url: 'https://key@host.test:8443/v2/e/run?wait=1' })).toBe(
+      'POST /v2/e/run',
+    );
   });
 });

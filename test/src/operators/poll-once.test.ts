@@ -54,7 +54,9 @@ describe('pollOnce', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
       const desk = virtualDesk(scheduler, scripted(cold, '-n|'));
       const message = 'GET /v2/e/status/j: HTTP 404: job not found';
-      expectObservable(pollOnce(question, desk)).toBe('-(e|)', { e: ended('expired', { message, httpStatus: 404 }) });
+      expectObservable(pollOnce(question, desk)).toBe('-(e|)', {
+        e: ended('expired', { message, httpStatus: 404 }),
+      });
     });
   });
 

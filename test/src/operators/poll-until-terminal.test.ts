@@ -22,7 +22,12 @@ const u = { type: 'status', status: 'WARMING_UP' };
 const e = { type: 'ended', outcome: { status: 'completed', jobId: 'j', output: 'out', costUsd: null } };
 
 /** A poll whose times and replies are marbles; notes what the schedule was told. */
-const polling = ({ cold, scheduler }: Virtual, times: string, answers: string[], more: Partial<PollTask> = {}) => {
+const polling = (
+  { cold, scheduler }: Virtual,
+  times: string,
+  answers: string[],
+  more: Partial<PollTask> = {},
+) => {
   const told: string[] = [];
   const ticks = cold(times);
   const schedule: PollSchedule = {
@@ -138,6 +143,8 @@ describe('pollUntilTerminal', () => {
 describe('statusEvent', () => {
   it('carries only what the reply said', () => {
     expect(statusEvent({ id: 'j', status: 'IN_QUEUE' })).toStrictEqual(q);
-    expect(statusEvent({ id: 'j', status: 'IN_PROGRESS', delayTime: 5, output: { step: 1 } })).toStrictEqual(o);
+    expect(statusEvent({ id: 'j', status: 'IN_PROGRESS', delayTime: 5, output: { step: 1 } })).toStrictEqual(
+      o,
+    );
   });
 });

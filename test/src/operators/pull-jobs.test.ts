@@ -1,5 +1,17 @@
 import { Readable } from 'node:stream';
-import { defer, EMPTY, lastValueFrom, NEVER, of, Subject, take, takeUntil, throwError, toArray, type Observable } from 'rxjs';
+import {
+  defer,
+  EMPTY,
+  lastValueFrom,
+  NEVER,
+  of,
+  Subject,
+  take,
+  takeUntil,
+  throwError,
+  toArray,
+  type Observable,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { InvalidInputError } from '../../../src/operators/invalid-input-error.js';
@@ -106,14 +118,22 @@ describe('pullJobs over an iterable', () => {
         yield 'a';
         throw new Error('row 2');
       })();
-      expectObservable(pullJobs(throwing, () => job, { concurrency: 2 })).toBe('#', undefined, new Error('row 2'));
+      expectObservable(pullJobs(throwing, () => job, { concurrency: 2 })).toBe(
+        '#',
+        undefined,
+        new Error('row 2'),
+      );
       expectSubscriptions(job.subscriptions).toBe(['(^!)']);
       const { source, calls } = noted(['a', 'b']);
       const project = (name: string): Observable<JobEvent<string>> => {
         if (name === 'b') throw new Error('no such row');
         return cold('---d|', events);
       };
-      expectObservable(pullJobs(source, project, { concurrency: 2 })).toBe('#', undefined, new Error('no such row'));
+      expectObservable(pullJobs(source, project, { concurrency: 2 })).toBe(
+        '#',
+        undefined,
+        new Error('no such row'),
+      );
       expectObservable(pullJobs(['a'], () => cold('-#'), { concurrency: 2 })).toBe('-#');
       flush();
       expect(calls.returned).toBe(1);
@@ -302,7 +322,9 @@ describe('pullJobs over what is asynchronous', () => {
       yield 1;
       throw new Error('line 2');
     }
-    await expect(lastValueFrom(pullJobs(broken(), () => of(done), { concurrency: 2 }))).rejects.toThrow('line 2');
+    await expect(lastValueFrom(pullJobs(broken(), () => of(done), { concurrency: 2 }))).rejects.toThrow(
+      'line 2',
+    );
   });
 
   it('reads a Node stream, and destroys one that is waiting for data', async () => {

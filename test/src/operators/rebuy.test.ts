@@ -45,7 +45,10 @@ describe('rebuy', () => {
   it('passes on never, empty, one, many and an error', () => {
     inVirtualTime(({ cold, expectObservable }) => {
       for (const marbles of ['-', '|', '-d|', 's-a-q-d|', 's-#'])
-        expectObservable(rebuy(() => jobOver(cold<JobEvent<string>>(marbles, events)), twice)).toBe(marbles, events);
+        expectObservable(rebuy(() => jobOver(cold<JobEvent<string>>(marbles, events)), twice)).toBe(
+          marbles,
+          events,
+        );
     });
   });
 

@@ -13,7 +13,10 @@ describe('throughGate', () => {
   it('tells of waits, then goes on', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const then = cold('   -r|');
-      expectObservable(throughGate(gateOf(cold('w--|', wait)), request, () => then)).toBe('w---r|', { w: waiting, r: 'r' });
+      expectObservable(throughGate(gateOf(cold('w--|', wait)), request, () => then)).toBe('w---r|', {
+        w: waiting,
+        r: 'r',
+      });
       expectSubscriptions(then.subscriptions).toBe('---^-!');
       expectObservable(throughGate(gateOf(cold('|')), request, () => cold('(r|)'))).toBe('(r|)');
     });
@@ -23,7 +26,10 @@ describe('throughGate', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const admission = cold('w---', wait);
       const then = cold('r|');
-      expectObservable(throughGate(gateOf(admission), request, () => then), '^--!').toBe('w--', { w: waiting });
+      expectObservable(
+        throughGate(gateOf(admission), request, () => then),
+        '^--!',
+      ).toBe('w--', { w: waiting });
       expectSubscriptions(admission.subscriptions).toBe('^--!');
       expectSubscriptions(then.subscriptions).toBe([]);
     });
@@ -36,7 +42,11 @@ describe('throughGate', () => {
       const broken = (): never => {
         throw new Error('broken');
       };
-      expectObservable(throughGate(gateOf(cold('-|')), request, broken)).toBe('-#', undefined, new Error('broken'));
+      expectObservable(throughGate(gateOf(cold('-|')), request, broken)).toBe(
+        '-#',
+        undefined,
+        new Error('broken'),
+      );
     });
   });
 });

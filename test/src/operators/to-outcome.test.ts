@@ -28,7 +28,12 @@ describe('toOutcome', () => {
   it('takes an input that is not of its schema as an outcome', () => {
     inVirtualTime(({ cold, expectObservable }) => {
       const job = cold<JobEvent<string>>('-#', undefined, new InvalidInputError('images: needs at least 1'));
-      const outcome = { status: 'failed', code: 'invalid-row', paid: 'no', message: 'images: needs at least 1' };
+      const outcome = {
+        status: 'failed',
+        code: 'invalid-row',
+        paid: 'no',
+        message: 'images: needs at least 1',
+      };
       expectObservable(job.pipe(toOutcome())).toBe('-(i|)', { i: outcome });
     });
     expect(asInvalidRow(new Error('other'))).toBeUndefined();

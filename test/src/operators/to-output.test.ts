@@ -17,7 +17,9 @@ describe('toOutput', () => {
 
   it('errors with what is known of a failure', async () => {
     const failure = failed('unknown', 'maybe', { jobId: 'j1', message: 'POST /v2/e/run: reset' });
-    const error: unknown = await lastValueFrom(of(settled(failure)).pipe(toOutput())).catch((e: unknown) => e);
+    const error: unknown = await lastValueFrom(of(settled(failure)).pipe(toOutput())).catch(
+      (e: unknown) => e,
+    );
     expect(error).toBeInstanceOf(JobError);
     expect(error).toMatchObject({
       name: 'JobError',

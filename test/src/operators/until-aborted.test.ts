@@ -19,7 +19,11 @@ describe('untilAborted', () => {
       const controller = new AbortController();
       const source = cold('-a--b|');
       scheduler.schedule(() => controller.abort('closed'), 3);
-      expectObservable(source.pipe(createUntilAborted()(controller.signal))).toBe('-a-#', undefined, 'closed');
+      expectObservable(source.pipe(createUntilAborted()(controller.signal))).toBe(
+        '-a-#',
+        undefined,
+        'closed',
+      );
       expectSubscriptions(source.subscriptions).toBe('^--!');
     });
   });
@@ -27,7 +31,11 @@ describe('untilAborted', () => {
   it('does not subscribe the source when the signal has aborted', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('-a|');
-      expectObservable(source.pipe(createUntilAborted()(AbortSignal.abort('gone')))).toBe('#', undefined, 'gone');
+      expectObservable(source.pipe(createUntilAborted()(AbortSignal.abort('gone')))).toBe(
+        '#',
+        undefined,
+        'gone',
+      );
       expectSubscriptions(source.subscriptions).toBe([]);
     });
   });

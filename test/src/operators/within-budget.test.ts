@@ -57,7 +57,8 @@ describe('withinBudget', () => {
       const job = cold<JobEvent<string>>('s-d|', values);
       const over = settled(
         failed('over-budget', 'no', {
-          message: 'no room for $0.4 under the cap of $0.3 (spent $0, reserved $0, unknown $0); nothing was sent',
+          message:
+            'no room for $0.4 under the cap of $0.3 (spent $0, reserved $0, unknown $0); nothing was sent',
         }),
       );
       expectObservable(job.pipe(withinBudget(createBudget(0.3), 0.4))).toBe('(o|)', { o: over });

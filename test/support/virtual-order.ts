@@ -1,0 +1,41 @@
+import { identity, of } from 'rxjs';
+import type { Mark } from '../../src/contract/checkpoint.js';
+import type { JobEvent } from '../../src/contract/outcome.js';
+import type { Order } from '../../src/operators/order.js';
+import { fixed } from '../../src/policy/fixed.js';
+import { requestTo, type Virtual } from './virtual-time.js';
+
+/** An order for /v2/e/run that is polled every 3 ms, and what it noted. */
+export function virtualOrder(
+  { scheduler }: Pick<Virtual, 'scheduler'>,
+  overrides: Partial<Order<unknown>> = {},
+) {
+  const marks: Mark<unknown>[] = [];
+  const told: JobEvent<unknown>[] = [];
+  const order: Order<unknown> = {
+    key: 'k',
+    purpose: 'submit',
+    sync: false,
+    request: of(requestTo('/v2/e/run')),
+    queue: {
+      status: (jobId) => requestTo(`/v2/e/status/${jobId}`, 'GET'),
+      cancel: (jobId) => ({ ...requestTo(`/v2/e/cancel/${jobId}`), paid: false }),
+    },
+    check: (outcome) => of(outcome),
+    options: {
+      deadlineMs: 1_000,
+      onUnsubscribe: 'detach',
+      retry: { maxRetries: 2, initialMs: 4, factor: 1, maxMs: 4 },
+      poll: fixed(3, scheduler),
+    },
+    endpoint: 'e',
+    checkpoint: (mark) => {
+      marks.push(mark);
+      return [];
+    },
+    untilAborted: identity,
+    tell: (event) => told.push(event),
+    ...overrides,
+  };
+  return { order, marks, told };
+}
