@@ -72,6 +72,8 @@ function drawResult(row: PageRow, mark: Mark | undefined, actions: FrameActions)
 
 function resultContent(row: PageRow): HTMLElement {
   const picture = h('img', { alt: '', loading: 'lazy', decoding: 'async' });
+  const missing = h('span', { class: 'words' }, 'The picture is not where the run saved it.');
+  picture.addEventListener('error', () => picture.replaceWith(missing), { once: true });
   if (setAddress(picture, row.picture?.thumb)) return picture;
   if (row.error !== undefined)
     return h(

@@ -1,0 +1,49 @@
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { readCsv } from '../../../../runners/report/read/read-csv.js';
+import { collect } from '../../../support/collect.js';
+import { reportFolder } from '../../../support/report-folder.js';
+
+async function read(text: string): Promise<Record<string, string>[]> {
+  const folder = await reportFolder({ 'a.csv': text });
+  return collect(readCsv(nodeDisk, join(folder, 'a.csv')));
+}
+
+describe('readCsv', () => {
+  it('reads what a CSV writer writes', async () => {
+    const folder = await reportFolder();
+    const path = join(folder, 'a.csv');
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', 'é', ';', '\t') });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.constant('x'), cell, cell), { minLength: 1 }), async (rows) => {
+        await writeFile(
+          path,
+          stringify([['x', 'one', 'two'], ...rows], { record_delimiter: 'windows', quoted_match: /[\r\n;\t]/ }),
+        );
+        const found = await collect(readCsv(nodeDisk, path));
+        expect(found.map(({ x, one, two }) => [x, one, two])).toEqual(rows);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('takes the separator of a spreadsheet of another country', async () => {
+    expect(await read('\uFEFFid;amount\r\n1;0,5\r\n')).toEqual([{ id: '1', amount: '0,5' }]);
+    expect(await read('id\tamount\n1\t0.5')).toEqual([{ id: '1', amount: '0.5' }]);
+  });
+
+  it('gives absent cells as empty and passes over empty lines', async () => {
+    expect(await read('a,b\n1\n\n2,3\n')).toEqual([
+      { a: '1', b: '' },
+      { a: '2', b: '3' },
+    ]);
+  });
+
+  it('is empty when the file is missing', async () => {
+    expect(await collect(readCsv(nodeDisk, '/nowhere/at/all.csv'))).toEqual([]);
+  });
+});
