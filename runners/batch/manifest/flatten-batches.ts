@@ -22,8 +22,8 @@ class Flattened<T> implements AsyncIterableIterator<T> {
 
   next(): Promise<IteratorResult<T>> {
     if (this.#refill === undefined) {
-      const item = this.#batch.next();
-      if (item.done !== true) return Promise.resolve(item);
+      const item = this.#take();
+      if (item !== undefined) return item;
     }
     const after = this.#refill ?? Promise.resolve();
     const refill = after
@@ -41,10 +41,22 @@ class Flattened<T> implements AsyncIterableIterator<T> {
     return { done: true, value: undefined };
   }
 
+  /** The next item of this batch; what cannot be made ends the whole, as an error of a generator does. */
+  #take(): Promise<IteratorResult<T>> | undefined {
+    try {
+      const item = this.#batch.next();
+      return item.done === true ? undefined : Promise.resolve(item);
+    } catch (error) {
+      return this.return().then(() => {
+        throw error;
+      });
+    }
+  }
+
   async #pull(): Promise<IteratorResult<T>> {
     for (;;) {
-      const item = this.#batch.next();
-      if (item.done !== true) return item;
+      const item = this.#take();
+      if (item !== undefined) return item;
       const next = await this.#batches.next();
       if (next.done === true) return { done: true, value: undefined };
       this.#batch = next.value[Symbol.iterator]();

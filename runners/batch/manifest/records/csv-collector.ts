@@ -12,11 +12,15 @@ export interface CsvLine {
  * breaks is looked at again.
  */
 export class CsvCollector extends Parser {
-  /** Where the record begins that is being read, or would begin if no empty line came before it. */
-  nextLine = 1;
+  #nextLine = 1;
   #batch: CsvLine[] = [];
   #emptyLines = 0;
   #linesSeen = 0;
+
+  /** Where the record begins that is being read. */
+  get openLine(): number {
+    return this.#nextLine + this.info.empty_lines - this.#emptyLines;
+  }
 
   /** Called by csv-parse with each record, and with `null` at the end. */
   override push(record: unknown): boolean {
@@ -34,10 +38,10 @@ export class CsvCollector extends Parser {
   #collect(cells: string[]): void {
     const { lines, empty_lines } = this.info;
     const skipped = empty_lines - this.#emptyLines;
-    const line = this.nextLine + skipped;
+    const line = this.openLine;
     const breaksInside = lines - this.#linesSeen === skipped + 1 ? 0 : countBreaks(cells);
     this.#batch.push({ line, cells });
-    this.nextLine = line + breaksInside + 1;
+    this.#nextLine = line + breaksInside + 1;
     this.#emptyLines = empty_lines;
     this.#linesSeen = lines;
   }

@@ -31,11 +31,14 @@ export async function* parseCsv(
       yield toRecords(lines, names);
     }
   } catch (error) {
-    throw error instanceof CsvError ? explain(error, parser.nextLine, names, settings.name) : error;
+    throw error instanceof CsvError ? explain(error, parser.openLine, names, settings.name) : error;
   }
   if (names === undefined)
     throw new ManifestError(settings.name, 'holds only empty lines: its first line has to name the columns');
 }
+
+/** The row before may share the first piece with a long row. */
+const slackBytes = 65_536;
 
 /** csv-parse counts the text of a record, not its commas: a line of a hundred million commas would fill the memory. */
 async function* boundRecords(
@@ -46,9 +49,9 @@ async function* boundRecords(
   let line = 0;
   let bytes = 0;
   for await (const chunk of chunks) {
-    bytes = parser.nextLine === line ? bytes + chunk.length : chunk.length;
-    line = parser.nextLine;
-    if (bytes > 2 * maxRecordBytes) throw tooLong(name, line);
+    bytes = parser.openLine === line ? bytes + chunk.length : chunk.length;
+    line = parser.openLine;
+    if (bytes > maxRecordBytes + slackBytes) throw tooLong(name, line);
     yield chunk;
   }
 }
@@ -82,7 +85,7 @@ function repeated(line: number, names: readonly string[]): RawRecord {
 
 /** Which cell is missing or too many nobody can know: none of them is taken for a value. */
 function ragged(line: number, cells: string[], names: readonly string[]): RawRecord {
-  const counts = `has ${cells.length} cells, the first line names ${names.length} columns`;
+  const counts = `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the first line names ${names.length} columns`;
   const { length } = names;
   if (cells.length < length)
     return {

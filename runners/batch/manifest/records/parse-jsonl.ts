@@ -3,13 +3,11 @@ import { ManifestError } from '../manifest-error.js';
 import { quoteValue } from '../quote-value.js';
 import { parseJson } from '../rows/parse-json.js';
 import { feed } from './feed.js';
+import { joinLongLines } from './join-long-lines.js';
 import { maxRecordBytes, type RawRecord } from './raw-record.js';
 
 /** JSON lines → rows. Blank lines are no rows. Throws `ManifestError` where a line is too long. */
-export async function* parseJsonl(
-  chunks: AsyncIterable<Uint8Array>,
-  name: string,
-): AsyncGenerator<RawRecord[]> {
+export async function* parseJsonl(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<RawRecord[]> {
   let line = 0;
   let rows = 0;
   let batch: RawRecord[] = [];
@@ -29,7 +27,7 @@ export async function* parseJsonl(
     return taken;
   };
   try {
-    yield* feed(chunks, splitter, take);
+    yield* feed(joinLongLines(chunks, maxRecordBytes), splitter, take);
   } catch (error) {
     if (error instanceof Error && error.message === 'maximum buffer reached')
       throw new ManifestError(name, 'the line is longer than 10 MB', { line: line + 1, cause: error });

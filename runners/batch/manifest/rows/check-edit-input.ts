@@ -74,7 +74,7 @@ function hasPrompt(prompt: unknown): boolean {
 
 function explain(issue: z.core.$ZodIssue): InputProblem {
   const [field = '', index] = issue.path;
-  const which = typeof index === 'number' ? `image ${index + 1} ` : '';
+  const which = typeof index === 'number' ? `image ${index + 1}: ` : '';
   return { field: String(field), message: isMissing(issue) ? undefined : which + reason(issue) };
 }
 
@@ -86,7 +86,7 @@ function reason(issue: z.core.$ZodIssue): string {
   const given = issue.input;
   if (issue.code === 'invalid_value') return `${quoteValue(given)} is not one of ${issue.values.join(', ')}`;
   if (issue.code === 'invalid_type') return wrongType(given, issue.expected);
-  if (issue.code === 'too_big' && Array.isArray(given)) return `${issue.message}, here are ${given.length}`;
+  if (Array.isArray(given)) return `${issue.message} (got ${given.length})`;
   return issue.code === 'invalid_format' ? `${quoteValue(given)} ${issue.message}` : issue.message;
 }
 

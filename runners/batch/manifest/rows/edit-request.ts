@@ -1,6 +1,6 @@
 import type { ResolveImage } from '../manifest-settings.js';
 import type { RowRequest } from '../row.js';
-import type { EditInput, editInputCheck } from './check-edit-input.js';
+import type { EditInput, InputProblem, editInputCheck } from './check-edit-input.js';
 import { editFields, type EditField } from './field-names.js';
 import { imageList } from './image-list.js';
 import { inputObject } from './job-input.js';
@@ -31,13 +31,19 @@ export function editRequest(cells: RowCells, problems: Problems, rules: EditRule
 
   const checked = rules.check(input);
   if ('problems' in checked) {
-    for (const { field, message } of checked.problems)
-      if (field !== 'images' || resolved === undefined || resolved.problems.length === 0)
-        problems.add(columnOf(field, cells), message ?? absent(field, cells));
+    report(checked.problems, cells, problems);
     return undefined;
   }
   if (problems.found.length > before) return undefined;
   return finish(checked.input, written, resolved?.images);
+}
+
+/** What was said of the images before, their check would say once more in other words. */
+function report(found: readonly InputProblem[], cells: RowCells, problems: Problems): void {
+  const images = columnOf('images', cells);
+  const said = problems.found.some(({ column }) => column === images);
+  for (const { field, message } of found)
+    if (field !== 'images' || !said) problems.add(columnOf(field, cells), message ?? absent(field, cells));
 }
 
 function finish(input: EditInput, written: unknown, images: unknown): EditRequest {
@@ -79,7 +85,8 @@ function asBoolean(value: unknown): unknown {
 
 function columnOf(field: string, cells: RowCells): string {
   const path = cells.layout.paths.find(({ name }) => name === `input.${field}`);
-  if (path !== undefined && cells.isFilled(path.at)) return cells.layout.names[path.at] ?? path.name;
+  if (path !== undefined && (!isEditField(field) || cells.get(field) === undefined))
+    return cells.layout.names[path.at] ?? path.name;
   return isEditField(field) ? cells.label(field) : cells.label('input');
 }
 

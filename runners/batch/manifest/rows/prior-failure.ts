@@ -46,8 +46,10 @@ const wrongShape =
 
 function asObject(value: unknown): Record<string, unknown> | undefined {
   const parsed = typeof value === 'string' ? parseJson(value) : { value };
-  if ('problem' in parsed || typeof parsed.value !== 'object' || parsed.value === null) return undefined;
-  return parsed.value as Record<string, unknown>;
+  if ('problem' in parsed || typeof parsed.value !== 'object') return undefined;
+  return parsed.value === null || Array.isArray(parsed.value)
+    ? undefined
+    : (parsed.value as Record<string, unknown>);
 }
 
 function isFailureCode(value: unknown): value is FailureCode {

@@ -19,7 +19,7 @@ export function resolveImages(
     if (typeof image !== 'string' || image === '' || scheme.test(image)) return image;
     const found = resolve?.(image) ?? { problem: noPaths };
     if (typeof found === 'string') return found;
-    problems.push(`image ${at + 1}, ${quoteValue(image)}, ${found.problem}`);
+    problems.push(`image ${at + 1}: ${quoteValue(image)} ${found.problem}`);
     return undefined;
   });
   return { images: resolved, problems };

@@ -46,14 +46,14 @@ export class RowBuilder {
   }
 
   build(record: RawRecord): ManifestItem {
-    const problems = new Problems();
     const row = ++this.#rows;
-    if (record.problem !== undefined) {
-      problems.found.push(record.problem);
-      return this.#invalid({ record, row, problems, ownColumns: [] }, {});
-    }
+    const problems = new Problems();
     const layout = this.#layouts.of(record.names);
-    if (layout.problem !== undefined) problems.found.push(layout.problem);
+    const broken = record.problem ?? layout.problem;
+    if (broken !== undefined) {
+      problems.found.push(broken);
+      return this.#invalid({ record, row, problems, ownColumns: [] }, rawCells(record));
+    }
     const cells = this.#cellsOf(record, layout);
     const id = this.#claimId(cells, record.line, problems);
     const draft = { record, row, problems, id, ownColumns: layout.ownNames };
@@ -135,6 +135,11 @@ export class RowBuilder {
       },
     };
   }
+}
+
+/** A row that is cut wrong has no cells that could be trusted: read again, it must not pass. */
+function rawCells({ problem, names, values }: RawRecord): Record<string, unknown> {
+  return problem === undefined ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : {};
 }
 
 /** For the message: an id that is another row's is still how the user knows this one. */

@@ -13,6 +13,8 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 export class TextGuard {
   /** 1-based line that the next byte stands on. */
   line = 1;
+  /** Characters of that line that have passed. */
+  #passed = 0;
   readonly #name: string;
   #held: Buffer = Buffer.alloc(0);
   #started = false;
@@ -44,9 +46,16 @@ export class TextGuard {
   #pass(bytes: Buffer, end: number): Buffer {
     const text = bytes.subarray(0, end);
     if (!isUtf8(text) || text.includes(0)) throw this.#broken(text);
-    this.line += countLineBreaks(text);
+    this.#count(text);
     this.#hold(bytes, end);
     return text;
+  }
+
+  #count(text: Buffer): void {
+    const breaks = countLineBreaks(text);
+    const tail = Math.max(text.lastIndexOf(10), text.lastIndexOf(13)) + 1;
+    this.line += breaks;
+    this.#passed = (breaks === 0 ? this.#passed : 0) + countCharacters(text, tail);
   }
 
   /** A copy: the source may use its chunk again. */
@@ -63,13 +72,21 @@ export class TextGuard {
       text[at] === '\0'
         ? 'a NUL byte: the file is damaged or no text'
         : 'a byte that is no UTF-8; save the file as UTF-8 (in spreadsheets: "CSV UTF-8")';
-    const column = (before.at(-1)?.length ?? 0) + 1;
+    const column =
+      countCharacters(Buffer.from(before.at(-1) ?? ''), 0) + (before.length === 1 ? this.#passed : 0) + 1;
     return new ManifestError(this.#name, problem, {
       line: this.line + before.length - 1,
       column,
       columnLabel: `character ${column}`,
     });
   }
+}
+
+/** Bytes that begin a character. */
+function countCharacters(text: Buffer, from: number): number {
+  let characters = 0;
+  for (let at = from; at < text.length; at++) if (((text[at] ?? 0) & 0xc0) !== 0x80) characters++;
+  return characters;
 }
 
 function asBuffer(chunk: Uint8Array): Buffer {

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { imageList } from '../../../../../runners/batch/manifest/rows/image-list.js';
+
+describe('imageList', () => {
+  it.each<[unknown, readonly unknown[]]>([
+    ['a b', ['a', 'b']],
+    [' a|b  |\n c ', ['a', 'b', 'c']],
+    ['["a b", "c|d"]', ['a b', 'c|d']],
+    [' [] ', []],
+    ['', []],
+    [
+      ['a b', 3],
+      ['a b', 3],
+    ],
+  ])('reads %j', (value, images) => {
+    expect(imageList(value)).toEqual({ images });
+  });
+
+  it.each<[unknown, string]>([
+    ['[a', 'begins with "[", but is no JSON'],
+    [7, 'is no list of URLs, but 7'],
+    [{ url: 'a' }, 'is no list of URLs, but {"url":"a"}'],
+  ])('refuses %j', (value, problem) => {
+    expect(imageList(value)).toEqual({ problem: expect.stringContaining(problem) });
+  });
+});
