@@ -1,4 +1,4 @@
-import type { Paid } from './outcome.js';
+import type { Paid } from './paid.js';
 
 /** What a code says of the money, and what it means. */
 interface CodeFacts {

@@ -6,7 +6,6 @@ export const resolutions = ['1k', '2k', '4k'] as const;
 export const outputFormats = ['png', 'jpeg'] as const;
 
 export type Resolution = (typeof resolutions)[number];
-export type OutputFormat = (typeof outputFormats)[number];
 
 /** What the service takes when the field is absent. Absent fields are not sent. (spec 2.5) */
 export const imageEditDefaults = {

@@ -1,7 +1,7 @@
 import type { FailureCode } from './failure-code.js';
+import type { Paid } from './paid.js';
 
-/** Whether a failed job cost money. `maybe`: it may have run or may still run; millrace never sends it again by itself. */
-export type Paid = 'no' | 'maybe' | 'yes';
+export type { Paid } from './paid.js';
 
 /** How a job ended: completed, or failed with a code. A failure is a value, never a stream error. (spec 2.1, 2.6, 7.2) */
 export type Outcome<O> = Completed<O> | Failed;

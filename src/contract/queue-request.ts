@@ -22,9 +22,6 @@ export const queueRequestSchema = z.strictObject({
     .optional(),
 });
 
-export type JobPolicy = z.infer<typeof jobPolicySchema>;
-export type QueueRequest = z.infer<typeof queueRequestSchema>;
-
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,8 +6,6 @@ export const routeErrorSchema = z.looseObject({
   detail: z.preprocess(asText, z.string()).optional().catch(undefined),
 });
 
-export type RouteError = z.infer<typeof routeErrorSchema>;
-
 function asText(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }

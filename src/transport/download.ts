@@ -1,13 +1,10 @@
 import type { Observable } from 'rxjs';
 import type { PhaseTimeouts } from './transport.js';
 
-/** A picture past so many bytes is cut off, unless told otherwise. */
-export const defaultMaxDownloadBytes = 256 * 1024 * 1024;
-
 export interface DownloadRequest {
   readonly url: string;
-  /** More bytes than this error with phase `too-large`. */
-  readonly maxBytes: number;
+  /** A longer file is cut off and errors with phase `too-large`. @defaultValue 256 MiB */
+  readonly maxBytes?: number;
   readonly timeouts: PhaseTimeouts;
 }
 

@@ -14,6 +14,7 @@ import { announcesMore, flatHeaders } from './reply-body.js';
 import { TransportError } from './transport-error.js';
 
 const maxRedirects = 3;
+const defaultMaxBytes = 256 * 1024 * 1024;
 
 export type GotDownloadOptions = AgentOptions;
 
@@ -100,7 +101,7 @@ function targetOf({ statusCode, headers }: Response, from: string): URL | undefi
 }
 
 async function receive(trip: Trip, stream: Request, { statusCode, headers }: Response): Promise<Downloaded> {
-  const { maxBytes } = trip.request;
+  const { maxBytes = defaultMaxBytes } = trip.request;
   let bytes = 0;
   if (statusCode !== 200) {
     stream.destroy();
