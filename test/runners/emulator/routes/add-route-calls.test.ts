@@ -22,7 +22,7 @@ const routes = {
   'POST /picky': () => {
     throw Object.assign(new Error('too small'), { status: 422, detail: 'at least 7' });
   },
-  'POST /broken': () => Promise.reject('a text'),
+  'POST /broken': () => AbortSignal.abort('a text').throwIfAborted(),
   'GET /huge': () => 10n,
 };
 

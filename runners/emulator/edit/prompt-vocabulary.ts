@@ -1,0 +1,60 @@
+import { colourPattern } from './colours.js';
+import type { EditName } from './prompt-edit.js';
+
+/** The words that stand for an edit. */
+export interface Entry {
+  name: EditName;
+  pattern: RegExp;
+  /** When the prompt does not say. */
+  amount?: number;
+  /** Turns the number that was found. */
+  sign?: 1 | -1;
+}
+
+const number = String.raw`(?:\s+(?:it|them|(?:the|all|both|each)?\s*(?:images?|pictures?|photos?)))?(?:\s+(?:by|to|of|with|at))?\s*(?<amount>-?\d+(?:\.\d+)?)?`;
+const colour = String.raw`(?:[^.;,"]{0,20}?(?<colour>${colourPattern}))?`;
+const unlessDenied = String.raw`(?<!\b(?:no|not|without|never|don't|do not)\s+(?:any\s+|a\s+)?)`;
+
+/** Each entry finds its words anywhere in the prompt, unless they are denied ("do not blur"). */
+export const vocabulary: readonly Entry[] = [
+  entry('rotate', `rotat(?:e|ed|ing)\\b(?!${gap()}(?:left|counter|anti))${number}`, { amount: 90 }),
+  entry('rotate', `rotat(?:e|ed|ing)\\b${gap()}(?:left|counter-?clockwise|anti-?clockwise)\\b${number}`, {
+    amount: 90,
+    sign: -1,
+  }),
+  entry('flip', `(?:flip(?:ped)?(?!${gap()}horizontal)|upside[ -]down)\\b`),
+  entry('mirror', `(?:mirror(?:ed)?|flip(?:ped)?${gap()}horizontally)\\b`),
+  entry('side-by-side', 'side[ -]by[ -]side\\b'),
+  entry('stack', '(?:stack(?:ed)?|on top of (?:each other|one another)|one above the other)\\b'),
+  entry('blend', '(?:blend(?:ed)?|double exposure|overlaid|overlay|superimposed?)\\b'),
+  entry('inset', '(?:inset|picture[ -]in[ -]picture)\\b'),
+  entry('grayscale', '(?:gr[ae]y-?\\s?scale|black[ -](?:and|&)[ -]white|monochrome|desaturated?)\\b'),
+  entry('sepia', '(?:sepia|vintage)\\b'),
+  entry('invert', '(?:invert(?:ed)?|negative)\\b'),
+  entry('warm', 'warm(?:er)?\\b'),
+  entry('cool', 'cool(?:er)?\\b'),
+  entry('blur', `blur(?:red|ry)?\\b${number}`, { amount: 6 }),
+  entry('sharpen', `sharp(?:en|ened|er)\\b${number}`, { amount: 2 }),
+  entry('brighten', `bright(?:en|ened|er)\\b${number}`, { amount: 25 }),
+  entry('darken', `dark(?:en|ened|er)\\b${number}`, { amount: 25 }),
+  entry('contrast', `(?<!less )(?<!lower )contrast\\b${number}`, { amount: 30 }),
+  entry('contrast', `(?:less|lower) contrast\\b${number}`, { amount: 30, sign: -1 }),
+  entry('saturate', `(?:saturated?|vivid|vibrant|colou?rful)\\b${number}`, { amount: 60 }),
+  entry('hue', `hue\\b${number}`, { amount: 90 }),
+  entry('tint', `(?<!${colourPattern} )tint(?:ed)?\\b${colour}`),
+  entry('tint', `(?<colour>${colourPattern}) tint(?:ed)?\\b`),
+  entry('pixelate', `pixelat(?:e|ed)\\b${number}`, { amount: 16 }),
+  entry('posterize', `posteri[sz]ed?\\b${number}`, { amount: 4 }),
+  entry('vignette', 'vignette\\b'),
+  entry('border', `(?<!${colourPattern} )(?:border|frame)\\b${number}${colour}`, { amount: 24 }),
+  entry('border', `(?<colour>${colourPattern}) (?:border|frame)\\b${number}`, { amount: 24 }),
+];
+
+/** A few words between two that belong together. */
+function gap(): string {
+  return String.raw`\s+(?:[\p{L}]+\s+){0,3}?`;
+}
+
+function entry(name: EditName, words: string, rest: Omit<Entry, 'name' | 'pattern'> = {}): Entry {
+  return { name, pattern: new RegExp(`${unlessDenied}\\b${words}`, 'giu'), ...rest };
+}
