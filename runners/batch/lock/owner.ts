@@ -33,10 +33,12 @@ export const ownerSchema = z.object({
 
 /**
  * Whether a free lock proves that the owner is dead. It does where both are of one kernel, and on a machine that has been
- * booted since. A container is told by its name, and by its kernel: another one may carry the same name.
+ * booted since. A container is told by its name and its kernel alone: another one may carry the same name elsewhere.
  */
 export function isSameHost(owner: Host, here: Host): boolean {
   if (owner.name !== here.name) return false;
   if (owner.bootId !== undefined && owner.bootId === here.bootId) return true;
-  return !owner.inContainer && !here.inContainer && owner.machineId === here.machineId;
+  if (owner.inContainer || here.inContainer || owner.machineId !== here.machineId) return false;
+  // Of a system that tells its boots, a machine without a name of its own may be any machine.
+  return here.machineId !== undefined || (owner.bootId === undefined && here.bootId === undefined);
 }

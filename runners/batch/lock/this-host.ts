@@ -8,25 +8,30 @@ export function thisHost(): Host {
     name: hostname(),
     bootId: firstLine('/proc/sys/kernel/random/boot_id'),
     machineId: firstLine('/etc/machine-id'),
-    inContainer:
-      ['/.dockerenv', '/run/.containerenv'].some((path) => existsSync(path)) ||
-      namesContainer('/proc/1/cgroup'),
+    inContainer: isInContainer(),
   };
 }
 
-function firstLine(path: string): string | undefined {
-  try {
-    const line = readFileSync(path, 'utf8').split('\n', 1)[0]?.trim();
-    return line === '' ? undefined : line;
-  } catch {
-    return undefined;
-  }
+/** Docker and Podman leave a file, Kubernetes a variable, others a word in the first process's group; nearly all have layers as root. */
+function isInContainer(): boolean {
+  return (
+    ['/.dockerenv', '/run/.containerenv'].some((path) => existsSync(path)) ||
+    process.env['KUBERNETES_SERVICE_HOST'] !== undefined ||
+    /docker|kubepods|containerd|lxc|libpod/.test(textOf('/proc/1/cgroup')) ||
+    /^\S+ \/ overlay /m.test(textOf('/proc/self/mounts'))
+  );
 }
 
-function namesContainer(path: string): boolean {
+function firstLine(path: string): string | undefined {
+  const line = textOf(path).split('\n', 1)[0]?.trim();
+  return line === '' ? undefined : line;
+}
+
+/** Empty where there is none. */
+function textOf(path: string): string {
   try {
-    return /docker|kubepods|containerd|lxc|libpod/.test(readFileSync(path, 'utf8'));
+    return readFileSync(path, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const holderFile = fileURLToPath(new URL('holder.mjs', import.meta.url));
+const children: ChildProcessWithoutNullStreams[] = [];
+let folder: string;
+
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'millrace-lock-')), 'edits.out');
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await rm(join(folder, '..'), { recursive: true });
+});
+
+interface Holder {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly said: string;
+}
+
+async function start(): Promise<Holder> {
+  const child = spawn(process.execPath, [holderFile, folder]);
+  children.push(child);
+  const [said] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { child, said };
+}
+
+describe('holdRun, between processes', () => {
+  it('refuses the second one, and names the first', async () => {
+    const first = await start();
+    expect(first.said).toBe('held');
+    const second = JSON.parse((await start()).said) as { code: string; message: string; pid: number };
+    expect(second).toMatchObject({ code: 'held', pid: first.child.pid });
+    expect(second.message).toContain(`process ${first.child.pid} on host`);
+    expect(second.message).toContain('run edits.csv');
+    expect(second.message).toContain(folder);
+  });
+
+  it('is free at once when its owner is killed with kill -9', async () => {
+    for (let round = 0; round < 3; round++) {
+      const owner = await start();
+      expect(owner.said).toBe('held');
+      owner.child.kill('SIGKILL');
+      await once(owner.child, 'exit');
+      expect(await readdir(folder)).toContain('.owner.json');
+    }
+    expect((await start()).said).toBe('held');
+  });
+
+  it('is free after a release, which takes the owner file away', async () => {
+    const first = await start();
+    const owner = JSON.parse(await readFile(join(folder, '.owner.json'), 'utf8')) as {
+      pid: number;
+      command: string;
+    };
+    expect(owner).toMatchObject({ pid: first.child.pid, command: 'run edits.csv' });
+    first.child.stdin.end();
+    await once(first.child, 'exit');
+    expect(await readdir(folder)).toEqual(['.lock']);
+    expect((await start()).said).toBe('held');
+  });
+
+  it('goes to one alone of many that start together', async () => {
+    const said = await Promise.all(Array.from({ length: 6 }, async () => (await start()).said));
+    expect(said.filter((line) => line === 'held')).toHaveLength(1);
+    expect(said.filter((line) => line.includes('"code":"held"'))).toHaveLength(5);
+  });
+});
