@@ -76,5 +76,5 @@ function routeUrl(base: string, route: string): string {
   const problem = checkRoutePath(route);
   if (problem !== undefined)
     throw new InvalidOptionError('route', `${problem} (got ${JSON.stringify(route)})`);
-  return `${base}/${route.replace(/^\/+/, '')}`;
+  return `${base}/${route.replace(/^\//, '')}`;
 }

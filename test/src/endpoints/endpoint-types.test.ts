@@ -1,0 +1,135 @@
+import { lastValueFrom, of, type Observable } from 'rxjs';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import {
+  createBudget,
+  createClient,
+  mergeJobs,
+  pullJobs,
+  rebuy,
+  switchJobs,
+  toOutcome,
+  toOutput,
+  withinBudget,
+  type Health,
+  type ImageEditInput,
+  type ImageEditOutput,
+  type Job,
+  type JobEvent,
+  type JobReply,
+  type Outcome,
+  type QueueEndpoint,
+  type StandardSchema,
+} from '../../../src/index.js';
+import { replied } from '../../support/virtual-time.js';
+
+declare module '../../../src/index.js' {
+  interface EndpointTypes {
+    upscale: { input: { url: string }; output: { url: string; scale: number } };
+    describe: { output: { text: string } };
+  }
+}
+
+const reply = replied(200, { id: 'j', status: 'COMPLETED', output: { url: 'b', scale: 2 } });
+const client = createClient({ baseUrl: 'https://api.example.test', transport: () => of(reply) });
+const input = z.object({ n: z.coerce.number<number | string>(), mode: z.enum(['a', 'b']).default('a') });
+const output = z.object({ at: z.string().transform((text) => text.length) });
+
+describe('types of an endpoint', () => {
+  it('come from its schemas: what is given is their input, what is emitted their output', () => {
+    const endpoint = client.queue('anything', { input, output });
+    expectTypeOf(endpoint.run)
+      .parameter(0)
+      .toEqualTypeOf<{ n: number | string; mode?: 'a' | 'b' | undefined }>();
+    expectTypeOf(endpoint.run({ n: '1' })).toEqualTypeOf<Job<{ at: number }>>();
+    expectTypeOf(endpoint.run({ n: 1 }).pipe(toOutcome())).toEqualTypeOf<
+      Observable<Outcome<{ at: number }>>
+    >();
+    expectTypeOf(endpoint.runSync({ n: 1 }).pipe(toOutput())).toEqualTypeOf<Observable<{ at: number }>>();
+    expectTypeOf(endpoint.attach('j')).toEqualTypeOf<Job<{ at: number }>>();
+    // @ts-expect-error -- n is no boolean
+    expect(endpoint.run({ n: true }).jobId).toBeUndefined();
+  });
+
+  it('come from any Standard Schema', () => {
+    const text: StandardSchema<unknown, string> = {
+      '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: String(value) }) },
+    };
+    expectTypeOf(client.queue('anything', { output: text }).run({})).toEqualTypeOf<Job<string>>();
+  });
+
+  it('come from the endpoint id where there is no schema', () => {
+    expectTypeOf(client.queue('upscale')).toEqualTypeOf<
+      QueueEndpoint<{ url: string }, { url: string; scale: number }>
+    >();
+    expectTypeOf(client.queue('describe')).toEqualTypeOf<QueueEndpoint<unknown, { text: string }>>();
+    expectTypeOf(client.queue('upscale', { output })).toEqualTypeOf<
+      QueueEndpoint<{ url: string }, { at: number }>
+    >();
+    expectTypeOf(client.queue('upscale').run({ url: 'x' }).pipe(toOutput())).toEqualTypeOf<
+      Observable<{ url: string; scale: number }>
+    >();
+  });
+
+  it('are unknown where nothing is known', () => {
+    expectTypeOf(client.queue('other')).toEqualTypeOf<QueueEndpoint<unknown, unknown>>();
+    const name: string = 'upscale';
+    expectTypeOf(client.queue(name)).toEqualTypeOf<QueueEndpoint<unknown, unknown>>();
+  });
+
+  it('are those of the specification on an image-edit endpoint', () => {
+    expectTypeOf(client.imageEdit('edit')).toEqualTypeOf<QueueEndpoint<ImageEditInput, ImageEditOutput>>();
+  });
+
+  it('come from a schema, or from what is asked for, on a route', () => {
+    const lb = client.routes('https://lb.example.test');
+    expectTypeOf(lb.get('info')).toEqualTypeOf<Job<unknown>>();
+    expectTypeOf(lb.get<{ a: 1 }>('info')).toEqualTypeOf<Job<{ a: 1 }>>();
+    expectTypeOf(lb.post('x', {}, { output })).toEqualTypeOf<Job<{ at: number }>>();
+  });
+
+  it('of status, cancel and health are what the service says', () => {
+    const endpoint = client.queue('other');
+    expectTypeOf(endpoint.status('j')).toEqualTypeOf<Observable<JobReply>>();
+    expectTypeOf(endpoint.cancel('j')).toEqualTypeOf<Observable<JobReply>>();
+    expectTypeOf(endpoint.health()).toEqualTypeOf<Observable<Health>>();
+  });
+});
+
+describe('types go through the operators', () => {
+  const endpoint = client.queue('upscale');
+  type Upscaled = { url: string; scale: number };
+
+  it('of a fan-out', () => {
+    const rows = [{ url: 'a', note: 1 }];
+    const pulled = pullJobs(rows, (row) => endpoint.run(row).pipe(withinBudget(createBudget(1), 0.1)), {
+      concurrency: 2,
+    });
+    expectTypeOf(pulled).toEqualTypeOf<
+      Observable<{ row: { url: string; note: number }; index: number; outcome: Outcome<Upscaled> }>
+    >();
+    const merged = of('a', 'b').pipe(mergeJobs((url) => endpoint.run({ url }), { concurrency: 2 }));
+    expectTypeOf(merged).toEqualTypeOf<Observable<{ row: string; outcome: Outcome<Upscaled> }>>();
+    const switched = of('a').pipe(
+      switchJobs((url) => endpoint.run({ url })),
+      toOutput(),
+    );
+    expectTypeOf(switched).toEqualTypeOf<Observable<Upscaled>>();
+    const again = rebuy(() => endpoint.run({ url: 'a' }), { maxRetries: 1, codes: ['job-failed'] });
+    expectTypeOf(again).toEqualTypeOf<Observable<JobEvent<Upscaled>>>();
+  });
+
+  it('of a loop and of a promise', async () => {
+    expectTypeOf(endpoint.run({ url: 'a' })).toExtend<AsyncIterable<JobEvent<Upscaled>>>();
+    const upscaled = lastValueFrom(endpoint.run({ url: 'a' }).pipe(toOutput()));
+    expectTypeOf(upscaled).resolves.toEqualTypeOf<Upscaled>();
+    expect(await upscaled).toStrictEqual({ url: 'b', scale: 2 });
+  });
+
+  it('narrow by status', () => {
+    const outcome = {} as Outcome<Upscaled>;
+    if (outcome.status === 'completed') expectTypeOf(outcome.output).toEqualTypeOf<Upscaled>();
+    else expectTypeOf(outcome.paid).toEqualTypeOf<'no' | 'maybe' | 'yes'>();
+    expect(outcome).toStrictEqual({});
+  });
+});

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import * as face from '../../src/index.js';
+
+/** All that `import … from 'millrace'` offers, in the order of the file: values, and types in brackets. */
+const names = [
+  ...['createClient', '[Client]', '[ClientOptions]', '[QueueEndpointOptions]'],
+  ...['[EndpointTypes]', '[InputOf]', '[OutputOf]', '[QueueEndpoint]'],
+  ...['[RouteCall]', '[RouteCallOptions]', '[RouteEndpoint]', '[RouteOptions]'],
+  ...['[AttachOptions]', '[CallOptions]', '[Activity]'],
+  ...[
+    '[Job]',
+    '[Completed]',
+    '[Failed]',
+    '[JobEvent]',
+    '[Outcome]',
+    '[Paid]',
+    '[WaitReason]',
+    '[Checkpoint]',
+    '[Mark]',
+  ],
+  ...['toOutcome', 'toOutput', 'rebuy', '[RebuyOptions]', 'cancelOnTeardown'],
+  ...['pullJobs', '[PullOptions]', 'mergeJobs', '[MergeOptions]', 'switchJobs', '[RowOutcome]'],
+  ...[
+    'createBudget',
+    '[Budget]',
+    'withinBudget',
+    'toMicroDollars',
+    'toUsd',
+    '[MicroDollars]',
+    'imageEditPrices',
+  ],
+  ...['[QueueOptions]', '[RetryPolicy]', 'fixed', 'exponential', '[ExponentialOptions]'],
+  ...['learned', '[LearnedOptions]', '[LearnedSchedule]', '[PollJob]', '[PollSchedule]'],
+  ...['openGate', 'rateGate', '[Gate]', '[RequestKind]', '[GateOptions]'],
+  ...[
+    'createGotTransport',
+    '[GotTransportOptions]',
+    '[PhaseTimeouts]',
+    '[Transport]',
+    '[WireReply]',
+    '[WireRequest]',
+  ],
+  ...[
+    'imageEditInputSchema',
+    'imageEditOutputSchema',
+    'looseImageEditInputSchema',
+    '[ImageEditInput]',
+    '[ImageEditOutput]',
+  ],
+  ...[
+    'jobReplySchema',
+    '[JobReply]',
+    'jobStates',
+    'isTerminal',
+    '[JobState]',
+    'healthSchema',
+    '[Health]',
+    '[StandardSchema]',
+  ],
+  ...['failureCodes', '[FailureCode]', 'isMillraceError', 'MillraceError', 'JobError', 'InvalidInputError'],
+  ...['InvalidOptionError', 'TransportError', '[FaultPhase]'],
+  ...[
+    'BadRequestError',
+    'MalformedReplyError',
+    'NotFoundError',
+    'RateLimitedError',
+    'RedirectError',
+    'ReplyError',
+  ],
+  ...['ServerError', 'UnauthorizedError', 'UnexpectedStatusError', 'version'],
+];
+
+describe('the public face', () => {
+  it('is this list, in this order', () => {
+    const source = readFileSync(new URL('../../src/index.ts', import.meta.url), 'utf8');
+    const exported = [...source.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, type, list]) =>
+      list!
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== '')
+        .map((name) => (type === undefined ? name : `[${name}]`)),
+    );
+    expect(exported).toStrictEqual(names);
+  });
+
+  it('offers every value of the list, and no other', () => {
+    const values = names.filter((name) => !name.startsWith('['));
+    expect(Object.keys(face).sort()).toStrictEqual(values.sort());
+  });
+});
