@@ -31,19 +31,26 @@ export function layTimeAxis(spans: readonly Span[], area: Area = narrow): TimeAx
 
 /** The beginning of each stretch, and round times after it as far as there is room. */
 function labels(pieces: TimeAxis['pieces'], area: Area): string[] {
-  const room = 58;
   let free = -Infinity;
   return pieces.flatMap((piece) => {
     const scale = scaleTime([new Date(piece.from), new Date(piece.to)], [piece.x0, piece.x1]);
     const ticks = scale.ticks(Math.max(2, Math.floor((piece.x1 - piece.x0) / 75)));
-    const seconds = piece.to - piece.from < 100_000;
-    return [new Date(piece.from), ...ticks].flatMap((at) => {
-      const x = scale(at);
+    const inSeconds = ticks.some((tick) => tick.getSeconds() > 0);
+    const shown =
+      inSeconds || ticks.length === 0
+        ? [new Date(piece.from), ...ticks]
+        : [startOfMinute(piece.from), ...ticks];
+    return shown.flatMap((at) => {
+      const x = Math.max(scale(at), piece.x0);
       if (x < free || x > area.to - 12) return [];
-      free = x + room;
-      return labelUnder(x, clock(at, seconds), area);
+      free = x + (inSeconds ? 66 : 54);
+      return labelUnder(x, clock(at, inSeconds), area);
     });
   });
+}
+
+function startOfMinute(at: number): Date {
+  return new Date(at - (at % 60_000));
 }
 
 /** Two short strokes, and how long the pause was for whoever points at them. */

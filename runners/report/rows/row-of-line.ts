@@ -98,13 +98,17 @@ const editFields = new Set([
   'enable_base64_output',
 ]);
 
+/** What goes beyond the fields of an edit stays together in one JSON object: as columns, texts could become numbers. */
 function editCells(input: JsonObject, isLocal: boolean): JsonObject {
-  const cells: [string, unknown][] = Object.entries(input).map(([name, value]) => [
-    editFields.has(name) ? name : `input.${name}`,
-    value,
-  ]);
+  const isField = ([name]: [string, unknown]): boolean => editFields.has(name);
+  const fields = Object.entries(input).filter(isField);
+  const others = Object.entries(input).filter((entry) => !isField(entry));
   const images = imagesOf(input).map((image) => manifestImage(image, isLocal));
-  return { ...Object.fromEntries(cells), ...(images.length === 0 ? {} : { images }) };
+  return {
+    ...Object.fromEntries(fields),
+    ...(images.length === 0 ? {} : { images }),
+    ...(others.length === 0 ? {} : { input: Object.fromEntries(others) }),
+  };
 }
 
 function endpointCell(facts: JsonObject): JsonObject {

@@ -11,9 +11,13 @@ export function escapeHtml(text: string): string {
   return visibleText(text).replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
 }
 
-/** NUL → `␀`, ESC → `␛`; line feeds and tabs stay; what could turn the reading direction becomes `�`. */
+/** Control characters and those that turn the reading direction, written out: NUL → `\x00`. Line feeds and tabs stay. */
 export function visibleText(text: string): string {
-  return text
-    .replace(/[\u0000-\u0008\u000b-\u001f]/g, (mark) => String.fromCharCode(0x2400 + mark.charCodeAt(0)))
-    .replace(/[\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/g, '\ufffd');
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/g,
+    (mark) => {
+      const code = mark.charCodeAt(0);
+      return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16)}`;
+    },
+  );
 }

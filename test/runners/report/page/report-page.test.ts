@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +14,8 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
+const parts = await pageParts();
+
 let folder: string;
 let browser: Browser;
 beforeAll(async () => {
@@ -22,7 +23,7 @@ beforeAll(async () => {
   browser = await launchBrowser();
   const run = join(folder, 'edits.out');
   await makeRun({ folder: run, rows: 300, maxCost: 40 });
-  await writeReport(run, { parts: await pageParts() });
+  await writeReport(run, { parts });
 }, 120_000);
 afterAll(async () => {
   await browser.close();
@@ -261,6 +262,102 @@ describe('review by keyboard alone', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('x');
     expect(await page.locator('.frame.rejected').count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('hostile words', () => {
+  const hostile = `</script><script>pwned=1</script><img src=x onerror=pwned=1>"'\u0000\u202e\u001b[31m{{7*7}}`;
+  const shown = `</script><script>pwned=1</script><img src=x onerror=pwned=1>"'\\x00\\u202e\\x1b[31m{{7*7}}`;
+
+  it('in prompts, ids, errors and addresses show as text and do nothing', async () => {
+    await makeRun({ folder: join(folder, 'hostile'), rows: 120, hostile, earlierEvery: 0 });
+    await writeReport(join(folder, 'hostile'), { parts });
+    const { page, complaints, requests } = await open('hostile');
+    expect(await page.locator('.frame .prompt').first().textContent()).toBe(shown);
+    expect(await page.locator('.frame .id').first().textContent()).toBe(`${shown}1`);
+    expect(await page.locator('.causes h3').first().textContent()).toContain('<script>');
+    await page.locator('.frame .result').nth(6).click();
+    await page.locator('dialog .words').waitFor();
+    expect(await page.locator('dialog .words').first().textContent()).toContain(shown);
+    await page.keyboard.press('ArrowRight');
+    await page.locator('dialog .after > img').waitFor();
+    const links = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('[href], [src]')].map((e) => e.getAttribute('href') ?? e.getAttribute('src'))`,
+    );
+    expect(links.filter((link) => /^\s*(javascript|vbscript|data:(?!image\/webp|,))/i.test(link))).toEqual(
+      [],
+    );
+    expect(await page.evaluate(`typeof pwned`)).toBe('undefined');
+    expect(complaints).toEqual([]);
+    expect(requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('go into the manifest to the letter', async () => {
+    const { page } = await open('hostile');
+    await page.locator('.frame .reject').first().click();
+    const { name, text } = await download(page, () =>
+      page.getByRole('button', { name: 'Download manifest' }).click(),
+    );
+    expect(name).toBe('edits.redo.csv');
+    expect(text).toContain(hostile.replaceAll('"', '""'));
+    await page.context().close();
+  });
+});
+
+describe('runs of other sizes', () => {
+  it('opens with one row', async () => {
+    await makeRun({ folder: join(folder, 'one'), rows: 1 });
+    await writeReport(join(folder, 'one'), { parts });
+    const { page, complaints } = await open('one');
+    expect(await page.locator('.frame').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('opens with none', async () => {
+    await makeRun({ folder: join(folder, 'none'), rows: 0 });
+    await writeReport(join(folder, 'none'), { parts });
+    const { page } = await open('none');
+    expect(await page.locator('.sheet').textContent()).toBe('No row has ended yet.');
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('takes the rows of a large run from files beside it, as they are looked at', async () => {
+    await makeRun({ folder: join(folder, 'large'), rows: 2600, pictures: false });
+    await writeReport(join(folder, 'large'), { parts });
+    const { page, requests } = await open('large');
+    const scripts = (): string[] => requests.flatMap((url) => /report\/(\w+-\d+\.js)$/.exec(url)?.[1] ?? []);
+    expect(scripts()).toEqual(['page-0001.js']);
+    await page.getByRole('group', { name: 'Filter' }).getByRole('button', { name: /^Held/ }).click();
+    await expect.poll(() => page.locator('.frame.held').count()).toBe(17);
+    await page.getByRole('searchbox').fill('vase-1222');
+    await expect.poll(() => page.locator('.frame .id').allTextContents()).toEqual(['vase-1222']);
+    expect(scripts()).toContain('search-01.js');
+    expect(requests.every((url) => url.startsWith('file:'))).toBe(true);
+
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('group', { name: 'Filter' }).getByRole('button', { name: /^All/ }).click();
+    await expect.poll(() => page.locator('.frame').count()).toBe(96);
+    await page.locator('.frame .reject').first().click();
+    const { text } = await download(page, () =>
+      page.getByRole('button', { name: 'Download manifest' }).click(),
+    );
+    expect(text).toContain('bottle-0001');
+    await page.context().close();
+  });
+
+  it('says so when the files beside it are of another report', async () => {
+    const { page: first } = await open('large');
+    await first.context().close();
+    const stale = await readFile(join(folder, 'large', 'report.html'), 'utf8');
+    await writeReport(join(folder, 'large'), { parts });
+    await writeFile(join(folder, 'large', 'report.html'), stale);
+    const { page } = await open('large');
+    await expect.poll(() => page.locator('.sheet').textContent()).toContain('write the report again');
     await page.context().close();
   });
 });

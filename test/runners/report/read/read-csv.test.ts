@@ -22,7 +22,10 @@ describe('readCsv', () => {
       fc.asyncProperty(fc.array(fc.tuple(fc.constant('x'), cell, cell), { minLength: 1 }), async (rows) => {
         await writeFile(
           path,
-          stringify([['x', 'one', 'two'], ...rows], { record_delimiter: 'windows', quoted_match: /[\r\n;\t]/ }),
+          stringify([['x', 'one', 'two'], ...rows], {
+            record_delimiter: 'windows',
+            quoted_match: /[\r\n;\t]/,
+          }),
         );
         const found = await collect(readCsv(nodeDisk, path));
         expect(found.map(({ x, one, two }) => [x, one, two])).toEqual(rows);

@@ -11,5 +11,7 @@ it('leaves nothing that could be markup', () => {
 });
 
 it('shows control characters and those that turn the reading direction', () => {
-  expect(visibleText('a\u0000b\u001b[31mc\u202ed\u2028e\r\n\tf')).toBe('a␀b␛[31mc\ufffdd\ufffde␍\n\tf');
+  expect(visibleText('a\u0000b\u001b[31mc\u202ed\u2028e\r\n\tf')).toBe(
+    String.raw`a\x00b\x1b[31mc\u202ed\u2028e\x0d` + '\n\tf',
+  );
 });

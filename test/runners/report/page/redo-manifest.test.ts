@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PageRow, RunFacts } from '../../../../runners/report/page-data.js';
+import type { Mark } from '../../../../runners/report/page/mark.js';
+import { fitsCsv, redoCommand, redoManifest } from '../../../../runners/report/page/redo-manifest.js';
+import { rowOfResult } from '../../../../runners/report/rows/row-of-line.js';
+import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
+import type { ManifestItem } from '../../../../runners/batch/manifest/row.js';
+import { collect } from '../../../support/collect.js';
+
+const mark = (more: Partial<Mark> = {}): Mark => ({
+  index: 0,
+  of: 'j',
+  failed: false,
+  cost: 87_500,
+  ...more,
+});
+const run: RunFacts = {
+  key: 'k',
+  name: 'edits.csv',
+  folder: 'edits.out',
+  options: [],
+  manifestFormat: 'csv',
+};
+
+/** A completed row as the report knows it. */
+function pageRow(id: string, request: object, more: object = {}): PageRow {
+  const line = {
+    id,
+    row: 1,
+    kind: 'edit',
+    endpoint: 'image-edit',
+    jobId: `job-${id}`,
+    status: 'completed',
+    request,
+    columns: {},
+    ...more,
+  };
+  return { ...rowOfResult(line, false), references: [] };
+}
+
+function read(text: string, format: 'csv' | 'jsonl'): Promise<ManifestItem[]> {
+  const bytes = (async function* () {
+    yield Buffer.from(text);
+  })();
+  return collect(
+    readManifest(bytes, {
+      name: 'redo',
+      format,
+      gzip: false,
+      resolveImage: (path) => `https://files.test/${path}`,
+    }),
+  );
+}
+
+const edit = {
+  input: {
+    images: ['https://a.test/1.png', 'photos/two.png'],
+    prompt: 'a "red", mug\nand more',
+    resolution: '2k',
+    aspect_ratio: '3:2',
+    seed: 7,
+    deep: { a: [1, null] },
+  },
+};
+
+/** Paths are served from somewhere. */
+const sent = { ...edit.input, images: ['https://a.test/1.png', 'https://files.test/photos/two.png'] };
+
+describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
+  it('sends what was sent, for edits, jobs and routes', async () => {
+    const rows = [
+      pageRow('e', edit, { columns: { note: 'mine' } }),
+      pageRow('j', { input: { text: 'hello', n: 1 } }, { kind: 'job', endpoint: 'echo' }),
+      pageRow('r', { method: 'POST', route: '/echo', body: { a: 1 } }, { kind: 'route', endpoint: '' }),
+    ];
+    const items = await read(
+      redoManifest(
+        rows.map((row) => ({ row, mark: mark() })),
+        format,
+      ),
+      format,
+    );
+    expect(items.map((item) => (item.valid ? item.row.request : item.row.problems))).toEqual([
+      { kind: 'edit', input: sent },
+      { kind: 'job', input: { text: 'hello', n: 1 } },
+      { kind: 'route', method: 'POST', route: '/echo', body: { a: 1 } },
+    ]);
+    expect(items.map((item) => item.valid && [item.row.id, item.row.endpoint])).toEqual([
+      ['e', 'image-edit'],
+      ['j', 'echo'],
+      ['r', ''],
+    ]);
+    expect(items[0]!.valid && items[0]!.row.columns).toMatchObject({ note: 'mine', redo: 'job-e' });
+  });
+
+  it('keeps texts texts and numbers numbers in fields beyond those of an edit', async () => {
+    const input = {
+      images: ['https://a.test/1.png'],
+      prompt: 'p',
+      a: '42',
+      b: 'true',
+      c: '007',
+      d: '[1]',
+      e: 42,
+      f: true,
+      g: null,
+      h: 'text',
+      i: { j: '1' },
+    };
+    const [item] = await read(redoManifest([{ row: pageRow('e', { input }), mark: mark() }], format), format);
+    expect(item!.valid && item!.row.request).toEqual({ kind: 'edit', input });
+  });
+
+  it('sends the changes that were made', async () => {
+    const row = pageRow('e', edit);
+    const [item] = await read(
+      redoManifest([{ row, mark: mark({ prompt: 'a blue mug', resolution: '4k' }) }], format),
+      format,
+    );
+    expect(item!.valid && item!.row.request).toMatchObject({
+      input: { ...sent, prompt: 'a blue mug', resolution: '4k' },
+    });
+  });
+});
+
+describe('redoManifest', () => {
+  it('keeps any prompt to the letter that a CSV may hold', async () => {
+    const text = fc.string({
+      unit: fc.constantFrom('a', '"', ',', '\n', '|', "'", 'é', '\u2028', '🙂', '='),
+      minLength: 1,
+    });
+    await fc.assert(
+      fc.asyncProperty(text, async (words) => {
+        const prompt = `p${words}.`;
+        const rejected = [
+          { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), mark: mark() },
+        ];
+        const [item] = await read(redoManifest(rejected, 'csv'), 'csv');
+        expect(item!.valid && item!.row.request).toMatchObject({ input: { prompt } });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('does not fit a CSV when a text begins like a formula', () => {
+    const rejected = (prompt: string) => [
+      { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), mark: mark() },
+    ];
+    expect(['=cmd()', '+1', '-1', '@x', '\tx'].map((prompt) => fitsCsv(rejected(prompt)))).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(fitsCsv(rejected('a mug = red'))).toBe(true);
+  });
+
+  it('sends a failed row again as it stands in failures.jsonl, without what became of it', () => {
+    const row: PageRow = {
+      id: 'f',
+      row: 2,
+      kind: 'edit',
+      status: 'rejected',
+      references: [],
+      cells: { id: 'f', images: 'a.png', prompt: 'x', note: 'n' },
+    };
+    expect(JSON.parse(redoManifest([{ row, mark: mark({ failed: true, prompt: 'y' }) }], 'jsonl'))).toEqual({
+      id: 'f',
+      images: 'a.png',
+      prompt: 'y',
+      note: 'n',
+    });
+  });
+});
+
+describe('redoCommand', () => {
+  it('takes the manifest into the same folder', () => {
+    expect(redoCommand('edits.redo.csv', [mark()], run)).toBe(
+      'millrace run edits.redo.csv --out edits.out --changed redo',
+    );
+  });
+
+  it('retries failed rows too when some are among the rejected, and names what the run needs', () => {
+    expect(redoCommand('a.csv', [mark({ failed: true })], { ...run, options: ['--local'] })).toMatch(
+      /--changed redo --retry failed --local$/,
+    );
+  });
+
+  it('quotes what a shell would take apart', () => {
+    expect(redoCommand(`it's.csv`, [mark()], { ...run, folder: '/my runs/$(x)' })).toBe(
+      `millrace run 'it'\\''s.csv' --out '/my runs/$(x)' --changed redo`,
+    );
+  });
+});
