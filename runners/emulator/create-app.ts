@@ -19,6 +19,11 @@ export function createApp(service: Service): Hono<{ Bindings: HttpBindings }> {
   addRouteCalls(app, service);
   addBillCall(app, service);
   app.notFound(refusePath);
+  app.onError((error, call: Call) =>
+    answeringPlainly(() => {
+      throw error;
+    })(call),
+  );
   return app;
 }
 

@@ -1,4 +1,5 @@
 import type { Sharp, SharpInput, SharpOptions } from 'sharp';
+import { sharpAdvice } from './missing-sharp.js';
 
 /** The function that sharp exports. */
 export interface SharpModule {
@@ -6,14 +7,16 @@ export interface SharpModule {
   (input: SharpInput, options?: SharpOptions): Sharp;
 }
 
-/** What to do when the package is not there. */
-export const sharpMissing = 'the image-edit endpoint needs the package sharp: npm i sharp';
-
-/** Loads sharp when the first picture is made: 20 MB that nothing else needs. @throws Error that says `npm i sharp` */
-export async function loadSharp(): Promise<SharpModule> {
+/**
+ * Loads sharp when the first picture is made: 20 MB that nothing else needs.
+ * @throws Error that says `npm i sharp`
+ */
+export async function loadSharp(
+  importSharp: () => Promise<{ default: SharpModule }> = () => import('sharp'),
+): Promise<SharpModule> {
   try {
-    return (await import('sharp')).default;
+    return (await importSharp()).default;
   } catch (cause) {
-    throw new Error(sharpMissing, { cause });
+    throw new Error(sharpAdvice, { cause });
   }
 }
