@@ -29,7 +29,7 @@ async function* readBatches(
   for await (const batch of readRecords(bytes, settings)) yield buildRows(batch, builder);
 }
 
-function* buildRows(batch: readonly RawRecord[], builder: RowBuilder): Generator<ManifestItem> {
+function* buildRows(batch: Iterable<RawRecord>, builder: RowBuilder): Generator<ManifestItem> {
   for (const record of batch) yield builder.build(record);
 }
 

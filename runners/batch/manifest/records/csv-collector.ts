@@ -12,6 +12,8 @@ export interface CsvLine {
  * breaks is looked at again.
  */
 export class CsvCollector extends Parser {
+  /** csv-parse's own, which its types leave out: the cells of the record that is being read. */
+  declare readonly state: { readonly record: readonly string[] };
   #nextLine = 1;
   #batch: CsvLine[] = [];
   #emptyLines = 0;
@@ -20,6 +22,11 @@ export class CsvCollector extends Parser {
   /** Where the record begins that is being read. */
   get openLine(): number {
     return this.#nextLine + this.info.empty_lines - this.#emptyLines;
+  }
+
+  /** Cells of that record so far. */
+  get openCells(): number {
+    return this.state.record.length;
   }
 
   /** Called by csv-parse with each record, and with `null` at the end. */

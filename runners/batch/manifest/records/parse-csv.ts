@@ -40,7 +40,10 @@ export async function* parseCsv(
 /** The row before may share the first piece with a long row. */
 const slackBytes = 65_536;
 
-/** csv-parse counts the text of a record, not its commas: a line of a hundred million commas would fill the memory. */
+/** Far more than a header may name. */
+const maxCells = 100_000;
+
+/** csv-parse counts the text of a record, not its commas: ten megabytes of them would take thirty times as much. */
 async function* boundRecords(
   chunks: AsyncIterable<Uint8Array>,
   parser: CsvCollector,
@@ -52,6 +55,8 @@ async function* boundRecords(
     bytes = parser.openLine === line ? bytes + chunk.length : chunk.length;
     line = parser.openLine;
     if (bytes > maxRecordBytes + slackBytes) throw tooLong(name, line);
+    if (parser.openCells > maxCells)
+      throw new ManifestError(name, `the row that begins here has more than ${maxCells} cells`, { line });
     yield chunk;
   }
 }

@@ -8,7 +8,7 @@ import type { RawRecord } from './raw-record.js';
 export function readRecords(
   bytes: AsyncIterable<Uint8Array>,
   settings: Pick<ManifestSettings, 'name' | 'format' | 'gzip' | 'map'>,
-): AsyncGenerator<RawRecord[]> {
+): AsyncGenerator<Iterable<RawRecord>> {
   const text = readText(bytes, settings);
   return settings.format === 'csv' ? parseCsv(text, settings) : parseJsonl(text, settings.name);
 }
