@@ -11,8 +11,13 @@ const rooms = {
   'runners/batch/lock': ['src/contract', 'runners/batch/disk'],
   'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
   'runners/batch/journal': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest', 'runners/batch/ledger'],
-  'runners/batch/artifacts': ['src/contract', 'src/policy', 'src/transport', 'runners/batch/disk'],
+  'runners/batch/artifacts': ['src/contract', 'src/policy', 'src/transport', 'runners/batch/disk', 'runners/batch/manifest'],
+  'runners/batch/log': ['src/contract', 'runners/batch/disk'],
   'runners/batch/sinks': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest', 'runners/batch/ledger', 'runners/batch/journal'],
+  'runners/batch/run': [
+    ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
+    ...['disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'].map((room) => `runners/batch/${room}`),
+  ],
 };
 const owners = {
   got: 'src/transport',

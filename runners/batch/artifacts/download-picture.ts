@@ -1,4 +1,4 @@
-import { firstValueFrom, timer, type SchedulerLike } from 'rxjs';
+import { firstValueFrom, takeUntil, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
 import type { Download, Downloaded } from '../../../src/transport/download.js';
 import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
@@ -14,8 +14,8 @@ export interface DownloadSettings {
   readonly random: () => number;
   /** Extra tries after the first. */
   readonly maxRetries: number;
-  /** Ends the waits between tries, and with them the tries. */
-  readonly isStopped: () => boolean;
+  /** Emits when the picture is to be left for later. */
+  readonly left$: Observable<unknown>;
 }
 
 /** How long the host may take until its reply begins, in ms. */
@@ -25,7 +25,8 @@ const responseMs = 60_000;
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /**
- * Fetches a picture and saves it, without the key, trying again while that may help. (spec 8: the URL lives 7 days)
+ * Fetches a picture and saves it, without the key, trying again while that may help; `undefined` when it is left for
+ * later. (spec 8: the URL lives 7 days)
  *
  * @throws {PictureError} where it cannot be had now; {@link DiskFault}.
  */
@@ -33,23 +34,37 @@ export async function downloadPicture(
   url: string,
   place: PicturePlace,
   settings: DownloadSettings,
-): Promise<PictureFile> {
+): Promise<PictureFile | undefined> {
+  const { random, scheduler, maxRetries, left$ } = settings;
   for (let failures = 1; ; failures++) {
     try {
-      return await fetchOnce(url, place, settings.download);
+      return await fetchOnce(url, place, settings);
     } catch (error) {
+      if (error instanceof Left) return undefined;
       const failure = asPictureError(error, url);
-      if (!failure.mayPass || failures > settings.maxRetries || settings.isStopped())
-        throw withTries(failure, failures);
-      await firstValueFrom(timer(backoff(failures, settings.random), settings.scheduler));
+      if (!failure.mayPass || failures > maxRetries) throw withTries(failure, failures);
+      const waited = timer(backoff(failures, random), scheduler).pipe(takeUntil(left$));
+      if ((await firstValueFrom(waited, { defaultValue: undefined })) === undefined) return undefined;
     }
   }
 }
 
-function fetchOnce(url: string, place: PicturePlace, download: Download): Promise<PictureFile> {
+function fetchOnce(
+  url: string,
+  place: PicturePlace,
+  { download, left$ }: DownloadSettings,
+): Promise<PictureFile> {
   const request = { url, maxBytes: maxPictureBytes, timeouts: phaseTimeouts(responseMs) };
-  return savePicture(async (write) => check(await firstValueFrom(download(request, write))), place);
+  return savePicture(async (write) => {
+    const fetched = download(request, write).pipe(takeUntil(left$));
+    const downloaded = await firstValueFrom(fetched, { defaultValue: undefined });
+    if (downloaded === undefined) throw new Left();
+    check(downloaded);
+  }, place);
 }
+
+/** The download was cut off because the run stops. */
+class Left extends Error {}
 
 /** Also what an empty or a cut reply says of itself is checked, before its bytes are. */
 function check({ status, headers, bytes }: Downloaded): void {

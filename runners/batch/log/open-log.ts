@@ -28,7 +28,12 @@ export async function openLog({ disk, folder, now, secrets, level = 'info' }: Lo
   const { pino } = await import('pino');
   const sink = new LogSink(await openAppendFile(disk, `${folder}/run.log`).catch(() => undefined), secrets);
   const logger = pino(
-    { level, base: null, timestamp: () => `,"time":"${new Date(now()).toISOString()}"`, formatters: { level: (label) => ({ level: label }) } },
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
     { write: (line) => sink.write(line) },
   );
   return {

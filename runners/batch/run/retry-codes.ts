@@ -10,7 +10,9 @@ export function retryCodes(words: readonly string[]): ReadonlySet<FailureCode> {
   return new Set(words.flatMap(codesOf));
 }
 
-const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter((code) => failureCodes[code].scope === 'row');
+const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter(
+  (code) => failureCodes[code].scope === 'row',
+);
 
 function codesOf(word: string): readonly FailureCode[] {
   if (word === 'all') return rowCodes;

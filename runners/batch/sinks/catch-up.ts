@@ -17,7 +17,11 @@ export interface CaughtUp {
  *
  * @param after The files tell of so many records of the journal.
  */
-export async function catchUp(files: RunFiles, journal: Pick<Journal, 'records' | 'find'>, after: number): Promise<CaughtUp> {
+export async function catchUp(
+  files: RunFiles,
+  journal: Pick<Journal, 'records' | 'find'>,
+  after: number,
+): Promise<CaughtUp> {
   const survey = await surveyTail(journal, after);
   const { reopened, redone, records } = survey;
   if (after > 0 && reopened.size > 0) {

@@ -5,10 +5,16 @@ import { stringify } from 'csv-stringify/sync';
  * spreadsheet would take for a formula is escaped.
  */
 export function csvLine(cells: readonly unknown[]): string {
-  const texts = cells.map((cell) => (typeof cell === 'string' || typeof cell === 'number' ? cell : asText(cell)));
+  const texts = cells.map((cell) =>
+    typeof cell === 'string' || typeof cell === 'number' ? cell : asText(cell),
+  );
   return stringify([texts], { escape_formulas: true, record_delimiter: '\n' });
 }
 
 function asText(cell: unknown): string {
-  return cell === undefined || cell === null ? '' : typeof cell === 'boolean' ? String(cell) : JSON.stringify(cell);
+  return cell === undefined || cell === null
+    ? ''
+    : typeof cell === 'boolean'
+      ? String(cell)
+      : JSON.stringify(cell);
 }

@@ -2,11 +2,23 @@ import type { FailureLine } from './failure-line.js';
 import type { SheetRow } from './spreadsheet.js';
 
 const errorColumns = ['code', 'message', 'detail', 'httpStatus', 'retryable', 'paid'] as const;
-const factColumns = ['row', 'kind', 'endpoint', 'jobId', 'imageUrl', 'attempts', 'submittedAt', 'settledAt'] as const;
+const factColumns = [
+  'row',
+  'kind',
+  'endpoint',
+  'jobId',
+  'imageUrl',
+  'attempts',
+  'submittedAt',
+  'settledAt',
+] as const;
 
 /** The columns of failures.csv: the manifest's own, then what became of the row. */
 export function failureColumns(own: readonly string[]): string[] {
-  const told = [...errorColumns.map((name) => `error.${name}`), ...factColumns.map((name) => `millrace.${name}`)];
+  const told = [
+    ...errorColumns.map((name) => `error.${name}`),
+    ...factColumns.map((name) => `millrace.${name}`),
+  ];
   return [...new Set(['id', ...own, ...told])];
 }
 

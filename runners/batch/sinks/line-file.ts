@@ -39,7 +39,11 @@ export class LineFile {
     return onDisk(path, async () => {
       const found = await disk.stat(path);
       if (found !== undefined && found.kind !== 'file')
-        throw new DiskFault(path, 'EEXIST', new Error(`it is no file, and millrace writes there: move it away`));
+        throw new DiskFault(
+          path,
+          'EEXIST',
+          new Error(`it is no file, and millrace writes there: move it away`),
+        );
       return new LineFile(disk, path, await openAppendFile(disk, path), mark);
     });
   }
@@ -142,7 +146,12 @@ async function* inPieces(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
  *
  * @param content Also reads it, and compares the checksum.
  */
-export async function holdsMark(disk: Disk, path: string, mark: FileMark, content: boolean): Promise<boolean> {
+export async function holdsMark(
+  disk: Disk,
+  path: string,
+  mark: FileMark,
+  content: boolean,
+): Promise<boolean> {
   return onDisk(path, async () => {
     const found = await disk.stat(path);
     if (found?.kind !== 'file' || found.size < mark.bytes) return mark.bytes === 0 && found === undefined;
@@ -158,7 +167,11 @@ export async function holdsMark(disk: Disk, path: string, mark: FileMark, conten
   });
 }
 
-async function* linesOf(disk: Disk, path: string, range: { from?: number; to: number }): AsyncGenerator<Buffer> {
+async function* linesOf(
+  disk: Disk,
+  path: string,
+  range: { from?: number; to: number },
+): AsyncGenerator<Buffer> {
   const file = await disk.open(path, 'r');
   try {
     for await (const { bytes } of readLines(file, range)) yield bytes;
@@ -168,7 +181,7 @@ async function* linesOf(disk: Disk, path: string, range: { from?: number; to: nu
 }
 
 async function readFully(file: DiskFile, into: Buffer, position: number): Promise<boolean> {
-  for (let done = 0; done < into.length; ) {
+  for (let done = 0; done < into.length;) {
     const count = await file.read(into.subarray(done), position + done);
     if (count === 0) return false;
     done += count;

@@ -28,7 +28,10 @@ export const requestColumns = {
   route: ['route', 'method', 'body'],
 } as const;
 
-const reserved: ReadonlySet<string> = new Set<string>([...resultColumns, ...Object.values(requestColumns).flat()]);
+const reserved: ReadonlySet<string> = new Set<string>([
+  ...resultColumns,
+  ...Object.values(requestColumns).flat(),
+]);
 
 /** A line of results.jsonl as a spreadsheet has it: one value a cell, the user's own columns last. */
 export function resultSheetRow(line: ResultLine): SheetRow {

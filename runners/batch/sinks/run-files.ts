@@ -40,7 +40,12 @@ export class RunFiles {
   ) {}
 
   /** @param marks Where each file stands; a file without one is written, or compared, from its beginning. */
-  static async open(disk: Disk, folder: string, marks: FileMarks, sheets: SheetColumns | undefined): Promise<RunFiles> {
+  static async open(
+    disk: Disk,
+    folder: string,
+    marks: FileMarks,
+    sheets: SheetColumns | undefined,
+  ): Promise<RunFiles> {
     const open = (name: string): Promise<LineFile> => LineFile.open(disk, `${folder}/${name}`, marks[name]);
     const sheet = (name: string, columns: readonly string[]): Promise<Spreadsheet> =>
       Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetMark(marks[name]));
@@ -67,7 +72,10 @@ export class RunFiles {
       'failures.jsonl': this.failures.mark,
       'costs.csv': this.costs.mark,
       ...(this.earlier && { 'earlier.jsonl': this.earlier.mark }),
-      ...(this.sheets && { 'results.csv': this.sheets.results.mark, 'failures.csv': this.sheets.failures.mark }),
+      ...(this.sheets && {
+        'results.csv': this.sheets.results.mark,
+        'failures.csv': this.sheets.failures.mark,
+      }),
     };
   }
 
@@ -82,7 +90,11 @@ export class RunFiles {
   }
 
   /** Takes lines out of results.jsonl and failures.jsonl. Those that `isRedone` go to earlier.jsonl. */
-  async remove(isTaken: (id: string) => boolean, isRedone: (id: string) => boolean, idOf: (line: Buffer) => string): Promise<void> {
+  async remove(
+    isTaken: (id: string) => boolean,
+    isRedone: (id: string) => boolean,
+    idOf: (line: Buffer) => string,
+  ): Promise<void> {
     await this.failures.filter((line) => !isTaken(idOf(line)));
     await this.results.filter(async (line) => {
       const id = idOf(line);
@@ -100,7 +112,8 @@ export class RunFiles {
 
   async sync(): Promise<void> {
     const { results, failures, costs, earlier, sheets } = this;
-    for (const file of [results, failures, costs, earlier, sheets?.results, sheets?.failures]) await file?.sync();
+    for (const file of [results, failures, costs, earlier, sheets?.results, sheets?.failures])
+      await file?.sync();
   }
 
   async close(): Promise<void> {

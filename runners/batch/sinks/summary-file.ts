@@ -28,7 +28,8 @@ async function readText(disk: Disk, path: string, size: number): Promise<string>
   try {
     const bytes = Buffer.alloc(size);
     let done = 0;
-    for (let count = 1; count > 0 && done < size; done += count) count = await file.read(bytes.subarray(done), done);
+    for (let count = 1; count > 0 && done < size; done += count)
+      count = await file.read(bytes.subarray(done), done);
     return bytes.toString('utf8', 0, done);
   } finally {
     await file.close();
@@ -53,6 +54,7 @@ function isSummary(value: unknown): value is Summary {
 function isMark(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { bytes, crc, columns } = value as { bytes?: unknown; crc?: unknown; columns?: unknown };
-  const hasColumns = columns === undefined || (Array.isArray(columns) && columns.every((name) => typeof name === 'string'));
+  const hasColumns =
+    columns === undefined || (Array.isArray(columns) && columns.every((name) => typeof name === 'string'));
   return Number.isSafeInteger(bytes) && (bytes as number) >= 0 && typeof crc === 'number' && hasColumns;
 }

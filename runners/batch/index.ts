@@ -1,0 +1,10 @@
+export { runBatch, runStages, type RunBatchOptions, type RunStages, type StopOrder } from './run-batch.js';
+export type { Ahead } from './run/ahead.js';
+export type { RunEvent, WarningCode } from './run/run-event.js';
+export type { RunStream } from './run/run-stream.js';
+export { takeRows } from './run/take-rows.js';
+export { buyRows } from './run/buy-rows.js';
+export { savePictures } from './run/save-pictures.js';
+export type { Run } from './run/run.js';
+export type { SettledRow } from './run/settled-row.js';
+export type { Task } from './run/task.js';

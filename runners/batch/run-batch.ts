@@ -1,0 +1,48 @@
+import { concat, from, ignoreElements, tap } from 'rxjs';
+import { buyRows } from './run/buy-rows.js';
+import type { RunBatchOptions } from './run/run-options.js';
+import { RunStream } from './run/run-stream.js';
+import { savePictures } from './run/save-pictures.js';
+import { startEvents } from './run/start-events.js';
+import { stopCauses } from './run/stop-causes.js';
+import { Stops } from './run/stops.js';
+import { takeRows } from './run/take-rows.js';
+import { withRun } from './run/with-run.js';
+
+export type { RunEvent } from './run/run-event.js';
+export type { RunBatchOptions, StopOrder } from './run/run-options.js';
+
+/** The stages of a run; any of them can be replaced. */
+export interface RunStages {
+  /** What this start has to do: rows that earlier starts left, then the manifest's. */
+  readonly takeRows: typeof takeRows;
+  /** Pulls a row for each free slot, within the budget, every purchase journalled; ends the rows without a picture. */
+  readonly buyRows: typeof buyRows;
+  /** Saves pictures in a pool of their own, and ends their rows. */
+  readonly savePictures: typeof savePictures;
+}
+
+export const runStages: RunStages = { takeRows, buyRows, savePictures };
+
+/**
+ * Runs a manifest into its output folder, or goes on with it. Nothing is paid twice and no row is lost, whatever dies.
+ * Never errors: `finished` comes last, with an exit code and a sentence. One run, however many subscribe; when the last
+ * one leaves, it stops gracefully.
+ *
+ * @example
+ * ```ts
+ * for await (const event of runBatch({ manifest: { path: 'edits.csv' }, out: 'edits.out', baseUrl, apiKey }))
+ *   if (event.type === 'ended') console.log(event.id, event.status);
+ * ```
+ */
+export function runBatch(options: RunBatchOptions, stages: RunStages = runStages): RunStream {
+  const { takeRows, buyRows, savePictures } = stages;
+  const stops = new Stops();
+  const events = withRun(options, stops, (run) =>
+    concat(
+      from(startEvents(run)).pipe(tap((event) => run.events.next(event))),
+      buyRows(run, takeRows(run)).pipe(savePictures(run)),
+    ).pipe(ignoreElements()),
+  );
+  return new RunStream(events, () => stops.stop(stopCauses.interrupted('graceful', 130)));
+}

@@ -1,0 +1,153 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { RowStates } from '../journal/rows/row-states.js';
+import { planManifest, type Plan } from '../manifest/plan-manifest.js';
+import type { ManifestItem, Row } from '../manifest/row.js';
+import type { Ahead } from './ahead.js';
+import { decideRow, type Decision, type DecisionRules } from './decide-row.js';
+import { PictureNames } from './picture-names.js';
+import { readRows } from './read-rows.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import type { Stops } from './stops.js';
+import { SelectRows } from './select-rows.js';
+
+/** What the first pass over a manifest brings to light. Nothing has been sent. */
+export interface Checked {
+  readonly plan: Plan;
+  readonly ahead: Ahead;
+  readonly names: PictureNames;
+  /** Rows of the manifest that earlier starts left unfinished. */
+  readonly pending: ReadonlySet<string>;
+  /** Rows that failed as invalid, and are in the manifest still. */
+  readonly invalid: RowStates;
+}
+
+/** What the journal knows, if there is one yet. */
+export interface Known {
+  readonly rows: Pick<RowStates, 'get'>;
+  readonly mustHold: DecisionRules['mustHold'];
+}
+
+/** Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done. */
+export async function checkManifest(
+  options: ResolvedOptions,
+  known: Known,
+  stops: Pick<Stops, 'isStopping'>,
+): Promise<Checked> {
+  const survey = new Survey(options, known, stops);
+  const items = readRows(options.disk, options.manifest);
+  const plan = await planManifest(survey.watch(items), { priceOf: (row) => options.prices.priceOf(row) });
+  return {
+    plan,
+    ahead: survey.ahead(),
+    names: survey.names,
+    pending: survey.pending,
+    invalid: survey.invalid,
+  };
+}
+
+/** The run was told to stop before it began. */
+export class StoppedEarly extends Error {}
+
+const idsShown = 20;
+
+/** Whether a row that failed so is taken up by this start. */
+export function goesOn(
+  status: FailureCode,
+  id: string,
+  { retry, only }: Pick<ResolvedOptions, 'retry' | 'only'>,
+): boolean {
+  return retry.has(status) && only?.has(id) !== false;
+}
+
+class Survey {
+  readonly names = new PictureNames();
+  readonly pending = new Set<string>();
+  readonly invalid = new RowStates();
+  private readonly select: SelectRows;
+  private readonly rules: DecisionRules;
+  private readonly endpoints = new Set<string>();
+  private readonly changedIds: string[] = [];
+  private readonly price = { estimated: 0, unpriced: 0 };
+  private readonly count = {
+    ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0 },
+    ...{ invalid: 0, changed: 0, changedFailures: 0 },
+  };
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly known: Known,
+    private readonly stops: Pick<Stops, 'isStopping'>,
+  ) {
+    this.select = new SelectRows(options);
+    this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
+  }
+
+  async *watch(items: AsyncIterable<ManifestItem>): AsyncGenerator<ManifestItem> {
+    for await (const item of items) {
+      if (this.stops.isStopping) throw new StoppedEarly();
+      this.count.rows++;
+      if (item.valid) this.see(item.row);
+      else this.seeInvalid(item.row.key);
+      yield item;
+    }
+  }
+
+  ahead(): Ahead {
+    const { changed, ...count } = this.count;
+    return {
+      ...count,
+      changed: { count: changed, ids: this.changedIds },
+      price: this.price,
+      endpoints: [...this.endpoints],
+      missing: this.select.missing(),
+    };
+  }
+
+  private see(row: Row): void {
+    this.names.see(row.id);
+    this.select.see(row.id);
+    const state = this.known.rows.get(row.id);
+    if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
+    const decision = decideRow(row, state, this.rules);
+    if (decision.what === 'leave') this.seeLeft(row, decision);
+    else if (decision.what === 'pending') this.pending.add(row.id);
+    else if (this.select.takes(row.id)) this.seeTaken(row, decision);
+  }
+
+  private seeInvalid(key: string): void {
+    const isTold = this.known.rows.get(key)?.status === 'invalid-row';
+    if (isTold) this.invalid.set(key, { status: 'invalid-row' });
+    this.count[isTold ? 'ended' : 'invalid']++;
+  }
+
+  private seeLeft(row: Row, { changed, status }: Extract<Decision, { what: 'leave' }>): void {
+    // What has an id or a picture to be had is taken up from the journal, not from the manifest.
+    if (status === 'deadline' && goesOn(status, row.id, this.options)) this.count.toPoll++;
+    else if (status === 'download' && goesOn(status, row.id, this.options)) this.count.toDownload++;
+    else this.count.ended++;
+    if (!changed) return;
+    if (status !== 'completed') this.count.changedFailures++;
+    else {
+      this.count.changed++;
+      if (this.changedIds.length < idsShown) this.changedIds.push(row.id);
+    }
+  }
+
+  private seeTaken(row: Row, decision: Exclude<Decision, { what: 'leave' | 'pending' }>): void {
+    if (decision.what === 'collect') this.count.toPoll++;
+    else if (decision.what === 'fetch') this.count.toDownload++;
+    else if (decision.what === 'hold') this.count.toHold++;
+    else this.seeSent(row, decision.reopen);
+  }
+
+  private seeSent(row: Row, reopen: 'retry' | 'redo' | undefined): void {
+    this.count.toSend++;
+    if (reopen === 'retry') this.count.retried++;
+    if (reopen === 'redo') this.count.redone++;
+    if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
+    if (row.request.kind === 'route' && row.request.method === 'GET') return;
+    const price = this.options.prices.priceOf(row);
+    if (price === null) this.price.unpriced++;
+    else this.price.estimated += price;
+  }
+}

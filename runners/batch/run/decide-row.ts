@@ -1,0 +1,74 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { RowState } from '../journal/rows/row-states.js';
+import type { Row } from '../manifest/row.js';
+
+/** What this start does with a row of the manifest. */
+export type Decision =
+  /** `reopen`: it had ended, and is taken up again. */
+  | { readonly what: 'send'; readonly reopen?: 'retry' | 'redo' }
+  /** A job that was bought elsewhere is polled. */
+  | { readonly what: 'collect'; readonly jobId: string; readonly reopen?: 'retry' }
+  /** A picture that was bought elsewhere is fetched. */
+  | { readonly what: 'fetch'; readonly imageUrl: string; readonly reopen?: 'retry' }
+  /** It may have been bought: it fails, and a person decides. */
+  | { readonly what: 'hold'; readonly code: FailureCode }
+  /** It has ended, and stays so. `changed`: its content is not what was sent. */
+  | { readonly what: 'leave'; readonly changed: boolean; readonly status: 'completed' | FailureCode }
+  /** Its purchase goes on from the journal. */
+  | { readonly what: 'pending' };
+
+export interface DecisionRules {
+  /** Failures that are taken up again. */
+  readonly retry: ReadonlySet<FailureCode>;
+  readonly changed: 'keep' | 'redo';
+  /** Whether the journal may have lost a purchase of the row. */
+  readonly mustHold: (id: string, row: number) => boolean;
+}
+
+/** Decides by what the journal knows of the row. Nothing that was paid, or may have been, is sent unless the rules say so. */
+export function decideRow(row: Row, state: RowState | undefined, rules: DecisionRules): Decision {
+  const status = state?.status ?? 'open';
+  switch (status) {
+    case 'open':
+      return begin(row, rules);
+    case 'sent':
+    case 'accepted':
+    case 'replied':
+      return { what: 'pending' };
+    case 'completed':
+      return afterCompletion(row, state, rules);
+    case 'invalid-row':
+      return again(row, status, rules);
+    case 'deadline':
+    case 'download':
+      return { what: 'leave', status, changed: state?.sameContent(row.hash) === false };
+    default:
+      if (rules.retry.has(status)) return again(row, status, rules);
+      return { what: 'leave', status, changed: state?.sameContent(row.hash) === false };
+  }
+}
+
+function begin(row: Row, rules: DecisionRules): Decision {
+  const { prior, jobId } = row;
+  if (rules.mustHold(row.id, row.row) && !rules.retry.has('unknown'))
+    return { what: 'hold', code: 'unknown' };
+  if (jobId !== undefined) return { what: 'collect', jobId };
+  if (prior === undefined || prior.paid === 'no') return { what: 'send' };
+  if (prior.code === 'download' && prior.imageUrl !== undefined)
+    return { what: 'fetch', imageUrl: prior.imageUrl };
+  const isAsked = rules.retry.has(prior.code) && prior.code !== 'download' && prior.code !== 'deadline';
+  return isAsked ? { what: 'send' } : { what: 'hold', code: prior.code };
+}
+
+function again(row: Row, status: FailureCode, rules: DecisionRules): Decision {
+  const decision = begin(row, rules);
+  if (decision.what === 'send' || decision.what === 'collect' || decision.what === 'fetch')
+    return { ...decision, reopen: 'retry' };
+  return { what: 'leave', status, changed: false };
+}
+
+function afterCompletion(row: Row, state: RowState | undefined, rules: DecisionRules): Decision {
+  const changed = state?.sameContent(row.hash) === false;
+  const isRedone = changed && rules.changed === 'redo' && row.jobId === undefined;
+  return isRedone ? { what: 'send', reopen: 'redo' } : { what: 'leave', status: 'completed', changed };
+}

@@ -1,0 +1,37 @@
+import type { Run } from './run.js';
+import type { RunEnd } from './summary-of.js';
+
+/** How a run ended: the stop that mattered most, else what became of the rows of this start. */
+export function endOf(run: Run): RunEnd {
+  const { stops, totals, toDo, blocked } = run;
+  const { cause } = stops;
+  const left = toDo.rows;
+  if (cause !== undefined) return { exitCode: cause.exitCode, reason: withLeft(cause.reason, left) };
+  if (blocked.size > 0) return { exitCode: 4, reason: withLeft(blockedReason(blocked), left) };
+  const { ended, failed, unknown, completed } = totals.now;
+  if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown), left) };
+  if (failed > 0) return { exitCode: 1, reason: withLeft(failedReason(failed, ended), left) };
+  if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
+  return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
+}
+
+function withLeft(reason: string, left: number): string {
+  return left === 0 ? reason : `${reason} ${rows(left)} still to be done.`;
+}
+
+function blockedReason(blocked: ReadonlyMap<string, string>): string {
+  const [first = ''] = blocked.values();
+  return `The service does not know ${[...blocked.keys()].map((id) => `"${id}"`).join(', ')} (${first}). Check the endpoint and run again.`;
+}
+
+function heldReason(unknown: number): string {
+  return `${rows(unknown)} may have been bought and ${unknown === 1 ? 'is' : 'are'} held as unknown: look at the account, then end them with settle, or send them again with --retry unknown.`;
+}
+
+function failedReason(failed: number, ended: number): string {
+  return `${failed} of ${rows(ended)} failed: see failures.jsonl. What was not paid is sent again with --retry failed.`;
+}
+
+function rows(count: number): string {
+  return `${count} ${count === 1 ? 'row' : 'rows'}`;
+}

@@ -1,0 +1,37 @@
+import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import type { RunEnd } from './summary-of.js';
+
+/** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
+const exitCodes: Readonly<Record<string, number>> = {
+  usage: 2,
+  manifest: 2,
+  'invalid-option': 2,
+  'price-file': 2,
+  held: 75,
+  'lock-unavailable': 74,
+  'lock-io': 74,
+  'journal-broken': 74,
+  'journal-newer': 74,
+  'journal-io': 74,
+  disk: 74,
+  'not-a-file': 74,
+};
+
+/** What a run ends with that an error ended, or kept from starting. */
+export function exitOf(error: unknown): RunEnd {
+  const reason = error instanceof Error ? error.message : String(error);
+  const code: unknown = (error as { code?: unknown } | undefined)?.code;
+  const exitCode = isMillraceError(error) ? exitCodes[error.code] : isOfTheDisk(code) ? 74 : undefined;
+  if (exitCode !== undefined) return { exitCode, reason };
+  return {
+    exitCode: 70,
+    reason: `This is a fault of millrace itself: ${reason}. What has been done is kept; run.log has the details.`,
+  };
+}
+
+function isOfTheDisk(code: unknown): boolean {
+  return (
+    typeof code === 'string' &&
+    /^E(NOSPC|IO|ROFS|ACCES|PERM|MFILE|NFILE|FBIG|DQUOT|NOTDIR|ISDIR|EXIST|NOENT)$/.test(code)
+  );
+}

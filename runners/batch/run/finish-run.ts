@@ -1,0 +1,42 @@
+import { lastValueFrom } from 'rxjs';
+import type { Summary } from '../sinks/summary.js';
+import { writeSummary } from '../sinks/summary-file.js';
+import { endOf } from './end-of.js';
+import { exitOf } from './exit-of.js';
+import type { Run } from './run.js';
+import { rank } from './stops.js';
+import { summaryOf, type RunEnd } from './summary-of.js';
+
+/** The last words of a run: its files made durable, its end in the journal, its summary. */
+export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {
+  let end = error === undefined ? endOf(run) : worse(endOf(run), exitOf(error));
+  const note = (fault: unknown): void => {
+    end = worse(end, exitOf(fault));
+    run.log.write('error', { err: describe(fault) }, 'the end of the run could not be written');
+  };
+  if (error !== undefined) run.log.write('fatal', { err: describe(error) }, 'the run was ended by an error');
+  const { journal, options, projections } = run;
+  await projections.finish().catch(note);
+  const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };
+  const covered = await projections.sync().catch(note);
+  const isStopped = await lastValueFrom(journal.append(stop)).then(
+    () => true,
+    (fault: unknown) => (note(fault), false),
+  );
+  // What follows the last outcome in the journal is this start's stop alone: the files tell of all of it.
+  const covers = covered && isStopped ? { ...covered, records: journal.records } : covered;
+  const summary = summaryOf(run, covers ?? undefined, end);
+  await writeSummary(options.disk, options.out, summary).catch(note);
+  run.log.write('info', { ...end }, 'run ended');
+  return { ...end, summary: { ...summary, thisStart: { ...summary.thisStart, ...end } } };
+}
+
+/** An error and a stop may both have their say: the one that matters more is told. */
+function worse(one: RunEnd, other: RunEnd): RunEnd {
+  return one.exitCode === 0 || rank(other.exitCode) < rank(one.exitCode) ? other : one;
+}
+
+/** Messages alone: other people's errors may carry headers. */
+function describe(error: unknown): { message: string; stack?: string | undefined } {
+  return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
+}

@@ -1,0 +1,35 @@
+import { concatMap, defer, finalize, interval, lastValueFrom, takeUntil, Subject } from 'rxjs';
+import { writeSummary } from '../sinks/summary-file.js';
+import { noteDiskFault } from './end-row.js';
+import type { Run } from './run.js';
+import { summaryOf } from './summary-of.js';
+
+const everyMs = 5_000;
+
+/**
+ * Writes summary.json every few seconds while the run goes, and makes durable what the other files hold by then.
+ *
+ * @returns ends that; resolves when nothing is being written any more.
+ */
+export function keepSummary(run: Run): () => Promise<void> {
+  const { options, projections } = run;
+  const over = new Subject<void>();
+  const write = async (): Promise<void> => {
+    try {
+      const covers = await projections.sync();
+      await writeSummary(options.disk, options.out, summaryOf(run, covers));
+    } catch (error) {
+      noteDiskFault(run, error);
+    }
+  };
+  const beats = interval(everyMs, options.scheduler).pipe(
+    takeUntil(over),
+    concatMap(() => defer(write)),
+    finalize(() => over.complete()),
+  );
+  const ended = lastValueFrom(beats, { defaultValue: undefined });
+  return async () => {
+    over.next();
+    await ended;
+  };
+}

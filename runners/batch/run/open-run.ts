@@ -1,0 +1,170 @@
+import { lastValueFrom, Subject } from 'rxjs';
+import { createClient, type Client } from '../../../src/endpoints/create-client.js';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { version } from '../../../src/contract/version.js';
+import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
+import { openImagesFolder } from '../artifacts/images-folder.js';
+import type { Journal } from '../journal/journal.js';
+import { journalPath } from '../journal/journal-path.js';
+import { openLog } from '../log/open-log.js';
+import { ownColumn, requestColumns } from '../sinks/result-sheet-row.js';
+import { Projections } from '../sinks/projections.js';
+import type { SheetColumns } from '../sinks/run-files.js';
+import { readSummary } from '../sinks/summary-file.js';
+import { checkIdentity } from './check-identity.js';
+import { checkManifest, type Checked } from './check-manifest.js';
+import { JournalWriter } from './journal-writer.js';
+import { listenTo } from './listen-to.js';
+import { recoverSent } from './recover-sent.js';
+import { refuseStart } from './refuse-start.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import type { RunEvent } from './run-event.js';
+import { RunTotals } from './run-totals.js';
+import type { Run } from './run.js';
+import type { Stops } from './stops.js';
+import { takeUp } from './take-up.js';
+
+/** What has been opened, to be closed in any case: last opened, first closed. */
+export type Closers = (() => Promise<unknown>)[];
+
+interface Opening {
+  readonly options: ResolvedOptions;
+  readonly stops: Stops;
+  readonly events: Subject<RunEvent>;
+  readonly closers: Closers;
+}
+
+/**
+ * Checks the manifest against what earlier starts left, makes this process the only one of the run, brings its files up
+ * to its journal, and takes up what is to be taken up again. Nothing is sent.
+ *
+ * @throws what keeps the run from starting: by `exitOf` it has an exit code.
+ */
+export async function openRun(opening: Opening): Promise<Run> {
+  const { options, events, stops } = opening;
+  const { disk, out } = options;
+  const isBegun = (await disk.stat(journalPath(out))) !== undefined;
+  const early = isBegun ? await openJournal(opening) : undefined;
+  const checked = await checkManifest(options, early?.recovered ?? nothingKnown, stops);
+  const { plan, ahead } = checked;
+  events.next({ type: 'checked', plan, ahead });
+  refuseStart(options, plan, ahead);
+  if (!(await options.confirm(plan, ahead)))
+    throw new MillraceError('usage', 'not started; nothing was sent');
+  const journal = early ?? (await openJournal(opening));
+  await openImagesFolder(disk, out);
+  return begin(opening, checked, journal);
+}
+
+const nothingKnown = { rows: { get: () => undefined }, mustHold: () => false };
+
+async function openJournal({ options, closers }: Opening): Promise<Journal> {
+  const { out, identity, prices } = options;
+  const held = await options.hold(out);
+  closers.push(() => held.release());
+  const journal = await options.journal(out);
+  closers.push(() => journal.close());
+  checkIdentity(journal.recovered.identity, identity, out);
+  for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
+  return journal;
+}
+
+async function begin(opening: Opening, checked: Checked, journal: Journal): Promise<Run> {
+  const { options, stops, events, closers } = opening;
+  const { disk, out, scheduler, secrets } = options;
+  const { plan, ahead, names } = checked;
+  const now = (): number => scheduler.now();
+  const log = await openLog({ disk, folder: out, now, secrets });
+  closers.push(() => log.close());
+  const mark = (await readSummary(disk, out))?.covers;
+  const sheets = sheetsOf(options, checked);
+  const projections = await Projections.open({ disk, folder: out, journal, mark, sheets });
+  closers.push(() => projections.close());
+  const writer = new JournalWriter(journal);
+  await lastValueFrom(writer.append(startRecord(options, journal)));
+  const totals = new RunTotals(journal.recovered.totals);
+  const heard = { count: 0 };
+  const context = { options, journal: writer, projections, totals };
+  const sent = await recoverSent(context, checked);
+  const taken = await takeUp(context, checked);
+  await projections.catchUp();
+  return {
+    ...{ options, plan, ahead, names, journal: writer, projections, totals, stops, log, events, heard },
+    ...hosts(options, heard),
+    taken: { ...taken, ...sent },
+    prices: options.prices,
+    ledger: ledgerOf(options, journal, taken.polled),
+    blocked: new Map(),
+    formatsTold: new Set(),
+    startedAt: now(),
+    toDo: { rows: rowsToDo(checked, journal, taken) },
+  };
+}
+
+function startRecord(
+  { identity, out, manifest, settings, scheduler }: ResolvedOptions,
+  { recovered }: Journal,
+) {
+  const at = scheduler.now();
+  return {
+    ...{ k: 'start' as const, at, version, identity: checkIdentity(recovered.identity, identity, out) },
+    ...{ manifest: manifest.path, settings },
+  };
+}
+
+/** The same gate for all, watched: a run that is answered is not one that nothing gets through to. */
+function hosts(
+  options: ResolvedOptions,
+  heard: { count: number },
+): { client: Client; routes: RouteEndpoint | undefined } {
+  const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
+  const gate = listenTo(options.gate, () => heard.count++);
+  const client = createClient({
+    ...{ transport, gate, scheduler, random },
+    ...(apiKey !== undefined && { apiKey }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  });
+  const retry = { maxRetries: retries };
+  return {
+    client,
+    routes: lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
+  };
+}
+
+/** What earlier starts reserved stands; what is polled again is reserved instead of held. */
+function ledgerOf(
+  options: ResolvedOptions,
+  { recovered }: Journal,
+  polled: ReadonlyMap<string, number | null>,
+) {
+  const { spent, unknown } = recovered.totals;
+  const pending = [...recovered.pending.values()].filter(({ status }) => status !== 'replied');
+  const again = [...polled.values()].reduce<number>((sum, price) => sum + (price ?? 0), 0);
+  const ledger = options.ledger({
+    spent: spent.reported + spent.estimated,
+    unknown: unknown - again,
+    reserved: [...pending.map(({ id, price }) => [id, price] as const), ...polled],
+    ...(options.maxCostUsd !== undefined && { capUsd: options.maxCostUsd }),
+  });
+  for (const { id, status } of pending) if (status === 'sent') ledger.keepUnknown(id);
+  return ledger;
+}
+
+/** Rows of the manifest without an outcome, and those of earlier manifests that are gone on with. */
+function rowsToDo(
+  { ahead, pending }: Checked,
+  { recovered }: Journal,
+  taken: { polled: ReadonlyMap<string, unknown>; downloaded: number },
+): number {
+  const elsewhere = [...recovered.pending.keys()].filter((id) => !pending.has(id)).length;
+  const known = taken.polled.size + taken.downloaded;
+  const seen = ahead.rows - ahead.ended;
+  return seen + elsewhere + Math.max(known - ahead.toPoll - ahead.toDownload, 0);
+}
+
+function sheetsOf({ manifest }: ResolvedOptions, { plan }: Checked): SheetColumns | undefined {
+  if (manifest.settings.format !== 'csv') return undefined;
+  const kinds = (['edit', 'job', 'route'] as const).filter((kind) => plan.byKind[kind] > 0);
+  const results = [...kinds.flatMap((kind) => requestColumns[kind]), ...plan.columnsNotSent.map(ownColumn)];
+  return { results, failures: [...plan.columnsSent, ...plan.columnsNotSent] };
+}

@@ -1,0 +1,33 @@
+import type { Disk } from '../disk/disk.js';
+import { onDisk } from '../disk/disk-fault.js';
+import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import { ManifestError } from '../manifest/manifest-error.js';
+import { readManifest } from '../manifest/read-manifest.js';
+import type { ManifestItem } from '../manifest/row.js';
+
+const chunkBytes = 1 << 16;
+
+/** The rows of a manifest, each made when it is asked for. */
+export function readRows(
+  disk: Disk,
+  { path, settings }: { readonly path: string; readonly settings: ManifestSettings },
+): AsyncIterable<ManifestItem> {
+  return readManifest(readBytes(disk, path, settings.name), settings);
+}
+
+async function* readBytes(disk: Disk, path: string, name: string): AsyncGenerator<Uint8Array> {
+  const file = await disk.open(path, 'r').catch((cause: unknown) => {
+    throw new ManifestError(name, `cannot be read: ${(cause as Error).message}`, { cause });
+  });
+  try {
+    for (let position = 0; ;) {
+      const chunk = Buffer.allocUnsafeSlow(chunkBytes);
+      const count = await onDisk(path, () => file.read(chunk, position));
+      if (count === 0) return;
+      position += count;
+      yield chunk.subarray(0, count);
+    }
+  } finally {
+    await file.close().catch(() => undefined);
+  }
+}

@@ -1,0 +1,170 @@
+import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { Completed, Failed } from '../../../src/contract/outcome.js';
+import { reportedCostUsd } from '../../../src/contract/reported-cost.js';
+import type {
+  CostSource,
+  FailedRowFacts,
+  IntentRecord,
+  OutcomeRecord,
+  PurchaseFacts,
+  ReplyRecord,
+  RowError,
+  SavedImage,
+} from '../journal/record.js';
+import type { PriceBook } from '../ledger/price-book.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { isRead, type RowFacts } from './task.js';
+import type { RowRun } from './row-run.js';
+
+/** What an intent adds to the facts of its row. */
+export interface Intended {
+  readonly at: number;
+  readonly attempt: number;
+  readonly price: MicroDollars | null;
+  readonly takes?: 'job' | 'picture';
+  readonly jobId?: string;
+}
+
+export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
+  const { id, hash, kind, endpoint, mode, resolution, request, cells, columns } = row;
+  const { at, attempt, price, takes, jobId } = intended;
+  return {
+    ...{ k: 'intent', at, id, row: row.row, hash, kind, endpoint, mode, attempt, price },
+    ...(resolution !== undefined && { resolution }),
+    ...(takes && { takes }),
+    ...(jobId !== undefined && { jobId }),
+    ...{ request, cells, columns },
+  };
+}
+
+/** What a purchase cost, and who says so. */
+export interface Cost {
+  readonly cost: MicroDollars | null;
+  readonly source: CostSource;
+}
+
+/** Of a row that completed. What was bought elsewhere, and what buys nothing, has a cost and no source. */
+export function costOfCompleted(
+  run: RowRun,
+  { costUsd, executionTimeMs }: Completed<unknown>,
+  prices: PriceBook,
+): Cost {
+  const reported = costUsd === null ? null : toMicroDollars(costUsd);
+  if (run.takes || isRead(run.row)) return { cost: reported, source: 'none' };
+  if (reported !== null) return { cost: reported, source: 'reported' };
+  return { cost: prices.estimate(pricedOf(run.row), executionTimeMs), source: 'estimated' };
+}
+
+/** Of a row that failed: what may have been bought is held at its price, and what was not costs nothing. */
+export function costOfFailed(run: RowRun, { paid, output }: Pick<Failed, 'paid' | 'output'>): Cost {
+  if (run.takes || isRead(run.row)) return { cost: null, source: 'none' };
+  const reported = reportedCostUsd(output);
+  if (reported !== null) return { cost: toMicroDollars(reported), source: 'reported' };
+  return paid === 'no'
+    ? { cost: 0, source: 'estimated' }
+    : { cost: run.intent?.price ?? null, source: 'unknown' };
+}
+
+export function pricedOf({ kind, endpoint, resolution }: RowFacts) {
+  return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
+}
+
+/** What costs.csv is to say; nothing where nothing was bought. */
+export function purchaseOf(run: RowRun, settledAt: number): { purchase?: PurchaseFacts } {
+  if (run.takes || isRead(run.row)) return {};
+  const { row, attempts, jobId } = run;
+  const { resolution } = row;
+  return {
+    purchase: {
+      row: row.row,
+      attempt: attempts,
+      ...(jobId && { jobId }),
+      endpoint: row.endpoint,
+      ...(resolution !== undefined && { resolution }),
+      settledAt,
+    },
+  };
+}
+
+export interface Replied extends Cost {
+  readonly at: number;
+  readonly output: unknown;
+  readonly imageUrl?: string | undefined;
+  readonly image?: SavedImage | undefined;
+}
+
+export function replyRecord(run: RowRun, completed: Completed<unknown>, replied: Replied): ReplyRecord {
+  const { at, output, cost, source, imageUrl, image } = replied;
+  const { jobId, delayTimeMs, executionTimeMs } = completed;
+  return {
+    ...{ k: 'reply', at, id: run.id, ...(jobId !== '' && { jobId }), cost, source },
+    ...(delayTimeMs !== undefined && { delayTime: delayTimeMs }),
+    ...(executionTimeMs !== undefined && { executionTime: executionTimeMs }),
+    ...(imageUrl !== undefined && { imageUrl }),
+    statusCalls: run.statusCalls(),
+    submittedAt: run.submittedAt ?? at,
+    output: output ?? null,
+    ...(image && { image }),
+  };
+}
+
+/** The outcome of a row whose reply is known. */
+export function completedRecord(
+  reply: ReplyRecord,
+  facts: { at: number; image?: SavedImage | undefined; purchase?: PurchaseFacts },
+): OutcomeRecord {
+  const { id, cost, source, statusCalls, submittedAt } = reply;
+  const { at, image, purchase } = facts;
+  return {
+    ...{ k: 'outcome', at, id, cost, source, statusCalls, submittedAt, status: 'completed' },
+    ...(image && { image }),
+    ...(purchase && { purchase }),
+  };
+}
+
+export interface FailedFacts extends Cost {
+  readonly at: number;
+  readonly submittedAt?: number | undefined;
+  readonly statusCalls: number;
+  readonly jobId?: string | undefined;
+  readonly imageUrl?: string;
+  readonly purchase?: PurchaseFacts;
+  /** Where no intent says it. */
+  readonly row?: FailedRowFacts;
+}
+
+export function failedRecord(id: string, error: RowError, facts: FailedFacts): OutcomeRecord {
+  const { at, cost, source, statusCalls, submittedAt, jobId, imageUrl, purchase, row } = facts;
+  return {
+    ...{ k: 'outcome', at, id, cost, source, statusCalls },
+    ...(submittedAt !== undefined && { submittedAt }),
+    status: 'failed',
+    ...(jobId && { jobId }),
+    ...(imageUrl !== undefined && { imageUrl }),
+    error,
+    ...(purchase && { purchase }),
+    ...(row && { row }),
+  };
+}
+
+/** Sent again as it is, it may end otherwise. */
+const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  ...(['job-failed', 'job-cancelled', 'job-timed-out', 'route-failed'] as const),
+  ...(['transport', 'malformed-reply', 'deadline', 'download'] as const),
+]);
+
+export function rowError({ code, message, detail, httpStatus, paid }: Omit<Failed, 'status'>): RowError {
+  return {
+    code,
+    message,
+    ...(detail !== undefined && { detail }),
+    ...(httpStatus !== undefined && { httpStatus }),
+    retryable: retryable.has(code),
+    paid,
+  };
+}
+
+/** A row that never had an intent, for the journal. */
+export function failedRow({ row, hash, kind, endpoint, cells }: RowFacts): FailedRowFacts {
+  return { row, hash, kind, endpoint, cells };
+}

@@ -1,0 +1,76 @@
+import { lastValueFrom, merge, of } from 'rxjs';
+import type { PendingRow } from '../journal/journal.js';
+import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
+import type { Checked } from './check-manifest.js';
+import type { JournalWriter } from './journal-writer.js';
+import { failedRecord, rowError } from './records-of.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import type { RunTotals } from './run-totals.js';
+import { isRead } from './task.js';
+
+interface Recovering {
+  readonly options: ResolvedOptions;
+  readonly journal: JournalWriter;
+  readonly totals: RunTotals;
+}
+
+/** What became of the requests that were out when the last start ended. */
+export interface RecoveredSent {
+  /** They may have been accepted: a person decides. */
+  readonly held: readonly { readonly id: string; readonly row: number; readonly outcome: OutcomeRecord }[];
+  /** How many are sent again, as the user prefers. */
+  readonly doubled: number;
+}
+
+/**
+ * Ends the rows whose request was out, without an answer, when the last start ended: `unknown`, and held; under
+ * `onUnknown: 'retry'` those of the manifest are sent again. What is free to repeat is simply done again.
+ */
+export async function recoverSent(context: Recovering, checked: Checked): Promise<RecoveredSent> {
+  const { options, journal, totals } = context;
+  const { pending, rows } = journal.journal.recovered;
+  const held: { id: string; row: number; outcome: OutcomeRecord }[] = [];
+  const records: JournalRecord[] = [];
+  let doubled = 0;
+  for (const row of pending.values()) {
+    if (row.status !== 'sent') continue;
+    if (isFree(row)) {
+      rows.set(row.id, { status: 'open' });
+      continue;
+    }
+    const outcome = unknownOutcome(row, options.scheduler.now());
+    records.push(outcome);
+    if (options.onUnknown === 'retry' && checked.pending.has(row.id) && options.only?.has(row.id) !== false) {
+      doubled++;
+      records.push({ k: 'reopen', at: outcome.at, id: row.id, why: 'retry', to: 'buy' });
+      totals.addDouble(outcome);
+      rows.set(row.id, { status: 'open' });
+    } else {
+      totals.end(outcome);
+      rows.set(row.id, { status: 'unknown' });
+      held.push({ id: row.id, row: row.intent.row, outcome });
+    }
+  }
+  await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
+  return { held, doubled };
+}
+
+/** Nothing was bought by it. */
+function isFree({ intent }: PendingRow): boolean {
+  return intent.takes !== undefined || isRead(intent);
+}
+
+function unknownOutcome({ id, intent, attempts, price }: PendingRow, at: number): OutcomeRecord {
+  const { endpoint, resolution, row } = intent;
+  const message = `The request was out when the run ended, and no answer came: it may have been accepted, so it is not sent again.`;
+  const purchase = {
+    row,
+    attempt: attempts,
+    endpoint,
+    ...(resolution !== undefined && { resolution }),
+    settledAt: at,
+  };
+  return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {
+    ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: intent.at, purchase },
+  });
+}

@@ -1,0 +1,37 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { ManifestError } from '../manifest/manifest-error.js';
+import { describeInvalid } from '../manifest/describe-invalid.js';
+import type { Plan } from '../manifest/plan-manifest.js';
+import type { Ahead } from './ahead.js';
+import type { ResolvedOptions } from './resolve-options.js';
+
+/**
+ * Keeps a run from starting that could not do what was asked for.
+ *
+ * @throws {ManifestError} for invalid rows; {@link MillraceError} `usage`. Nothing has been sent.
+ */
+export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead): void {
+  if (plan.invalid > 0 && !options.skipInvalid) throw invalidRows(options, plan);
+  if (ahead.missing.length > 0)
+    throw usage(`no row has the id ${ahead.missing.map((id) => JSON.stringify(id)).join(', ')}`);
+  const { edit, job, route } = plan.byKind;
+  if (edit + job > 0 && options.baseUrl === undefined)
+    throw usage('edits and jobs need the host of the queue API: {base_url} is missing');
+  if (route > 0 && options.lbBaseUrl === undefined)
+    throw usage('routes need their host: {lb_base_url} is missing');
+  if (options.maxCostUsd !== undefined && ahead.price.unpriced > 0)
+    throw usage(
+      `${ahead.price.unpriced} rows have no known price, so a cost cap cannot hold: give their endpoints a price, or leave the cap out`,
+    );
+}
+
+function invalidRows({ manifest }: ResolvedOptions, { invalid, firstInvalid }: Plan): ManifestError {
+  const lines = firstInvalid.flatMap(describeInvalid);
+  const rest = invalid - firstInvalid.length;
+  const text = [...lines, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
+  return new ManifestError(manifest.settings.name, `${invalid} invalid rows, nothing was sent: ${text}`);
+}
+
+function usage(problem: string): MillraceError {
+  return new MillraceError('usage', `${problem}; nothing was sent`);
+}

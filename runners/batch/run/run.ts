@@ -1,0 +1,46 @@
+import type { Subject } from 'rxjs';
+import type { Client } from '../../../src/endpoints/create-client.js';
+import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { PriceBook } from '../ledger/price-book.js';
+import type { RunLog } from '../log/open-log.js';
+import type { Plan } from '../manifest/plan-manifest.js';
+import type { Projections } from '../sinks/projections.js';
+import type { Ahead } from './ahead.js';
+import type { JournalWriter } from './journal-writer.js';
+import type { PictureNames } from './picture-names.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import type { RunEvent } from './run-event.js';
+import type { RunTotals } from './run-totals.js';
+import type { Stops } from './stops.js';
+import type { Taken } from './take-up.js';
+
+/** A run that is held by this process, checked and open: what its stages share. */
+export interface Run {
+  readonly options: ResolvedOptions;
+  readonly plan: Plan;
+  readonly ahead: Ahead;
+  readonly taken: Taken;
+  readonly names: PictureNames;
+  readonly journal: JournalWriter;
+  readonly projections: Projections;
+  readonly totals: RunTotals;
+  readonly ledger: Ledger;
+  readonly prices: PriceBook;
+  readonly client: Client;
+  /** Absent where no {lb_base_url} is known. */
+  readonly routes: RouteEndpoint | undefined;
+  readonly stops: Stops;
+  /** Endpoints that the service does not know, with what it said. */
+  readonly blocked: Map<string, string>;
+  /** Answers of the service that say it can be reached, so far. */
+  readonly heard: { count: number };
+  /** Formats that were asked for and not got, each told once. */
+  readonly formatsTold: Set<string>;
+  readonly log: RunLog;
+  /** What the stages tell beside what they emit. */
+  readonly events: Subject<RunEvent>;
+  readonly startedAt: number;
+  /** Rows that are begun and have not ended. */
+  readonly toDo: { rows: number };
+}

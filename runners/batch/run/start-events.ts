@@ -1,0 +1,62 @@
+import type { RunEvent } from './run-event.js';
+import type { Run } from './run.js';
+
+/** What a run tells when it begins: what it takes up, and what a person should know of it. */
+export function startEvents(run: Run): RunEvent[] {
+  return [started(run), ...warnings(run), ...run.taken.held.map(heldRow), money(run)];
+}
+
+function started({ ahead, taken, plan, toDo }: Run): RunEvent {
+  return {
+    type: 'started',
+    rowsTotal: ahead.ended + toDo.rows,
+    alreadyEnded: ahead.ended,
+    taken: {
+      polled: ahead.toPoll,
+      downloaded: ahead.toDownload,
+      held: ahead.toHold + taken.held.length,
+      retried: ahead.retried + ahead.redone + taken.doubled,
+    },
+    plan,
+  };
+}
+
+function* warnings({ plan, ahead, taken, journal, options }: Run): Generator<RunEvent> {
+  for (const message of plan.warnings) yield { type: 'warning', code: 'manifest', message };
+  const { changed, changedFailures } = ahead;
+  if (changed.count > 0)
+    yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed) };
+  if (changedFailures > 0) {
+    const message = `${changedFailures} failed rows have changed since: they stay failed until --retry takes them up.`;
+    yield { type: 'warning', code: 'changed', message };
+  }
+  if (taken.doubled > 0) {
+    const message = `${taken.doubled} rows are sent again, though they may have been accepted: they may be paid twice.`;
+    yield { type: 'warning', code: 'double', message };
+  }
+  const { tornBytes, heldUpToRow } = journal.journal.recovered;
+  if (tornBytes > 0) {
+    const message = `The last start died while it wrote: ${tornBytes} bytes of an unfinished record were dropped.`;
+    yield { type: 'warning', code: 'journal', message };
+  }
+  if (heldUpToRow !== undefined && ahead.toHold > 0) {
+    const message = `The journal was repaired: ${ahead.toHold} rows whose purchase may be lost are held as unknown.`;
+    yield { type: 'warning', code: 'held', message };
+  }
+}
+
+function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 'redo'): string {
+  const named = `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
+  const kept = changed === 'keep' ? 'They are kept; --changed redo buys them again.' : 'They are kept.';
+  return `${count} rows have changed since they were bought: ${named}. ${kept}`;
+}
+
+function heldRow({ id, row, outcome }: Run['taken']['held'][number]): RunEvent {
+  const message = outcome.status === 'failed' ? outcome.error.message : '';
+  return { type: 'ended', id, row, status: 'unknown', cost: outcome.cost, message };
+}
+
+function money({ ledger }: Run): RunEvent {
+  const { reserved, spent, unknown, cap } = ledger.snapshot();
+  return { type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) };
+}

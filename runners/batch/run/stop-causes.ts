@@ -1,0 +1,58 @@
+import { toUsd } from '../../../src/contract/micro-dollars.js';
+import type { LedgerSnapshot } from '../ledger/ledger.js';
+import type { StopCause } from './stops.js';
+
+/** Each stop with its exit code, and a sentence that says how to go on. */
+export const stopCauses = {
+  capReached({ cap = 0, spent, reserved, unknown }: LedgerSnapshot): StopCause {
+    const held = reserved + unknown;
+    const and = held > 0 ? ` and ${usd(held)} reserved or held` : '';
+    const reason = `Stopped at the cost cap of ${usd(cap)}: ${usd(spent)} spent${and}, and the next row does not fit. Run again with a higher cap to go on.`;
+    return { exitCode: 3, reason, leaves: [] };
+  },
+
+  keyRefused(message: string): StopCause {
+    const reason = `Stopped because the service refuses the API key (${message}). Put the key right and run again; what was accepted has been asked for to its end.`;
+    return { exitCode: 4, reason, leaves: ['submits'] };
+  },
+
+  insecure(message: string): StopCause {
+    const reason = `Stopped because the service cannot be talked to safely (${message}). Check its address and certificate and run again.`;
+    return { exitCode: 4, reason, leaves: ['submits', 'polls'] };
+  },
+
+  noEndpointLeft(endpoints: readonly string[], message: string): StopCause {
+    const reason = `Stopped because no endpoint is left that rows could be sent to: ${endpoints.join(', ')} (${message}). Check the endpoint and run again.`;
+    return { exitCode: 4, reason, leaves: ['submits'] };
+  },
+
+  halted(failed: number): StopCause {
+    const reason = `Stopped by --halt after ${failed} failed rows. See failures.jsonl; run again to go on with the others.`;
+    return { exitCode: 5, reason, leaves: ['submits'] };
+  },
+
+  unreachable(message: string): StopCause {
+    const reason = `Stopped because nothing gets through to the service (${message}). Run again later: rows are left, and none of them has been paid for.`;
+    return { exitCode: 69, reason, leaves: ['submits', 'polls'] };
+  },
+
+  diskFailed(message: string): StopCause {
+    const reason = `Stopped because the disk failed: ${message}. What has been done is kept. Put it right and run the same command again.`;
+    return { exitCode: 74, reason, leaves: ['submits', 'polls', 'saves'] };
+  },
+
+  manifestChanged(message: string): StopCause {
+    const reason = `Stopped because the manifest changed while it was read: ${message}. Correct it and run again.`;
+    return { exitCode: 2, reason, leaves: ['submits'] };
+  },
+
+  interrupted(how: 'graceful' | 'now', exitCode: number): StopCause {
+    const reason = 'Interrupted. Run the same command again to go on.';
+    const leaves = ['submits', 'polls', 'saves'] as const;
+    return { exitCode, reason, leaves: how === 'now' ? [...leaves, 'answers'] : leaves };
+  },
+} as const;
+
+function usd(amount: number): string {
+  return `$${toUsd(amount).toFixed(2)}`;
+}

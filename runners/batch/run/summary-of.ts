@@ -1,0 +1,69 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { toUsd } from '../../../src/contract/micro-dollars.js';
+import type { PriceBook } from '../ledger/price-book.js';
+import { isoTime } from '../sinks/ended-row.js';
+import type { FilesMark } from '../sinks/projections.js';
+import type { CostSummary, Summary } from '../sinks/summary.js';
+import type { Run } from './run.js';
+
+/** The end of a run, where it has come to it. */
+export interface RunEnd {
+  readonly exitCode: number;
+  readonly reason: string;
+}
+
+/** What summary.json says at this moment. */
+export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd): Summary {
+  const { totals, options, startedAt, journal } = run;
+  const { firstStartAt = startedAt, starts } = journal.journal.recovered;
+  const completed = totals.ended.get('completed') ?? 0;
+  const failures = failuresOf(totals.ended);
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const { ended, completed: nowCompleted, failed: nowFailed, unknown } = totals.now;
+  return {
+    rows: { total: run.ahead.rows, completed, failed, toDo: run.toDo.rows },
+    failures,
+    cost: costOf(run),
+    times: {
+      firstStartAt: isoTime(firstStartAt),
+      startedAt: isoTime(startedAt),
+      ...(end && { endedAt: isoTime(options.scheduler.now()) }),
+    },
+    statusCalls: totals.statusCalls,
+    starts: starts + 1,
+    thisStart: { ended, completed: nowCompleted, failed: nowFailed, unknown, ...end },
+    prices: pricesOf(run.prices),
+    ...(covers && { covers }),
+  };
+}
+
+function failuresOf(ended: ReadonlyMap<string, number>): Partial<Record<FailureCode, number>> {
+  const counts = [...ended].filter(([status, count]) => status !== 'completed' && count > 0);
+  return Object.fromEntries(counts);
+}
+
+function costOf({ totals, ledger }: Run): CostSummary {
+  const { money, possiblyDouble, unpriced, byResolution } = totals;
+  const { drift, cap } = ledger.snapshot();
+  return {
+    reported: toUsd(money.reported),
+    estimated: toUsd(money.estimated),
+    unknown: toUsd(money.unknown),
+    possiblyDouble: toUsd(possiblyDouble),
+    unpriced,
+    drift: toUsd(drift),
+    ...(cap !== undefined && { cap: toUsd(cap) }),
+    byResolution: Object.fromEntries(
+      [...byResolution].map(([resolution, { purchases, reported, estimated, unknown }]) => [
+        resolution,
+        { purchases, reported: toUsd(reported), estimated: toUsd(estimated), unknown: toUsd(unknown) },
+      ]),
+    ),
+  };
+}
+
+function pricesOf(prices: PriceBook): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(prices.table().book.edit).map(([resolution, price]) => [resolution, toUsd(price)]),
+  );
+}

@@ -1,0 +1,98 @@
+import type { PendingRow, RowRecords } from '../journal/journal.js';
+import type { Row } from '../manifest/row.js';
+import { describeInvalid } from '../manifest/describe-invalid.js';
+import { goesOn } from './check-manifest.js';
+import { decideRow, type DecisionRules } from './decide-row.js';
+import { readRows } from './read-rows.js';
+import type { Run } from './run.js';
+import { SelectRows } from './select-rows.js';
+import { stopCauses } from './stop-causes.js';
+import { factsOf, isRead, type Task } from './task.js';
+import { isToldPurchase } from './told-purchase.js';
+
+/**
+ * What this start has to do, each when it is asked for: first what earlier starts bought, those accepted first in front,
+ * then the rows of the manifest that have not ended. Ends when the run stops.
+ */
+export async function* takeRows(run: Run): AsyncGenerator<Task, void, void> {
+  for await (const task of allTasks(run)) {
+    if (run.stops.isStopping) return;
+    yield task;
+  }
+}
+
+async function* allTasks(run: Run): AsyncGenerator<Task, void, void> {
+  yield* pendingTasks(run, ['accepted']);
+  yield* retakenTasks(run, 'deadline');
+  yield* pendingTasks(run, ['replied']);
+  yield* retakenTasks(run, 'download');
+  yield* manifestTasks(run);
+}
+
+function* pendingTasks(run: Run, statuses: readonly PendingRow['status'][]): Generator<Task> {
+  for (const pending of run.journal.journal.recovered.pending.values()) {
+    if (!statuses.includes(pending.status)) continue;
+    const task = taskOf(pending);
+    if (task !== undefined) yield task;
+  }
+}
+
+/** Rows that had ended, and whose job or picture is asked for once more. */
+async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGenerator<Task> {
+  const { options, journal } = run;
+  if (!options.retry.has(code)) return;
+  for await (const ended of journal.journal.rowsIn([code])) {
+    if (!goesOn(code, ended.id, options)) continue;
+    const task = taskOf({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
+    if (task !== undefined) yield task;
+  }
+}
+
+function taskOf(known: RowRecords): Task | undefined {
+  const { intent, reply, jobId, acceptedAt, attempts } = known;
+  if (intent === undefined) return undefined;
+  if (known.status === 'accepted' && jobId !== undefined) {
+    const submittedAt = acceptedAt ?? intent.at;
+    return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts };
+  }
+  if (known.status !== 'replied' || reply === undefined) return undefined;
+  return { what: 'fetch', row: intent, replied: { intent, reply, told: isToldPurchase(known) }, attempts };
+}
+
+async function* manifestTasks(run: Run): AsyncGenerator<Task> {
+  const { options, journal } = run;
+  const { rows, mustHold, attemptsOf } = journal.journal.recovered;
+  const rules: DecisionRules = { retry: options.retry, changed: options.changed, mustHold };
+  const select = new SelectRows(options);
+  for await (const item of readRows(options.disk, options.manifest)) {
+    if (!item.valid) {
+      if (!options.skipInvalid)
+        return run.stops.stop(stopCauses.manifestChanged(describeInvalid(item.row).join('; ')));
+      if (rows.get(item.row.key)?.status !== 'invalid-row') yield { what: 'refuse', invalid: item.row };
+      continue;
+    }
+    const { row } = item;
+    const decision = decideRow(row, rows.get(row.id), rules);
+    if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
+    const task = manifestTask(row, decision, attemptsOf(row.id));
+    if (!isBlocked(run, task)) yield task;
+    if (select.isFull) return;
+  }
+}
+
+function manifestTask(
+  row: Row,
+  decision: Exclude<ReturnType<typeof decideRow>, { what: 'leave' | 'pending' }>,
+  attempts: number,
+): Task {
+  const facts = factsOf(row);
+  if (decision.what === 'hold') return { what: 'hold', row: facts, code: decision.code, attempts };
+  if (decision.what === 'collect') return { what: 'poll', row: facts, jobId: decision.jobId, attempts };
+  if (decision.what === 'fetch') return { what: 'fetch', row: facts, imageUrl: decision.imageUrl, attempts };
+  return { what: 'send', row: facts, attempts };
+}
+
+/** Rows of an endpoint that the service does not know are left, not asked for one by one. */
+function isBlocked({ blocked }: Run, task: Task): boolean {
+  return task.what === 'send' && blocked.has(task.row.endpoint) && !isRead(task.row);
+}

@@ -1,0 +1,118 @@
+import { lastValueFrom, merge } from 'rxjs';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { RowRecords } from '../journal/journal.js';
+import type { RecordOf } from '../journal/record.js';
+import { goesOn, type Checked } from './check-manifest.js';
+import { decideRow } from './decide-row.js';
+import type { JournalWriter } from './journal-writer.js';
+import type { RecoveredSent } from './recover-sent.js';
+import { readRows } from './read-rows.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import type { RunTotals } from './run-totals.js';
+import { SelectRows } from './select-rows.js';
+
+/** Rows that had ended and are taken up again, beside those of the manifest. */
+export interface TakenUp {
+  /** Ids whose job is polled once more, with what is reserved for them again. */
+  readonly polled: ReadonlyMap<string, MicroDollars | null>;
+  /** How many pictures are fetched once more. */
+  readonly downloaded: number;
+}
+
+/** The same, with what became of the requests that were out. */
+export type Taken = TakenUp & RecoveredSent;
+
+interface TakingUp {
+  readonly options: ResolvedOptions;
+  readonly journal: JournalWriter;
+  readonly totals: RunTotals;
+}
+
+/**
+ * Takes up failed rows again, and redone ones: notes it in the journal, before anything of them is sent. They leave the
+ * files with the next `catchUp`. So do invalid rows that the manifest has no more.
+ */
+export async function takeUp(context: TakingUp, { ahead, invalid }: Checked): Promise<TakenUp> {
+  const batch = new Reopenings(context);
+  const polled = new Map<string, MicroDollars | null>();
+  let downloaded = 0;
+  for await (const row of endedRows(context, ['deadline', 'download'])) {
+    const isPicture = row.status === 'download';
+    if (isPicture) downloaded++;
+    else polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
+    await batch.add(row, isPicture ? 'download' : 'poll');
+  }
+  if (context.totals.ended.get('invalid-row') !== invalid.size) await forgetInvalid(context, invalid, batch);
+  if (ahead.retried + ahead.redone + invalid.size > 0) await reopenSent(context, batch);
+  await batch.flush();
+  return { polled, downloaded };
+}
+
+async function* endedRows(
+  { options, journal }: TakingUp,
+  codes: readonly FailureCode[],
+): AsyncGenerator<RowRecords> {
+  const wanted = codes.filter((code) => options.retry.has(code));
+  if (wanted.length === 0) return;
+  for await (const row of journal.journal.rowsIn(wanted)) {
+    if (goesOn(row.status as FailureCode, row.id, options)) yield row;
+  }
+}
+
+async function forgetInvalid(
+  { journal }: TakingUp,
+  known: Checked['invalid'],
+  batch: Reopenings,
+): Promise<void> {
+  for await (const row of journal.journal.rowsIn(['invalid-row'])) {
+    if (known.get(row.id) === undefined) await batch.add(row, 'buy');
+  }
+}
+
+/** A pass over the manifest of its own: the ids of a million rows are not kept. */
+async function reopenSent({ options, journal }: TakingUp, batch: Reopenings): Promise<void> {
+  const { rows, mustHold } = journal.journal.recovered;
+  const select = new SelectRows(options);
+  for await (const item of readRows(options.disk, options.manifest)) {
+    if (!item.valid) continue;
+    const { row } = item;
+    const decision = decideRow(row, rows.get(row.id), {
+      retry: options.retry,
+      changed: options.changed,
+      mustHold,
+    });
+    if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
+    if (!('reopen' in decision)) continue;
+    const found = await journal.journal.find(row.id);
+    if (found !== undefined) await batch.add(found, 'buy', decision.reopen);
+    rows.set(row.id, { status: 'open' });
+  }
+}
+
+const batchSize = 500;
+
+/** Many at a time: one sync serves them all. */
+class Reopenings {
+  private waiting: RecordOf<'reopen'>[] = [];
+
+  constructor(private readonly context: TakingUp) {}
+
+  async add(
+    row: RowRecords,
+    to: 'poll' | 'download' | 'buy',
+    why: 'retry' | 'redo' = 'retry',
+  ): Promise<void> {
+    if (row.outcome !== undefined) this.context.totals.reopen(row.outcome, to);
+    const at = this.context.options.scheduler.now();
+    this.waiting.push({ k: 'reopen', at, id: row.id, why, to });
+    if (this.waiting.length >= batchSize) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const records = this.waiting;
+    this.waiting = [];
+    if (records.length === 0) return;
+    await lastValueFrom(merge(...records.map((record) => this.context.journal.append(record))));
+  }
+}

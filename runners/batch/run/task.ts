@@ -1,0 +1,56 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { IntentRecord, ReplyRecord } from '../journal/record.js';
+import type { InvalidRow, Row } from '../manifest/row.js';
+
+/** What is the same in a row of the manifest and in its record in the journal. */
+export type RowFacts = Pick<
+  IntentRecord,
+  'id' | 'row' | 'hash' | 'kind' | 'endpoint' | 'mode' | 'request' | 'cells' | 'columns'
+> & { readonly resolution?: string | undefined };
+
+interface RowTask {
+  readonly row: RowFacts;
+  /** POSTs over all starts. */
+  readonly attempts: number;
+}
+
+/** What one row needs of this start. */
+export type Task =
+  /** It is sent. */
+  | (RowTask & { readonly what: 'send' })
+  /** Its job is polled. Without an `intent` it was bought elsewhere. */
+  | (RowTask & {
+      readonly what: 'poll';
+      readonly jobId: string;
+      readonly intent?: IntentRecord;
+      /** In ms since the epoch. */
+      readonly submittedAt?: number;
+    })
+  /** Its picture is fetched. */
+  | (RowTask & { readonly what: 'fetch'; readonly imageUrl: string; readonly replied?: undefined })
+  /** The same, where the reply is in the journal. */
+  | (RowTask & { readonly what: 'fetch'; readonly replied: RepliedRow })
+  /** It fails as it is: it may have been bought, and a person decides. */
+  | (RowTask & { readonly what: 'hold'; readonly code: FailureCode })
+  /** It cannot be sent. */
+  | { readonly what: 'refuse'; readonly invalid: InvalidRow };
+
+export type TaskOf<W extends Task['what']> = Extract<Task, { what: W }>;
+
+export interface RepliedRow {
+  readonly intent: IntentRecord;
+  readonly reply: ReplyRecord;
+  /** Its purchase stands in costs.csv already. */
+  readonly told: boolean;
+}
+
+/** The facts of a manifest's row, apart from the row: its hash is worked out when it is asked for. */
+export function factsOf(row: Row): RowFacts {
+  const { id, hash, kind, endpoint, mode, request, cells, columns, resolution } = row;
+  return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution };
+}
+
+/** Whether a request is free to repeat: it buys nothing. */
+export function isRead({ request }: Pick<RowFacts, 'request'>): boolean {
+  return request.kind === 'route' && request.method === 'GET';
+}
