@@ -7,23 +7,32 @@ import type { StartedRun } from './batch-options.js';
 import { requireHosts } from './open-target.js';
 import { refuseInvalid, refuseMissing } from './plan-source.js';
 
+/** What the check of a manifest brought to light. Nothing has been sent yet. */
+export interface CheckedRun {
+  readonly plan: Plan;
+  readonly ahead: Ahead;
+}
+
 /**
- * Shows what a start is about to do and what it costs, and asks where that is due. Nothing has been sent yet. Throws
- * `UsageError` where the run is not to start. `stopped` interrupts the question.
+ * Shows what a start is about to do and what it costs, and asks where that is due. Throws `UsageError` where the run is
+ * not to start. `stopped` interrupts the question.
  */
 export async function agreeToPlan(
-  plan: Plan,
-  ahead: Ahead,
-  run: StartedRun,
+  { plan, ahead }: CheckedRun,
+  { io, options, source }: StartedRun,
   stopped: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
-  const { io, options, source, target } = run;
   refuseInvalid(plan, source, options, io);
-  refuseMissing(ahead.missing);
-  requireHosts(plan, target);
   if (!options.quiet) {
     const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local)];
     io.stderr.write(`${lines.join('\n')}\n`);
   }
   return options.local ? 'go' : confirmPrice(ahead.price.estimated, options, io, stopped);
+}
+
+/** Says in the words of the command line why a run was not started. Throws `UsageError`, or leaves it to the runner's own words. */
+export function explainRefusal({ plan, ahead }: CheckedRun, { io, options, source, target }: StartedRun): void {
+  refuseInvalid(plan, source, options, io);
+  refuseMissing(ahead.missing);
+  requireHosts(plan, target);
 }

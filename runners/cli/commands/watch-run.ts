@@ -1,9 +1,13 @@
 import { lastValueFrom, tap } from 'rxjs';
-import { runBatch } from '../../batch/run-batch.js';
+import type { Gate } from '../../../src/policy/gate.js';
+import { openGate } from '../../../src/policy/open-gate.js';
+import { rateGate } from '../../../src/policy/rate-gate.js';
+import { runBatch, type RunEvent } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
 import { viewRun } from '../progress/view-run.js';
-import { agreeToPlan } from './agree-to-plan.js';
+import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
+import { askHealth } from './ask-health.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
 import { tellOutcome } from './tell-outcome.js';
 
@@ -11,22 +15,30 @@ import { tellOutcome } from './tell-outcome.js';
 export async function watchRun(run: StartedRun): Promise<number> {
   const connections = trackConnections();
   const stop = listenForStop(run.io);
-  const view = viewRun(run.io, run.options);
-  let refusal: unknown;
+  const gate = gateOf(run.options.rate);
+  let checked: CheckedRun | undefined;
+  const view = viewRun(run.io, {
+    ...run.options,
+    askHealth: () => askHealth(run.target, checked?.ahead.endpoints ?? [], gate),
+  });
+  let answer: Answer;
+  const look = (event: RunEvent) => {
+    view.look(event);
+    if (event.type === 'checked') checked = event;
+    if (event.type === 'started') run.fault.folder = run.out;
+  };
+  const confirm = async (plan: CheckedRun['plan'], ahead: CheckedRun['ahead']) => {
+    view.pause();
+    answer = await agreeToPlan({ plan, ahead }, run, stop.first).catch((error: unknown) => ({ error }));
+    return answer === 'go';
+  };
   try {
-    const events$ = runBatch({
-      ...batchOptions(run),
-      stop: stop.orders$,
-      async confirm(plan, ahead) {
-        view.pause();
-        const agreed = agreeToPlan(plan, ahead, run, stop.first);
-        return (await agreed.catch((error: unknown) => void (refusal = error))) === 'go';
-      },
-    });
-    const last = await lastValueFrom(events$.pipe(tap((event) => view.look(event))));
+    const last = await lastValueFrom(runBatch({ ...batchOptions(run), gate, stop: stop.orders$, confirm }).pipe(tap(look)));
     view.close();
-    if (refusal !== undefined) throw refusal;
     if (last.type !== 'finished') throw new Error('a run ended without saying how');
+    if (typeof answer === 'object') throw answer.error;
+    if (answer === 'interrupted') return interrupted(last.exitCode, run);
+    if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
     return await tellOutcome(run, last, view.failures());
   } finally {
     view.close();
@@ -34,3 +46,17 @@ export async function watchRun(run: StartedRun): Promise<number> {
     connections.letGo();
   }
 }
+
+/** At the question already: by Ctrl-C, which a terminal that is asked does not turn into a signal, or by a signal. */
+function interrupted(exitCode: number, { io }: StartedRun): number {
+  io.stderr.write('Interrupted. Nothing was sent.\n');
+  return exitCode >= 128 ? exitCode : 130;
+}
+
+/** One gate for the run and for what is asked beside it. */
+function gateOf(rate: number | undefined): Gate {
+  return rate === undefined ? openGate() : rateGate(rate);
+}
+
+/** What came of the question whether to start. */
+type Answer = 'go' | 'interrupted' | { readonly error: unknown } | undefined;

@@ -9,10 +9,10 @@ type Phase = 'sent' | 'queued' | 'working' | 'saving';
 
 /** The events of a run folded into what the display shows. Times are in ms by one clock; memory goes by rows in flight. */
 export interface ProgressFold {
-  take(event: RunEvent, at: number): void;
+  readonly take: (event: RunEvent, at: number) => void;
   /** What /health said, to stand beside a cause until something moves. */
-  noteHealth(words: string): void;
-  view(at: number): ProgressView;
+  readonly noteHealth: (words: string) => void;
+  readonly view: (at: number) => ProgressView;
 }
 
 /** A fold that has seen nothing yet, for a run of `concurrency` rows at once that begins at `startedAt`. */
@@ -77,6 +77,7 @@ class ProgressState {
       rowsPerMinute,
       leftMs: rowsPerMinute === undefined || left <= 0 ? undefined : (left / rowsPerMinute) * 60_000,
       money: this.money,
+      stillMs: at - this.movedAt,
       cause: nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at),
       stopping: this.stopping,
     };

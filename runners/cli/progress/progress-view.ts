@@ -26,6 +26,8 @@ export interface ProgressView {
     readonly unknown: MicroDollars;
     readonly cap?: MicroDollars;
   };
+  /** Since something last moved. */
+  readonly stillMs: number;
   /** Why nothing moves, while nothing moves. */
   readonly cause: string | undefined;
   readonly stopping: boolean;

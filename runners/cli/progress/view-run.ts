@@ -1,10 +1,11 @@
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, Subscription, type Observable } from 'rxjs';
 import type { RunEvent } from '../../batch/run/run-event.js';
 import type { CliIo } from '../io/cli-io.js';
 import { groupFailures, type FailureGroup } from '../words/group-failures.js';
 import { plainText } from '../words/plain-text.js';
 import { foldProgress } from './fold-progress.js';
 import { openDisplay } from './open-display.js';
+import { watchHealth } from './watch-health.js';
 
 /** A run as a person sees it while it goes. */
 export interface RunView {
@@ -16,31 +17,41 @@ export interface RunView {
   failures(): FailureGroup[];
 }
 
+export interface RunViewOptions {
+  readonly concurrency: number;
+  readonly quiet: boolean;
+  /** What the service says of itself when its queue does not move. */
+  readonly askHealth: () => Observable<string>;
+}
+
 /** Turns the events of a run into what stderr shows: the display, and a line for each warning. */
-export function viewRun(
-  io: CliIo,
-  options: { readonly concurrency: number; readonly quiet: boolean },
-): RunView {
-  const { concurrency, quiet } = options;
+export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOptions): RunView {
   const scheduler = io.scheduler ?? asyncScheduler;
   const fold = foldProgress({ concurrency, startedAt: scheduler.now() });
   const groups = groupFailures();
-  const open = () =>
-    openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: (at) => fold.view(at) });
+  const asking = new Subscription();
+  const open = () => openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: fold.view });
   let display = open();
+  const start = () => {
+    display.close();
+    display = open();
+    if (!quiet)
+      asking.add(watchHealth({ view: fold.view, ask: askHealth, note: fold.noteHealth, scheduler }));
+  };
   return {
     look(event) {
       fold.take(event, scheduler.now());
-      if (event.type === 'started') {
-        display.close();
-        display = open();
-      } else if (event.type === 'warning') display.note(`warning: ${plainText(event.message)}`);
+      if (event.type === 'started') start();
+      else if (event.type === 'warning') display.note(`warning: ${plainText(event.message)}`);
       else if (event.type === 'stopping' && !quiet) display.note(`stopping: ${plainText(event.reason)}`);
       else if (event.type === 'ended' && event.status !== 'completed')
         groups.take({ id: event.id, code: event.status, message: event.message });
     },
     pause: () => display.close(),
-    close: () => display.close(),
+    close() {
+      asking.unsubscribe();
+      display.close();
+    },
     failures: () => groups.list(),
   };
 }

@@ -11,5 +11,5 @@ export function describeHealth({ jobs, workers }: Health): string | undefined {
         : `${workers.running ?? 0} of ${ready} workers busy`,
     jobs?.inQueue === undefined ? undefined : `${jobs.inQueue} jobs in its queue`,
   ].filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : `the service says: ${parts.join(', ')}`;
+  return parts.length === 0 ? undefined : parts.join(', ');
 }

@@ -18,6 +18,7 @@ const view: ProgressView = {
   rowsPerMinute: undefined,
   leftMs: undefined,
   money: { spent: 0, unknown: 0 },
+  stillMs: 0,
   cause: undefined,
   stopping: false,
 };

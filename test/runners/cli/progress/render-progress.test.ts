@@ -19,6 +19,7 @@ const view: ProgressView = {
   rowsPerMinute: 42.4,
   leftMs: 960_000,
   money: { spent: 26_250_000, unknown: 0, cap: 100_000_000 },
+  stillMs: 0,
   cause: undefined,
   stopping: false,
 };

@@ -5,9 +5,9 @@ describe('describeHealth', () => {
   it.each([
     [
       { workers: { idle: 0, running: 0 }, jobs: { inQueue: 12 } },
-      'the service says: no worker is up, 12 jobs in its queue',
+      'no worker is up, 12 jobs in its queue',
     ],
-    [{ workers: { idle: 1, running: 3 } }, 'the service says: 3 of 4 workers busy'],
+    [{ workers: { idle: 1, running: 3 } }, '3 of 4 workers busy'],
     [{}, undefined],
   ])('%j', (health, words) => {
     expect(describeHealth(health)).toBe(words);

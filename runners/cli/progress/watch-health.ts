@@ -1,0 +1,30 @@
+import { catchError, EMPTY, exhaustMap, filter, interval, type Observable, type SchedulerLike, type Subscription, throttleTime } from 'rxjs';
+import type { ProgressView } from './progress-view.js';
+
+const lookEveryMs = 5_000;
+/** A queue that moves now and then needs nobody to ask. */
+const stillForMs = 30_000;
+const askEveryMs = 60_000;
+
+export interface HealthWatch {
+  readonly view: (at: number) => ProgressView;
+  /** What the service says of itself, in a few words; asked at most once a minute. */
+  readonly ask: () => Observable<string>;
+  readonly note: (words: string) => void;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Asks the service how it is while jobs wait in its queue and none is taken up. A question that fails is no news. */
+export function watchHealth({ view, ask, note, scheduler }: HealthWatch): Subscription {
+  return interval(lookEveryMs, scheduler)
+    .pipe(
+      filter(() => waitsInQueue(view(scheduler.now()))),
+      throttleTime(askEveryMs, scheduler),
+      exhaustMap(() => ask().pipe(catchError(() => EMPTY))),
+    )
+    .subscribe(note);
+}
+
+function waitsInQueue({ queued, working, stillMs }: ProgressView): boolean {
+  return queued > 0 && working === 0 && stillMs >= stillForMs;
+}
