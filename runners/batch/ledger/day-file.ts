@@ -18,6 +18,8 @@ export class DayFile {
   /** How far the file has been read, in which generation. */
   private readTo = 0;
   private generation = 0;
+  /** Whoever made the file, or renamed a compacted one to it, may have died before the name was durable. */
+  private isNameDurable = false;
 
   constructor(
     private readonly disk: Disk,
@@ -62,6 +64,8 @@ export class DayFile {
         await file.cutTo(this.readTo);
         throw error;
       });
+      if (!this.isNameDurable) await this.disk.syncFolder(folderOf(this.path));
+      this.isNameDurable = true;
       this.readTo = file.end;
     } finally {
       await file.close();
@@ -83,6 +87,7 @@ export class DayFile {
     this.book = new DayBook();
     this.readTo = 0;
     this.generation = 0;
+    this.isNameDurable = false;
   }
 
   private async isAnotherGeneration(file: Parameters<typeof readLines>[0]): Promise<boolean> {

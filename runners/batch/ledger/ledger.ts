@@ -39,6 +39,8 @@ export interface Ledger {
   release(id: string): void;
   /** It may have been bought: the reservation is held. A later `settle` or `release` of the row ends that. */
   keepUnknown(id: string): void;
+  /** An earlier purchase of the row comes to light that may have been made: it is held, whatever the cap. */
+  hold(id: string, price: MicroDollars | null): void;
   snapshot(): LedgerSnapshot;
 }
 
@@ -63,16 +65,14 @@ class MemoryLedger implements Ledger {
     this.cap = capUsd === undefined ? undefined : toMicroDollars(capUsd);
     this.spent = spent;
     this.sums.unknown = unknown;
-    for (const [id, price] of reserved) this.hold(id, { price, state: 'reserved' });
+    for (const [id, price] of reserved) this.add(id, { price, state: 'reserved' });
   }
 
   reserve(id: string, price: MicroDollars | null): boolean {
-    if (this.holds.get(id)?.state === 'reserved') {
-      throw new MillraceError('ledger', `Row "${id}" has a reservation already.`);
-    }
+    this.refuseSecond(id);
     if (this.cap !== undefined && (price === null || this.total() + price > this.cap)) return false;
     this.forget(id);
-    this.hold(id, { price, state: 'reserved' });
+    this.add(id, { price, state: 'reserved' });
     return true;
   }
 
@@ -95,7 +95,13 @@ class MemoryLedger implements Ledger {
     const hold = this.holds.get(id);
     if (hold === undefined) return;
     this.release(id);
-    this.hold(id, { ...hold, state: 'unknown' });
+    this.add(id, { ...hold, state: 'unknown' });
+  }
+
+  hold(id: string, price: MicroDollars | null): void {
+    this.refuseSecond(id);
+    this.forget(id);
+    this.add(id, { price, state: 'unknown' });
   }
 
   snapshot(): LedgerSnapshot {
@@ -108,7 +114,12 @@ class MemoryLedger implements Ledger {
     this.holds.delete(id);
   }
 
-  private hold(id: string, hold: Hold): void {
+  private refuseSecond(id: string): void {
+    if (this.holds.get(id)?.state !== 'reserved') return;
+    throw new MillraceError('ledger', `Row "${id}" has a reservation already.`);
+  }
+
+  private add(id: string, hold: Hold): void {
     this.holds.set(id, hold);
     this.sums[hold.state] += hold.price ?? 0;
     if (hold.price === null) this.unpriced++;

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { openDayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
+
+const reserverFile = fileURLToPath(new URL('reserver.mjs', import.meta.url));
+const capUsd = 0.0012;
+const places = 120;
+
+it('gives each place under the cap to one of several processes, some of which are killed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-day-'));
+  const path = join(folder, 'ledger.jsonl');
+  const said = await Promise.all(
+    [12, 25, undefined, undefined].map((killAfter, run) => reserver(path, `/run-${run}`, killAfter)),
+  );
+  const reader = openDayLedger({
+    disk: nodeDisk,
+    path,
+    run: '/reader',
+    capUsd,
+    exclusively: (work) => work(),
+  });
+  await reader.outstanding();
+  // A process that is killed may have reserved a row that it could not tell of any more.
+  const told = said.reduce((sum, lines) => sum + lines, 0);
+  expect(reader.snapshot()).toEqual({
+    cap: places * 10,
+    spent: 0,
+    reserved: places * 10,
+    reservedByOthers: places * 10,
+  });
+  expect(told).toBeLessThanOrEqual(places);
+  expect(told).toBeGreaterThanOrEqual(places - 2);
+  await rm(folder, { recursive: true });
+});
+
+/** How many rows it got; killed after so many lines. */
+async function reserver(path: string, run: string, killAfter = Infinity): Promise<number> {
+  const child = spawn(process.execPath, [reserverFile, path, run, String(capUsd)]);
+  let said = '';
+  let complaint = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    if (said.split('\n').length > killAfter) child.kill('SIGKILL');
+  });
+  child.stderr.on('data', (text: Buffer) => (complaint += text.toString()));
+  await once(child, 'close');
+  expect(complaint).toBe('');
+  return said.split('\n').filter((line) => /^\d+$/.test(line)).length;
+}

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { readPriceFile } from '../../../../runners/batch/ledger/read-price-file.js';
+
+describe('readPriceFile', () => {
+  it('reads a price list', () => {
+    expect(
+      readPriceFile('{"endpoints": {"mine": {"perSecond": 0.00034}}}', 'prices.json').endpoints.get('mine'),
+    ).toEqual({ perSecond: 340 });
+  });
+
+  it('names the file and what is wrong in it', () => {
+    expect(() => readPriceFile('{', 'prices.json')).toThrow(/^prices\.json is not JSON: /);
+    expect(() => readPriceFile('{"edit": {"1k": "x"}}', 'prices.json')).toThrow(/^prices\.json: .*edit.*1k/s);
+  });
+});
