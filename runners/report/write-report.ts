@@ -84,8 +84,9 @@ async function* pageText(
 
 function leftOut(shelf: PictureShelf): string[] {
   if (shelf.plain === 0) return [];
+  const have = `${countOf(shelf.plain, 'picture')} ${shelf.plain === 1 ? 'has' : 'have'} no thumbnail`;
   return [
-    `${countOf(shelf.plain, 'picture')} without a thumbnail: the gallery shows the files themselves. Thumbnails are made when sharp is installed: npm i sharp`,
+    `${have}: the gallery shows the files themselves. Thumbnails are made as a run saves its pictures, when sharp is installed: npm i sharp`,
   ];
 }
 

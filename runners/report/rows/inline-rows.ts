@@ -15,6 +15,7 @@ export async function inlineRows(
   maxBytes: number,
 ): Promise<string[] | undefined> {
   const places = new Map<string, number>();
+  const placeOf = new Map<string, number>();
   const thumbs: string[] = [];
   let bytes = 0;
   for (const path of new Set(rows.flatMap(thumbsOf))) {
@@ -22,9 +23,11 @@ export async function inlineRows(
     const picture = await readWhole(disk, join(folder, ...path.split('/').map(decodeURIComponent)));
     if (picture === undefined) continue;
     const text = `data:image/webp;base64,${Buffer.from(picture).toString('base64')}`;
-    bytes += text.length;
+    const same = placeOf.get(text) ?? thumbs.push(text) - 1;
+    if (!placeOf.has(text)) bytes += text.length;
     if (bytes > maxBytes) return undefined;
-    places.set(path, thumbs.push(text) - 1);
+    placeOf.set(text, same);
+    places.set(path, same);
   }
   return [
     block(

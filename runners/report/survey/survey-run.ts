@@ -28,7 +28,7 @@ export interface Survey {
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
   /** The latest cap; `undefined`: none. */
-  readonly cap?: MicroDollars;
+  readonly cap: MicroDollars | undefined;
   /** The stretches of time in which the run was at work, in order. */
   readonly spans: readonly Span[];
   readonly workedMs: number;
@@ -58,7 +58,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     prices: pricesOf(summary, rows),
     heldRows: rows.causes.filter(({ code }) => code === 'unknown').reduce((sum, { count }) => sum + count, 0),
     toDo: rowsToDo(summary),
-    ...(maxCost === undefined ? {} : { cap: toMicroDollars(maxCost) }),
+    cap: maxCost === undefined ? undefined : toMicroDollars(maxCost),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
   };

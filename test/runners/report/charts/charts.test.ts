@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { costChart } from '../../../../runners/report/charts/cost-chart.js';
+import { outcomesChart } from '../../../../runners/report/charts/outcomes-chart.js';
+import type { Chart } from '../../../../runners/report/charts/plot.js';
+import { spreadChart } from '../../../../runners/report/charts/spread-chart.js';
+import { statusCallChart } from '../../../../runners/report/charts/status-call-chart.js';
+import { layTimeAxis, timeBins } from '../../../../runners/report/charts/time-axis.js';
+import { surveyRun, type Survey } from '../../../../runners/report/survey/survey-run.js';
+import { makeRun } from '../../../support/make-run.js';
+
+let survey: Survey;
+beforeAll(async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'millrace-charts-'));
+  await makeRun({ folder: join(parent, 'out'), rows: 300, pictures: false, maxCost: 40 });
+  survey = await surveyRun(nodeDisk, join(parent, 'out'));
+  await rm(parent, { recursive: true });
+});
+
+/** What the bars' tips say, added up. */
+function told(svg: string, word: string): number {
+  const found = [...svg.matchAll(new RegExp(`([\\d,]+) ${word}`, 'g'))];
+  return found.reduce((sum, [, count]) => sum + Number(count!.replaceAll(',', '')), 0);
+}
+
+/** Every number in a position lies within the drawing. */
+function positions(svg: string): number[] {
+  return [...svg.matchAll(/ (?:x|x1|x2|y|y1|y2|width|height)="([^"]+)"/g)].map(([, value]) => Number(value));
+}
+
+describe('outcomesChart', () => {
+  it('counts every row once, narrow and wide', () => {
+    const { svg, wide } = outcomesChart(survey);
+    for (const drawn of [svg, wide!]) {
+      expect(told(drawn, 'completed')).toBe(287);
+      expect(told(drawn, 'failed')).toBe(11);
+      expect(told(drawn, 'held')).toBe(2);
+    }
+  });
+
+  it('says how long the pause between two starts was', () => {
+    expect(outcomesChart(survey).svg).toContain('nothing ran from 20 Nov');
+  });
+
+  it('draws nothing of a single row', () => {
+    expect(
+      outcomesChart({ ...survey, rows: { ...survey.rows, ends: survey.rows.ends.slice(0, 1) } }).svg,
+    ).toBe('');
+  });
+});
+
+describe('costChart', () => {
+  it('draws the cap where it is near, and tells it in words where it is far', () => {
+    expect(costChart(survey).svg).toContain('cap $40.00');
+    const far = costChart({ ...survey, cap: 4_000_000_000 });
+    expect(far.svg).not.toContain('class="cap"');
+    expect(far.caption).toBe('$30.24 of a cap of $4,000.00.');
+  });
+
+  it('says so when no cap is set, and names what may have been charged', () => {
+    expect(costChart({ ...survey, cap: undefined }).caption).toBe('$30.24, with no cap set.');
+    expect(costChart(survey).legend?.map(({ name }) => name)).toEqual(['charged', 'may have been charged']);
+  });
+
+  it('has a path of bounded length, however many purchases there were', () => {
+    const spending = Array.from({ length: 50_000 }, (_, n) => ({
+      at: survey.spans[0]!.from + n * 5,
+      amount: 1000,
+      source: 'reported' as const,
+    }));
+    expect(costChart({ ...survey, money: { ...survey.money, spending } }).svg.length).toBeLessThan(60_000);
+  });
+});
+
+describe('spreadChart', () => {
+  it('counts every duration once, and says where half and nineteen of twenty lie', () => {
+    const durations = Array.from({ length: 100 }, (_, n) => (n + 1) * 100);
+    const { svg, caption } = spreadChart('Time', 'waited', durations);
+    expect(told(svg, 'of')).toBe(100);
+    expect(caption).toBe('Half waited 5.0 s or less, one in twenty more than 9.5 s, the longest 10 s.');
+  });
+
+  it('keeps one that is far slower from flattening the others', () => {
+    const { svg } = spreadChart('Time', 'took', [
+      ...Array.from({ length: 99 }, (_, n) => 1000 + n),
+      3_600_000,
+    ]);
+    expect(svg).toContain('beyond');
+    expect(svg).toContain('and more');
+  });
+
+  it.each([[[]], [[5]], [[0, 0, 0]], [[7, 7]]])('takes %j', (durations) => {
+    expect(positions(spreadChart('Time', 'took', durations).svg).every(Number.isFinite)).toBe(true);
+  });
+});
+
+describe('statusCallChart', () => {
+  it('counts every job once, those with very many calls together', () => {
+    const { svg, caption } = statusCallChart([0, 0, 1, 5, 40, 90]);
+    expect(told(svg, 'jobs?')).toBe(6);
+    expect(svg).toContain('12+');
+    expect(caption).toBe('136 status calls in all, 22.7 a job.');
+  });
+
+  it('says in words that there is nothing to draw', () => {
+    expect(statusCallChart([0, 0]).caption).toMatch(/^No status call was needed/);
+    expect(statusCallChart([]).svg).toBe('');
+  });
+});
+
+describe('layTimeAxis', () => {
+  it('draws time at work to scale and leaves a narrow gap for a pause', () => {
+    const axis = layTimeAxis([
+      { from: 0, to: 60_000 },
+      { from: 9_000_000, to: 9_120_000 },
+    ]);
+    const [first, second] = axis.pieces;
+    expect((second!.x1 - second!.x0) / (first!.x1 - first!.x0)).toBeCloseTo(2);
+    expect(second!.x0 - first!.x1).toBe(14);
+    expect(axis.x(4_000_000)).toBeGreaterThanOrEqual(first!.x1);
+    expect(axis.x(4_000_000)).toBeLessThanOrEqual(second!.x0);
+  });
+
+  it('never says the same time twice', () => {
+    for (const span of [40_000, 170_000, 400_000, 7_200_000, 90_000_000]) {
+      const labels = [
+        ...layTimeAxis([{ from: 1_700_000_012_000, to: 1_700_000_012_000 + span }]).svg.matchAll(
+          />([\d:]+)</g,
+        ),
+      ].map(([, text]) => text);
+      expect(labels.length).toBeGreaterThan(1);
+      expect(new Set(labels).size).toBe(labels.length);
+    }
+  });
+
+  it('has room for a run of a hundred starts', () => {
+    const spans = Array.from({ length: 100 }, (_, n) => ({ from: n * 1e7, to: n * 1e7 + 1000 }));
+    const axis = layTimeAxis(spans);
+    expect(axis.pieces.every(({ x0, x1 }) => x1 > x0)).toBe(true);
+    expect(timeBins(axis, 50).length).toBeGreaterThanOrEqual(100);
+  });
+});
+
+it('every chart is labelled by its caption and lies within its frame', () => {
+  const charts: Chart[] = [
+    outcomesChart(survey),
+    costChart(survey),
+    statusCallChart(survey.story.statusCalls),
+    spreadChart('Q', 'waited', survey.rows.delays),
+  ];
+  for (const { svg, caption } of charts) {
+    expect(svg).toContain(`role="img" aria-label="${caption.replaceAll("'", '&#39;')}"`);
+    expect(positions(svg).every((value) => value >= -2 && value <= 400)).toBe(true);
+  }
+});
