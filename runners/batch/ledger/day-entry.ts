@@ -6,8 +6,8 @@ const owned = { at: z.number(), run: z.string(), id: z.string() };
 
 /** One line of the shared ledger file. `at` in ms since the epoch, amounts in millionths of a dollar. */
 export const dayEntrySchema = z.discriminatedUnion('k', [
-  /** First line. The generation grows with each compaction: who has read an older one begins anew. */
-  z.object({ k: z.literal('ledger'), format: z.literal(1), generation: z.number() }),
+  /** First line. The name is another one each time the file is made or rewritten: who has read an older one begins anew. */
+  z.object({ k: z.literal('ledger'), format: z.literal(1), name: z.string() }),
   z.object({ k: z.literal('reserve'), ...owned, amount }),
   /** Ends the row's latest reservation. */
   z.object({ k: z.literal('settle'), ...owned, amount }),

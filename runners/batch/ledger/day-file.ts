@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { openAppendFile, folderOf } from '../disk/append-file.js';
 import type { AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
@@ -15,9 +16,9 @@ const bytesPerEntry = 100;
 /** The file behind a day ledger. Every method must run under the ledger's lock. */
 export class DayFile {
   book = new DayBook();
-  /** How far the file has been read, in which generation. */
+  /** How far the file has been read, and the name in its first line. */
   private readTo = 0;
-  private generation = 0;
+  private name = '';
   /** Whoever made the file, or renamed a compacted one to it, may have died before the name was durable. */
   private isNameDurable = false;
 
@@ -30,7 +31,7 @@ export class DayFile {
   async catchUp(now: number): Promise<void> {
     const file = (await this.disk.stat(this.path)) && (await this.disk.open(this.path, 'r'));
     try {
-      if (file !== undefined && (await this.isAnotherGeneration(file))) this.begin();
+      if (file !== undefined && (await this.isAnother(file))) this.begin();
       if (file !== undefined) await this.read(file);
       else this.begin();
     } finally {
@@ -77,7 +78,6 @@ export class DayFile {
     if (this.readTo < leastBytes) return;
     const entries = this.book.compact();
     if (entries.length * bytesPerEntry * 4 > this.readTo) return;
-    this.generation++;
     const text = [this.header(), ...entries].map(asLine).join('');
     await replaceFile(this.disk, this.path, text);
     this.readTo = Buffer.byteLength(text);
@@ -86,15 +86,14 @@ export class DayFile {
   private begin(): void {
     this.book = new DayBook();
     this.readTo = 0;
-    this.generation = 0;
     this.isNameDurable = false;
   }
 
-  private async isAnotherGeneration(file: Parameters<typeof readLines>[0]): Promise<boolean> {
+  private async isAnother(file: Parameters<typeof readLines>[0]): Promise<boolean> {
     if (this.readTo === 0) return false;
     for await (const { bytes, ended } of readLines(file, { chunkBytes: 256 })) {
       const entry = ended ? parse(bytes) : undefined;
-      return entry?.k !== 'ledger' || entry.generation !== this.generation;
+      return entry?.k !== 'ledger' || entry.name !== this.name;
     }
     return true;
   }
@@ -108,7 +107,7 @@ export class DayFile {
       if (!ended) return;
       const entry = parse(bytes);
       if (entry === undefined) throw this.damaged(offset);
-      if (entry.k === 'ledger') this.generation = entry.generation;
+      if (entry.k === 'ledger') this.name = entry.name;
       this.book.apply(entry);
       this.readTo = offset + bytes.length + 1;
     }
@@ -119,8 +118,10 @@ export class DayFile {
     if (size > this.readTo) await file.cutTo(this.readTo);
   }
 
+  /** The first line of a new file. */
   private header(): DayEntry {
-    return { k: 'ledger', format: 1, generation: this.generation };
+    this.name = randomUUID();
+    return { k: 'ledger', format: 1, name: this.name };
   }
 
   private damaged(offset: number): DayLedgerError {
