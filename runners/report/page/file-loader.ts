@@ -1,5 +1,5 @@
 import type { PageRow, RowSource } from '../page-data.js';
-import type { RowStore } from './row-store.js';
+import type { RowSupply } from './row-supply.js';
 
 /** Script files hand over what they hold by calling these; a browser refuses to fetch files. */
 declare global {
@@ -12,7 +12,7 @@ declare global {
 const filesKept = 40;
 
 /** Loads rows out of script files beside the page as they are needed. */
-export function fileLoader(source: Exclude<RowSource, { kind: 'inline' }>): Pick<RowStore, 'load' | 'texts'> {
+export function fileLoader(source: Exclude<RowSource, { kind: 'inline' }>): RowSupply {
   const rows = new Map<number, Promise<PageRow[]>>();
   let texts: Promise<string[]> | undefined;
   const rowsOf = (file: number): Promise<PageRow[]> => {

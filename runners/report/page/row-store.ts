@@ -1,15 +1,13 @@
 import type { PageData, PageRow } from '../page-data.js';
 import { searchText } from '../words/search-text.js';
 import { fileLoader } from './file-loader.js';
+import type { RowSupply } from './row-supply.js';
 
 /** The rows of the run by their place in the manifest's order, wherever they come from. */
-export interface RowStore {
+export interface RowStore extends RowSupply {
   readonly count: number;
   /** Place of the row's class in the page's classes. */
   classOf(index: number): number;
-  load(indexes: readonly number[]): Promise<PageRow[]>;
-  /** What the search looks through: lower-case text of every row. */
-  texts(): Promise<readonly string[]>;
 }
 
 export function openRows(data: PageData): RowStore {
@@ -22,9 +20,7 @@ export function openRows(data: PageData): RowStore {
   };
 }
 
-type Source = Pick<RowStore, 'load' | 'texts'>;
-
-function inlineSource(): Source {
+function inlineSource(): RowSupply {
   const rows = readBlock<PageRow[]>('row-data') ?? [];
   const thumbs = readBlock<string[]>('thumb-data') ?? [];
   const whole = rows.map((row) => withThumbs(row, thumbs));

@@ -48,7 +48,16 @@ export class ManifestRow implements Row {
   }
 
   get hash(): string {
-    this.#hash ??= requestHash({ kind: this.kind, endpoint: this.endpoint, request: this.#written });
+    this.#hash ??= requestHash({ kind: this.kind, endpoint: this.endpoint, request: this.#content });
     return this.#hash;
+  }
+
+  /**
+   * A column `redo` names the purchase that the row is to replace: it is not sent, but a row that asks for the same again
+   * is not the row that was bought, so that `--changed redo` takes it once.
+   */
+  get #content(): unknown {
+    const { redo } = this.columns;
+    return typeof redo === 'string' && redo !== '' ? { redo, request: this.#written } : this.#written;
   }
 }

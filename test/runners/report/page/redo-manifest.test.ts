@@ -112,6 +112,16 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
     expect(item!.valid && item!.row.request).toEqual({ kind: 'edit', input });
   });
 
+  it('is other content than what was bought, also unchanged, and the same whenever it is read', async () => {
+    const row = pageRow('e', edit);
+    const again = redoManifest([{ row, mark: mark() }], format);
+    const original = JSON.stringify({ ...row.cells });
+    const hashes = await Promise.all([read(again, format), read(again, format), read(original, 'jsonl')]);
+    const [first, second, before] = hashes.map(([item]) => item!.valid && item!.row.hash);
+    expect(first).toBe(second);
+    expect(first).not.toBe(before);
+  });
+
   it('sends the changes that were made', async () => {
     const row = pageRow('e', edit);
     const [item] = await read(
