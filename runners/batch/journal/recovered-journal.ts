@@ -1,11 +1,14 @@
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { journalFault } from './journal-fault.js';
 import type { Journal, Recovered, RowRecords } from './journal.js';
-import { readPending, readRow } from './read-row.js';
 import { readRecords } from './read-records.js';
 import { recover } from './recover.js';
 import type { RecoveredFile } from './recover.js';
+import { RowReader } from './row-reader.js';
 import type { RowStatus } from './rows/row-status.js';
+
+const oneRowBytes = 4 << 10;
+const manyRowsBytes = 64 << 10;
 
 /** The part of a journal that only reads. */
 export type JournalReader = Pick<Journal, 'recovered' | 'records' | 'rowsIn' | 'find'>;
@@ -19,7 +22,7 @@ export async function readJournal(disk: Disk, path: string): Promise<Found> {
   const file = await disk.open(path, 'r');
   try {
     const found = await recover(file, path);
-    return { ...found, pending: await readPending(file, found) };
+    return { ...found, pending: await new RowReader(file, found, manyRowsBytes).pending() };
   } finally {
     await file.close();
   }
@@ -42,12 +45,11 @@ export class RecoveredJournal implements JournalReader {
   }
 
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
-    const { recovery } = this.found;
     const file = await this.openToRead();
     try {
-      for (let row = 0; row < recovery.table.length; row++) {
-        if (statuses.includes(recovery.statusAt(row))) yield await this.read(file, row);
-      }
+      yield* new RowReader(file, this.found, manyRowsBytes).rowsIn(statuses);
+    } catch (error) {
+      throw journalFault(this.path, 'read', error);
     } finally {
       await file.close();
     }
@@ -57,18 +59,18 @@ export class RecoveredJournal implements JournalReader {
     const row = this.found.recovery.indexOf(id);
     if (row < 0) return undefined;
     const file = await this.openToRead();
-    return this.read(file, row).finally(() => file.close());
+    try {
+      return await new RowReader(file, this.found, oneRowBytes).read(row);
+    } catch (error) {
+      throw journalFault(this.path, 'read', error);
+    } finally {
+      await file.close();
+    }
   }
 
   private openToRead(): Promise<DiskFile> {
-    return this.disk.open(this.path, 'r').catch((cause: unknown) => {
-      throw journalFault(this.path, 'read', cause);
-    });
-  }
-
-  private read(file: DiskFile, row: number): Promise<RowRecords> {
-    return readRow(file, this.found, row).catch((cause: unknown) => {
-      throw journalFault(this.path, 'read', cause);
+    return this.disk.open(this.path, 'r').catch((error: unknown) => {
+      throw journalFault(this.path, 'read', error);
     });
   }
 }

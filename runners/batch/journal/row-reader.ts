@@ -1,0 +1,95 @@
+import type { DiskFile } from '../disk/disk.js';
+import type { PendingRow, RowRecords } from './journal.js';
+import type { RecordOf } from './record.js';
+import { RecordWindow } from './record-window.js';
+import type { RecoveredFile } from './recover.js';
+import type { RowStatus } from './rows/row-status.js';
+import { bookings } from './rows/tally.js';
+import type { RowTable } from './rows/row-table.js';
+
+const places = {
+  intent: 'intentAt',
+  accepted: 'acceptedAt',
+  reply: 'replyAt',
+  outcome: 'outcomeAt',
+} as const;
+type Kind = keyof typeof places;
+
+/** Reads the last records of rows from their places in the file. */
+export class RowReader {
+  private readonly table: RowTable;
+  /** One for each kind: rows in order have their intents in order, their outcomes nearly so. */
+  private readonly windows: Readonly<Record<Kind, RecordWindow>>;
+
+  /** @param windowBytes Small to look one row up, large to read many. */
+  constructor(
+    file: DiskFile,
+    private readonly found: RecoveredFile,
+    windowBytes: number,
+  ) {
+    this.table = found.recovery.table;
+    const make = (): RecordWindow => new RecordWindow(file, found.goodEnd, windowBytes);
+    this.windows = { intent: make(), accepted: make(), reply: make(), outcome: make() };
+  }
+
+  /** The row with this index in the table. */
+  async read(row: number): Promise<RowRecords> {
+    const intent = await this.record(row, 'intent');
+    const accepted = await this.record(row, 'accepted');
+    const reply = await this.record(row, 'reply');
+    const outcome = await this.record(row, 'outcome');
+    const failedJob = outcome?.status === 'failed' ? outcome.jobId : undefined;
+    const jobId = accepted?.jobId ?? reply?.jobId ?? failedJob ?? intent?.jobId;
+    return {
+      id: (intent ?? outcome ?? accepted ?? reply)?.id ?? '',
+      status: this.found.recovery.statusAt(row),
+      attempts: this.table.attempts.get(row),
+      ...(intent && { intent }),
+      ...(jobId !== undefined && { jobId }),
+      ...(accepted && { acceptedAt: accepted.at }),
+      ...(reply && { reply }),
+      ...(outcome && { outcome }),
+    };
+  }
+
+  /** All rows in one of these states, in the order in which they first appeared. */
+  async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
+    for (let row = 0; row < this.table.length; row++) {
+      if (statuses.includes(this.found.recovery.statusAt(row))) yield await this.read(row);
+    }
+  }
+
+  /** Those that have not ended: accepted ones first, the oldest in front, because the service keeps results for a while only. */
+  async pending(): Promise<Map<string, PendingRow>> {
+    const pending: PendingRow[] = [];
+    for (let row = 0; row < this.table.length; row++) {
+      if (!isPending(this.found.recovery.statusAt(row))) continue;
+      pending.push({ ...((await this.read(row)) as PendingRow), price: this.priceOf(row) });
+    }
+    pending.sort((a, b) => urgency(a) - urgency(b) || waitingSince(a) - waitingSince(b));
+    return new Map(pending.map((row) => [row.id, row]));
+  }
+
+  private async record<K extends Kind>(row: number, kind: K): Promise<RecordOf<K> | undefined> {
+    const place = this.table[places[kind]].get(row);
+    return place === 0 ? undefined : ((await this.windows[kind].recordAt(place - 1)) as RecordOf<K>);
+  }
+
+  private priceOf(row: number): number | null {
+    const { tally } = this.found.recovery;
+    const amount = tally.bookingOf(row) === bookings.none ? 0 : tally.amountOf(row);
+    return Number.isNaN(amount) ? null : amount;
+  }
+}
+
+function isPending(status: RowStatus): status is PendingRow['status'] {
+  return status === 'sent' || status === 'accepted' || status === 'replied';
+}
+
+function urgency({ status }: PendingRow): number {
+  return { accepted: 0, replied: 1, sent: 2 }[status];
+}
+
+function waitingSince({ acceptedAt, intent }: PendingRow): number {
+  return acceptedAt ?? intent.at;
+}
