@@ -31,7 +31,10 @@ export async function agreeToPlan(
 }
 
 /** Says in the words of the command line why a run was not started. Throws `UsageError`, or leaves it to the runner's own words. */
-export function explainRefusal({ plan, ahead }: CheckedRun, { io, options, source, target }: StartedRun): void {
+export function explainRefusal(
+  { plan, ahead }: CheckedRun,
+  { io, options, source, target }: StartedRun,
+): void {
   refuseInvalid(plan, source, options, io);
   refuseMissing(ahead.missing);
   requireHosts(plan, target);

@@ -14,10 +14,13 @@ export function askHealth(target: Target, endpoints: readonly string[], gate: Ga
   if (baseUrl === undefined || endpoints.length === 0) return of();
   const client = createClient({ apiKey, baseUrl, gate });
   const answers = endpoints.slice(0, asked).map((endpoint) =>
-    client.queue(endpoint).health().pipe(
-      timeout(patienceMs),
-      map((health) => `${endpoint}: ${describeHealth(health) ?? 'no word of its workers'}`),
-    ),
+    client
+      .queue(endpoint)
+      .health()
+      .pipe(
+        timeout(patienceMs),
+        map((health) => `${endpoint}: ${describeHealth(health) ?? 'no word of its workers'}`),
+      ),
   );
   return forkJoin(answers).pipe(map((words) => `the service says ${words.join('; ')}`));
 }

@@ -1,10 +1,11 @@
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pictureFormat } from '../../batch/artifacts/picture-format.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { writeStarterManifest } from '../../batch/manifest/starter/write-starter-manifest.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf } from '../words/amounts.js';
 import { plainText } from '../words/plain-text.js';
+import { shownPath } from '../words/shown-path.js';
 
 const skippedShown = 20;
 
@@ -25,7 +26,7 @@ export async function init(
     io.stderr.write(`left out: ${plainText(name)} ${why}\n`);
   if (skipped.length > skippedShown)
     io.stderr.write(`left out: ${countOf(skipped.length - skippedShown, 'other')}\n`);
-  const name = relative(io.cwd, path);
+  const name = shownPath(path, io.cwd);
   io.stdout.write(`${name}: ${countOf(pictures, 'picture')}\n`);
   io.stdout.write(`Look at it, rehearse it with: millrace run ${name} --endpoint image-edit --local\n`);
   return 0;

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
-import { relative } from 'node:path';
 import type { RunEvent } from '../../batch/run/run-event.js';
 import type { FailureGroup } from '../words/group-failures.js';
 import { failureText, outcomeText } from '../words/outcome-text.js';
 import { plainText } from '../words/plain-text.js';
+import { shownPath } from '../words/shown-path.js';
 import type { StartedRun } from './batch-options.js';
 
 type Finished = Extract<RunEvent, { type: 'finished' }>;
@@ -36,6 +36,7 @@ export async function tellOutcome(
     io.stderr.write(`error: ${sentence}\n`);
     return exitCode;
   }
+  await tryReport(run, exitCode);
   if (options.json) io.stdout.write(`${JSON.stringify(summary)}\n`);
   if (options.quiet) {
     if (exitCode !== 0) io.stderr.write(`${[sentence, ...failureText(groups)].join('\n')}\n`);
@@ -48,15 +49,24 @@ export async function tellOutcome(
     ...(await filesText(out, io.cwd)),
   ];
   (options.json ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
-  // Who looks at stderr alone, because stdout goes into a file, is told as well.
-  if (!options.json && io.stdout.isTTY !== true) io.stderr.write(`${sentence}\n`);
+  // A person whose stdout goes into a file is told as well.
+  if (!options.json && io.stdout.isTTY !== true && io.stderr.isTTY === true) io.stderr.write(`${sentence}\n`);
   return exitCode;
+}
+
+/** A report is a help, no part of the run: one that cannot be written is a warning. Who interrupts does not wait for it. */
+async function tryReport({ io, out, source }: StartedRun, exitCode: number): Promise<void> {
+  if (exitCode >= 128) return;
+  try {
+    const { writeReport } = await import('../../report/write-report.js');
+    await writeReport(out, { manifestFolder: source.folder });
+  } catch (error) {
+    io.stderr.write(`warning: report.html could not be written: ${plainText(String(error), 200)}\n`);
+  }
 }
 
 async function filesText(out: string, cwd: string): Promise<string[]> {
   const there = await readdir(out).catch((): string[] => []);
   const names = files.filter((name) => there.includes(name));
-  return names.length === 0
-    ? []
-    : [`  ${'files'.padEnd(12)} ${relative(cwd, out) || '.'}: ${names.join(', ')}`];
+  return names.length === 0 ? [] : [`  ${'files'.padEnd(12)} ${shownPath(out, cwd)}: ${names.join(', ')}`];
 }

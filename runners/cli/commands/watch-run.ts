@@ -33,7 +33,9 @@ export async function watchRun(run: StartedRun): Promise<number> {
     return answer === 'go';
   };
   try {
-    const last = await lastValueFrom(runBatch({ ...batchOptions(run), gate, stop: stop.orders$, confirm }).pipe(tap(look)));
+    const last = await lastValueFrom(
+      runBatch({ ...batchOptions(run), gate, stop: stop.orders$, confirm }).pipe(tap(look)),
+    );
     view.close();
     if (last.type !== 'finished') throw new Error('a run ended without saying how');
     if (typeof answer === 'object') throw answer.error;

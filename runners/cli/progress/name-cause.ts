@@ -31,7 +31,7 @@ export function nameCause(standing: Standing, at: number): string | undefined {
   if (standing.queued > 0 && standing.working === 0) return `queue not moving for ${still}${health}`;
   if (standing.working > 0) return `jobs at work, none has ended for ${still}${health}`;
   if (standing.inFlight > 0) return `no reply for ${still}`;
-  return standing.saving > 0 ? `saving pictures, none has ended for ${still}` : undefined;
+  return standing.saving > 0 ? `saving results, none has ended for ${still}` : undefined;
 }
 
 function nameWait(waits: Standing['waits'], at: number): string | undefined {

@@ -10,13 +10,13 @@ export interface ProgressView {
   readonly failed: number;
   /** Rows that are held because they may have been accepted. */
   readonly unknown: number;
-  /** Rows that have been begun and have not ended, those whose picture is being saved not counted. */
+  /** Rows that have been begun and have not ended, those being saved not counted. */
   readonly inFlight: number;
   /** Of those in flight: at the service, waiting for a worker. */
   readonly queued: number;
   /** Of those in flight: at the service, being worked on. */
   readonly working: number;
-  /** Rows whose picture is being saved, or waits to be. */
+  /** Rows whose reply is there: their picture is being saved, or their lines in the files are. */
   readonly saving: number;
   readonly concurrency: number;
   readonly rowsPerMinute: number | undefined;

@@ -54,7 +54,7 @@ function countSegments(view: ProgressView, colors: Colors): Segment[] {
     { text: `${formatCount(view.failed)} failed`, ...(view.failed > 0 && { paint: colors.red }) },
     ...(view.unknown > 0 ? [{ text: `${formatCount(view.unknown)} unknown`, paint: colors.yellow }] : []),
     { text: `${view.inFlight} in flight${phases.length > 0 ? ` (${phases.join(', ')})` : ''}` },
-    ...(view.saving > 0 ? [{ text: `${countOf(view.saving, 'picture')} saving` }] : []),
+    ...(view.saving > 0 ? [{ text: `${formatCount(view.saving)} being saved` }] : []),
     ...(view.endedBefore > 0 ? [{ text: `${formatCount(view.endedBefore)} done before` }] : []),
   ];
 }

@@ -33,13 +33,13 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
   const open = () => openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: fold.view });
   let display = open();
   const start = () => {
-    display.close();
     display = open();
     if (!quiet)
       asking.add(watchHealth({ view: fold.view, ask: askHealth, note: fold.noteHealth, scheduler }));
   };
   return {
     look(event) {
+      if (event.type === 'started') display.close();
       fold.take(event, scheduler.now());
       if (event.type === 'started') start();
       else if (event.type === 'warning') display.note(`warning: ${plainText(event.message)}`);

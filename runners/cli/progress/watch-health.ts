@@ -1,4 +1,14 @@
-import { catchError, EMPTY, exhaustMap, filter, interval, type Observable, type SchedulerLike, type Subscription, throttleTime } from 'rxjs';
+import {
+  catchError,
+  EMPTY,
+  exhaustMap,
+  filter,
+  interval,
+  type Observable,
+  type SchedulerLike,
+  type Subscription,
+  throttleTime,
+} from 'rxjs';
 import type { ProgressView } from './progress-view.js';
 
 const lookEveryMs = 5_000;

@@ -73,14 +73,7 @@ describe('millrace run on a terminal', () => {
     expect(lines).toContain('  completed    12 of 12 rows');
     expect(lines.join('\n')).not.toMatch(/[━─]|in flight/);
     expect(terminal.screen.strange).toEqual([]);
-    const drawn = terminal
-      .output()
-      .split('\u001b[J')
-      .filter((frame) => frame.includes('in flight'));
-    for (const frame of drawn) {
-      const widths = frame.split('\n').map((line) => line.replace(/\u001b\[[\d;?]*[A-Za-z]|\r/g, '').length);
-      if (!frame.includes('kinds')) expect(Math.max(...widths)).toBeLessThan(cols);
-    }
+    expect(framesOf(terminal.output()).every((frame) => fitsIn(cols, frame))).toBe(true);
   });
 
   it('follows a terminal that becomes narrow', async () => {
@@ -88,17 +81,12 @@ describe('millrace run on a terminal', () => {
     const terminal = open(['run', 'rows.jsonl'], 80);
     await until(() => terminal.output().includes('in flight'));
     terminal.process.resize(40, 30);
-    const before = terminal.output().length;
-    await until(() => terminal.output().slice(before).includes('of 12 rows'));
+    const seen = framesOf(terminal.output()).length;
+    const later = () => framesOf(terminal.output()).slice(seen);
+    const isNarrow = (frame: string) => fitsIn(40, frame);
+    await until(() => later().some(isNarrow));
     expect(await terminal.ended).toBe(0);
-    const after = terminal
-      .output()
-      .slice(before)
-      .split('\u001b[J')
-      .filter((frame) => frame.includes('in flight'));
-    for (const line of after.flatMap((frame) => frame.split('\n'))) {
-      expect(line.replace(/\u001b\[[\d;?]*[A-Za-z]|\r/g, '').length).toBeLessThan(40);
-    }
+    expect(later().slice(later().findIndex(isNarrow)).every(isNarrow)).toBe(true);
   });
 
   it('uses no colour with NO_COLOR', async () => {
@@ -135,3 +123,12 @@ describe('millrace run on a terminal', () => {
     expect(stderr.split('\n').filter((line) => line.includes('in flight'))).toHaveLength(1);
   });
 });
+
+/** What was drawn, each time. */
+function framesOf(output: string): string[] {
+  return output.split('\u001b[J').filter((frame) => frame.includes('in flight') && !frame.includes('kinds'));
+}
+
+function fitsIn(columns: number, frame: string): boolean {
+  return frame.split('\n').every((line) => line.replace(/\u001b\[[\d;?]*[A-Za-z]|\r/g, '').length < columns);
+}

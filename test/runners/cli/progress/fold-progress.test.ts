@@ -119,9 +119,9 @@ describe('foldProgress', () => {
     expect(fold.view(startedAt + 65_000).cause).toBe('jobs at work, none has ended for 15 s');
   });
 
-  it('names a reply that does not come, and a picture that is not saved', () => {
+  it('names a reply that does not come, and a result that is not saved', () => {
     expect(viewAfter([[0, step('a', submitting)]], 40).cause).toBe('no reply for 40 s');
-    expect(viewAfter([[0, step('a', completed)]], 40).cause).toBe('saving pictures, none has ended for 40 s');
+    expect(viewAfter([[0, step('a', completed)]], 40).cause).toBe('saving results, none has ended for 40 s');
   });
 
   it('keeps the rows in flight and nothing else', () => {

@@ -3,10 +3,7 @@ import { describeHealth } from '../../../../runners/cli/words/describe-health.js
 
 describe('describeHealth', () => {
   it.each([
-    [
-      { workers: { idle: 0, running: 0 }, jobs: { inQueue: 12 } },
-      'no worker is up, 12 jobs in its queue',
-    ],
+    [{ workers: { idle: 0, running: 0 }, jobs: { inQueue: 12 } }, 'no worker is up, 12 jobs in its queue'],
     [{ workers: { idle: 1, running: 3 } }, '3 of 4 workers busy'],
     [{}, undefined],
   ])('%j', (health, words) => {

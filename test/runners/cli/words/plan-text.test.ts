@@ -52,14 +52,16 @@ describe('invalidText', () => {
         id: 'cat',
         key: 'cat',
         problems: [{ column: 'resolution', message: '"8k" is not 1k' }],
-        cells: {}, ownColumns: []
+        cells: {},
+        ownColumns: [],
       },
       {
         row: 5,
         line: 9,
         key: 'x',
         problems: [{ message: 'holds nothing' }, { column: 'kind', message: 'no' }],
-        cells: {}, ownColumns: []
+        cells: {},
+        ownColumns: [],
       },
     ];
     expect(invalidText({ ...plan, invalid: 30, firstInvalid }, 'edits.csv')).toEqual([
