@@ -25,6 +25,14 @@ export interface DecisionRules {
   readonly mustHold: (id: string, row: number) => boolean;
 }
 
+/** The rules of a start, with what the journal knows of lost records. */
+export function rulesOf(
+  { retry, changed }: Pick<DecisionRules, 'retry' | 'changed'>,
+  known: { mustHold(id: string, row: number): boolean },
+): DecisionRules {
+  return { retry, changed, mustHold: (id, row) => known.mustHold(id, row) };
+}
+
 /** Decides by what the journal knows of the row. Nothing that was paid, or may have been, is sent unless the rules say so. */
 export function decideRow(row: Row, state: RowState | undefined, rules: DecisionRules): Decision {
   const status = state?.status ?? 'open';

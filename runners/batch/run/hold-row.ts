@@ -3,7 +3,7 @@ import { failureCodes, type FailureCode } from '../../../src/contract/failure-co
 import { describeInvalid } from '../manifest/describe-invalid.js';
 import type { InvalidRow } from '../manifest/row.js';
 import { endRow } from './end-row.js';
-import { failedRecord, failedRow, pricedOf, rowError } from './records-of.js';
+import { failedRecord, failedRow, pricedOf, purchaseFacts, rowError } from './records-of.js';
 import type { Run } from './run.js';
 import { isRead, type RowFacts } from './task.js';
 
@@ -19,14 +19,7 @@ export function holdRow(run: Run, row: RowFacts, code: FailureCode, attempts: nu
     const message = lost
       ? 'its purchase may stand in the part of the journal that was lost: it is not sent again'
       : `it failed before as ${code}: ${failureCodes[code].meaning}`;
-    const { resolution, endpoint } = row;
-    const purchase = {
-      row: row.row,
-      attempt: attempts,
-      endpoint,
-      ...(resolution !== undefined && { resolution }),
-      settledAt: at,
-    };
+    const purchase = purchaseFacts(row, { attempt: attempts, settledAt: at });
     const outcome = failedRecord(row.id, rowError({ code, message, paid }), {
       ...{ at, cost: price, source: lost ? 'unknown' : 'none', statusCalls: 0, row: failedRow(row) },
       ...(lost && { purchase }),

@@ -4,7 +4,7 @@ import type { JournalRecord } from '../journal/record.js';
 import { intentRecord } from './records-of.js';
 import type { RowRun } from './row-run.js';
 import type { Run } from './run.js';
-import { settleRow } from './settle-row.js';
+import { keepOutcome } from './keep-outcome.js';
 import { isRead } from './task.js';
 
 /**
@@ -27,7 +27,7 @@ export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Obse
             row.enter('polling'),
           );
         case 'settled':
-          return settleRow(run, row, mark.outcome);
+          return keepOutcome(run, row, mark.outcome);
       }
     });
 }

@@ -1,4 +1,4 @@
-import { lastValueFrom, Subject } from 'rxjs';
+import { lastValueFrom, type Subject } from 'rxjs';
 import { createClient, type Client } from '../../../src/endpoints/create-client.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { version } from '../../../src/contract/version.js';
@@ -82,7 +82,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
   closers.push(() => projections.close());
   const writer = new JournalWriter(journal);
   await lastValueFrom(writer.append(startRecord(options, journal)));
-  const totals = new RunTotals(journal.recovered.totals);
+  const totals = new RunTotals(journal.recovered);
   const heard = { count: 0 };
   const context = { options, journal: writer, projections, totals };
   const sent = await recoverSent(context, checked);

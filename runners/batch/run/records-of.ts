@@ -72,17 +72,28 @@ export function pricedOf({ kind, endpoint, resolution }: RowFacts) {
 /** What costs.csv is to say; nothing where nothing was bought. */
 export function purchaseOf(run: RowRun, settledAt: number): { purchase?: PurchaseFacts } {
   if (run.takes || isRead(run.row)) return {};
-  const { row, attempts, jobId } = run;
-  const { resolution } = row;
+  return { purchase: purchaseFacts(run.row, { attempt: run.attempts, jobId: run.jobId, settledAt }) };
+}
+
+/** The same for a row whose reply is known. `told`: it stands in costs.csv already. */
+export function purchaseOfReply(
+  intent: IntentRecord,
+  reply: ReplyRecord,
+  facts: { attempt: number; told: boolean },
+): { purchase?: PurchaseFacts } {
+  const { attempt, told } = facts;
+  if (told || intent.takes !== undefined || isRead(intent)) return {};
+  return { purchase: purchaseFacts(intent, { attempt, jobId: reply.jobId, settledAt: reply.at }) };
+}
+
+export function purchaseFacts(
+  { row, endpoint, resolution }: Pick<RowFacts, 'row' | 'endpoint' | 'resolution'>,
+  { attempt, jobId, settledAt }: { attempt: number; jobId?: string | undefined; settledAt: number },
+): PurchaseFacts {
   return {
-    purchase: {
-      row: row.row,
-      attempt: attempts,
-      ...(jobId && { jobId }),
-      endpoint: row.endpoint,
-      ...(resolution !== undefined && { resolution }),
-      settledAt,
-    },
+    ...{ row, attempt, endpoint, settledAt },
+    ...(jobId && { jobId }),
+    ...(resolution !== undefined && { resolution }),
   };
 }
 

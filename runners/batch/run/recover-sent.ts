@@ -3,7 +3,7 @@ import type { PendingRow } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check-manifest.js';
 import type { JournalWriter } from './journal-writer.js';
-import { failedRecord, rowError } from './records-of.js';
+import { failedRecord, purchaseFacts, rowError } from './records-of.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunTotals } from './run-totals.js';
 import { isRead } from './task.js';
@@ -33,7 +33,7 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
   const records: JournalRecord[] = [];
   let doubled = 0;
   for (const row of pending.values()) {
-    if (row.status !== 'sent') continue;
+    if (!isUnanswered(row)) continue;
     if (isFree(row)) {
       rows.set(row.id, { status: 'open' });
       continue;
@@ -55,21 +55,19 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
   return { held, doubled };
 }
 
+/** Also an id that was noted by hand and not kept. */
+function isUnanswered({ status, jobId }: PendingRow): boolean {
+  return status === 'sent' || (status === 'accepted' && jobId === undefined);
+}
+
 /** Nothing was bought by it. */
 function isFree({ intent }: PendingRow): boolean {
   return intent.takes !== undefined || isRead(intent);
 }
 
 function unknownOutcome({ id, intent, attempts, price }: PendingRow, at: number): OutcomeRecord {
-  const { endpoint, resolution, row } = intent;
   const message = `The request was out when the run ended, and no answer came: it may have been accepted, so it is not sent again.`;
-  const purchase = {
-    row,
-    attempt: attempts,
-    endpoint,
-    ...(resolution !== undefined && { resolution }),
-    settledAt: at,
-  };
+  const purchase = purchaseFacts(intent, { attempt: attempts, settledAt: at });
   return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {
     ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: intent.at, purchase },
   });

@@ -104,10 +104,10 @@ function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdent
   return { baseUrl, lbBaseUrl, local: false };
 }
 
-/** What the journal notes of a start: plain values alone, and no key. */
+/** What the journal notes of a start: plain values alone, so no key. */
 function toldSettings(options: RunBatchOptions): Record<string, unknown> {
-  const { apiKey: _key, manifest: _manifest, identity: _identity, ...others } = options;
-  const isPlain = (value: unknown): boolean => value !== undefined && typeof value !== 'function';
-  const told = Object.entries(others).filter(([name, value]) => name in plainSchema.shape && isPlain(value));
+  const told = Object.entries(options).filter(
+    ([name, value]) => name in plainSchema.shape && value !== undefined,
+  );
   return Object.fromEntries(told);
 }

@@ -1,8 +1,9 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowStatus } from '../journal/rows/row-status.js';
-import type { Totals } from '../journal/journal.js';
+import type { PendingRow, Recovered } from '../journal/journal.js';
 import type { OutcomeRecord } from '../journal/record.js';
+import { isToldPurchase } from './told-purchase.js';
 
 interface Account {
   purchases: number;
@@ -22,7 +23,7 @@ export class RunTotals {
   /** Of this start alone. */
   readonly now = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0 };
 
-  constructor(totals: Totals) {
+  constructor({ totals, pending }: Pick<Recovered, 'totals' | 'pending'>) {
     for (const [status, count] of totals.rows) if (hasEnded(status)) this.ended.set(status, count);
     Object.assign(this.money, { ...totals.spent, purchases: totals.purchases, unknown: totals.unknown });
     for (const [resolution, account] of totals.byResolution)
@@ -30,6 +31,17 @@ export class RunTotals {
     this.possiblyDouble = totals.possiblyDouble;
     this.unpriced = totals.unpriced;
     this.statusCalls = totals.statusCalls;
+    for (const row of pending.values()) this.setApart(row);
+  }
+
+  /** What the journal counts of a row on its way is counted when the row ends. */
+  private setApart(row: PendingRow): void {
+    const { reply, intent } = row;
+    if (row.status !== 'replied' || reply === undefined) {
+      if (row.price === null) this.unpriced--;
+    } else if (reply.source === 'none' || isToldPurchase(row)) return;
+    else if (reply.cost === null) this.unpriced--;
+    else this.book(intent.resolution ?? '', reply.source, reply.cost, -1);
   }
 
   /** A row has ended. */

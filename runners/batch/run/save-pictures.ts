@@ -4,16 +4,15 @@ import { findPicture, replaceAt } from '../artifacts/find-picture.js';
 import { PictureError } from '../artifacts/picture-error.js';
 import { savePicture, type PictureFile, type PicturePlace } from '../artifacts/save-picture.js';
 import { DiskFault } from '../disk/disk-fault.js';
-import type { ReplyRecord, SavedImage } from '../journal/record.js';
+import type { PurchaseFacts, ReplyRecord, SavedImage } from '../journal/record.js';
 import type { EndedRow } from '../sinks/ended-row.js';
 import { expiryOf } from '../sinks/result-line.js';
 import { endRow, noteDiskFault } from './end-row.js';
 import { notePicture } from './note-picture.js';
 import { PicturePool } from './picture-pool.js';
-import { completedRecord, failedRecord, rowError } from './records-of.js';
+import { completedRecord, failedRecord, purchaseOfReply, rowError } from './records-of.js';
 import type { Run } from './run.js';
 import type { SettledRow } from './settled-row.js';
-import { isRead } from './task.js';
 
 /**
  * Saves the pictures of rows that are paid for, in a pool of its own, and ends the rows: as completed, or as `download`,
@@ -109,20 +108,8 @@ function withoutPicture(run: Run, settled: SettledRow, { message }: PictureError
   return complete(run, settled, {});
 }
 
-function purchaseIn({ row, reply, intent, attempts, told }: SettledRow) {
-  if (told || intent.takes !== undefined || isRead(row) || reply.source === 'none') return {};
-  const { jobId, at: settledAt } = reply;
-  const { resolution, endpoint } = row;
-  return {
-    purchase: {
-      row: row.row,
-      attempt: attempts,
-      ...(jobId && { jobId }),
-      endpoint,
-      ...(resolution !== undefined && { resolution }),
-      settledAt,
-    },
-  };
+function purchaseIn({ intent, reply, attempts, told }: SettledRow): { purchase?: PurchaseFacts } {
+  return purchaseOfReply(intent, reply, { attempt: attempts, told });
 }
 
 async function imageOf(

@@ -4,6 +4,7 @@ import type { PriceBook } from '../ledger/price-book.js';
 import { isoTime } from '../sinks/ended-row.js';
 import type { FilesMark } from '../sinks/projections.js';
 import type { CostSummary, Summary } from '../sinks/summary.js';
+import type { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
 
 /** The end of a run, where it has come to it. */
@@ -17,7 +18,7 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
   const { totals, options, startedAt, journal } = run;
   const { firstStartAt = startedAt, starts } = journal.journal.recovered;
   const completed = totals.ended.get('completed') ?? 0;
-  const failures = failuresOf(totals.ended);
+  const failures = failureCounts(totals.ended);
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
   const { ended, completed: nowCompleted, failed: nowFailed, unknown } = totals.now;
   return {
@@ -37,22 +38,30 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
   };
 }
 
-function failuresOf(ended: ReadonlyMap<string, number>): Partial<Record<FailureCode, number>> {
+/** Failed rows by code. */
+export function failureCounts(ended: ReadonlyMap<string, number>): Partial<Record<FailureCode, number>> {
   const counts = [...ended].filter(([status, count]) => status !== 'completed' && count > 0);
   return Object.fromEntries(counts);
 }
 
 function costOf({ totals, ledger }: Run): CostSummary {
-  const { money, possiblyDouble, unpriced, byResolution } = totals;
   const { drift, cap } = ledger.snapshot();
+  return { ...costSummary(totals), drift: toUsd(drift), ...(cap !== undefined && { cap: toUsd(cap) }) };
+}
+
+/** The money of all starts, in USD. */
+export function costSummary({
+  money,
+  possiblyDouble,
+  unpriced,
+  byResolution,
+}: RunTotals): Omit<CostSummary, 'drift' | 'cap'> {
   return {
     reported: toUsd(money.reported),
     estimated: toUsd(money.estimated),
     unknown: toUsd(money.unknown),
     possiblyDouble: toUsd(possiblyDouble),
     unpriced,
-    drift: toUsd(drift),
-    ...(cap !== undefined && { cap: toUsd(cap) }),
     byResolution: Object.fromEntries(
       [...byResolution].map(([resolution, { purchases, reported, estimated, unknown }]) => [
         resolution,

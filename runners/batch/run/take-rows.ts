@@ -2,7 +2,7 @@ import type { PendingRow, RowRecords } from '../journal/journal.js';
 import type { Row } from '../manifest/row.js';
 import { describeInvalid } from '../manifest/describe-invalid.js';
 import { goesOn } from './check-manifest.js';
-import { decideRow, type DecisionRules } from './decide-row.js';
+import { decideRow, rulesOf } from './decide-row.js';
 import { readRows } from './read-rows.js';
 import type { Run } from './run.js';
 import { SelectRows } from './select-rows.js';
@@ -61,8 +61,9 @@ function taskOf(known: RowRecords): Task | undefined {
 
 async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal } = run;
-  const { rows, mustHold, attemptsOf } = journal.journal.recovered;
-  const rules: DecisionRules = { retry: options.retry, changed: options.changed, mustHold };
+  const { recovered } = journal.journal;
+  const { rows } = recovered;
+  const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
   for await (const item of readRows(options.disk, options.manifest)) {
     if (!item.valid) {
@@ -74,7 +75,7 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
     const { row } = item;
     const decision = decideRow(row, rows.get(row.id), rules);
     if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
-    const task = manifestTask(row, decision, attemptsOf(row.id));
+    const task = manifestTask(row, decision, recovered.attemptsOf(row.id));
     if (!isBlocked(run, task)) yield task;
     if (select.isFull) return;
   }

@@ -4,7 +4,7 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { RecordOf } from '../journal/record.js';
 import { goesOn, type Checked } from './check-manifest.js';
-import { decideRow } from './decide-row.js';
+import { decideRow, rulesOf } from './decide-row.js';
 import type { JournalWriter } from './journal-writer.js';
 import type { RecoveredSent } from './recover-sent.js';
 import { readRows } from './read-rows.js';
@@ -72,21 +72,18 @@ async function forgetInvalid(
 
 /** A pass over the manifest of its own: the ids of a million rows are not kept. */
 async function reopenSent({ options, journal }: TakingUp, batch: Reopenings): Promise<void> {
-  const { rows, mustHold } = journal.journal.recovered;
+  const { recovered } = journal.journal;
+  const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
   for await (const item of readRows(options.disk, options.manifest)) {
     if (!item.valid) continue;
     const { row } = item;
-    const decision = decideRow(row, rows.get(row.id), {
-      retry: options.retry,
-      changed: options.changed,
-      mustHold,
-    });
+    const decision = decideRow(row, recovered.rows.get(row.id), rules);
     if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
     if (!('reopen' in decision)) continue;
     const found = await journal.journal.find(row.id);
     if (found !== undefined) await batch.add(found, 'buy', decision.reopen);
-    rows.set(row.id, { status: 'open' });
+    recovered.rows.set(row.id, { status: 'open' });
   }
 }
 

@@ -30,10 +30,9 @@ export function failureLine({ intent, reply, outcome }: EndedRow): FailureLine |
   if (row === undefined) return undefined;
   const { code, message, detail, httpStatus, retryable, paid } = outcome.error;
   const submittedAt = isoTime(outcome.submittedAt);
-  const { id: _own, ...cells } = row.cells;
   return {
-    id: outcome.id,
-    ...cells,
+    // First, whatever the row's own columns are, and whether or not they have one.
+    ...Object.assign({ id: '' }, row.cells, { id: outcome.id }),
     error: {
       code,
       message,

@@ -79,6 +79,16 @@ export class Projections {
     return mark;
   }
 
+  /** Ids of all rows that have ended, in the order of the files. */
+  ids(): AsyncIterable<string> {
+    return this.files.ids();
+  }
+
+  /** Completed rows that have a picture, with where it lies; without a path it was left at its URL. */
+  pictures(): AsyncIterable<{ readonly id: string; readonly path: string | undefined }> {
+    return this.files.pictures();
+  }
+
   /** Ends the files; spreadsheets that have got new columns are written anew. */
   async finish(): Promise<void> {
     while (this.running !== undefined) await this.running;

@@ -25,15 +25,19 @@ export interface ResultLine {
   readonly submittedAt: string;
   readonly settledAt: string;
   /** What was sent. */
-  readonly request: Omit<RowRequest, 'kind'>;
+  readonly request: SentRequest;
   /** The user's own columns. */
   readonly columns: Readonly<Record<string, unknown>>;
 }
 
+/** A request without its kind. */
+export type SentRequest =
+  | { readonly input: Readonly<Record<string, unknown>> }
+  | { readonly method: string; readonly route: string; readonly body?: unknown };
+
 /** What results.jsonl says of a completed row. */
 export function resultLine({ intent, reply, outcome }: EndedRow): ResultLine | undefined {
   if (intent === undefined || reply === undefined || outcome.status !== 'completed') return undefined;
-  const { kind: _kind, ...request } = intent.request;
   const image = outcome.image ?? unsavedImage(reply);
   return {
     id: outcome.id,
@@ -50,9 +54,15 @@ export function resultLine({ intent, reply, outcome }: EndedRow): ResultLine | u
     attempts: intent.attempt,
     submittedAt: isoTime(reply.submittedAt),
     settledAt: isoTime(reply.at),
-    request,
+    request: sent(intent.request),
     columns: intent.columns,
   };
+}
+
+function sent(request: RowRequest): SentRequest {
+  if (request.kind !== 'route') return { input: request.input };
+  const { method, route, body } = request;
+  return { method, route, ...(body !== undefined && { body }) };
 }
 
 /** When a picture's URL dies. (spec 2.6) */

@@ -4,6 +4,7 @@ import { csvLine } from './csv-line.js';
 import type { EndedRow } from './ended-row.js';
 import { failureLine, type FailureLine } from './failure-line.js';
 import { failureColumns, failureSheetRow } from './failure-sheet-row.js';
+import { lineId } from './line-id.js';
 import { LineFile, type FileMark } from './line-file.js';
 import { resultLine, type ResultLine } from './result-line.js';
 import { resultColumns, resultSheetRow } from './result-sheet-row.js';
@@ -108,6 +109,19 @@ export class RunFiles {
     for (const file of [this.results, this.failures, this.costs, this.earlier]) await file?.settle();
     await this.sheets?.results.refresh(() => sheetRows(this.results, resultSheetRow), forceSheets);
     await this.sheets?.failures.refresh(() => sheetRows(this.failures, failureSheetRow), forceSheets);
+  }
+
+  async *ids(): AsyncGenerator<string> {
+    for (const file of [this.results, this.failures])
+      for await (const line of file.lines()) yield lineId(line);
+  }
+
+  async *pictures(): AsyncGenerator<{ id: string; path: string | undefined }> {
+    for await (const line of this.results.lines()) {
+      if (!line.includes('"image":{')) continue;
+      const { id, image } = JSON.parse(line.toString()) as ResultLine;
+      if (image !== undefined) yield { id, path: image.path };
+    }
   }
 
   async sync(): Promise<void> {

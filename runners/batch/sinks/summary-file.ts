@@ -40,14 +40,12 @@ async function readText(disk: Disk, path: string, size: number): Promise<string>
 function isSummary(value: unknown): value is Summary {
   if (typeof value !== 'object' || value === null || !('rows' in value)) return false;
   if (!('covers' in value) || value.covers === undefined) return true;
-  const covers = value.covers as { records?: unknown; files?: unknown } | null;
+  const { records, files } = (value.covers ?? {}) as { records?: unknown; files?: unknown };
   return (
-    typeof covers === 'object' &&
-    covers !== null &&
-    Number.isSafeInteger(covers.records) &&
-    typeof covers.files === 'object' &&
-    covers.files !== null &&
-    Object.values(covers.files).every(isMark)
+    Number.isSafeInteger(records) &&
+    typeof files === 'object' &&
+    files !== null &&
+    Object.values(files).every(isMark)
   );
 }
 
@@ -56,5 +54,5 @@ function isMark(value: unknown): boolean {
   const { bytes, crc, columns } = value as { bytes?: unknown; crc?: unknown; columns?: unknown };
   const hasColumns =
     columns === undefined || (Array.isArray(columns) && columns.every((name) => typeof name === 'string'));
-  return Number.isSafeInteger(bytes) && (bytes as number) >= 0 && typeof crc === 'number' && hasColumns;
+  return Number.isSafeInteger(bytes) && Number(bytes) >= 0 && typeof crc === 'number' && hasColumns;
 }

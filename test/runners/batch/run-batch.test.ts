@@ -51,3 +51,45 @@ describe('runBatch', () => {
     });
   });
 });
+
+describe('300 edits and 400 jobs of which some fail', () => {
+  it('ends every row once, pays once, and its books are those of the service', async () => {
+    server.behave = (row) => {
+      const number = Number(row.split('-')[1]);
+      if (row.startsWith('job')) return number % 17 === 0 ? 'fail' : 'complete';
+      if (number % 23 === 0) return 'reject';
+      return number % 31 === 0 ? 'lose-answer' : 'complete';
+    };
+    const resolutions = ['1k', '2k', '4k'];
+    folder.manifest([
+      ...Array.from({ length: 300 }, (_, index) => edit(`edit-${index}`, { resolution: resolutions[index % 3] })),
+      ...Array.from({ length: 400 }, (_, index) => ({
+        id: `job-${index}`,
+        endpoint: 'echo',
+        input: { row: `job-${index}` },
+      })),
+    ]);
+    const { exitCode, summary } = await folder.run(server, { concurrency: 16 });
+
+    const results = folder.lines('results.jsonl');
+    const failures = folder.lines('failures.jsonl') as { id: string; error: { code: string } }[];
+    const ids = [...results, ...failures].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(700);
+    expect(ids).toHaveLength(700);
+    expect([...server.executions.values()].every((count) => count === 1)).toBe(true);
+    const unknown = failures.filter(({ error }) => error.code === 'unknown');
+    expect(unknown).toHaveLength(9);
+    expect(summary.failures).toEqual({ rejected: 14, unknown: 9, 'job-failed': 24 });
+
+    const lines = folder.costs();
+    const cents = (source: string): number =>
+      Math.round(lines.filter((line) => line['source'] === source).reduce((sum, line) => sum + Number(line['cost']), 0) * 1e6);
+    expect(cents('reported') + cents('unknown')).toBe(server.billed);
+    expect(summary.cost.reported * 1e6).toBeCloseTo(cents('reported'), 0);
+    expect(summary.cost.unknown * 1e6).toBeCloseTo(cents('unknown'), 0);
+
+    expect(server.mostInFlight).toBeLessThanOrEqual(16);
+    expect(exitCode).toBe(6);
+    for (const [name, bytes] of folder.everything()) expect(bytes.includes(server.key), name).toBe(false);
+  });
+});

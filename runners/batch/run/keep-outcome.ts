@@ -27,7 +27,7 @@ import { isRead } from './task.js';
  * Makes durable how a job ended: its reply, and with it the outcome where no picture is to be downloaded. What is no
  * outcome of the row, a refusal or a key that is not taken, leaves the row to be done.
  */
-export function settleRow(run: Run, row: RowRun, outcome: Outcome<unknown>): Observable<unknown> {
+export function keepOutcome(run: Run, row: RowRun, outcome: Outcome<unknown>): Observable<unknown> {
   if (outcome.status === 'completed') return keepReply(run, row, outcome);
   if (failureCodes[outcome.code].scope === 'stop') {
     if (outcome.paid === 'no') run.ledger.release(row.id);

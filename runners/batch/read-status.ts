@@ -1,0 +1,110 @@
+import type { FailureCode } from '../../src/contract/failure-code.js';
+import { MillraceError } from '../../src/contract/millrace-error.js';
+import { toUsd } from '../../src/contract/micro-dollars.js';
+import type { Disk } from './disk/disk.js';
+import { nodeDisk } from './disk/node-disk.js';
+import type { JournalReader } from './journal/recovered-journal.js';
+import { peekJournal } from './journal/peek-journal.js';
+import { whoHolds } from './lock/who-holds.js';
+import { costSummary, failureCounts } from './run/summary-of.js';
+import { RunTotals } from './run/run-totals.js';
+import { isoTime } from './sinks/ended-row.js';
+import { readSummary } from './sinks/summary-file.js';
+import type { CostSummary, Summary } from './sinks/summary.js';
+
+/** Where a run stands. Money in USD, times as ISO text. */
+export interface RunStatus {
+  /** A process works on it. */
+  readonly isRunning: boolean;
+  /** Which one, as it says itself. */
+  readonly owner?: { readonly pid: number; readonly host: string; readonly started: string };
+  /** What the run works off, as it was named. */
+  readonly rows: Summary['rows'];
+  readonly failures: Partial<Record<FailureCode, number>>;
+  /** Rows on their way: sent and not answered, accepted, and paid with their picture to be saved. */
+  readonly pending: { readonly sent: number; readonly accepted: number; readonly replied: number };
+  /** Ids of rows that a person decides on, the first of them. */
+  readonly held: readonly string[];
+  readonly cost: Omit<CostSummary, 'drift'> & { readonly reserved: number };
+  readonly times: {
+    readonly firstStartAt?: string;
+    readonly lastStartAt?: string;
+    readonly endedAt?: string;
+  };
+  readonly starts: number;
+  readonly statusCalls: number;
+  /** How the latest start ended; absent while it runs, and after a crash. */
+  readonly exitCode?: number;
+  readonly reason?: string;
+  /** As it was last written, at most a few seconds ago while the run goes. */
+  readonly summary?: Summary;
+}
+
+const heldShown = 20;
+
+/**
+ * Where a running or a finished run stands, from its files alone: nothing is locked and nothing is changed.
+ *
+ * @throws {MillraceError} `usage` where the folder holds no run; `JournalError`.
+ */
+export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk } = {}): Promise<RunStatus> {
+  const summary = await readSummary(disk, out);
+  const journal = await peekJournal(disk, out);
+  if (journal === undefined)
+    throw new MillraceError('usage', `${out} holds no run: there is no journal.jsonl in it`);
+  const { recovered } = journal;
+  const owner = await whoHolds(disk, out);
+  const totals = new RunTotals(recovered);
+  const { cap } = summary?.cost ?? {};
+  return {
+    isRunning: owner !== undefined,
+    ...(owner && { owner: { pid: owner.pid, host: owner.host.name, started: owner.started } }),
+    rows: rowsOf(totals, summary),
+    failures: failureCounts(totals.ended),
+    pending: pendingOf(journal),
+    held: await heldIds(journal),
+    cost: {
+      ...costSummary(totals),
+      reserved: toUsd(recovered.totals.reserved),
+      ...(cap !== undefined && { cap }),
+    },
+    times: timesOf(journal),
+    starts: recovered.starts,
+    statusCalls: recovered.totals.statusCalls,
+    ...(recovered.lastStop && { exitCode: recovered.lastStop.exitCode }),
+    ...(recovered.lastStop &&
+      summary?.thisStart.reason !== undefined && { reason: summary.thisStart.reason }),
+    ...(summary && { summary }),
+  };
+}
+
+/** The journal knows more than the last summary; only how many rows there are stands nowhere else. */
+function rowsOf(totals: RunTotals, summary: Summary | undefined): Summary['rows'] {
+  const completed = totals.ended.get('completed') ?? 0;
+  const failed = Object.values(failureCounts(totals.ended)).reduce((sum, count) => sum + count, 0);
+  const since = summary === undefined ? 0 : completed + failed - summary.rows.completed - summary.rows.failed;
+  const toDo = Math.max((summary?.rows.toDo ?? 0) - since, 0);
+  return { total: summary?.rows.total ?? completed + failed, completed, failed, toDo };
+}
+
+function pendingOf({ recovered }: JournalReader): RunStatus['pending'] {
+  const count = { sent: 0, accepted: 0, replied: 0 };
+  for (const { status } of recovered.pending.values()) count[status]++;
+  return count;
+}
+
+async function heldIds(journal: JournalReader): Promise<string[]> {
+  const ids: string[] = [];
+  if ((journal.recovered.totals.rows.get('unknown') ?? 0) === 0) return ids;
+  for await (const { id } of journal.rowsIn(['unknown'])) if (ids.push(id) === heldShown) break;
+  return ids;
+}
+
+function timesOf({ recovered }: JournalReader): RunStatus['times'] {
+  const { firstStartAt, lastStartAt, lastStop } = recovered;
+  return {
+    ...(firstStartAt !== undefined && { firstStartAt: isoTime(firstStartAt) }),
+    ...(lastStartAt !== undefined && { lastStartAt: isoTime(lastStartAt) }),
+    ...(lastStop && { endedAt: isoTime(lastStop.at) }),
+  };
+}

@@ -1,0 +1,148 @@
+import { lastValueFrom, merge, NEVER, Observable } from 'rxjs';
+import { downloadPicture } from './artifacts/download-picture.js';
+import { openImagesFolder } from './artifacts/images-folder.js';
+import { PictureError } from './artifacts/picture-error.js';
+import { writeThumbnail } from './artifacts/write-thumbnail.js';
+import type { RowRecords } from './journal/journal.js';
+import type { IntentRecord, ReplyRecord } from './journal/record.js';
+import { createGotDownload } from '../../src/transport/got-download.js';
+import type { Download } from '../../src/transport/download.js';
+import { exitOf } from './run/exit-of.js';
+import { missingPictures } from './run/missing-pictures.js';
+import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
+import { PictureNames } from './run/picture-names.js';
+import { completedRecord, purchaseOfReply } from './run/records-of.js';
+import type { RunEvent } from './run/run-event.js';
+import { RunStream } from './run/run-stream.js';
+import { isToldPurchase } from './run/told-purchase.js';
+import { expiryOf } from './sinks/result-line.js';
+
+export interface RefetchOptions extends FolderOptions {
+  /** Pictures at a time. @defaultValue 4 */
+  readonly downloads?: number;
+  /** Extra tries. @defaultValue 4 */
+  readonly retries?: number;
+  /** @defaultValue one over got, without a key */
+  readonly saveFrom?: Download;
+  /** From 0 to 1, for jitter. @defaultValue Math.random */
+  readonly random?: () => number;
+  /** Emits when what is left is left for later. */
+  readonly stop?: Observable<unknown>;
+}
+
+/**
+ * Downloads the pictures of a run that are paid for and missing: not saved yet, left at their URLs, or gone from the
+ * folder. Buys nothing. Tells `saved` and `ended` for each, a warning for each that cannot be had, and `finished` last:
+ * 0 when none is missing any more, 1 otherwise.
+ */
+export function refetch(out: string, options: RefetchOptions = {}): RunStream {
+  const events = new Observable<RunEvent>((subscriber) => {
+    const tell = (event: RunEvent): void => subscriber.next(event);
+    void fetchAll(out, options, tell)
+      .catch((error: unknown): RunEvent => ({ type: 'finished', ...exitOf(error) }))
+      .then((finished) => {
+        tell(finished);
+        subscriber.complete();
+      });
+  });
+  return new RunStream(events, () => undefined);
+}
+
+async function fetchAll(
+  out: string,
+  options: RefetchOptions,
+  tell: (event: RunEvent) => void,
+): Promise<RunEvent> {
+  const count = { saved: 0, missing: 0 };
+  const { summary } = await withFolder(out, options, async (folder) => {
+    const fetcher = await Fetcher.open(folder, options, tell, count);
+    await fetcher.fetchAll();
+  });
+  const saved = `${count.saved} ${count.saved === 1 ? 'picture' : 'pictures'} saved`;
+  const reason =
+    count.missing > 0
+      ? `${saved}, ${count.missing} could not be had: their URLs live 7 days, see the warnings.`
+      : `${saved}, none is missing.`;
+  return { type: 'finished', exitCode: count.missing > 0 ? 1 : 0, reason, ...(summary && { summary }) };
+}
+
+class Fetcher {
+  private constructor(
+    private readonly folder: OpenFolder,
+    private readonly options: RefetchOptions,
+    private readonly tell: (event: RunEvent) => void,
+    private readonly count: { saved: number; missing: number },
+    private readonly names: PictureNames,
+    private readonly download: Download,
+  ) {}
+
+  static async open(
+    folder: OpenFolder,
+    options: RefetchOptions,
+    tell: (event: RunEvent) => void,
+    count: { saved: number; missing: number },
+  ): Promise<Fetcher> {
+    await openImagesFolder(folder.disk, folder.out);
+    const names = new PictureNames();
+    for await (const id of folder.projections.ids()) names.see(id);
+    return new Fetcher(folder, options, tell, count, names, options.saveFrom ?? createGotDownload());
+  }
+
+  async fetchAll(): Promise<void> {
+    const { disk, out, journal, projections } = this.folder;
+    const missing = missingPictures({ disk, out, journal: journal.journal, projections });
+    let isLeft = false;
+    const listening = this.options.stop?.subscribe(() => (isLeft = true));
+    // Each takes the next row when it is free.
+    const worker = async (): Promise<void> => {
+      for (let next = await missing.next(); next.done !== true && !isLeft; next = await missing.next())
+        await this.fetch(next.value);
+    };
+    try {
+      await Promise.all(Array.from({ length: this.options.downloads ?? 4 }, worker));
+    } finally {
+      listening?.unsubscribe();
+      await missing.return();
+    }
+  }
+
+  private async fetch(row: RowRecords): Promise<void> {
+    const { intent, reply } = row;
+    if (intent === undefined || reply?.imageUrl === undefined) return;
+    try {
+      await this.save(row, intent, reply, reply.imageUrl);
+      this.count.saved++;
+    } catch (error) {
+      if (!(error instanceof PictureError)) throw error;
+      this.count.missing++;
+      this.tell({ type: 'warning', code: 'picture', message: `Row "${row.id}": ${error.message}` });
+    }
+  }
+
+  private async save(row: RowRecords, intent: IntentRecord, reply: ReplyRecord, url: string): Promise<void> {
+    const { disk, out, scheduler, journal, totals } = this.folder;
+    const { random = Math.random, retries = 4, stop = NEVER } = this.options;
+    const { id } = row;
+    const place = { disk, folder: out, id, collides: this.names.collides(id) };
+    const settings = { download: this.download, scheduler, random, maxRetries: retries, left$: stop };
+    const file = await downloadPicture(url, place, settings);
+    if (file === undefined) return;
+    await writeThumbnail(disk, out, file);
+    const { path, bytes, sha256 } = file;
+    const image = { path, bytes, sha256, url, expiresAt: expiryOf(reply) };
+    const at = scheduler.now();
+    const told = isToldPurchase(row);
+    const outcome = completedRecord(reply, {
+      at,
+      image,
+      ...purchaseOfReply(intent, reply, { attempt: row.attempts, told }),
+    });
+    if (row.status === 'replied') this.folder.toDo--;
+    if (row.outcome) totals.reopen(row.outcome, 'download');
+    totals.end(outcome);
+    const reopen = { k: 'reopen', at, id, why: 'refetch', to: 'download' } as const;
+    await lastValueFrom(merge(journal.append(reopen), journal.append(outcome)));
+    this.tell({ type: 'saved', id, image });
+    this.tell({ type: 'ended', id, row: intent.row, status: 'completed', cost: reply.cost });
+  }
+}

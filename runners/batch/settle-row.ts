@@ -1,0 +1,112 @@
+import { lastValueFrom, merge } from 'rxjs';
+import { MillraceError } from '../../src/contract/millrace-error.js';
+import { toMicroDollars } from '../../src/contract/micro-dollars.js';
+import type { RowRecords } from './journal/journal.js';
+import type { JournalRecord, OutcomeRecord } from './journal/record.js';
+import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
+import { failedRecord, purchaseFacts, rowError } from './run/records-of.js';
+import type { Summary } from './sinks/summary.js';
+
+/** What a person found out about a held row. */
+export type Settlement =
+  /** It was accepted under this id: the next start polls it. */
+  | { readonly jobId: string }
+  /** It was accepted and cost this much, in USD; its result is given up. */
+  | { readonly paidUsd: number }
+  /** It never reached the service: the next start sends it. */
+  | { readonly notSent: true };
+
+/**
+ * Ends by hand the doubt about a row that may have been bought. Nothing is sent.
+ *
+ * @returns the run's summary as it stands then; `undefined` where there is none yet.
+ * @throws {MillraceError} `usage` for a row that is not held, and where there is no run; `LockError`, `JournalError`, `DiskFault`.
+ */
+export async function settleRow(
+  out: string,
+  id: string,
+  settlement: Settlement,
+  options: FolderOptions = {},
+): Promise<Summary | undefined> {
+  check(settlement);
+  const { summary } = await withFolder(out, options, (folder) => settle(folder, id, settlement));
+  return summary;
+}
+
+function check(settlement: Settlement): void {
+  if ('jobId' in settlement && settlement.jobId === '') throw usage('the job id is empty');
+  if ('paidUsd' in settlement && !(settlement.paidUsd >= 0 && settlement.paidUsd <= 1_000_000))
+    throw usage(`${settlement.paidUsd} is no amount in USD`);
+}
+
+async function settle(folder: OpenFolder, id: string, settlement: Settlement): Promise<void> {
+  const row = await folder.journal.journal.find(id);
+  if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
+  if (row.status !== 'unknown' && row.status !== 'expired' && row.status !== 'sent')
+    throw usage(`row ${JSON.stringify(id)} is not held, it is ${row.status}`);
+  const records =
+    'jobId' in settlement
+      ? polled(folder, row, settlement.jobId)
+      : 'paidUsd' in settlement
+        ? givenUp(folder, row, settlement.paidUsd)
+        : toBeSent(folder, row);
+  await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
+}
+
+function polled(folder: OpenFolder, row: RowRecords, jobId: string): JournalRecord[] {
+  if (row.intent === undefined)
+    throw usage(`what row ${JSON.stringify(row.id)} sent is not known: it cannot be polled`);
+  const accepted: JournalRecord = { k: 'accepted', at: now(folder), id: row.id, jobId };
+  if (row.status === 'sent') return [accepted];
+  if (row.outcome) folder.totals.reopen(row.outcome, 'poll');
+  folder.toDo = 1;
+  return [accepted, reopened(folder, row, 'poll')];
+}
+
+function toBeSent(folder: OpenFolder, row: RowRecords): JournalRecord[] {
+  const { id } = row;
+  if (row.status === 'sent')
+    return [{ k: 'refused', at: now(folder), id, why: 'settled by hand: it was never sent' }];
+  if (row.outcome) folder.totals.giveBack(row.outcome);
+  folder.toDo = 1;
+  return [reopened(folder, row, 'buy')];
+}
+
+/** It ran, and its result is gone: `expired`, with its cost known. */
+function givenUp(folder: OpenFolder, row: RowRecords, paidUsd: number): JournalRecord[] {
+  const outcome = paidOutcome(row, paidUsd, now(folder));
+  const before = row.status === 'sent' ? [] : [reopened(folder, row, 'poll')];
+  if (row.outcome && row.status !== 'sent') folder.totals.reopen(row.outcome, 'poll');
+  if (row.status === 'sent') folder.toDo = -1;
+  folder.totals.end(outcome);
+  return [...before, outcome];
+}
+
+function paidOutcome(
+  { id, intent, attempts, jobId, outcome }: RowRecords,
+  paidUsd: number,
+  at: number,
+): OutcomeRecord {
+  const lost = outcome?.status === 'failed' ? outcome.row : undefined;
+  const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
+  return failedRecord(id, rowError({ code: 'expired', paid: 'yes', message }), {
+    ...{ at, cost: toMicroDollars(paidUsd), source: 'reported', statusCalls: 0, jobId },
+    ...(intent && { submittedAt: intent.at }),
+    purchase: purchaseFacts(intent ?? lost ?? nowhere, { attempt: attempts, jobId, settledAt: at }),
+    ...(intent === undefined && lost && { row: lost }),
+  });
+}
+
+const nowhere = { row: 0, endpoint: '' };
+
+function reopened(folder: OpenFolder, { id }: RowRecords, to: 'poll' | 'buy'): JournalRecord {
+  return { k: 'reopen', at: now(folder), id, why: 'settle', to };
+}
+
+function now({ scheduler }: OpenFolder): number {
+  return scheduler.now();
+}
+
+function usage(problem: string): MillraceError {
+  return new MillraceError('usage', problem);
+}
