@@ -12,7 +12,6 @@ import {
 } from 'rxjs';
 import { isTerminal } from '../contract/job-state.js';
 import type { Failed, JobEvent, Outcome } from '../contract/outcome.js';
-import type { Reading } from '../transport/read-reply.js';
 import type { WireRequest } from '../transport/transport.js';
 import { ask } from './ask.js';
 import { awaitMark } from './await-mark.js';
@@ -31,7 +30,7 @@ import {
   type StatusEvent,
 } from './poll-until-terminal.js';
 import { joinedByAll, Stage } from './stage.js';
-import { Submission, type Buyer } from './submission.js';
+import { Submission, type Answer, type Buyer } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
 export function createJob<O>(order: Order<O>, desk: Desk): Job<O> {
@@ -90,9 +89,8 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     return this.request.pipe(concatMap((request) => this.submission.run(request, deadlineAt)));
   }
 
-  accept(answer: Reading, request: WireRequest): Observable<JobEvent<O>> {
+  accept(answer: Answer, request: WireRequest): Observable<JobEvent<O>> {
     if (answer.body === 'value') return this.settle(directAnswer(answer.value));
-    if (answer.body !== 'job') return EMPTY;
     const { job } = answer;
     this.id = job.id;
     if (isTerminal(job.status)) return this.settle(outcomeOf(job, request));

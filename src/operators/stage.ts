@@ -56,15 +56,19 @@ export class Stage<O> {
     );
   }
 
-  /** A scene that is played to its end, whoever leaves. Its error is the job's, for good. */
+  /** A scene that is played to its end, whoever leaves; one at a time. Its error is the job's, for good. */
   uninterrupted(scene: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
-    const played = this.noted(scene).pipe(
-      tap({ error: (error: unknown) => (this.failure = { error }) }),
-      finalize(() => (this.scene = undefined)),
-      uninterrupted(),
-    );
-    this.scene = played;
-    return played;
+    if (this.scene !== undefined) return this.scene;
+    const ends = {
+      error: (error: unknown) => {
+        this.failure = { error };
+        this.scene = undefined;
+      },
+      // Not in a finalizer: that runs when whoever listens to the end has begun the next scene already.
+      complete: () => (this.scene = undefined),
+    };
+    this.scene = this.noted(scene).pipe(tap(ends), uninterrupted());
+    return this.scene;
   }
 }
 

@@ -17,6 +17,9 @@ import type { Stage } from './stage.js';
 import { throughGate } from './through-gate.js';
 import { waitUntil } from './wait-until.js';
 
+/** What a POST may be answered with when it was not refused: a job, or the value of a route. */
+export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
+
 /** The job that a submission works for. */
 export interface Buyer<O> {
   /** Nothing was accepted, and nothing has ended. */
@@ -25,7 +28,7 @@ export interface Buyer<O> {
   /** Emits when the job is cancelled. */
   readonly cancelled: Observable<void>;
   /** An answer of the service: polls come next, or the end. */
-  accept(answer: Reading, request: WireRequest): Observable<JobEvent<O>>;
+  accept(answer: Answer, request: WireRequest): Observable<JobEvent<O>>;
   settle(outcome: Outcome<unknown>): Observable<JobEvent<O>>;
 }
 
@@ -102,8 +105,10 @@ export class Submission<O> {
     if (verdict.verdict === 'again') return this.refused(verdict.usedUp, judged, request);
     if (verdict.verdict === 'ambiguous')
       return this.buyer.settle(failureOf('unknown', judged, { request, advice: this.doubt(judged) }));
-    this.desk.quota.succeeded(this.tokens);
-    if (verdict.verdict === 'answer' && reading !== undefined) return this.buyer.accept(reading, request);
+    if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
+      this.desk.quota.succeeded(this.tokens);
+      return this.buyer.accept(reading, request);
+    }
     const code = verdict.verdict === 'final' ? verdict.code : 'unknown';
     const failed = failureOf(code, judged, { request });
     return failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);

@@ -1,4 +1,4 @@
-import { EMPTY, type Observable } from 'rxjs';
+import { concat, defer, EMPTY, type Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { joinedByAll, Stage } from '../../../src/operators/stage.js';
@@ -56,6 +56,37 @@ describe('Stage', () => {
       expectSubscriptions(scene.subscriptions).toBe('^-----!');
       flush();
       expect(told).toStrictEqual([events.s, events.a]);
+    });
+  });
+
+  it('joins a scene that began at the end of another one', () => {
+    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+      const scenes = [cold<JobEvent<string>>('-s-|', events), cold<JobEvent<string>>('-a-q|', events)];
+      let next = 0;
+      const { events: shown } = opened((stage) => {
+        const [first, second] = scenes.slice(next++ * 2);
+        if (first === undefined || second === undefined) return EMPTY;
+        return concat(
+          defer(() => stage.uninterrupted(first)),
+          defer(() => stage.uninterrupted(second)),
+        );
+      });
+      expectObservable(shown, '^---!').toBe('-s--', events);
+      expectObservable(shown, '-----^').toBe('-----aq|', events);
+      expectSubscriptions(scenes[1]!.subscriptions).toBe('---^---!');
+    });
+  });
+
+  it('joins the scene that is on instead of beginning another', () => {
+    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+      const other = cold<JobEvent<string>>('-f|', events);
+      const { events: shown } = opened((stage) => {
+        const first = stage.uninterrupted(cold<JobEvent<string>>('-s-a|', events));
+        expect(stage.uninterrupted(other)).toBe(first);
+        return first;
+      });
+      expectObservable(shown).toBe('-s-a|', events);
+      expectSubscriptions(other.subscriptions).toBe([]);
     });
   });
 
