@@ -1,16 +1,20 @@
 import type { Disk } from '../disk/disk.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { makeThumbnail } from './make-thumbnail.js';
+import { makeThumbnail as makeBySharp } from './make-thumbnail.js';
 import { thumbnailPath } from './thumbnail-path.js';
 
 /** Larger pictures go without: they would have to be held whole. */
 const largest = 32 * 2 ** 20;
+
+/** A small copy of a picture; `undefined`: it cannot be made. */
+export type MakeThumbnail = (picture: Uint8Array) => Promise<Uint8Array | undefined>;
 
 /** Makes the thumbnail of a saved picture, where that can be done. Nothing depends on it, so it never fails. */
 export async function writeThumbnail(
   disk: Disk,
   folder: string,
   image: { readonly path: string; readonly sha256: string; readonly bytes: number },
+  makeThumbnail: MakeThumbnail = makeBySharp,
 ): Promise<void> {
   if (image.bytes > largest) return;
   try {

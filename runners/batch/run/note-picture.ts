@@ -12,7 +12,8 @@ export async function notePicture(
   file: PictureFile,
   image: SavedImage,
 ): Promise<void> {
-  await writeThumbnail(run.options.disk, run.options.out, file);
+  const { disk, out, makeThumbnail } = run.options;
+  await writeThumbnail(disk, out, file, makeThumbnail);
   const asked = askedFormat(row);
   if (asked !== undefined && asked !== file.format) warnOnce(run, row, asked, file.format);
   run.events.next({ type: 'saved', id: row.id, image });

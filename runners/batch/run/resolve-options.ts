@@ -7,6 +7,7 @@ import { openGate } from '../../../src/policy/open-gate.js';
 import { rateGate } from '../../../src/policy/rate-gate.js';
 import { createGotDownload } from '../../../src/transport/got-download.js';
 import { createGotTransport } from '../../../src/transport/got-transport.js';
+import { makeThumbnail } from '../artifacts/make-thumbnail.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { openJournal } from '../journal/open-journal.js';
 import type { RunIdentity } from '../journal/record.js';
@@ -82,6 +83,7 @@ function parts(options: RunBatchOptions) {
     schedule: options.schedule ?? exponential({}, scheduler),
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload(),
+    makeThumbnail: options.makeThumbnail ?? makeThumbnail,
     hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),
     journal: options.journal ?? ((folder: string) => openJournal(disk, folder, { repair, now })),
     ledger: options.ledger ?? createLedger,

@@ -3,6 +3,7 @@ import type { Gate } from '../../../src/policy/gate.js';
 import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
 import type { Download } from '../../../src/transport/download.js';
 import type { Transport } from '../../../src/transport/transport.js';
+import type { MakeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { Disk } from '../disk/disk.js';
 import type { Journal } from '../journal/journal.js';
 import type { RunIdentity } from '../journal/record.js';
@@ -77,6 +78,8 @@ export interface RunBatchOptions {
   readonly transport?: Transport;
   /** Fetches pictures. @defaultValue one over got, without the key */
   readonly saveFrom?: Download;
+  /** @defaultValue by sharp, where it is installed */
+  readonly makeThumbnail?: MakeThumbnail;
   /** All time goes by it. @defaultValue asyncScheduler */
   readonly scheduler?: SchedulerLike;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
