@@ -83,7 +83,7 @@ function repeated(line: number, names: readonly string[]): RawRecord {
   return {
     line,
     names,
-    values: [],
+    values: [...names],
     problem: { message: 'repeats the first line, the names of the columns' },
   };
 }

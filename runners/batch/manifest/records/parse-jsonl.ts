@@ -32,17 +32,17 @@ function* toRecords(lines: readonly TextLine[]): Generator<RawRecord> {
 
 function toRecord({ text, line }: TextLine): RawRecord {
   const parsed = parseJson(text);
-  if ('problem' in parsed) return broken(line, `${parsed.problem}; write one object a line`);
+  if ('problem' in parsed) return broken({ text, line }, `${parsed.problem}; write one object a line`);
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return broken(line, `is no JSON object, but ${quoteValue(value)}`);
+    return broken({ text, line }, `is no JSON object, but ${quoteValue(value)}`);
   const names = Object.keys(value);
   const wrong = names.find((name) => name === '' || name === '__proto__');
   return wrong === undefined
     ? { line, names, values: Object.values(value) }
-    : broken(line, `has a key ${quoteValue(wrong)}; rename it`);
+    : broken({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
 }
 
-function broken(line: number, message: string): RawRecord {
-  return { line, names: [], values: [], problem: { message } };
+function broken({ text, line }: TextLine, message: string): RawRecord {
+  return { line, names: [], values: [text], problem: { message } };
 }

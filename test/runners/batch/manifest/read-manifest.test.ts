@@ -369,6 +369,13 @@ describe('readManifest and ids', () => {
     expect(new Set(invalid.map(({ key }) => key)).size).toBe(2);
   });
 
+  it('gives what cannot be read a key that stays when other lines are mended', async () => {
+    const keys = async (text: string): Promise<string[]> =>
+      (await readInvalid(text, { format: 'jsonl' })).map(({ key }) => key);
+    const [, second] = await keys('nonsense 1\nnonsense 2\n');
+    expect(await keys('{"input":{}}\nnonsense 2\n')).toEqual([second]);
+  });
+
   it('derives an id from the request, and numbers repeats', async () => {
     const rows = await readRows(
       `id,images,prompt,title\n,${url},x,a\n,${url},y,b\n,${url},x,c\n,${url},x,d\n`,
