@@ -1,6 +1,6 @@
 import type { JobEvent } from '../contract/outcome.js';
-import type { Desk } from '../operators/exchange.js';
-import type { UntilAborted } from '../operators/until-aborted.js';
+import type { Desk } from '../operators/asking/exchange.js';
+import type { UntilAborted } from '../operators/waiting/until-aborted.js';
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
 export interface ClientState extends Desk {

@@ -3,7 +3,7 @@ import { checkApiKey } from '../contract/api-key.js';
 import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import { createUntilAborted } from '../operators/until-aborted.js';
+import { createUntilAborted } from '../operators/waiting/until-aborted.js';
 import type { Gate } from '../policy/gate.js';
 import { openGate } from '../policy/open-gate.js';
 import type { QueueOptions } from '../policy/queue-options.js';

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import type { Order } from '../operators/order.js';
+import type { Order } from '../operators/purchase/order.js';
 import type { ResolvedQueueOptions } from '../policy/queue-options.js';
 import type { CallOptions } from './call-options.js';
 import { checkOutput } from './check-output.js';

@@ -5,12 +5,12 @@ import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { JobReply } from '../contract/job-reply.js';
 import { queueRequestSchema } from '../contract/queue-request.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
-import { ask } from '../operators/ask.js';
-import { createJob } from '../operators/create-job.js';
-import type { Asking } from '../operators/exchange.js';
+import { ask } from '../operators/asking/ask.js';
+import { createJob } from '../operators/purchase/create-job.js';
+import type { Asking } from '../operators/asking/exchange.js';
 import { InvalidInputError } from '../operators/invalid-input-error.js';
 import type { Job } from '../operators/job.js';
-import type { Order } from '../operators/order.js';
+import type { Order } from '../operators/purchase/order.js';
 import {
   resolveQueueOptions,
   type QueueOptions,

@@ -1,7 +1,7 @@
 import { identity, of } from 'rxjs';
 import type { Mark } from '../../src/contract/checkpoint.js';
 import type { JobEvent } from '../../src/contract/outcome.js';
-import type { Order } from '../../src/operators/order.js';
+import type { Order } from '../../src/operators/purchase/order.js';
 import { fixed } from '../../src/policy/fixed.js';
 import { requestTo, type Virtual } from './virtual-time.js';
 

@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { expect } from 'vitest';
-import type { Desk } from '../../src/operators/exchange.js';
+import type { Desk } from '../../src/operators/asking/exchange.js';
 import { openGate } from '../../src/policy/open-gate.js';
 import { createRetryQuota } from '../../src/policy/retry-quota.js';
 import type { WireReply, WireRequest } from '../../src/transport/transport.js';

@@ -40,9 +40,7 @@ describe('checkInput', () => {
 
 describe('checkOutput', () => {
   const check = (schema: StandardSchema<unknown, unknown> | undefined, output: unknown) =>
-    lastValueFrom(
-      checkOutput(schema, { ...completed(output, 0.2), delayTimeMs: 1, executionTimeMs: 2 }),
-    );
+    lastValueFrom(checkOutput(schema, { ...completed(output, 0.2), delayTimeMs: 1, executionTimeMs: 2 }));
 
   it('gives the output as the schema gives it', async () => {
     expect(

@@ -1,0 +1,43 @@
+import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
+import type { FailedReply, JobReply } from '../../contract/job-reply.js';
+import type { Outcome } from '../../contract/outcome.js';
+import { reportedCostUsd } from '../../contract/reported-cost.js';
+import { serviceErrorText } from '../../contract/service-error-text.js';
+import type { WireRequest } from '../../transport/transport.js';
+
+/** How a job in a terminal state ended. (spec 2.1, 2.6, 3) */
+export function outcomeOf(
+  job: JobReply | FailedReply,
+  request: Pick<WireRequest, 'method' | 'url'>,
+): Outcome<unknown> {
+  const { id, status, output, delayTime, executionTime } = job;
+  const times = {
+    ...(delayTime !== undefined && { delayTimeMs: delayTime }),
+    ...(executionTime !== undefined && { executionTimeMs: executionTime }),
+  };
+  if (status === 'COMPLETED')
+    return { status: 'completed', jobId: id, output, costUsd: reportedCostUsd(output), ...times };
+  const code = codes[status] ?? 'job-failed';
+  const said = serviceErrorText(job);
+  return {
+    status: 'failed',
+    code,
+    paid: failureCodes[code].paid,
+    ...(id !== undefined && { jobId: id }),
+    message: `${whatWasAsked(request)}: ${status}: ${said?.message ?? failureCodes[code].meaning}`,
+    ...(said?.detail !== undefined && { detail: said.detail }),
+    ...('output' in job && { output }),
+    ...times,
+  };
+}
+
+/** `POST /v2/echo/run`: never the host or a header. */
+export function whatWasAsked({ method, url }: Pick<WireRequest, 'method' | 'url'>): string {
+  return `${method} ${new URL(url).pathname}`;
+}
+
+const codes: Readonly<Record<string, FailureCode>> = {
+  FAILED: 'job-failed',
+  CANCELLED: 'job-cancelled',
+  TIMED_OUT: 'job-timed-out',
+};

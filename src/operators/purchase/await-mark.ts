@@ -1,0 +1,7 @@
+import { defer, EMPTY, ignoreElements, type Observable } from 'rxjs';
+import type { Checkpoint, Mark } from '../../contract/checkpoint.js';
+
+/** Completes when the mark is durable; at once where there is no checkpoint. */
+export function awaitMark<O>(checkpoint: Checkpoint<O> | undefined, mark: Mark<O>): Observable<never> {
+  return defer(() => checkpoint?.(mark) ?? EMPTY).pipe(ignoreElements());
+}

@@ -1,0 +1,199 @@
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  from,
+  of,
+  ReplaySubject,
+  shareReplay,
+  take,
+  type Observable,
+} from 'rxjs';
+import { isTerminal } from '../../contract/job-state.js';
+import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
+import type { WireRequest } from '../../transport/transport.js';
+import { ask } from '../asking/ask.js';
+import { awaitMark } from './await-mark.js';
+import { deadline } from '../waiting/deadline.js';
+import { directAnswer } from './direct-answer.js';
+import type { Desk } from '../asking/exchange.js';
+import { asJob, type Job, type JobFacts } from '../job.js';
+import type { Order } from './order.js';
+import { outcomeOf, whatWasAsked } from '../asking/outcome-of.js';
+import { pollOnce } from '../asking/poll-once.js';
+import {
+  pollUntilTerminal,
+  statusEvent,
+  type PollStep,
+  type PollTask,
+  type StatusEvent,
+} from '../asking/poll-until-terminal.js';
+import { joinedByAll, Stage } from './stage.js';
+import { Submission, type Answer, type Buyer } from './submission.js';
+
+/** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
+export function createJob<O>(order: Order<O>, desk: Desk): Job<O> {
+  const purchase = new Purchase(order, desk);
+  return asJob(purchase.events, purchase);
+}
+
+class Purchase<O> implements JobFacts, Buyer<O> {
+  readonly events: Observable<JobEvent<O>>;
+  readonly cancelled = new ReplaySubject<void>(1);
+  isCancelled = false;
+  statusCalls = 0;
+  private id: string | undefined;
+  private hasEnded = false;
+  private isCancelSent = false;
+  private wasPolled: boolean;
+  private due: number | undefined;
+  private lastStatus: StatusEvent | undefined;
+  private readonly request: Observable<WireRequest>;
+  private readonly stage: Stage<O>;
+  private readonly submission: Submission<O>;
+
+  constructor(
+    private readonly order: Order<O>,
+    private readonly desk: Desk,
+  ) {
+    this.id = order.known?.jobId;
+    this.wasPolled = order.known !== undefined;
+    this.request = order.request.pipe(shareReplay(1));
+    this.stage = new Stage(order.tell);
+    this.submission = new Submission(order, desk, this.stage, this);
+    const play = () =>
+      concat(
+        defer(() => this.submit()),
+        defer(() => this.poll()),
+      );
+    const opened = this.stage.open(play, () => this.left());
+    this.events = joinedByAll(defer(() => (this.hasEnded ? opened : opened.pipe(order.untilAborted))));
+  }
+
+  get key(): string {
+    return this.order.key;
+  }
+
+  get jobId(): string | undefined {
+    return this.order.purpose === 'route-post' ? '' : this.id;
+  }
+
+  get isOpen(): boolean {
+    return this.id === undefined && !this.hasEnded;
+  }
+
+  private submit(): Observable<JobEvent<O>> {
+    const deadlineAt = this.deadlineAt();
+    if (!this.isOpen) return EMPTY;
+    return this.request.pipe(concatMap((request) => this.submission.run(request, deadlineAt)));
+  }
+
+  accept(answer: Answer, request: WireRequest): Observable<JobEvent<O>> {
+    if (answer.body === 'value') return this.settle(directAnswer(answer.value));
+    const { job } = answer;
+    this.id = job.id;
+    if (isTerminal(job.status)) return this.settle(outcomeOf(job, request));
+    this.lastStatus = statusEvent(job);
+    if (this.isCancelled || !this.stage.isWatched) this.abandon();
+    return concat(
+      awaitMark(this.order.checkpoint, { type: 'accepted', jobId: job.id }),
+      from<JobEvent<O>[]>([{ type: 'accepted', jobId: job.id }, this.lastStatus]),
+    );
+  }
+
+  private poll(): Observable<JobEvent<O>> {
+    const { stage, desk, id, order } = this;
+    if (id === undefined || order.queue === undefined || this.hasEnded) return EMPTY;
+    const task = this.pollTask(id, order.queue.status(id));
+    const callsBefore = this.statusCalls;
+    const tooLate = () => (this.statusCalls > callsBefore ? of(this.overdue(task)) : this.lastLook(task));
+    return pollUntilTerminal(task, desk).pipe(
+      deadline<PollStep>({ at: this.deadlineAt(), otherwise: tooLate, scheduler: desk.scheduler }),
+      concatMap((step) => {
+        if (step.type === 'ended') return stage.uninterrupted(this.settle(step.outcome));
+        if (step.type === 'status') this.lastStatus = step;
+        return stage.noted(of(step));
+      }),
+    );
+  }
+
+  settle(outcome: Outcome<unknown>): Observable<JobEvent<O>> {
+    return defer(() => {
+      this.hasEnded = true;
+      return from(this.order.check(outcome)).pipe(
+        concatMap((checked) =>
+          concat(
+            awaitMark(this.order.checkpoint, { type: 'settled', outcome: checked }),
+            of<JobEvent<O>>({ type: 'settled', outcome: checked }),
+          ),
+        ),
+      );
+    });
+  }
+
+  cancel(): void {
+    if (this.hasEnded || this.isCancelled) return;
+    this.isCancelled = true;
+    this.cancelled.next();
+    this.abandon();
+  }
+
+  /** The last subscriber has gone. */
+  private left(): void {
+    if (!this.hasEnded) this.abandon();
+  }
+
+  /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
+  private abandon(): void {
+    const { id, order, desk, key } = this;
+    const isWanted = !this.isCancelled && order.options.onUnsubscribe === 'detach';
+    if (isWanted || id === undefined || order.queue === undefined || this.isCancelSent) return;
+    this.isCancelSent = true;
+    const asking = { purpose: 'cancel', request: order.queue.cancel(id), jobId: id } as const;
+    ask(asking, { key, retry: order.options.retry }, desk).subscribe({ error: () => undefined });
+  }
+
+  private deadlineAt(): number {
+    this.due ??= this.desk.scheduler.now() + this.order.options.deadlineMs;
+    return this.due;
+  }
+
+  private pollTask(jobId: string, request: WireRequest): PollTask {
+    const { order, desk } = this;
+    const atOnce = this.wasPolled;
+    this.wasPolled = true;
+    return {
+      key: order.key,
+      jobId,
+      endpoint: order.endpoint,
+      ...(order.variant !== undefined && { variant: order.variant }),
+      submittedAt: order.known?.submittedAt ?? this.submission.sentAt ?? desk.scheduler.now(),
+      request,
+      schedule: order.options.poll,
+      backoff: order.options.retry,
+      atOnce,
+      last: this.lastStatus,
+      onCall: () => (this.statusCalls += 1),
+    };
+  }
+
+  /** The deadline passed before anything was asked: once all the same, since the job may have ended long ago. */
+  private lastLook(task: PollTask): Observable<PollStep> {
+    const look = pollOnce(task, this.desk).pipe(
+      take(1),
+      concatMap((polled): PollStep[] => {
+        if (polled.type === 'ended') return [polled];
+        if (polled.type === 'waiting' || !isTerminal(polled.job.status)) return [];
+        return [{ type: 'ended', outcome: outcomeOf(polled.job, task.request) }];
+      }),
+    );
+    return concat(look, of(this.overdue(task))).pipe(take(1));
+  }
+
+  private overdue({ jobId, request }: PollTask): PollStep {
+    const message = `${whatWasAsked(request)}: no end within ${this.order.options.deadlineMs} ms; the job may still run`;
+    const outcome: Failed = { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
+    return { type: 'ended', outcome };
+  }
+}

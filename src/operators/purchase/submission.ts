@@ -1,0 +1,158 @@
+import { concat, concatMap, defer, EMPTY, of, repeat, takeUntil, type Observable } from 'rxjs';
+import type { Mark } from '../../contract/checkpoint.js';
+import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
+import type { Failed, JobEvent, Outcome, WaitReason } from '../../contract/outcome.js';
+import { retryDelayMs } from '../../policy/retry-delay.js';
+import type { Reading } from '../../transport/read-reply.js';
+import type { WireRequest } from '../../transport/transport.js';
+import { againAfter } from '../asking/ask-until-answered.js';
+import { awaitMark } from './await-mark.js';
+import { deadline } from '../waiting/deadline.js';
+import { exchange, type Desk, type Judged } from '../asking/exchange.js';
+import { failureOf } from '../asking/failure-of.js';
+import type { Order } from './order.js';
+import { whatWasAsked } from '../asking/outcome-of.js';
+import { refusalOf } from './refusal-of.js';
+import type { Stage } from './stage.js';
+import { throughGate } from '../asking/through-gate.js';
+import { waitUntil } from '../waiting/wait-until.js';
+
+/** What a POST may be answered with when it was not refused: a job, or the value of a route. */
+export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
+
+/** The job that a submission works for. */
+export interface Buyer<O> {
+  /** Nothing was accepted, and nothing has ended. */
+  readonly isOpen: boolean;
+  readonly isCancelled: boolean;
+  /** Emits when the job is cancelled. */
+  readonly cancelled: Observable<void>;
+  /** An answer of the service: polls come next, or the end. */
+  accept(answer: Answer, request: WireRequest): Observable<JobEvent<O>>;
+  settle(outcome: Outcome<unknown>): Observable<JobEvent<O>>;
+}
+
+/**
+ * gate → intent → POST → verdict; after a provable refusal all of it again, after a wait. Waits can be left at any time.
+ * From the intent on nothing is cut off: the scene ends when what came of the POST is durable.
+ */
+export class Submission<O> {
+  /** When the last POST left, in ms since the epoch. */
+  sentAt: number | undefined;
+  private attempts = 0;
+  private refusals = 0;
+  private tokens: number | undefined;
+  private notBefore = { at: 0, why: 'backoff' as WaitReason };
+  private lastRefusal: Failed | undefined;
+
+  constructor(
+    private readonly order: Order<O>,
+    private readonly desk: Desk,
+    private readonly stage: Stage<O>,
+    private readonly buyer: Buyer<O>,
+  ) {}
+
+  /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
+  run(request: WireRequest, deadlineAt: number): Observable<JobEvent<O>> {
+    const { desk, stage, buyer, order } = this;
+    const turn = throughGate(desk.gate, { kind: 'submit', key: order.key }, () => EMPTY);
+    const tooLate = () => stage.uninterrupted(buyer.settle(this.unsent(request, 'its deadline passed')));
+    return concat(
+      stage
+        .noted(concat(this.backoff(), turn))
+        .pipe(
+          takeUntil(buyer.cancelled),
+          deadline<JobEvent<O>>({ at: deadlineAt, otherwise: tooLate, scheduler: desk.scheduler }),
+        ),
+      defer(() => (buyer.isOpen ? stage.uninterrupted(this.attempt(request)) : EMPTY)),
+    ).pipe(repeat({ delay: () => (buyer.isOpen ? of(true) : EMPTY) }));
+  }
+
+  /** What is left of the wait after a refusal, also for a subscriber who comes back. */
+  private backoff(): Observable<JobEvent<O>> {
+    return defer(() => {
+      const { at, why } = this.notBefore;
+      const forMs = at - this.desk.scheduler.now();
+      if (forMs <= 0) return EMPTY;
+      return concat(of<JobEvent<O>>({ type: 'waiting', why, forMs }), waitUntil(at, this.desk.scheduler));
+    });
+  }
+
+  private attempt(request: WireRequest): Observable<JobEvent<O>> {
+    const { order, stage, buyer } = this;
+    if (buyer.isCancelled) return buyer.settle(cancelled(request));
+    this.attempts += 1;
+    return concat(
+      this.mark({ type: 'intent', sync: order.sync, attempt: this.attempts }),
+      defer(() => {
+        if (buyer.isCancelled || !stage.isWatched)
+          return this.mark({ type: 'refused', why: 'not sent: nobody waited for it any more' });
+        return concat(of<JobEvent<O>>({ type: 'submitting', sync: order.sync }), this.post(request));
+      }),
+    );
+  }
+
+  /** The one place from which a purchase goes on the wire. */
+  private post(request: WireRequest): Observable<JobEvent<O>> {
+    this.sentAt = this.desk.scheduler.now();
+    return exchange({ purpose: this.order.purpose, request }, this.desk).pipe(
+      concatMap((judged) => this.answered(judged, request)),
+    );
+  }
+
+  private answered(judged: Judged, request: WireRequest): Observable<JobEvent<O>> {
+    const { verdict, reading } = judged;
+    if (verdict.verdict === 'again') return this.refused(verdict.usedUp, judged, request);
+    if (verdict.verdict === 'ambiguous')
+      return this.buyer.settle(failureOf('unknown', judged, { request, advice: this.doubt(judged) }));
+    if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
+      this.desk.quota.succeeded(this.tokens);
+      return this.buyer.accept(reading, request);
+    }
+    const code = verdict.verdict === 'final' ? verdict.code : 'unknown';
+    const failed = failureOf(code, judged, { request });
+    return failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);
+  }
+
+  private refused(code: FailureCode, judged: Judged, request: WireRequest): Observable<JobEvent<O>> {
+    const { desk, order } = this;
+    this.refusals += 1;
+    const failed = failureOf(code, judged, { request, advice: `tries: ${this.refusals}` });
+    this.lastRefusal = failed;
+    this.tokens = desk.quota.take({ timedOut: judged.fault?.timedOut ?? false });
+    if (this.refusals > order.options.retry.maxRetries || this.tokens === undefined)
+      return this.stopped(failed);
+    const again = againAfter(judged);
+    const forMs = retryDelayMs(again, this.refusals, desk.random, order.options.retry);
+    this.notBefore = {
+      at: desk.scheduler.now() + forMs,
+      why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff',
+    };
+    return this.mark(refusalOf(failed));
+  }
+
+  /** Provably not accepted, and no further try. */
+  private stopped(failed: Failed): Observable<JobEvent<O>> {
+    return concat(this.mark(refusalOf(failed)), this.buyer.settle(failed));
+  }
+
+  private unsent(request: WireRequest, why: string): Failed {
+    const message = `${whatWasAsked(request)}: not sent: ${why}`;
+    return this.lastRefusal ?? { status: 'failed', code: 'refused', paid: 'no', message };
+  }
+
+  private doubt({ fault }: Judged): string {
+    const doubt = 'it may have been accepted, so it is not sent again';
+    const raise = 'raise the timeout of /runsync (executionTimeoutMs), or submit without waiting and poll';
+    return this.order.sync && fault?.timedOut === true ? `${doubt}; ${raise}` : doubt;
+  }
+
+  private mark(mark: Mark<O>): Observable<never> {
+    return awaitMark(this.order.checkpoint, mark);
+  }
+}
+
+function cancelled(request: WireRequest): Failed {
+  const message = `${whatWasAsked(request)}: cancelled before it was sent`;
+  return { status: 'failed', code: 'job-cancelled', paid: 'no', message };
+}
