@@ -41,7 +41,7 @@ describe('a journal on a real disk', () => {
     try {
       await fillAndResume(room);
     } finally {
-      execFileSync('umount', [room]);
+      execFileSync('/bin/umount', [room]);
     }
   });
 });
@@ -63,7 +63,7 @@ async function killedAfter(lines: number): Promise<string> {
 
 function mounted(room: string): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', room], { stdio: 'pipe' });
+    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', room], { stdio: 'pipe' });
     return true;
   } catch {
     console.warn('\n*** NOT TESTED: a full tmpfs. It takes root on Linux (mount -t tmpfs -o size=1m). ***\n');
