@@ -1,0 +1,3 @@
+import type { Verdict } from './compare.mjs';
+
+export function table(verdicts: readonly Verdict[]): string;

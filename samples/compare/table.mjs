@@ -1,0 +1,28 @@
+/** The verdicts as a table in Markdown, a column a contender. */
+export function table(verdicts) {
+  const rows = [
+    ['', ...verdicts.map(({ name }) => name)],
+    ['---', ...verdicts.map(() => '---:')],
+    line('edits asked for', ({ rows }) => rows),
+    line('bought, by the bill of the service', ({ bought, billUsd }) => `${bought} = ${usd(billUsd)}`),
+    line('whole pictures in the folder', ({ pictures }) => pictures),
+    line('paid twice', ({ paidTwice, paidTwiceUsd }) => `${paidTwice} = ${usd(paidTwiceUsd)}`),
+    line('lost: paid, no picture, no word of it in a file', ({ lost }) => lost),
+    line('held as `unknown`, by name', ({ named }) => named),
+    line('its own books: paid for what it has', ({ knownUsd }) => usd(knownUsd)),
+    line('its own books: held for what may be paid', ({ heldUsd }) => usd(heldUsd)),
+    line('on the bill and not in its books', ({ billUsd, knownUsd, heldUsd }) =>
+      usd(Math.max(0, billUsd - knownUsd - heldUsd)),
+    ),
+    line('exit code', ({ exitCode }) => exitCode),
+  ];
+  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+  function line(label, cell) {
+    return [label, ...verdicts.map((verdict) => String(cell(verdict)))];
+  }
+}
+
+function usd(amount) {
+  return `$${amount.toFixed(4)}`;
+}
