@@ -83,6 +83,8 @@ function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, end
     .command('refetch')
     .description('download the pictures that are missing, buy nothing')
     .argument('<out>')
+    .option('--downloads <N>', 'pictures being saved at once (default: 4)')
+    .option('--retries <N>', 'extra tries of each (default: 4)')
     .option('--quiet', 'only what needs a person')
     .option('--json', 'the summary as one JSON object on stdout, everything else on stderr')
     .action(async (out: string, raw: Raw) => {

@@ -12,6 +12,8 @@ export interface StopOrders {
   readonly orders$: Observable<SignalOrder>;
   /** Aborts at the first of them. */
   readonly first: AbortSignal;
+  /** That of the first order, if there was one. */
+  exitCode(): number | undefined;
   /** Lets signals end the process again as they always do. */
   close(): void;
 }
@@ -22,13 +24,16 @@ const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
   const orders = new ReplaySubject<SignalOrder>();
   const first = new AbortController();
+  let exitCode: number | undefined;
   const ignore = io.onStop((signal) => {
+    exitCode ??= exitCodes[signal];
     orders.next({ how: first.signal.aborted ? 'now' : 'graceful', exitCode: exitCodes[signal] });
     first.abort();
   });
   return {
     orders$: orders.asObservable(),
     first: first.signal,
+    exitCode: () => exitCode,
     close() {
       ignore();
       orders.complete();

@@ -9,8 +9,13 @@ import { plainText } from './plain-text.js';
 /** Causes beyond this many are in the files and in the report. */
 const groupsShown = 10;
 
+/** The figures of a run that has ended, or still goes. */
+export interface Standing extends Pick<Summary, 'rows' | 'failures'> {
+  readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number; readonly reserved?: number };
+}
+
 /** How a run ended, for people: counts and money over all its starts. The first line, what happened, is the caller's. */
-export function outcomeText(summary: Summary): string[] {
+export function outcomeText(summary: Standing): string[] {
   const { rows, failures, cost } = summary;
   const codes = (Object.entries(failures) as [FailureCode, number][]).filter(([, count]) => count > 0);
   return [
@@ -35,15 +40,16 @@ export function failureText(groups: readonly FailureGroup[]): string[] {
   ];
 }
 
-function moneyText(cost: Summary['cost']): string {
+function moneyText(cost: Standing['cost']): string {
   const usd = (amount: number): string => formatMoney(toMicroDollars(amount));
   const parts = [
     `${usd(cost.reported)} reported`,
     cost.estimated > 0 && `${usd(cost.estimated)} estimated`,
+    (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} reserved`,
     cost.unknown > 0 && `${usd(cost.unknown)} held for what may have been bought`,
     cost.possiblyDouble > 0 && `${usd(cost.possiblyDouble)} of it possibly bought twice`,
     cost.unpriced > 0 && `${countOf(cost.unpriced, 'purchase')} of no known price`,
-    cost.drift > 0 && `${usd(cost.drift)} dearer than expected`,
+    (cost.drift ?? 0) > 0 && `${usd(cost.drift ?? 0)} dearer than expected`,
     cost.cap !== undefined && `cap ${usd(cost.cap)}`,
   ];
   return parts.filter((part) => part !== false).join(', ');

@@ -1,0 +1,44 @@
+import { settleRow, type Settlement } from '../../batch/settle-row.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { UsageError } from '../io/usage-error.js';
+import { parseOptions } from '../options/parse-options.js';
+import { runFolder } from '../options/run-folder.js';
+import { settleOptionsSchema, type SettleOptions } from '../options/settle-options.js';
+import { formatMoney } from '../words/amounts.js';
+import { plainText } from '../words/plain-text.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+
+/** Ends by hand the doubt about a row that may have been bought. Sends nothing. */
+export async function settle(
+  name: string,
+  id: string,
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<number> {
+  const { settlement, words } = chosen(parseOptions(settleOptionsSchema, raw));
+  const folder = await runFolder(name, io);
+  fault.folder = folder;
+  await settleRow(folder, id, settlement);
+  io.stdout.write(`${plainText(id)}: ${words}\n`);
+  return 0;
+}
+
+/** Exactly one of the three ways, and what comes of it. */
+function chosen({ job, paid, notSent }: SettleOptions): { settlement: Settlement; words: string } {
+  const ways = [
+    job !== undefined && {
+      settlement: { jobId: job },
+      words: `job ${plainText(job)} is asked for when the run goes on`,
+    },
+    paid !== undefined && {
+      settlement: { paidUsd: paid },
+      words: `ended as expired at ${formatMoney(toMicroDollars(paid))}`,
+    },
+    notSent && { settlement: { notSent: true as const }, words: 'is sent when the run goes on' },
+  ].filter((way) => way !== false);
+  const [way] = ways;
+  if (way !== undefined && ways.length === 1) return way;
+  throw new UsageError(['say how the row ended, by one of --job ID, --paid USD and --not-sent']);
+}

@@ -1,0 +1,56 @@
+import type { RunStatus } from '../../batch/read-status.js';
+import { formatCount, formatDuration } from './amounts.js';
+import { outcomeText } from './outcome-text.js';
+import { plainText } from './plain-text.js';
+
+/** A pace over less than this says nothing. */
+const enoughMs = 3_000;
+
+/** Where a run stands, for people. `now` in ms since the epoch. */
+export function statusText(status: RunStatus, name: string, now: number): string[] {
+  const { sent, accepted, replied } = status.pending;
+  const pending = [
+    sent > 0 && `${formatCount(sent)} sent and not answered`,
+    accepted > 0 && `${formatCount(accepted)} accepted`,
+    replied > 0 && `${formatCount(replied)} to be saved`,
+  ].filter((part) => part !== false);
+  return [
+    `${name}: ${stateText(status, now)}`,
+    ...outcomeText(status),
+    ...fact('on the way', pending.join(', ')),
+    ...fact('held', heldText(status)),
+    ...fact('pace', paceText(status, now)),
+    ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
+  ];
+}
+
+function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now: number): string {
+  const since = (at: string | undefined): string =>
+    at === undefined ? 'a while' : formatDuration(now - Date.parse(at));
+  if (isRunning) {
+    const who = owner === undefined ? '' : ` as process ${owner.pid} on ${plainText(owner.host, 60)}`;
+    return `running${who} for ${since(times.lastStartAt)}`;
+  }
+  if (starts === 0) return 'never started';
+  if (exitCode === undefined)
+    return `not running; its last start, ${since(times.lastStartAt)} ago, was cut off: run again to go on`;
+  return `ended ${since(times.endedAt)} ago with exit code ${exitCode}`;
+}
+
+function heldText({ held, failures }: RunStatus): string {
+  if (held.length === 0) return '';
+  const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
+  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: millrace settle, or --retry unknown`;
+}
+
+function paceText({ isRunning, rows, summary, times }: RunStatus, now: number): string {
+  const elapsedMs = times.lastStartAt === undefined ? 0 : now - Date.parse(times.lastStartAt);
+  const ended = summary?.thisStart.ended ?? 0;
+  if (!isRunning || ended === 0 || elapsedMs < enoughMs) return '';
+  const left = rows.toDo > 0 ? `, about ${formatDuration((rows.toDo / ended) * elapsedMs)} left` : '';
+  return `${formatCount((ended * 60_000) / elapsedMs)} rows a minute${left}`;
+}
+
+function fact(label: string, text: string): string[] {
+  return text === '' ? [] : [`  ${label.padEnd(12)} ${text}`];
+}

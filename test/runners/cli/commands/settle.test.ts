@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+
+describe('millrace settle', () => {
+  let work: Rehearsal;
+  let losesReplies: boolean;
+  beforeEach(async () => {
+    losesReplies = true;
+    work = await openRehearsal({
+      faultOf: ({ operation }) => (operation === 'run' && losesReplies ? 'reset-after' : ''),
+    });
+    await work.write('rows.jsonl', echoJobs(1));
+    expect((await work.call('run', 'rows.jsonl')).code).toBe(6);
+    losesReplies = false;
+  });
+  afterEach(() => work.close());
+
+  it('lets the next start ask for the job that was found out', async () => {
+    const [bought] = work.emulator.bill();
+    const settled = await work.call('settle', 'rows.out', 'j0', '--job', bought!.id);
+    expect(settled).toMatchObject({
+      code: 0,
+      stdout: `j0: job ${bought!.id} is asked for when the run goes on\n`,
+    });
+    expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
+    expect(await work.lines('rows.out/results.jsonl')).toMatchObject([{ id: 'j0', jobId: bought!.id }]);
+    expect(work.emulator.bill()).toHaveLength(1);
+  });
+
+  it('lets the next start send what never arrived', async () => {
+    expect((await work.call('settle', 'rows.out', 'j0', '--not-sent')).code).toBe(0);
+    expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
+    expect(work.emulator.bill()).toHaveLength(2);
+  });
+
+  it('writes down what was paid for nothing', async () => {
+    const { code, stdout } = await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'j0: ended as expired at $0.0875\n' });
+    expect(await work.json('rows.out/summary.json')).toMatchObject({
+      failures: { expired: 1 },
+      cost: { reported: 0.0875 },
+    });
+    expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
+    expect(work.emulator.bill()).toHaveLength(1);
+  });
+
+  it.each([
+    [['nobody', '--not-sent'], 'the run has no row with the id "nobody"'],
+    [['j0'], 'one of --job ID, --paid USD and --not-sent'],
+    [['j0', '--paid', 'much'], '--paid: "much" is no amount'],
+    [['j0', '--job', 'a b'], '--job: is no job id'],
+  ])('refuses %j with 2', async (args, why) => {
+    const { code, stderr } = await work.call('settle', 'rows.out', ...args);
+    expect(stderr).toContain(`error: `);
+    expect(stderr).toContain(why);
+    expect(code).toBe(2);
+  });
+
+  it('refuses a row that nobody doubts', async () => {
+    await work.call('settle', 'rows.out', 'j0', '--not-sent');
+    await work.call('run', 'rows.jsonl');
+    expect(await work.call('settle', 'rows.out', 'j0', '--not-sent')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is not held'),
+    });
+  });
+});
