@@ -10,6 +10,8 @@ export interface AppendFile {
   append(bytes: Uint8Array): Promise<void>;
   /** Syncs the data; then `synced` is `end`. */
   sync(): Promise<void>;
+  /** Reads what is there; may read fewer bytes than asked, 0 at the end. */
+  read(into: Uint8Array, position: number): Promise<number>;
   /** Cuts the file to `size` bytes. */
   cutTo(size: number): Promise<void>;
   close(): Promise<void>;
@@ -60,6 +62,7 @@ function appendTo(file: DiskFile, start: number): AppendFile {
       end = size;
       synced = Math.min(synced, size);
     },
+    read: (into, position) => file.read(into, position),
     close: () => file.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { folderOf, openAppendFile } from '../disk/append-file.js';
 import type { AppendFile } from '../disk/append-file.js';
-import type { Disk } from '../disk/disk.js';
+import type { Disk, DiskFile } from '../disk/disk.js';
 import { journalFault } from './journal-fault.js';
 import { GroupCommit } from './group-commit.js';
 import { JournalError } from './journal-error.js';
@@ -103,5 +103,10 @@ class FileJournal extends RecoveredJournal implements Journal {
 
   close(): Promise<void> {
     return this.commits.close();
+  }
+
+  /** Thousands of rows are looked up when failures are taken up again: the file is open already. */
+  protected override reading<T>(read: (file: Pick<DiskFile, 'read'>) => Promise<T>): Promise<T> {
+    return read(this.file);
   }
 }

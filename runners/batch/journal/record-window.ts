@@ -19,7 +19,7 @@ export class RecordWindow {
    * @param bytes Read at a time; a longer record takes more.
    */
   constructor(
-    private readonly file: DiskFile,
+    private readonly file: Pick<DiskFile, 'read'>,
     private readonly to: number,
     private readonly bytes: number,
   ) {}

@@ -45,33 +45,31 @@ export class RecoveredJournal implements JournalReader {
   }
 
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
-    const file = await this.openToRead();
     try {
-      yield* new RowReader(file, this.found, manyRowsBytes).rowsIn(statuses);
+      const file = await this.disk.open(this.path, 'r');
+      try {
+        yield* new RowReader(file, this.found, manyRowsBytes).rowsIn(statuses);
+      } finally {
+        await file.close();
+      }
     } catch (error) {
       throw journalFault(this.path, 'read', error);
-    } finally {
-      await file.close();
     }
   }
 
   async find(id: string): Promise<RowRecords | undefined> {
     const row = this.found.recovery.indexOf(id);
     if (row < 0) return undefined;
-    const file = await this.openToRead();
     try {
-      return await new RowReader(file, this.found, oneRowBytes).read(row);
+      return await this.reading((file) => new RowReader(file, this.found, oneRowBytes).read(row));
     } catch (error) {
       throw journalFault(this.path, 'read', error);
-    } finally {
-      await file.close();
     }
   }
 
-  private openToRead(): Promise<DiskFile> {
-    return this.disk.open(this.path, 'r').catch((error: unknown) => {
-      throw journalFault(this.path, 'read', error);
-    });
+  protected async reading<T>(read: (file: Pick<DiskFile, 'read'>) => Promise<T>): Promise<T> {
+    const file = await this.disk.open(this.path, 'r');
+    return read(file).finally(() => file.close());
   }
 }
 

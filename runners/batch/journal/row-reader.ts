@@ -23,7 +23,7 @@ export class RowReader {
 
   /** @param windowBytes Small to look one row up, large to read many. */
   constructor(
-    file: DiskFile,
+    file: Pick<DiskFile, 'read'>,
     private readonly found: RecoveredFile,
     windowBytes: number,
   ) {
