@@ -5,7 +5,7 @@ import { replaceFile } from '../batch/disk/replace-file.js';
 import { pageDataOf } from './page-data-of.js';
 import type { PageRow, RowSource } from './page-data.js';
 import { readPageParts } from './page-parts.js';
-import { openShelf, type PictureShelf } from './pictures/picture-shelf.js';
+import { PictureShelf } from './pictures/picture-shelf.js';
 import { renderPage, type PageParts } from './render-page.js';
 import { viewReport } from './report-view.js';
 import { inlineRows } from './rows/inline-rows.js';
@@ -18,7 +18,7 @@ import { embedJson } from './words/embed-json.js';
 export interface WriteReportOptions {
   /** @defaultValue the real disk */
   readonly disk?: Disk;
-  /** What the manifest's relative pictures are relative to. @defaultValue the folder of the manifest as the journal has it, else the one above the output folder */
+  /** What the manifest's relative pictures are relative to. @defaultValue the folders of the manifests as the journal has them, and the one above the output folder */
   readonly manifestFolder?: string;
   /** @defaultValue the parts that came with the package */
   readonly parts?: PageParts;
@@ -41,11 +41,12 @@ export async function writeReport(
   const survey = await surveyRun(disk, folder);
   const parts = options.parts ?? (await readPageParts());
   const count = survey.rows.places.length;
-  const manifestFolder = options.manifestFolder ?? manifestFolderOf(survey);
-  const shelf = await openShelf({
+  const manifestFolders =
+    options.manifestFolder === undefined ? manifestFoldersOf(survey) : [options.manifestFolder];
+  const shelf = await PictureShelf.open({
     disk,
     folder,
-    manifestFolder,
+    manifestFolders,
     mayMake: count <= maxInlineRows ? Infinity : 0,
   });
   const path = join(folder, 'report.html');
@@ -90,6 +91,12 @@ function leftOut(shelf: PictureShelf): string[] {
   ];
 }
 
-function manifestFolderOf({ manifest, folder }: Survey): string {
-  return manifest === '' ? dirname(resolve(folder)) : resolve(dirname(resolve(folder)), dirname(manifest));
+/** Where the manifests of the run's starts lay: a relative path is from where a start was made, which is here or beside the output. */
+function manifestFoldersOf({ story, folder }: Survey): string[] {
+  const beside = dirname(resolve(folder));
+  const folders = story.starts.flatMap(({ manifest }) => [
+    resolve(dirname(manifest)),
+    resolve(beside, dirname(manifest)),
+  ]);
+  return [...new Set([...folders, beside])];
 }

@@ -29,28 +29,29 @@ export function layTimeAxis(spans: readonly Span[], area: Area = narrow): TimeAx
   return { x: (at) => round(scale(at)), pieces, svg: [...labels(pieces, area), ...breaks].join('') };
 }
 
-/** The beginning of each stretch, and round times after it as far as there is room. */
+/** The beginning of each stretch, and round times after it as far as there is room. No time is told twice. */
 function labels(pieces: TimeAxis['pieces'], area: Area): string[] {
   let free = -Infinity;
+  let told = '';
   return pieces.flatMap((piece) => {
     const scale = scaleTime([new Date(piece.from), new Date(piece.to)], [piece.x0, piece.x1]);
-    const ticks = scale.ticks(Math.max(2, Math.floor((piece.x1 - piece.x0) / 75)));
-    const inSeconds = ticks.some((tick) => tick.getSeconds() > 0);
-    const shown =
-      inSeconds || ticks.length === 0
-        ? [new Date(piece.from), ...ticks]
-        : [startOfMinute(piece.from), ...ticks];
-    return shown.flatMap((at) => {
-      const x = Math.max(scale(at), piece.x0);
-      if (x < free || x > area.to - 12) return [];
+    const ticks = scale
+      .ticks(Math.max(2, Math.floor((piece.x1 - piece.x0) / 75)))
+      .filter((tick) => tick.getMilliseconds() === 0);
+    const inSeconds = ticks.length === 0 || ticks.some((tick) => tick.getSeconds() > 0);
+    return [startOf(piece.from, inSeconds), ...ticks].flatMap((at) => {
+      const [x, text] = [Math.max(scale(at), piece.x0), clock(at, inSeconds)];
+      if (text === told || x < free || x > area.to - 12) return [];
+      told = text;
       free = x + (inSeconds ? 66 : 54);
-      return labelUnder(x, clock(at, inSeconds), area);
+      return labelUnder(x, text, area);
     });
   });
 }
 
-function startOfMinute(at: number): Date {
-  return new Date(at - (at % 60_000));
+/** The second or the minute that had begun. */
+function startOf(at: number, inSeconds: boolean): Date {
+  return new Date(at - (at % (inSeconds ? 1000 : 60_000)));
 }
 
 /** Two short strokes, and how long the pause was for whoever points at them. */

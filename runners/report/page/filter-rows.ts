@@ -44,19 +44,24 @@ function classTest(name: string, data: PageData): boolean[] {
   });
 }
 
-/** How many rows each filter would show, for those that would show any. */
+/** The filters that would show something, and not the same as another. */
 export function countFilters(data: PageData, marks: Marks): { name: string; label: string; count: number }[] {
   const byStatus = new Map<RowClass['status'], number>();
   for (const { status, count } of data.classes) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
   const again = data.classes.filter((one) => one.again === true).reduce((sum, { count }) => sum + count, 0);
-  return [
-    { name: 'all', label: 'All', count: data.rows.length / 2 },
+  const all = data.rows.length / 2;
+  const byClass = [
     ...[...byStatus].map(([status, count]) => ({
       name: status,
       label: sentenceCase(statusLabel(status)),
       count,
     })),
     { name: 'again', label: 'Bought again', count: again },
-    { name: 'marked', label: 'Rejected', count: marks.all.size },
-  ].filter(({ name, count }) => count > 0 || name === 'all');
+  ];
+  const marked = { name: 'marked', label: 'Rejected', count: marks.all.size };
+  return [
+    { name: 'all', label: 'All', count: all },
+    ...byClass.filter(({ count }) => count > 0 && count < all),
+    ...(marked.count > 0 ? [marked] : []),
+  ];
 }

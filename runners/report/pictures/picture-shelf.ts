@@ -7,93 +7,104 @@ import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { PagePicture, PageReference } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
+import { readWhole } from './read-whole.js';
 import { relativeUrl } from './relative-url.js';
-
-/** Larger files are shown as they are: nothing is made of them. */
-const maxPictureBytes = 256 * 2 ** 20;
-const longestName = 120;
-
-/** Where the pictures of a run lie, with thumbnails that are made when they are missing. */
-export interface PictureShelf {
-  /** The `image` of a result. */
-  result(image: unknown): Promise<PagePicture | undefined>;
-  /** One of a row's references, as the manifest names it. */
-  reference(name: string): Promise<PageReference>;
-  /** Pictures that are shown without a thumbnail. */
-  readonly plain: number;
-}
 
 export interface ShelfOptions {
   readonly disk: Disk;
   readonly folder: string;
-  /** What relative references are relative to. */
-  readonly manifestFolder: string;
+  /** What relative references are relative to; the first that has the file is taken. */
+  readonly manifestFolders: readonly string[];
   /** At most so many thumbnails are made; a run that made its own needs none. */
   readonly mayMake: number;
 }
 
-export async function openShelf({
-  disk,
-  folder,
-  manifestFolder,
-  mayMake,
-}: ShelfOptions): Promise<PictureShelf> {
-  const thumbnails = new Set(await disk.list(join(folder, 'thumbnails')));
-  const references = new Map<string, Promise<PageReference>>();
-  const atOnce = pLimit(4);
-  let left = mayMake;
-  let plain = 0;
+const longestName = 120;
 
-  /** The thumbnail's URL; without one the picture's own. */
-  async function thumbOf(picture: string, thumbnail: string): Promise<string | undefined> {
-    const name = thumbnail.slice(thumbnail.indexOf('/') + 1);
-    if (thumbnails.has(name)) return relativeUrl(folder, join(folder, thumbnail));
-    if (left-- > 0 && (await atOnce(() => makeFrom(disk, picture, join(folder, thumbnail))))) {
-      thumbnails.add(name);
-      return relativeUrl(folder, join(folder, thumbnail));
-    }
-    plain++;
-    return relativeUrl(folder, picture);
+/** Where the pictures of a run lie, with thumbnails that are made when they are missing. */
+export class PictureShelf {
+  /** Pictures that are shown without a thumbnail. */
+  plain = 0;
+  readonly #options: ShelfOptions;
+  readonly #thumbnails: Set<string>;
+  readonly #references = new Map<string, Promise<PageReference>>();
+  readonly #atOnce = pLimit(4);
+  #mayMake: number;
+
+  private constructor(options: ShelfOptions, thumbnails: readonly string[]) {
+    this.#options = options;
+    this.#thumbnails = new Set(thumbnails);
+    this.#mayMake = options.mayMake;
   }
 
-  async function findReference(name: string): Promise<PageReference> {
-    if (/^https?:\/\//i.test(name))
-      return URL.canParse(name) ? { name: shortened(name), url: name } : { name: shortened(name) };
-    if (/^[a-z][a-z+.-]+:/i.test(name)) return { name: shortened(name) };
-    const path = resolve(manifestFolder, name);
-    const found = await disk.stat(path).catch(() => undefined);
-    if (found?.kind !== 'file') return { name: shortened(name) };
-    const mark = createHash('sha256').update(`${path} ${found.size}`).digest('hex').slice(0, 16);
+  static async open(options: ShelfOptions): Promise<PictureShelf> {
+    return new PictureShelf(options, await options.disk.list(join(options.folder, 'thumbnails')));
+  }
+
+  /** The `image` of a result; without a path it was left at its URL. */
+  async result(image: unknown): Promise<PagePicture | undefined> {
+    if (!isObject(image)) return undefined;
+    const path = safeImagePath(image['path']);
+    if (path === undefined) return leftAtItsUrl(image);
+    const { folder } = this.#options;
     return defined({
-      name: shortened(name),
-      path: relativeUrl(folder, path),
-      thumb: await thumbOf(path, `thumbnails/reference-${mark}.webp`),
+      path: relativeUrl(folder, join(folder, path)),
+      thumb: await this.#thumbOf(
+        join(folder, path),
+        thumbnailPath({ path, sha256: textOf(image['sha256']) ?? '' }),
+      ),
+      bytes: typeof image['bytes'] === 'number' ? image['bytes'] : undefined,
+      url: webUrl(image['url']),
+      expiresAt: textOf(image['expiresAt']),
     });
   }
 
-  return {
-    get plain() {
-      return plain;
-    },
-    async result(image) {
-      if (!isObject(image)) return undefined;
-      const path = safeImagePath(image['path']);
-      if (path === undefined) return leftAtItsUrl(image);
-      const sha256 = typeof image['sha256'] === 'string' ? image['sha256'] : '';
-      return defined({
-        path: relativeUrl(folder, join(folder, path)),
-        thumb: await thumbOf(join(folder, path), thumbnailPath({ path, sha256 })),
-        bytes: typeof image['bytes'] === 'number' ? image['bytes'] : undefined,
-        url: webUrl(image['url']),
-        expiresAt: textOf(image['expiresAt']),
-      });
-    },
-    reference(name) {
-      const known = references.get(name) ?? findReference(name);
-      if (name.length < 1000) references.set(name, known);
-      return known;
-    },
-  };
+  /** One of a row's references, as the manifest names it. */
+  reference(name: string): Promise<PageReference> {
+    const known = this.#references.get(name) ?? this.#findReference(name);
+    if (name.length < 1000) this.#references.set(name, known);
+    return known;
+  }
+
+  async #findReference(name: string): Promise<PageReference> {
+    const shown = name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+    const url = webUrl(name);
+    if (url !== undefined) return { name: shown, url };
+    if (/^[a-z][a-z+.-]+:/i.test(name)) return { name: shown };
+    const { disk, folder, manifestFolders } = this.#options;
+    for (const manifestFolder of manifestFolders) {
+      const path = resolve(manifestFolder, name);
+      const found = await disk.stat(path).catch(() => undefined);
+      if (found?.kind !== 'file') continue;
+      const mark = createHash('sha256').update(`${path} ${found.size}`).digest('hex').slice(0, 16);
+      const thumb = await this.#thumbOf(path, `thumbnails/reference-${mark}.webp`);
+      return defined({ name: shown, path: relativeUrl(folder, path), thumb });
+    }
+    return { name: shown };
+  }
+
+  /** The thumbnail's URL; without one the picture's own. */
+  async #thumbOf(picture: string, thumbnail: string): Promise<string | undefined> {
+    const { disk, folder } = this.#options;
+    const name = thumbnail.slice(thumbnail.indexOf('/') + 1);
+    const target = join(folder, thumbnail);
+    if (this.#thumbnails.has(name)) return relativeUrl(folder, target);
+    if (this.#mayMake-- > 0 && (await this.#atOnce(() => makeFrom(disk, picture, target)))) {
+      this.#thumbnails.add(name);
+      return relativeUrl(folder, target);
+    }
+    this.plain++;
+    return relativeUrl(folder, picture);
+  }
+}
+
+async function makeFrom(disk: Disk, picture: string, thumbnail: string): Promise<boolean> {
+  const bytes = await readWhole(disk, picture);
+  const small = bytes === undefined ? undefined : await makeThumbnail(bytes);
+  if (small === undefined) return false;
+  await disk.mkdir(dirname(thumbnail));
+  await replaceFile(disk, thumbnail, small);
+  return true;
 }
 
 function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
@@ -109,41 +120,12 @@ function safeImagePath(path: unknown): string | undefined {
     : path;
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 function webUrl(url: unknown): string | undefined {
   return typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
 }
 
-async function makeFrom(disk: Disk, picture: string, thumbnail: string): Promise<boolean> {
-  const bytes = await readWhole(disk, picture);
-  const small = bytes === undefined ? undefined : await makeThumbnail(bytes);
-  if (small === undefined) return false;
-  await disk.mkdir(dirname(thumbnail));
-  await replaceFile(disk, thumbnail, small);
-  return true;
-}
-
-/** `undefined` when it is missing, no plain file, or too large. */
-export async function readWhole(disk: Disk, path: string): Promise<Uint8Array | undefined> {
-  const found = await disk.stat(path).catch(() => undefined);
-  if (found?.kind !== 'file' || found.size > maxPictureBytes) return undefined;
-  const file = await disk.open(path, 'r');
-  try {
-    const bytes = Buffer.allocUnsafe(found.size);
-    let filled = 0;
-    for (let count = -1; count !== 0 && filled < bytes.length; filled += count)
-      count = await file.read(bytes.subarray(filled), filled);
-    return bytes.subarray(0, filled);
-  } finally {
-    await file.close();
-  }
-}
-
-function shortened(name: string): string {
-  return name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { PageRow } from '../page-data.js';
-import { readWhole } from '../pictures/picture-shelf.js';
+import { readWhole } from '../pictures/read-whole.js';
 import { embedJson } from '../words/embed-json.js';
 
 /**

@@ -52,6 +52,7 @@ async function pageRow(place: RowPlace, line: JsonObject, sources: Sources): Pro
   const before = await earlierOf(bare.id, sources);
   return {
     ...bare,
+    row: place.row,
     references: await Promise.all(references),
     ...(picture === undefined ? {} : { picture }),
     ...(before.length === 0 ? {} : { earlier: before }),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, readJsonl, type JsonObject } from '../read/read-jsonl.js';
+import { numberOr } from './number-or.js';
 
 /** What the journal tells of the run as a whole. Times in ms since the epoch. */
 export interface RunStory {
@@ -51,8 +52,4 @@ function startOf(record: JsonObject): RunStart {
     local: identity['local'] === true,
     ...(typeof maxCost === 'number' ? { maxCost } : {}),
   };
-}
-
-export function numberOr<T>(value: unknown, other: T): number | T {
-  return typeof value === 'number' && Number.isFinite(value) ? value : other;
 }

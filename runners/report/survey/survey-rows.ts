@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { isObject, readJsonl, type JsonObject } from '../read/read-jsonl.js';
+import { isObject, readJsonl, type JsonObject, type PlacedObject } from '../read/read-jsonl.js';
 import { causeOf } from './cause-of.js';
-import { numberOr } from './run-story.js';
+import { numberOr } from './number-or.js';
 
 export type RowFile = 'results.jsonl' | 'failures.jsonl';
 
@@ -41,127 +41,132 @@ export interface RowSurvey {
   readonly executions: readonly number[];
   /** When each row ended, with its cause. */
   readonly ends: readonly { at: number; cause: number }[];
-  /** Pictures that results.jsonl names, and their bytes. */
-  readonly pictures: { count: number; bytes: number };
   /** The price of one picture as the last row of each resolution had it, in USD. */
   readonly pricesSeen: ReadonlyMap<string, number>;
   /** Lines that could not be read. */
   readonly skipped: number;
 }
 
+/** What other files say of some rows. */
+export interface KnownRows {
+  /** Ids with earlier pictures. */
+  readonly boughtAgain: { has(id: string): boolean };
+  /** Row numbers by id where they are not those of the line. */
+  readonly originalRows: ReadonlyMap<string, number>;
+}
+
 const idsKept = 60;
 const causesKept = 200;
 
+/** One pass over the rows that ended; keeps numbers and places, not the rows. */
+export async function surveyRows(disk: Disk, folder: string, known: KnownRows): Promise<RowSurvey> {
+  const tally = new RowTally(known);
+  const skip = (): void => tally.skip();
+  for await (const line of readJsonl(disk, join(folder, 'results.jsonl'), skip)) tally.addResult(line);
+  for await (const line of readJsonl(disk, join(folder, 'failures.jsonl'), skip)) tally.addFailure(line);
+  return tally.survey();
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
-/** One pass over the rows that ended; keeps numbers and places, not the rows. */
-export async function surveyRows(
-  disk: Disk,
-  folder: string,
-  boughtAgain: ReadonlySet<string>,
-): Promise<RowSurvey> {
-  const survey = {
-    places: [],
-    causes: [],
-    completed: 0,
-    delays: [],
-    executions: [],
-    ends: [],
-    pictures: { count: 0, bytes: 0 },
-    pricesSeen: new Map<string, number>(),
-    skipped: 0,
-  } as unknown as Building;
-  const groups = new Map<string, number>();
-  const skip = (): void => {
-    survey.skipped++;
-  };
-  for await (const { value, offset, length } of readJsonl(disk, join(folder, 'results.jsonl'), skip)) {
-    addResult(survey, value);
-    const again = boughtAgain.has(textOr(value['id']));
-    survey.places.push({
-      row: numberOr(value['row'], 0),
-      file: 'results.jsonl',
-      offset,
-      length,
-      cause: 0,
-      again,
-    });
+class RowTally {
+  readonly #known: KnownRows;
+  readonly #places: RowPlace[] = [];
+  readonly #causes: Mutable<Cause>[] = [];
+  /** Place of each group in the causes. */
+  readonly #groups = new Map<string, number>();
+  readonly #delays: number[] = [];
+  readonly #executions: number[] = [];
+  readonly #ends: { at: number; cause: number }[] = [];
+  readonly #pricesSeen = new Map<string, number>();
+  #completed = 0;
+  #skipped = 0;
+
+  constructor(known: KnownRows) {
+    this.#known = known;
   }
-  for await (const { value, offset, length } of readJsonl(disk, join(folder, 'failures.jsonl'), skip)) {
+
+  skip(): void {
+    this.#skipped++;
+  }
+
+  addResult({ value, offset, length }: PlacedObject): void {
+    this.#completed++;
+    pushNumber(this.#delays, value['delayTime']);
+    pushNumber(this.#executions, value['executionTime']);
+    this.#addEnd(value['settledAt'], 0);
+    this.#notePrice(value);
+    const again = this.#known.boughtAgain.has(textOr(value['id']));
+    const row = this.#rowOf(value, value['row']);
+    this.#places.push({ row, file: 'results.jsonl', offset, length, cause: 0, again });
+  }
+
+  addFailure({ value, offset, length }: PlacedObject): void {
     const facts = isObject(value['millrace']) ? value['millrace'] : {};
-    const cause = addFailure(survey, groups, value);
-    survey.ends.push({ at: Date.parse(textOr(facts['settledAt'])), cause });
-    survey.places.push({
-      row: numberOr(facts['row'], 0),
-      file: 'failures.jsonl',
-      offset,
-      length,
-      cause,
-      again: false,
+    const cause = this.#countCause(value);
+    this.#addEnd(facts['settledAt'], cause);
+    const row = this.#rowOf(value, facts['row']);
+    this.#places.push({ row, file: 'failures.jsonl', offset, length, cause, again: false });
+  }
+
+  /** Sorts the rows by the manifest and the causes by their count, and gives each row the new place of its cause. */
+  survey(): RowSurvey {
+    const order = [...this.#causes.entries()].sort(([, a], [, b]) => b.count - a.count);
+    const placeOf = new Map(order.map(([old], place) => [old + 1, place + 1]));
+    const moved = <T extends { cause: number }>(row: T): T =>
+      row.cause === 0 ? row : { ...row, cause: placeOf.get(row.cause) ?? 0 };
+    return {
+      places: this.#places.map(moved).sort((a, b) => a.row - b.row),
+      causes: order.map(([, cause]) => cause),
+      completed: this.#completed,
+      delays: this.#delays,
+      executions: this.#executions,
+      ends: this.#ends.map(moved).sort((a, b) => a.at - b.at),
+      pricesSeen: this.#pricesSeen,
+      skipped: this.#skipped,
+    };
+  }
+
+  #rowOf(line: JsonObject, row: unknown): number {
+    return this.#known.originalRows.get(textOr(line['id'])) ?? numberOr(row, 0);
+  }
+
+  #addEnd(settledAt: unknown, cause: number): void {
+    const at = Date.parse(textOr(settledAt));
+    if (!Number.isNaN(at)) this.#ends.push({ at, cause });
+  }
+
+  #notePrice(result: JsonObject): void {
+    const request = isObject(result['request']) ? result['request'] : {};
+    const input = isObject(request['input']) ? request['input'] : {};
+    const cost = result['cost'];
+    if (result['kind'] === 'edit' && typeof cost === 'number')
+      this.#pricesSeen.set(textOr(input['resolution']) || '1k', cost);
+  }
+
+  #countCause(failure: JsonObject): number {
+    const error = isObject(failure['error']) ? failure['error'] : {};
+    const code = codeOf(error['code']);
+    const httpStatus = numberOr(error['httpStatus'], undefined);
+    const wording = causeOf(error);
+    const key = `${code} ${httpStatus ?? ''} ${wording}`;
+    const isFull = this.#groups.size >= causesKept && !this.#groups.has(key);
+    const group = isFull ? `${code} others` : key;
+    const index = this.#groups.get(group) ?? this.#causes.length;
+    this.#groups.set(group, index);
+    const message = textOr(error['message']);
+    const cause = (this.#causes[index] ??= {
+      code,
+      ...(httpStatus !== undefined && { httpStatus }),
+      message,
+      count: 0,
+      ids: [],
     });
+    cause.count++;
+    if (cause.count === 2) cause.message = isFull ? 'other causes' : wording;
+    if (cause.ids.length < idsKept) cause.ids.push(textOr(failure['id']));
+    return index + 1;
   }
-  survey.ends = survey.ends.filter(({ at }) => !Number.isNaN(at)).sort((a, b) => a.at - b.at);
-  survey.places.sort((a, b) => a.row - b.row);
-  return mostFrequentFirst(survey);
-}
-
-type Building = Omit<Mutable<RowSurvey>, 'pricesSeen' | 'causes'> & {
-  pricesSeen: Map<string, number>;
-  causes: Mutable<Cause>[];
-};
-
-function addResult(survey: Building, result: JsonObject): void {
-  survey.completed++;
-  const image = result['image'];
-  if (isObject(image)) {
-    survey.pictures.count++;
-    survey.pictures.bytes += numberOr(image['bytes'], 0);
-  }
-  pushNumber(survey.delays, result['delayTime']);
-  pushNumber(survey.executions, result['executionTime']);
-  survey.ends.push({ at: Date.parse(textOr(result['settledAt'])), cause: 0 });
-  const request = isObject(result['request']) ? result['request'] : {};
-  const input = isObject(request['input']) ? request['input'] : request;
-  const cost = result['cost'];
-  if (result['kind'] === 'edit' && typeof cost === 'number')
-    survey.pricesSeen.set(textOr(input['resolution']) || '1k', cost);
-}
-
-function addFailure(survey: Building, groups: Map<string, number>, failure: JsonObject): number {
-  const error = isObject(failure['error']) ? failure['error'] : {};
-  const code = codeOf(error['code']);
-  const httpStatus = numberOr(error['httpStatus'], undefined);
-  const full = groups.size >= causesKept;
-  const wording = causeOf(error);
-  const key = `${code} ${httpStatus ?? ''} ${wording}`;
-  const group = full && !groups.has(key) ? `${code} others` : key;
-  const index = groups.get(group) ?? survey.causes.length;
-  groups.set(group, index);
-  const cause = (survey.causes[index] ??= {
-    code,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    message: textOr(error['message']),
-    count: 0,
-    ids: [],
-  });
-  cause.count++;
-  if (cause.count === 2) cause.message = group === key ? wording : 'other causes';
-  if (cause.ids.length < idsKept) cause.ids.push(textOr(failure['id']));
-  return index + 1;
-}
-
-/** Sorts the causes and gives each row the new place of its cause. */
-function mostFrequentFirst(survey: Building): RowSurvey {
-  const order = [...survey.causes.entries()].sort(([, a], [, b]) => b.count - a.count);
-  const placeOf = new Map(order.map(([old], place) => [old + 1, place + 1]));
-  const moved = <T extends { cause: number }>(row: T): T =>
-    row.cause === 0 ? row : { ...row, cause: placeOf.get(row.cause) ?? 0 };
-  return {
-    ...survey,
-    places: survey.places.map(moved),
-    ends: survey.ends.map(moved),
-    causes: order.map(([, cause]) => cause),
-  };
 }
 
 function codeOf(code: unknown): FailureCode {

@@ -7,6 +7,7 @@ import type { Disk } from '../../batch/disk/disk.js';
 import type { Place } from '../read/read-places.js';
 import { isObject, openIfThere, parseObject, type JsonObject } from '../read/read-jsonl.js';
 import { indexEarlier } from './index-earlier.js';
+import { originalRows } from './original-rows.js';
 import { readStory, type RunStory } from './run-story.js';
 import { sumMoney, type Money } from './sum-money.js';
 import { surveyRows, type RowSurvey } from './survey-rows.js';
@@ -17,6 +18,7 @@ export interface Survey {
   readonly folder: string;
   readonly key: string;
   readonly name: string;
+  /** The first one: a later one may hold but a part of the rows. */
   readonly manifest: string;
   readonly rows: RowSurvey;
   /** Where the superseded results of each row stand, oldest first. */
@@ -38,9 +40,10 @@ export interface Survey {
 export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const [story, money] = [await readStory(disk, folder), await sumMoney(disk, folder)];
   const earlier = await indexEarlier(disk, folder);
-  const rows = await surveyRows(disk, folder, new Set(earlier.keys()));
+  const known = { boughtAgain: earlier, originalRows: await originalRows(disk, folder, story) };
+  const rows = await surveyRows(disk, folder, known);
   const summary = await readSummary(disk, join(folder, 'summary.json'));
-  const manifest = story.starts.at(-1)?.manifest ?? '';
+  const manifest = story.starts[0]?.manifest ?? '';
   const maxCost = story.starts.at(-1)?.maxCost;
   const spans = spansOf(
     story,

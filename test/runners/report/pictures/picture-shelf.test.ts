@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
-import { openShelf, type PictureShelf } from '../../../../runners/report/pictures/picture-shelf.js';
+import { PictureShelf } from '../../../../runners/report/pictures/picture-shelf.js';
 import { drawPicture } from '../../../support/draw-picture.js';
 import { reportFolder } from '../../../support/report-folder.js';
 
@@ -16,7 +16,12 @@ async function shelfWith(mayMake: number): Promise<{ shelf: PictureShelf; folder
   await writeFile(join(folder, 'images', 'a #1.png'), picture);
   await writeFile(join(parent, 'photo.png'), picture);
   return {
-    shelf: await openShelf({ disk: nodeDisk, folder, manifestFolder: parent, mayMake }),
+    shelf: await PictureShelf.open({
+      disk: nodeDisk,
+      folder,
+      manifestFolders: ['/nowhere', parent],
+      mayMake,
+    }),
     folder,
     parent,
   };

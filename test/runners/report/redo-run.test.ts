@@ -1,0 +1,83 @@
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser } from '../../support/browser.js';
+import { millrace } from '../../support/millrace.js';
+import { openWorkplace, type Workplace } from '../../support/workplace.js';
+
+const samples = fileURLToPath(new URL('../../../samples/', import.meta.url));
+
+let place: Workplace;
+let browser: Browser;
+beforeAll(async () => {
+  place = await openWorkplace();
+  browser = await launchBrowser();
+  await cp(join(samples, 'edits.csv'), join(place.folder, 'edits.csv'));
+  await cp(join(samples, 'pictures'), join(place.folder, 'pictures'), { recursive: true });
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await place.remove();
+});
+
+it('a rejected picture is bought again once by the command that the report tells, and lies behind the new one', async () => {
+  const first = await millrace(['run', 'edits.csv', '--local'], { cwd: place.folder });
+  expect(first).toMatchObject({ code: 0 });
+  const before = await place.lines('edits.local.out/results.jsonl');
+
+  const page = await openReport();
+  await page.getByRole('button', { name: 'city-noir, completed' }).click();
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('Black and white, a white frame');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  for (const key of ['End', 'x']) await page.keyboard.press(key);
+  expect(await page.locator('.tray .sums p').textContent()).toContain('2 rows rejected');
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download manifest' }).click();
+  await (await saved).saveAs(join(place.folder, (await saved).suggestedFilename()));
+  const command = (await page.locator('.how code').textContent()) ?? '';
+
+  const args = command.split(' ').slice(1);
+  expect(await millrace(args, { cwd: place.folder })).toMatchObject({ code: 0 });
+  const after = await place.lines('edits.local.out/results.jsonl');
+  expect(after.length).toBe(before.length);
+  expect(changedIds(before, after)).toEqual(['city-noir', 'double-exposure']);
+  expect((await place.lines('edits.local.out/earlier.jsonl')).map(({ id }) => id).sort()).toEqual([
+    'city-noir',
+    'double-exposure',
+  ]);
+
+  expect(await millrace(args, { cwd: place.folder })).toMatchObject({ code: 0 });
+  expect(changedIds(after, await place.lines('edits.local.out/results.jsonl'))).toEqual([]);
+  const bought =
+    (await readFile(join(place.folder, 'edits.local.out/costs.csv'), 'utf8')).trim().split('\n').length - 1;
+  expect(bought).toBe(before.length + 2);
+
+  await page.reload();
+  await page.getByRole('button', { name: /^Bought again/ }).click();
+  await expect
+    .poll(() => page.locator('.frame .id').allTextContents())
+    .toEqual(['city-noir', 'double-exposure']);
+  expect(await page.locator('.frame .number').allTextContents()).toEqual(['3', '12']);
+  expect(await page.locator('.frame.rejected').count()).toBe(0);
+  await page.locator('.frame .result').first().click();
+  expect(await page.locator('.earlier figcaption').textContent()).toContain(
+    'Black and white, brighten by 35',
+  );
+  expect(await page.locator('dialog textarea').inputValue()).toBe('Black and white, a white frame');
+}, 120_000);
+
+async function openReport(): Promise<Page> {
+  const page = await (await browser.newContext({ acceptDownloads: true })).newPage();
+  await page.goto(pathToFileURL(join(place.folder, 'edits.local.out', 'report.html')).href);
+  await page.locator('.frame').first().waitFor();
+  return page;
+}
+
+/** Ids whose job is another one now. */
+function changedIds(before: Record<string, unknown>[], after: Record<string, unknown>[]): unknown[] {
+  const jobs = new Map(before.map(({ id, jobId }) => [id, jobId]));
+  return after.flatMap(({ id, jobId }) => (jobs.get(id) === jobId ? [] : [id])).sort();
+}
