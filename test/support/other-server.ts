@@ -68,6 +68,10 @@ export const onePixel = Buffer.from(
 
 const prices: Record<string, number> = { '1k': 87_500, '2k': 130_000, '4k': 175_000 };
 
+function priceOf({ resolution }: Record<string, unknown>): number {
+  return prices[typeof resolution === 'string' ? resolution : '1k'] ?? 0;
+}
+
 export async function startOtherServer(
   settings: { polls?: number; pictures?: (path: string) => { status: number; body: Buffer } } = {},
 ): Promise<OtherServer> {
@@ -132,7 +136,7 @@ export async function startOtherServer(
       auth,
     }: { endpoint: string; verb: string; input: Record<string, unknown>; path: string; auth: string },
   ): void {
-    const row = String(input['row'] ?? input['prompt']);
+    const row = (input['row'] ?? input['prompt']) as string;
     const nth = (posts.get(row) ?? 0) + 1;
     posts.set(row, nth);
     const behaviour = service.behave(row, { path, nth, input });
@@ -151,10 +155,7 @@ export async function startOtherServer(
       inFlight.delete(row);
       return send(response, 400, { id: jobId, status: 'FAILED', error: 'Failed to download image from URL' });
     }
-    const cost =
-      endpoint.includes('edit') && behaviour !== 'fail'
-        ? (prices[String(input['resolution'] ?? '1k')] ?? 0)
-        : 0;
+    const cost = endpoint.includes('edit') && behaviour !== 'fail' ? priceOf(input) : 0;
     if (behaviour === 'lose-answer') {
       execute(row, cost);
       inFlight.delete(row);
@@ -186,7 +187,7 @@ export async function startOtherServer(
     if (job.behaviour === 'hang' || job.polls < polls)
       return send(response, 200, { id: jobId, status: 'IN_PROGRESS', delayTime: 3 });
     inFlight.delete(job.row);
-    const cost = job.endpoint.includes('edit') ? (prices[String(job.input['resolution'] ?? '1k')] ?? 0) : 0;
+    const cost = job.endpoint.includes('edit') ? priceOf(job.input) : 0;
     send(response, 200, final(jobId, job, cost));
   }
 

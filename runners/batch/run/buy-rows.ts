@@ -3,6 +3,7 @@ import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
 import type { ReplyRecord } from '../journal/record.js';
 import { buyRow, pollRow } from './buy-row.js';
+import { containFault } from './contain-fault.js';
 import { holdRow, refuseRow } from './hold-row.js';
 import { collecting } from './journalled.js';
 import { intentRecord } from './records-of.js';
@@ -70,6 +71,7 @@ function flight(
     const events = concat(noted, fly(run, row)).pipe(
       tap((event) => run.events.next({ type: 'row', id, row: row.row.row, event })),
       untilLeft(row, run.stops),
+      containFault(run, id),
       finalize(() => giveBack(run, row)),
     );
     return concat(

@@ -1,6 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import type { Summary } from '../sinks/summary.js';
 import { writeSummary } from '../sinks/summary-file.js';
+import { describeFault } from './describe-fault.js';
 import { endOf } from './end-of.js';
 import { exitOf } from './exit-of.js';
 import type { Run } from './run.js';
@@ -12,9 +13,10 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   let end = error === undefined ? endOf(run) : worse(endOf(run), exitOf(error));
   const note = (fault: unknown): void => {
     end = worse(end, exitOf(fault));
-    run.log.write('error', { err: describe(fault) }, 'the end of the run could not be written');
+    run.log.write('error', { err: describeFault(fault) }, 'the end of the run could not be written');
   };
-  if (error !== undefined) run.log.write('fatal', { err: describe(error) }, 'the run was ended by an error');
+  if (error !== undefined)
+    run.log.write('fatal', { err: describeFault(error) }, 'the run was ended by an error');
   const { journal, options, projections } = run;
   await projections.finish().catch(note);
   const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };
@@ -34,9 +36,4 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
 /** An error and a stop may both have their say: the one that matters more is told. */
 function worse(one: RunEnd, other: RunEnd): RunEnd {
   return one.exitCode === 0 || rank(other.exitCode) < rank(one.exitCode) ? other : one;
-}
-
-/** Messages alone: other people's errors may carry headers. */
-function describe(error: unknown): { message: string; stack?: string | undefined } {
-  return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
 }

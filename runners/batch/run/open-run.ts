@@ -15,7 +15,7 @@ import { checkIdentity } from './check-identity.js';
 import { checkManifest, type Checked } from './check-manifest.js';
 import { JournalWriter } from './journal-writer.js';
 import { listenTo } from './listen-to.js';
-import { recoverSent } from './recover-sent.js';
+import { isFree, isUnanswered, recoverSent } from './recover-sent.js';
 import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
@@ -97,7 +97,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
     blocked: new Map(),
     formatsTold: new Set(),
     startedAt: now(),
-    toDo: { rows: rowsToDo(checked, journal, taken) },
+    toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };
 }
 
@@ -138,7 +138,7 @@ function ledgerOf(
   polled: ReadonlyMap<string, number | null>,
 ) {
   const { spent, unknown } = recovered.totals;
-  const pending = [...recovered.pending.values()].filter(({ status }) => status !== 'replied');
+  const pending = [...recovered.pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
   const again = [...polled.values()].reduce<number>((sum, price) => sum + (price ?? 0), 0);
   const ledger = options.ledger({
     spent: spent.reported + spent.estimated,
@@ -146,7 +146,7 @@ function ledgerOf(
     reserved: [...pending.map(({ id, price }) => [id, price] as const), ...polled],
     ...(options.maxCostUsd !== undefined && { capUsd: options.maxCostUsd }),
   });
-  for (const { id, status } of pending) if (status === 'sent') ledger.keepUnknown(id);
+  for (const row of pending) if (isUnanswered(row)) ledger.keepUnknown(row.id);
   return ledger;
 }
 

@@ -55,13 +55,13 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
   return { held, doubled };
 }
 
-/** Also an id that was noted by hand and not kept. */
-function isUnanswered({ status, jobId }: PendingRow): boolean {
+/** A request was out, and no answer is known. Also an id that was noted by hand and not kept. */
+export function isUnanswered({ status, jobId }: PendingRow): boolean {
   return status === 'sent' || (status === 'accepted' && jobId === undefined);
 }
 
 /** Nothing was bought by it. */
-function isFree({ intent }: PendingRow): boolean {
+export function isFree({ intent }: PendingRow): boolean {
   return intent.takes !== undefined || isRead(intent);
 }
 

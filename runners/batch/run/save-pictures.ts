@@ -7,6 +7,7 @@ import { DiskFault } from '../disk/disk-fault.js';
 import type { PurchaseFacts, ReplyRecord, SavedImage } from '../journal/record.js';
 import type { EndedRow } from '../sinks/ended-row.js';
 import { expiryOf } from '../sinks/result-line.js';
+import { containFault } from './contain-fault.js';
 import { endRow, noteDiskFault } from './end-row.js';
 import { notePicture } from './note-picture.js';
 import { PicturePool } from './picture-pool.js';
@@ -23,7 +24,10 @@ export function savePictures(run: Run): OperatorFunction<SettledRow, EndedRow> {
   return mergeMap((row) => {
     const work = (): Promise<Saving> =>
       run.stops.leaves('saves') ? Promise.resolve('left') : save(run, row);
-    return pool.run(work, row.free).pipe(concatMap((saving) => end(run, row, saving)));
+    return pool.run(work, row.free).pipe(
+      concatMap((saving) => end(run, row, saving)),
+      containFault(run, row.row.id),
+    );
   });
 }
 

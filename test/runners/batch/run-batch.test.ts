@@ -62,7 +62,9 @@ describe('300 edits and 400 jobs of which some fail', () => {
     };
     const resolutions = ['1k', '2k', '4k'];
     folder.manifest([
-      ...Array.from({ length: 300 }, (_, index) => edit(`edit-${index}`, { resolution: resolutions[index % 3] })),
+      ...Array.from({ length: 300 }, (_, index) =>
+        edit(`edit-${index}`, { resolution: resolutions[index % 3] }),
+      ),
       ...Array.from({ length: 400 }, (_, index) => ({
         id: `job-${index}`,
         endpoint: 'echo',
@@ -83,7 +85,11 @@ describe('300 edits and 400 jobs of which some fail', () => {
 
     const lines = folder.costs();
     const cents = (source: string): number =>
-      Math.round(lines.filter((line) => line['source'] === source).reduce((sum, line) => sum + Number(line['cost']), 0) * 1e6);
+      Math.round(
+        lines
+          .filter((line) => line['source'] === source)
+          .reduce((sum, line) => sum + Number(line['cost']), 0) * 1e6,
+      );
     expect(cents('reported') + cents('unknown')).toBe(server.billed);
     expect(summary.cost.reported * 1e6).toBeCloseTo(cents('reported'), 0);
     expect(summary.cost.unknown * 1e6).toBeCloseTo(cents('unknown'), 0);

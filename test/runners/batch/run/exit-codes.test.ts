@@ -1,0 +1,366 @@
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { LockError } from '../../../../runners/batch/lock/lock-error.js';
+import { runBatch, type RunEvent, type StopOrder } from '../../../../runners/batch/run-batch.js';
+import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+import { paperRun, type PaperRun } from '../../../support/paper-run.js';
+
+const edit = (id: string, more: object = {}) => ({
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt: id,
+  ...more,
+});
+const job = (id: string, more: object = {}) => ({ id, endpoint: 'echo', input: { row: id }, ...more });
+const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(`job-${index}`));
+
+function ids(run: PaperRun, name: string): unknown[] {
+  return run.lines(name).map(({ id }) => id);
+}
+
+describe('exit 0', () => {
+  it('every row completed, and nothing to do at the next start', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), job('b')]);
+    expect(await run.start()).toMatchObject({ exitCode: 0, reason: '2 rows completed.' });
+    const again = await run.start();
+    expect(again).toMatchObject({ exitCode: 0, reason: 'Nothing to do: every row had ended before.' });
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect(again.summary).toMatchObject({ starts: 2, rows: { total: 2, completed: 2, toDo: 0 } });
+  });
+
+  it('a manifest without rows', async () => {
+    const run = paperRun();
+    run.manifest('id,endpoint,input.row\n');
+    expect((await run.start()).exitCode).toBe(0);
+  });
+});
+
+describe('exit 1', () => {
+  it('some rows failed; a start that has nothing to do is no failure', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === 'b' ? 'fail' : 'complete');
+    run.manifest([job('a'), job('b')]);
+    const end = await run.start();
+    expect(end.exitCode).toBe(1);
+    expect(end.reason).toContain('1 of 2 rows failed');
+    expect(end.reason).toContain('--retry failed');
+    expect((await run.start()).exitCode).toBe(0);
+  });
+});
+
+describe('exit 2', () => {
+  it('invalid rows: each is named, nothing is sent, no folder is made', async () => {
+    const run = paperRun();
+    run.manifest([job('a'), edit('b', { resolution: '8k' }), { id: 'c', kind: 'dance' }]);
+    const end = await run.start();
+    expect(end.exitCode).toBe(2);
+    expect(end.reason).toMatch(/line 2 .*8k.*line 3 /s);
+    expect(run.service.posts).toEqual([]);
+    expect(run.disk.paths()).toEqual(['/work/manifest.jsonl']);
+  });
+
+  it('another service, or the emulator, than the run was begun with', async () => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    await run.start();
+    const other = await run.start({ baseUrl: 'https://other.test' });
+    expect(other).toMatchObject({ exitCode: 2 });
+    expect(other.reason).toContain('https://paper.test');
+    const identity = { baseUrl: 'https://paper.test', lbBaseUrl: '', local: true };
+    expect((await run.start({ identity })).exitCode).toBe(2);
+  });
+
+  it.each([
+    [{ only: ['a', 'nobody'] }, '"nobody"'],
+    [{ concurrency: 0 }, 'concurrency'],
+    [{ retry: ['sometimes'] }, 'sometimes'],
+    [{ maxCostUsd: 1 }, 'no known price'],
+    [{ confirm: () => false }, 'not started'],
+  ])('%j', async (options, said) => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    const end = await run.start(options);
+    expect(end.exitCode).toBe(2);
+    expect(end.reason).toContain(said);
+    expect(run.service.posts).toEqual([]);
+  });
+
+  it('a manifest that is missing', async () => {
+    const run = paperRun();
+    const end = await run.start({ manifest: { path: '/work/none.csv' } });
+    expect(end.exitCode).toBe(2);
+    expect(end.reason).toContain('/work/none.csv');
+  });
+
+  it('a host that is missing', async () => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    const { baseUrl: _none, ...options } = run.options();
+    expect((await run.follow(runBatch(options))).reason).toContain('base_url');
+  });
+});
+
+describe('exit 3', () => {
+  it('the cap: what is in flight ends, rows beyond have no outcome, a higher cap goes on', async () => {
+    const run = paperRun();
+    run.manifest(['a', 'b', 'c', 'd', 'e'].map((id) => edit(id)));
+    const end = await run.start({ maxCostUsd: 0.2, concurrency: 1 });
+    expect(end.exitCode).toBe(3);
+    expect(end.reason).toContain('$0.20');
+    expect(end.summary).toMatchObject({
+      rows: { completed: 2, failed: 0, toDo: 3 },
+      cost: { reported: 0.175 },
+    });
+    expect((await run.start({ maxCostUsd: 1 })).exitCode).toBe(0);
+    expect(ids(run, 'results.jsonl').sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('the first row that does not fit stops the run, though a cheaper one behind it would fit', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b', { resolution: '4k' }), edit('c')]);
+    const end = await run.start({ maxCostUsd: 0.2, concurrency: 1 });
+    expect(end.exitCode).toBe(3);
+    expect(run.service.posts).toEqual(['a']);
+  });
+
+  it('counts what earlier starts spent, and what is held as unknown', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === 'b' ? 'lose-answer' : 'complete');
+    run.manifest([edit('a'), edit('b'), edit('c')]);
+    await run.start({ only: ['a', 'b'] });
+    const end = await run.start({ maxCostUsd: 0.2 });
+    expect(end.exitCode).toBe(3);
+    expect(run.service.posts).toEqual(['a', 'b']);
+  });
+});
+
+describe('exit 4', () => {
+  it('a refused key: nothing more is sent, what was accepted is polled to its end', async () => {
+    const run = paperRun();
+    const refusal = { status: 401, body: { error: 'invalid key' } };
+    run.service.behave = (row) => (row === 'job-0' ? 'complete' : refusal);
+    run.manifest(jobs(50));
+    const end = await run.start({ concurrency: 2 });
+    expect(end.exitCode).toBe(4);
+    expect(end.reason).toContain('invalid key');
+    expect(ids(run, 'results.jsonl')).toEqual(['job-0']);
+    expect(run.lines('failures.jsonl')).toEqual([]);
+    expect(run.service.posts).toEqual(['job-0']);
+    expect(end.summary.rows.toDo).toBe(49);
+  });
+
+  it('an unknown endpoint is blocked after the first refusal; when none is left the run stops', async () => {
+    const run = paperRun();
+    let asked = 0;
+    run.service.behave = () => {
+      asked++;
+      return { status: 404, body: { error: 'no such endpoint' } };
+    };
+    run.manifest(jobs(500));
+    const end = await run.start({ concurrency: 4 });
+    expect(end.exitCode).toBe(4);
+    expect(asked).toBeLessThanOrEqual(4);
+    expect(end.summary.rows).toMatchObject({ failed: 0, toDo: 500 });
+  });
+
+  it('rows of other endpoints go on', async () => {
+    const run = paperRun();
+    run.service.behave = (row) =>
+      row.startsWith('gone') ? { status: 404, body: { error: 'none' } } : 'complete';
+    run.manifest([
+      job('gone-1', { endpoint: 'gone' }),
+      job('a'),
+      job('gone-2', { endpoint: 'gone' }),
+      job('b'),
+    ]);
+    const end = await run.start({ concurrency: 1 });
+    expect(end.exitCode).toBe(4);
+    expect(end.reason).toContain('"gone"');
+    expect(ids(run, 'results.jsonl')).toEqual(['a', 'b']);
+    expect(end.summary.rows.toDo).toBe(2);
+  });
+
+  it('a certificate that is not right', async () => {
+    const run = paperRun();
+    run.service.behave = () => 'insecure';
+    run.manifest(jobs(20));
+    const end = await run.start({ concurrency: 2 });
+    expect(end.exitCode).toBe(4);
+    expect(end.summary.rows.toDo).toBe(20);
+  });
+});
+
+describe('exit 5', () => {
+  it.each([{ count: 3 }, { percent: 15 }])('--halt %j', async (halt) => {
+    const run = paperRun();
+    run.service.behave = () => 'fail';
+    run.manifest(jobs(20));
+    const end = await run.start({ halt, concurrency: 1 });
+    expect(end.exitCode).toBe(5);
+    expect(run.lines('failures.jsonl')).toHaveLength(3);
+    expect(end.summary.rows.toDo).toBe(17);
+  });
+});
+
+describe('exit 6', () => {
+  it('rows are held because they may have been accepted', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === 'b' ? 'lose-answer' : row === 'c' ? 'fail' : 'complete');
+    run.manifest([edit('a'), edit('b'), job('c')]);
+    const end = await run.start();
+    expect(end.exitCode).toBe(6);
+    expect(end.reason).toContain('settle');
+    expect(end.summary).toMatchObject({
+      failures: { unknown: 1, 'job-failed': 1 },
+      cost: { unknown: 0.0875 },
+    });
+    expect((await run.start()).exitCode).toBe(0);
+    expect(run.service.executions.get('b')).toBe(1);
+  });
+});
+
+describe('exit 69', () => {
+  it.each(['unreachable', 'busy'] as const)('nothing gets through: %s', async (behaviour) => {
+    const run = paperRun();
+    run.service.behave = () => behaviour;
+    run.manifest(jobs(1_000));
+    const end = await run.start();
+    expect(end.exitCode).toBe(69);
+    expect(run.service.posts).toEqual([]);
+    expect(end.summary).toMatchObject({
+      rows: { failed: 0, toDo: 1_000 },
+      cost: { reported: 0, unknown: 0 },
+    });
+  });
+
+  it('a row whose tries are used up tries anew while others get through', async () => {
+    const run = paperRun();
+    run.service.behave = (row, nth) => (row === 'job-3' && nth < 12 ? 'busy' : 'complete');
+    run.manifest(jobs(200));
+    const end = await run.start({ concurrency: 4, retries: 1 });
+    expect(end.exitCode).toBe(0);
+    expect(run.service.executions.size).toBe(200);
+  });
+});
+
+describe('exit 74', () => {
+  it.each(['journal.jsonl', 'results.jsonl', 'costs.csv'])(
+    'the disk is full for %s, and the run goes on later',
+    async (path) => {
+      const run = paperRun();
+      run.manifest(jobs(30));
+      const manifest = run.disk.peek('/work/manifest.jsonl') ?? '';
+      run.disk = new ForgetfulDisk({
+        faults: [{ code: 'ENOSPC', call: 'write', path, nth: 9, lasting: true }],
+      });
+      run.disk.plant('/work/manifest.jsonl', manifest);
+      const end = await run.start({ concurrency: 2 });
+      expect(end.exitCode).toBe(74);
+      expect(end.reason).toContain(path);
+      expect(run.service.executions.size).toBeLessThan(30);
+      run.disk.heal();
+      const again = await run.start({ concurrency: 2 });
+      expect([0, 6]).toContain(again.exitCode);
+      expect([...ids(run, 'results.jsonl'), ...ids(run, 'failures.jsonl')]).toHaveLength(30);
+      expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
+    },
+  );
+
+  it('a folder of pictures that is a link', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    run.disk.plant('/work/out/images', 'in the way');
+    const end = await run.start();
+    expect(end.exitCode).toBe(74);
+    expect(run.service.posts).toEqual([]);
+  });
+});
+
+describe('exit 75', () => {
+  it('another process holds the run', async () => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    const hold = () => Promise.reject(new LockError('held', 'The run is held by process 7'));
+    expect(await run.start({ hold })).toMatchObject({ exitCode: 75, reason: 'The run is held by process 7' });
+  });
+});
+
+describe('exit 70', () => {
+  it('a fault of millrace itself ends the run, and the next start goes on', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), job('b'), ...jobs(20)]);
+    const random = (): number => {
+      throw new Error('chance is broken');
+    };
+    run.service.behave = (row) => (row === 'b' ? 'busy' : 'complete');
+    const end = await run.start({ random, concurrency: 2 });
+    expect(end.exitCode).toBe(70);
+    expect(run.text('run.log')).toContain('chance is broken');
+    // What was paid for and on its way is not given up.
+    expect(run.lines('journal.jsonl').filter(({ k, id }) => k === 'reply' && id === 'a')).toHaveLength(1);
+    run.service.behave = () => 'complete';
+    expect((await run.start()).summary.rows).toMatchObject({ completed: 21, toDo: 0 });
+    expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
+  });
+});
+
+describe('exit 130 and 143', () => {
+  async function interrupted(orders: readonly StopOrder[], sync: boolean) {
+    const run = paperRun();
+    run.service.behave = (row) => (row === 'job-1' ? 'hang' : 'complete');
+    run.manifest(jobs(40).map((row) => ({ ...row, mode: undefined })));
+    const stop = new Subject<StopOrder>();
+    let accepted = 0;
+    const watch = (event: RunEvent): void => {
+      if (event.type === 'row' && event.event.type === 'accepted' && ++accepted === 3)
+        for (const order of orders) stop.next(order);
+    };
+    const manifest = { path: '/work/manifest.jsonl', ...(sync && { mode: 'sync' as const }) };
+    const end = await run.follow(runBatch(run.options({ stop, concurrency: 3, manifest })), watch);
+    return { run, end };
+  }
+
+  it('the first stop leaves journalled ids, and the next start polls them before it sends anything', async () => {
+    const { run, end } = await interrupted([{ how: 'graceful', exitCode: 143 }], false);
+    expect(end.exitCode).toBe(143);
+    expect(run.service.posts).toHaveLength(3);
+    expect(run.lines('failures.jsonl')).toEqual([]);
+    const before = run.service.gets.length;
+    run.service.behave = () => 'complete';
+    const again = await run.start({ timeoutMs: 60_000 });
+    expect(run.service.gets.slice(before, before + 3).sort()).toEqual([
+      'job-job-0-1',
+      'job-job-1-1',
+      'job-job-2-1',
+    ]);
+    expect(again.summary.failures).toEqual({ deadline: 1 });
+    expect(run.lines('results.jsonl')).toHaveLength(39);
+    expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
+  });
+
+  it('a second stop ends at once, and can be gone on with', async () => {
+    const { run, end } = await interrupted(['graceful', 'now'], false);
+    expect(end.exitCode).toBe(130);
+    run.service.behave = () => 'complete';
+    await run.start({ timeoutMs: 60_000 });
+    expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
+    expect(run.lines('results.jsonl')).toHaveLength(39);
+  });
+
+  it('a reply of /runsync that is on its way is paid for, and awaited', async () => {
+    const run = paperRun();
+    run.manifest(['a', 'b', 'c', 'd'].map((id) => edit(id)));
+    const stop = new Subject<StopOrder>();
+    const watch = (event: RunEvent): void => {
+      if (event.type === 'row' && event.event.type === 'submitting') stop.next('graceful');
+    };
+    const end = await run.follow(runBatch(run.options({ stop, concurrency: 1 })), watch);
+    expect(end.exitCode).toBe(130);
+    expect(run.service.posts).toEqual(['a']);
+    expect((await run.start()).exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'b', 'c', 'd']);
+    expect(ids(run, 'results.jsonl')).toContain('a');
+  });
+});

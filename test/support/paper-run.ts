@@ -1,0 +1,121 @@
+import { VirtualTimeScheduler } from 'rxjs';
+import { runBatch, type RunBatchOptions, type RunEvent } from '../../runners/batch/run-batch.js';
+import { fixed } from '../../src/policy/fixed.js';
+import { ForgetfulDisk, type ForgetfulDiskOptions } from './forgetful-disk.js';
+import { paperService, type PaperService } from './paper-service.js';
+
+/** A run with nothing real in it: disk, service and time are in memory. */
+export interface PaperRun {
+  readonly service: PaperService;
+  readonly scheduler: VirtualTimeScheduler;
+  disk: ForgetfulDisk;
+  manifest(rows: readonly object[] | string): void;
+  /** Starts the run, and lets time pass until it has ended. */
+  start(options?: Partial<RunBatchOptions>): Promise<PaperEnd>;
+  /** Lets time pass until the events come to an end. */
+  follow(run: AsyncIterable<RunEvent>, watch?: (event: RunEvent) => void): Promise<PaperEnd>;
+  options(options?: Partial<RunBatchOptions>): RunBatchOptions;
+  text(name: string): string;
+  lines(name: string): Record<string, unknown>[];
+  costs(): Record<string, string>[];
+}
+
+export interface PaperEnd {
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly summary: NonNullable<Extract<RunEvent, { type: 'finished' }>['summary']>;
+  readonly events: RunEvent[];
+}
+
+const out = '/work/out';
+
+export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
+  const scheduler = new VirtualTimeScheduler();
+  scheduler.frame = Date.UTC(2027, 0, 1);
+  const service = paperService(scheduler);
+  let path = '';
+  const run: PaperRun = {
+    service,
+    scheduler,
+    disk: new ForgetfulDisk(diskOptions),
+    manifest(rows) {
+      path = typeof rows === 'string' ? '/work/manifest.csv' : '/work/manifest.jsonl';
+      run.disk.plant(
+        path,
+        typeof rows === 'string' ? rows : rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+      );
+    },
+    options: (options = {}) => ({
+      manifest: { path },
+      out,
+      baseUrl: 'https://paper.test',
+      lbBaseUrl: 'https://paper.test',
+      apiKey: 'canary-key-5f1e0c7a9b',
+      disk: run.disk,
+      transport: service.transport,
+      saveFrom: service.download,
+      scheduler,
+      random: () => 0.5,
+      schedule: fixed(100, scheduler),
+      hold: () => Promise.resolve({ release: () => Promise.resolve() }),
+      ...options,
+    }),
+    start: (options = {}) => run.follow(runBatch(run.options(options))),
+    follow: (events, watch) => followed(events, scheduler, watch),
+    text: (name) => run.disk.peek(`${out}/${name}`)?.toString() ?? '',
+    lines: (name) =>
+      run
+        .text(name)
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    costs: () => readCosts(run.text('costs.csv')),
+  };
+  return run;
+}
+
+async function followed(
+  events: AsyncIterable<RunEvent>,
+  scheduler: VirtualTimeScheduler,
+  watch: (event: RunEvent) => void = () => undefined,
+): Promise<PaperEnd> {
+  const seen: RunEvent[] = [];
+  let hasEnded = false;
+  const listening = (async () => {
+    for await (const event of events) {
+      seen.push(event);
+      watch(event);
+    }
+    hasEnded = true;
+  })();
+  while (!hasEnded) {
+    await settled();
+    passTime(scheduler);
+  }
+  await listening;
+  const last = seen.at(-1);
+  if (last?.type !== 'finished') throw new Error('the run did not finish');
+  const { exitCode, reason, summary } = last;
+  return { exitCode, reason, summary: summary as PaperEnd['summary'], events: seen };
+}
+
+/** To the next timer, when nothing else is left to be done. */
+function passTime(scheduler: VirtualTimeScheduler): void {
+  const next = scheduler.actions[0];
+  if (next === undefined) return;
+  scheduler.maxFrames = next.delay;
+  scheduler.flush();
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Plain cells only. */
+function readCosts(text: string): Record<string, string>[] {
+  const [head = '', ...lines] = text.trimEnd().split('\n');
+  const names = head.split(',');
+  return lines.map((line) =>
+    Object.fromEntries(line.split(',').map((cell, index) => [names[index] ?? '', cell])),
+  );
+}
