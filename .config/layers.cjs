@@ -10,13 +10,32 @@ const rooms = {
   'runners/batch/manifest': ['src/contract', 'runners/batch/disk'],
   'runners/batch/lock': ['src/contract', 'runners/batch/disk'],
   'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
-  'runners/batch/journal': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest', 'runners/batch/ledger'],
-  'runners/batch/artifacts': ['src/contract', 'src/policy', 'src/transport', 'runners/batch/disk', 'runners/batch/manifest'],
+  'runners/batch/journal': [
+    'src/contract',
+    'runners/batch/disk',
+    'runners/batch/manifest',
+    'runners/batch/ledger',
+  ],
+  'runners/batch/artifacts': [
+    'src/contract',
+    'src/policy',
+    'src/transport',
+    'runners/batch/disk',
+    'runners/batch/manifest',
+  ],
   'runners/batch/log': ['src/contract', 'runners/batch/disk'],
-  'runners/batch/sinks': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest', 'runners/batch/ledger', 'runners/batch/journal'],
+  'runners/batch/sinks': [
+    'src/contract',
+    'runners/batch/disk',
+    'runners/batch/manifest',
+    'runners/batch/ledger',
+    'runners/batch/journal',
+  ],
   'runners/batch/run': [
     ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
-    ...['disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'].map((room) => `runners/batch/${room}`),
+    ...['disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'].map(
+      (room) => `runners/batch/${room}`,
+    ),
   ],
 };
 const owners = {
@@ -55,7 +74,13 @@ const owner = ([name, room]) => ({
 
 module.exports = {
   forbidden: [
-    { name: 'no-cycle', severity: 'error', comment: 'A cycle hides which part is the base of which.', from: {}, to: { circular: true } },
+    {
+      name: 'no-cycle',
+      severity: 'error',
+      comment: 'A cycle hides which part is the base of which.',
+      from: {},
+      to: { circular: true },
+    },
     {
       name: 'library-stands-alone',
       severity: 'error',
@@ -84,6 +109,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'node', 'default'],
+    },
   },
 };

@@ -9,7 +9,14 @@ const emulator = await startEmulator({ functionsFile, files: dirname(path), late
 const { baseUrl, lbBaseUrl, apiKey } = emulator;
 const identity = { baseUrl, lbBaseUrl, local: true };
 
-for await (const event of runBatch({ manifest: { path }, out: 'out/jobs', baseUrl, lbBaseUrl, apiKey, identity })) {
+for await (const event of runBatch({
+  manifest: { path },
+  out: 'out/jobs',
+  baseUrl,
+  lbBaseUrl,
+  apiKey,
+  identity,
+})) {
   if (event.type === 'ended') console.log(`row ${event.row} ${event.id}: ${event.status}`);
   if (event.type === 'warning') console.log(event.message);
   if (event.type === 'finished') console.log(event.reason);
