@@ -354,7 +354,7 @@ function openFiles(folder: string) {
 function journalWriter(file: WriteStream): (record: object) => Promise<void> {
   let n = 0;
   return (record) => {
-    const head = JSON.stringify({ ...record, n: ++n }).slice(0, -1);
+    const head = JSON.stringify({ n: ++n, ...record }).slice(0, -1);
     return lineText(file, `${head},"c":"${(crc32(head) >>> 0).toString(16).padStart(8, '0')}"}`);
   };
 }

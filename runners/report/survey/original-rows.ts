@@ -2,10 +2,8 @@ import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readJsonl } from '../read/read-jsonl.js';
 import { numberOr } from './number-or.js';
+import { recordKind } from './record-kind.js';
 import type { RunStory } from './run-story.js';
-
-const intentHead = Buffer.from('{"k":"intent"');
-const startHead = Buffer.from('{"k":"start"');
 
 /**
  * The row numbers that rows had in the run's first manifest, by id, for those that a later manifest (one of rejected
@@ -23,20 +21,16 @@ export async function originalRows(
   let manifest = first.manifest;
   for await (const { value } of sends(disk, folder)) {
     if (value['k'] === 'start') manifest = String(value['manifest']);
-    else if (manifest !== first.manifest) moved.add(String(value['id']));
+    else if (value['k'] === 'intent' && manifest !== first.manifest) moved.add(String(value['id']));
   }
   for await (const { value } of sends(disk, folder)) {
     const id = String(value['id']);
-    if (moved.has(id) && !rows.has(id)) rows.set(id, numberOr(value['row'], 0));
+    if (value['k'] === 'intent' && moved.has(id) && !rows.has(id)) rows.set(id, numberOr(value['row'], 0));
   }
   return rows;
 }
 
 function sends(disk: Disk, folder: string): ReturnType<typeof readJsonl> {
-  const wanted = (line: Buffer): boolean => startsWith(line, intentHead) || startsWith(line, startHead);
+  const wanted = (line: Buffer): boolean => ['intent', 'start', undefined].includes(recordKind(line));
   return readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted);
-}
-
-function startsWith(line: Buffer, head: Buffer): boolean {
-  return line.subarray(0, head.length).equals(head);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, readJsonl, type JsonObject } from '../read/read-jsonl.js';
 import { numberOr } from './number-or.js';
+import { recordKind } from './record-kind.js';
 
 /** What the journal tells of the run as a whole. Times in ms since the epoch. */
 export interface RunStory {
@@ -22,16 +23,13 @@ export interface RunStart {
 }
 
 /** The records that are most of the journal and tell nothing here are not even parsed. */
-const passedOver = ['intent', 'refused', 'accepted', 'reply', 'reopen'].map((kind) =>
-  Buffer.from(`{"k":"${kind}"`),
-);
+const told = new Set([undefined, 'start', 'stop', 'outcome']);
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: RunStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
   const statusCalls: number[] = [];
-  const wanted = (line: Buffer): boolean =>
-    !passedOver.some((head) => line.subarray(0, head.length).equals(head));
+  const wanted = (line: Buffer): boolean => told.has(recordKind(line));
   for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
     if (value['k'] === 'outcome') statusCalls.push(numberOr(value['statusCalls'], 0));
     if (value['k'] === 'start') starts.push(startOf(value));
