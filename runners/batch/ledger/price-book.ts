@@ -33,12 +33,16 @@ export interface PriceBook {
   observe(row: Priced, reported: MicroDollars): 'as-expected' | PriceMismatch;
   /** What a finished purchase without a reported price must have cost. `null`: the book cannot tell. */
   estimate(row: Priced, executionTimeMs: number | undefined): MicroDollars | null;
+  /** How much dearer than the book's price the highest reported one is: 0.1 for 10 %; 0 where there is nothing to compare. */
+  driftOf(row: Priced): number;
   /** The prices used, for the summary: by `kind endpoint resolution`, the highest reported one beside the book's. */
   table(): PriceTable;
 }
 
 export interface PriceTable {
   readonly book: PriceList;
+  /** Reckoned with where the book has no price. */
+  readonly assumed?: MicroDollars;
   readonly reported: readonly (Priced & {
     readonly expected: MicroDollars | null;
     readonly highest: MicroDollars;
@@ -70,7 +74,12 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
       if (expected === null || expected === reported || (known.warned && !isDearer)) return 'as-expected';
       const first = !known.warned;
       known.warned = true;
-      return { expected, reported, first, drift: expected === 0 ? Infinity : reported / expected - 1 };
+      return { expected, reported, first, drift: driftFrom(expected, reported) };
+    },
+    driftOf(row) {
+      const expected = listedPrice(list, row);
+      const highest = seen.get(keyOf(row))?.highest;
+      return expected === null || highest === undefined ? 0 : Math.max(driftFrom(expected, highest), 0);
     },
     estimate(row, executionTimeMs) {
       const price = list.endpoints.get(row.endpoint);
@@ -89,6 +98,11 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
   };
 }
 
+function driftFrom(expected: MicroDollars, reported: MicroDollars): number {
+  if (expected === 0) return reported === 0 ? 0 : Infinity;
+  return reported / expected - 1;
+}
+
 function listedPrice(list: PriceList, row: Priced): MicroDollars | null {
   if (row.kind === 'route') return list.route;
   const named = list.endpoints.get(row.endpoint);
@@ -102,9 +116,9 @@ function endpointPrice(price: EndpointPrice, row: Priced): MicroDollars | null {
   return price.reserveSeconds === undefined ? null : perSecond(price.perSecond, price.reserveSeconds);
 }
 
-/** Rounded up: a reservation must not be short by a millionth. */
-function perSecond(price: MicroDollars, seconds: number): MicroDollars {
-  return Math.ceil(price * seconds);
+/** Rounded up: a reservation must not be short by a millionth. What binary fractions add is no such millionth. */
+function perSecond(price: number, seconds: number): MicroDollars {
+  return Math.ceil(price * seconds - 1e-6);
 }
 
 function resolutionOf({ resolution }: Priced): string {

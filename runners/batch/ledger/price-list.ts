@@ -7,16 +7,16 @@ const usd = z.number().nonnegative().max(100_000);
 const byResolution = z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usd);
 
 const endpointPrice = z.union([
-  z.strictObject({ perPicture: byResolution }),
-  z.strictObject({ perJob: usd }),
-  z.strictObject({ perSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() }),
+  z.strictObject({ usdPerPicture: byResolution }),
+  z.strictObject({ usdPerJob: usd }),
+  z.strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() }),
 ]);
 
 /** A price file, in US dollars: what is not named keeps its default. */
 export const priceFileSchema = z.strictObject({
   /** Edits on endpoints that are not named. */
   edit: byResolution.optional(),
-  /** By endpoint id. */
+  /** By endpoint id: a price a picture, a price a job, or a price a second of `executionTime`. */
   endpoints: z.record(z.string(), endpointPrice).optional(),
   /** One call of a load-balanced route. */
   route: usd.optional(),
@@ -25,6 +25,8 @@ export type PriceFile = z.infer<typeof priceFileSchema>;
 
 /** Prices in millionths of a dollar. */
 export interface PriceList {
+  /** Where it is from: `published`, or a file's name. */
+  readonly name: string;
   readonly edit: Readonly<Record<string, MicroDollars>>;
   readonly endpoints: ReadonlyMap<string, EndpointPrice>;
   readonly route: MicroDollars | null;
@@ -34,11 +36,12 @@ export type EndpointPrice =
   | { readonly perPicture: Readonly<Record<string, MicroDollars>> }
   | { readonly perJob: MicroDollars }
   /** `reserveSeconds`: the execution time that is reserved for; without it the price is unknown before the end. */
-  | { readonly perSecond: MicroDollars; readonly reserveSeconds?: number };
+  | { readonly perSecond: number; readonly reserveSeconds?: number };
 
 /** The published prices (spec 8), with those of a price file over them. */
-export function toPriceList(file: PriceFile = {}): PriceList {
+export function toPriceList(file: PriceFile = {}, name = 'published'): PriceList {
   return {
+    name,
     edit: { ...imageEditPrices, ...inMicroDollars(file.edit ?? {}) },
     endpoints: new Map(
       Object.entries(file.endpoints ?? {}).map(([id, price]) => [id, toEndpointPrice(price)]),
@@ -48,12 +51,18 @@ export function toPriceList(file: PriceFile = {}): PriceList {
 }
 
 function toEndpointPrice(price: z.infer<typeof endpointPrice>): EndpointPrice {
-  if ('perPicture' in price) return { perPicture: inMicroDollars(price.perPicture) };
-  if ('perJob' in price) return { perJob: toMicroDollars(price.perJob) };
-  const perSecond = toMicroDollars(price.perSecond);
-  return price.reserveSeconds === undefined
-    ? { perSecond }
-    : { perSecond, reserveSeconds: price.reserveSeconds };
+  if ('usdPerPicture' in price) return { perPicture: inMicroDollars(price.usdPerPicture) };
+  if ('usdPerJob' in price) return { perJob: toMicroDollars(price.usdPerJob) };
+  const { usdPerSecond, reserveSeconds } = price;
+  return {
+    perSecond: inMillionths(usdPerSecond),
+    ...(reserveSeconds !== undefined && { reserveSeconds }),
+  };
+}
+
+/** A second may cost less than a millionth of a dollar: fractions of one are kept, to a thousandth. */
+function inMillionths(usdPerSecond: number): number {
+  return Math.round(usdPerSecond * 1e9) / 1e3;
 }
 
 function inMicroDollars(prices: Readonly<Record<string, number>>): Record<string, MicroDollars> {

@@ -17,5 +17,5 @@ export function readPriceFile(text: string, name: string): PriceList {
   }
   const checked = priceFileSchema.safeParse(parsed);
   if (!checked.success) throw new MillraceError('price-file', `${name}: ${z.prettifyError(checked.error)}`);
-  return toPriceList(checked.data);
+  return toPriceList(checked.data, name);
 }

@@ -126,6 +126,20 @@ describe('openDayLedger', () => {
     expect(one.snapshot()).toMatchObject({ spent: 60 * 50 * 2 + 5, reserved: 1 });
   });
 
+  it('answers though the history cannot be left out for now', async () => {
+    const made = machine({ faults: [{ code: 'ENOSPC', call: 'rename', nth: 1 }] });
+    const ledger = made.open('/one', 1);
+    const fill = async (name: string): Promise<void> => {
+      await Promise.all(Array.from({ length: 2_000 }, (_, row) => ledger.reserve(`${name}-${row}`, 1)));
+      await Promise.all(Array.from({ length: 2_000 }, (_, row) => ledger.settle(`${name}-${row}`, 1)));
+    };
+    await fill('first');
+    expect(made.disk.peek(path)!.length).toBeGreaterThan(1 << 18);
+    await fill('second');
+    expect(made.disk.peek(path)!.length).toBeLessThan(1 << 18);
+    expect(ledger.snapshot()).toMatchObject({ spent: 4_000, reserved: 0 });
+  });
+
   it('refuses a file that is damaged, and says what to do', async () => {
     const made = machine();
     await made.open('/one').reserve('a', 1);

@@ -33,10 +33,10 @@ describe('createPriceBook', () => {
       toPriceList({
         edit: { '2k': 0.2 },
         endpoints: {
-          mine: { perPicture: { '1k': 0.01, '2k': 0.02 } },
-          upscale: { perJob: 0.05 },
-          slow: { perSecond: 0.00034, reserveSeconds: 20 },
-          open: { perSecond: 0.00034 },
+          mine: { usdPerPicture: { '1k': 0.01, '2k': 0.02 } },
+          upscale: { usdPerJob: 0.05 },
+          slow: { usdPerSecond: 0.00034, reserveSeconds: 20 },
+          open: { usdPerSecond: 0.00034 },
         },
         route: 0.001,
       }),
@@ -108,6 +108,26 @@ describe('createPriceBook', () => {
 
   it('sees an infinite drift where nothing was expected', () => {
     expect(createPriceBook(toPriceList({ route: 0 })).observe(route, 1)).toMatchObject({ drift: Infinity });
+  });
+
+  it('tells how much dearer than the book the highest reported price is', () => {
+    const book = createPriceBook();
+    expect(book.driftOf(edit)).toBe(0);
+    book.observe(edit, 120_000);
+    expect(book.driftOf(edit)).toBe(0);
+    book.observe(edit, 143_000);
+    expect(book.driftOf(edit)).toBeCloseTo(0.1);
+    expect(book.driftOf({ ...edit, resolution: '1k' })).toBe(0);
+    book.observe(job, 5);
+    expect(book.driftOf(job)).toBe(0);
+  });
+
+  it('takes no binary fraction for a millionth of a dollar', () => {
+    const book = createPriceBook(toPriceList({ endpoints: { u: { usdPerSecond: 0.0004 } } }));
+    const times = [1_000, 2_500, 3_000, 7_000, 30_000];
+    expect(times.map((ms) => book.estimate({ kind: 'job', endpoint: 'u' }, ms))).toEqual(
+      times.map((ms) => (ms / 1_000) * 400),
+    );
   });
 
   it('tells the table that it went by', () => {

@@ -4,6 +4,7 @@ import { priceFileSchema, toPriceList } from '../../../../runners/batch/ledger/p
 describe('toPriceList', () => {
   it('has the published prices by default (spec 8)', () => {
     expect(toPriceList()).toEqual({
+      name: 'published',
       edit: { '1k': 87_500, '2k': 130_000, '4k': 175_000 },
       endpoints: new Map(),
       route: null,
@@ -12,6 +13,11 @@ describe('toPriceList', () => {
 
   it('keeps what a file does not name', () => {
     expect(toPriceList({ edit: { '2k': 0.5 } }).edit).toEqual({ '1k': 87_500, '2k': 500_000, '4k': 175_000 });
+  });
+
+  it('keeps prices of a second that are fractions of a millionth', () => {
+    const { endpoints } = toPriceList({ endpoints: { small: { usdPerSecond: 0.0000004 } } });
+    expect(endpoints.get('small')).toEqual({ perSecond: 0.4 });
   });
 });
 
@@ -22,8 +28,8 @@ describe('priceFileSchema', () => {
     [{ edit: { '1k': -1 } }],
     [{ edit: { '1K': 1 } }],
     [{ endpoints: { mine: {} } }],
-    [{ endpoints: { mine: { perJob: 1, perSecond: 1 } } }],
-    [{ endpoints: { mine: { perSecond: 1, reserveSeconds: 0 } } }],
+    [{ endpoints: { mine: { usdPerJob: 1, usdPerSecond: 1 } } }],
+    [{ endpoints: { mine: { usdPerSecond: 1, reserveSeconds: 0 } } }],
     [[]],
   ])('refuses %j', (given) => expect(priceFileSchema.safeParse(given).success).toBe(false));
 });

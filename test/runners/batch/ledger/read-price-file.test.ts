@@ -4,7 +4,9 @@ import { readPriceFile } from '../../../../runners/batch/ledger/read-price-file.
 describe('readPriceFile', () => {
   it('reads a price list', () => {
     expect(
-      readPriceFile('{"endpoints": {"mine": {"perSecond": 0.00034}}}', 'prices.json').endpoints.get('mine'),
+      readPriceFile('{"endpoints": {"mine": {"usdPerSecond": 0.00034}}}', 'prices.json').endpoints.get(
+        'mine',
+      ),
     ).toEqual({ perSecond: 340 });
   });
 
