@@ -2,7 +2,7 @@ import { forkJoin, map, of, type Observable, timeout } from 'rxjs';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import type { Gate } from '../../../src/policy/gate.js';
 import { describeHealth } from '../words/describe-health.js';
-import type { Target } from './open-target.js';
+import type { Target } from './target.js';
 
 /** More endpoints than this would fill the display. */
 const asked = 3;

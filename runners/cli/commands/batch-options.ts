@@ -2,7 +2,7 @@ import type { RunBatchOptions } from '../../batch/run/run-options.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import type { RunOptions } from '../options/run-options.js';
-import type { Target } from './open-target.js';
+import type { Target } from './target.js';
 import { manifestSettings } from './plan-source.js';
 import type { SpooledManifest } from './spool-input.js';
 

@@ -1,4 +1,3 @@
-import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
@@ -6,18 +5,7 @@ import { UsageError } from '../io/usage-error.js';
 import { readApiKey } from '../options/read-api-key.js';
 import type { RunOptions } from '../options/run-options.js';
 import { serviceSettings } from '../options/service-settings.js';
-
-/** The service that a run talks to: the real one, or the emulator in this process. */
-export interface Target {
-  readonly baseUrl?: string;
-  readonly lbBaseUrl?: string;
-  readonly apiKey: string;
-  readonly local: boolean;
-  /** Turns a picture's path into a URL; without it paths are refused. */
-  readonly resolveImage?: ResolveImage;
-  /** Ends the emulator. */
-  close(): Promise<void>;
-}
+import type { Target } from './target.js';
 
 /**
  * Finds the hosts and the key of the real service, or starts the emulator, which serves the pictures of `folder`. Throws `UsageError` for what is missing.
@@ -47,8 +35,8 @@ export async function openTarget(
 
 /** Rows need the host that their kind is sent to. */
 export function requireHosts(plan: Plan, target: Target): void {
-  const needsBase = (plan.byKind.edit ?? 0) + (plan.byKind.job ?? 0) > 0;
-  const needsRoutes = (plan.byKind.route ?? 0) > 0;
+  const needsBase = plan.byKind.edit + plan.byKind.job > 0;
+  const needsRoutes = plan.byKind.route > 0;
   if (needsBase && target.baseUrl === undefined) {
     throw new UsageError([
       'edits and jobs need the host of the queue API: set --base-url or MILLRACE_BASE_URL',

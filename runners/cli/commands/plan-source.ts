@@ -1,8 +1,9 @@
-import { createReadStream } from 'node:fs';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { createPriceBook } from '../../batch/ledger/price-book.js';
 import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
+import { readRows } from '../../batch/run/read-rows.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
@@ -18,15 +19,14 @@ export async function planSource(
   options: RunOptions,
   io: Pick<CliIo, 'stdin'>,
 ): Promise<Plan> {
-  const bytes = source.path === undefined ? io.stdin : createReadStream(source.path);
   const settings: ManifestSettings = {
     ...manifestSettings(source, options),
     ...(options.local && { resolveImage: await plannedImages(source.folder) }),
   };
-  const rows = selectRows(readManifest(bytes, settings), options, refuseMissing);
-  return planManifest(rows, {
-    priceOf: createPriceBook().priceOf,
-  });
+  const { path } = source;
+  const rows = path === undefined ? readManifest(io.stdin, settings) : readRows(nodeDisk, { path, settings });
+  const prices = createPriceBook();
+  return planManifest(selectRows(rows, options, refuseMissing), { priceOf: (row) => prices.priceOf(row) });
 }
 
 /** Ids that `--only` names and no row has are a slip of the hand: throws `UsageError`. */

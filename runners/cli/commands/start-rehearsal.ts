@@ -1,7 +1,7 @@
 import { startEmulator } from '../../emulator/start-emulator.js';
 import { emulatorSettings } from '../options/emulator-settings.js';
 import type { RunOptions } from '../options/run-options.js';
-import type { Target } from './open-target.js';
+import type { Target } from './target.js';
 
 /** The emulator in this process, which also serves the pictures beside the manifest. */
 export async function startRehearsal(options: RunOptions, folder: string, cwd: string): Promise<Target> {

@@ -14,5 +14,6 @@ export const emulatorFlags = {
   seed: optionValue.wholeNumber(0, 4_294_967_295).optional(),
 };
 
-const schema = z.object(emulatorFlags);
-export type EmulatorFlags = z.output<typeof schema>;
+export type EmulatorFlags = {
+  readonly [Name in keyof typeof emulatorFlags]?: z.output<(typeof emulatorFlags)[Name]>;
+};

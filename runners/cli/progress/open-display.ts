@@ -81,7 +81,6 @@ function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display 
 
 /** How many columns a line takes without its colours. */
 function widthOf(line: string): number {
-  // eslint-disable-next-line no-control-regex -- colours are control sequences
   return line.replace(/\u001b\[[\d;]*m/g, '').length;
 }
 

@@ -1,6 +1,6 @@
-// eslint-disable-next-line no-control-regex -- control characters are what it is about
+/** CSI, OSC and two-character sequences. */
 const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
-// eslint-disable-next-line no-control-regex -- the same; line and paragraph separators and bidi overrides go as well
+/** Line and paragraph separators and bidi overrides among them. */
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g;
 
 /**

@@ -1,0 +1,210 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
+import { millrace } from '../../../support/millrace.js';
+import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+import { until } from '../../../support/until.js';
+
+const image = 'http://127.0.0.1:1/x.png';
+
+describe('the exit codes of millrace run', () => {
+  let work: Rehearsal;
+  afterEach(() => work.close());
+  const open = async (options: EmulatorOptions = {}) => void (work = await openRehearsal(options));
+
+  it('0: every row completed', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1));
+    expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
+  });
+
+  it('1: some rows failed', async () => {
+    await open();
+    await work.write('rows.jsonl', [
+      ...echoJobs(1),
+      JSON.stringify({ id: 'x', endpoint: 'echo', input: { fail: 'x' } }),
+    ]);
+    expect((await work.call('run', 'rows.jsonl')).code).toBe(1);
+  });
+
+  it('2: no key, and the message names the variable', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1));
+    const env = { MILLRACE_BASE_URL: work.emulator.baseUrl };
+    const { code, stderr } = await millrace(['run', 'rows.jsonl'], { cwd: work.folder, env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('MILLRACE_API_KEY');
+    expect(await readdir(work.folder)).toEqual(['rows.jsonl']);
+  });
+
+  it('2: no service, or none for routes', async () => {
+    await open();
+    await work.write('rows.jsonl', [JSON.stringify({ route: 'info', method: 'GET' })]);
+    const { MILLRACE_LB_BASE_URL: _lb, MILLRACE_BASE_URL: _base, ...key } = work.env;
+    const at = (env: Record<string, string>) => millrace(['run', 'rows.jsonl'], { cwd: work.folder, env });
+    expect(await at(key)).toMatchObject({ code: 2, stderr: expect.stringContaining('MILLRACE_BASE_URL') });
+    const onlyJobs = { ...key, MILLRACE_BASE_URL: work.emulator.baseUrl };
+    expect(await at(onlyJobs)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('MILLRACE_LB_BASE_URL'),
+    });
+  });
+
+  it('2: invalid rows, each named, and nothing is sent', async () => {
+    await open();
+    await work.write('edits.csv', [
+      'id,kind,images,prompt,resolution',
+      `ok,edit,${image},p,`,
+      `kind,edits,${image},p,`,
+      'none,edit,,p,',
+      `size,edit,${image},p,8k`,
+      `many,edit,${Array.from({ length: 15 }, () => image).join('|')},p,`,
+      `ok,edit,${image},p,`,
+      'ftp,edit,ftp://pictures.example.com/1.png,p,',
+    ]);
+    const { code, stderr, stdout } = await work.call('run', 'edits.csv', '--endpoint', 'image-edit');
+    expect(code).toBe(2);
+    for (const line of [3, 4, 5, 6, 7, 8])
+      expect(stderr).toMatch(new RegExp(`^edits\\.csv, line ${line} `, 'm'));
+    expect(stderr).toContain('error: edits.csv has 6 invalid rows: nothing was sent');
+    expect(stdout).toBe('');
+    expect(work.emulator.bill()).toEqual([]);
+  });
+
+  it('2: an id of --only that no row has', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1));
+    const { code, stderr } = await work.call('run', 'rows.jsonl', '--only', 'j0,nobody');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'error: --only: no row has the id "nobody"\n' });
+  });
+
+  it('2: priced above $100 where nobody is to be asked', async () => {
+    await open();
+    await work.write('edits.csv', [
+      'images,prompt,resolution',
+      ...Array.from({ length: 600 }, (_, n) => `${image}?${n},p,4k`),
+    ]);
+    const { code, stderr } = await work.call('run', 'edits.csv', '--endpoint', 'image-edit');
+    expect(code).toBe(2);
+    expect(stderr).toContain('  may cost     $105.00\n');
+    expect(stderr).toContain('error: this run is priced at $105.00, above $100.00');
+    expect(stderr).toContain('--yes');
+    expect(work.emulator.bill()).toEqual([]);
+  });
+
+  it('2: a rehearsal that goes on as the real thing', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1));
+    expect((await work.call('run', 'rows.jsonl', '--local', '--out', 'o')).code).toBe(0);
+    const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', 'o');
+    expect(code).toBe(2);
+    expect(stderr).toContain('rehearsal');
+    expect(work.emulator.bill()).toEqual([]);
+  });
+
+  it('3: the cap is reached', async () => {
+    await open();
+    await work.write('edits.csv', ['id,images,prompt', `a,${image},p`, `b,${image},p`]);
+    const { code, stdout } = await work.call(
+      'run',
+      'edits.csv',
+      '--endpoint',
+      'image-edit',
+      '--max-cost',
+      '0.05',
+    );
+    expect(code).toBe(3);
+    expect(stdout).toContain('cap');
+    expect(work.emulator.bill()).toEqual([]);
+  });
+
+  it('4: the key is refused, and nothing more is sent', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(50));
+    const env = { ...work.env, MILLRACE_API_KEY: 'another-key' };
+    const { code, stdout } = await millrace(['run', 'rows.jsonl', '--concurrency', '2'], {
+      cwd: work.folder,
+      env,
+    });
+    expect(code).toBe(4);
+    expect(stdout).toContain('  to be done   50\n');
+    expect(stdout).not.toContain('another-key');
+    expect(work.emulator.bill()).toEqual([]);
+  });
+
+  it('5: --halt', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(30, { fail: 'x' }));
+    expect((await work.call('run', 'rows.jsonl', '--halt', '2', '--concurrency', '1')).code).toBe(5);
+    expect(work.emulator.bill().length).toBeLessThan(30);
+  });
+
+  it('6: a row is held as unknown', async () => {
+    await open({ faults: 'reset-after@run=1' });
+    await work.write('rows.jsonl', echoJobs(1));
+    const { code, stdout } = await work.call('run', 'rows.jsonl');
+    expect(code).toBe(6);
+    expect(stdout).toContain('millrace settle');
+  });
+
+  it('69: nothing gets through', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(3));
+    const env = { ...work.env, MILLRACE_BASE_URL: await closedPort() };
+    const { code, stdout } = await millrace(['run', 'rows.jsonl', '--retries', '0'], {
+      cwd: work.folder,
+      env,
+    });
+    expect(code).toBe(69);
+    expect(stdout).toContain('  to be done   3\n');
+  });
+
+  it('74: the folder cannot be made', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1));
+    const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', 'rows.jsonl/out');
+    expect(code).toBe(74);
+    expect(stderr).toContain('rows.jsonl/out');
+    expect(work.emulator.bill()).toEqual([]);
+  });
+
+  it('74: a journal that is broken in the middle, until --repair goes on without it', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(3));
+    await work.call('run', 'rows.jsonl', '--limit', '2');
+    const records = await work.lines('rows.out/journal.jsonl');
+    await work.write('rows.out/journal.jsonl', [
+      '{"k":"start"',
+      ...records.slice(1).map((record) => JSON.stringify(record)),
+    ]);
+    expect(await work.call('run', 'rows.jsonl')).toMatchObject({
+      code: 74,
+      stderr: expect.stringContaining('--repair'),
+    });
+    expect((await work.call('run', 'rows.jsonl', '--repair')).code).not.toBe(74);
+  });
+
+  it('75: another process holds the run', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+    const first = work.start('run', 'rows.jsonl');
+    await until(() => work.emulator.bill().length === 1);
+    const second = await work.call('run', 'rows.jsonl');
+    expect(second.code).toBe(75);
+    expect(second.stderr).toContain(`error: `);
+    expect(second.stderr).toContain(String(first.child.pid));
+    first.child.kill('SIGTERM');
+    await first.ended;
+  });
+});
+
+async function closedPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}`;
+}

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+import { until } from '../../../support/until.js';
+
+const key = 'canary-51d0c0ffee';
+
+describe('the API key', () => {
+  let work: Rehearsal;
+  beforeEach(async () => {
+    const faults = `fail=0.3:key ${key} and Bearer ${key},malformed@status=0.1,html@run=0.1,400@run=0.1:${key}`;
+    work = await openRehearsal({ key, faults });
+  });
+  afterEach(() => work.close());
+
+  it('stands in no file, in nothing that is printed, and not in the list of processes', async () => {
+    await work.write('rows.jsonl', echoJobs(60, { sleepMs: 10 }));
+    const run = work.start('run', 'rows.jsonl');
+    await until(() => work.emulator.bill().length > 5);
+    const commandLine = await readFile(`/proc/${run.child.pid}/cmdline`, 'utf8');
+    const { code, stdout, stderr } = await run.ended;
+    const status = await work.call('status', 'rows.out', '--json');
+    expect(code).toBe(6);
+    expect(stdout).toContain('[redacted]');
+    for (const text of [commandLine, stdout, stderr, status.stdout]) expect(text).not.toContain(key);
+    for (const [file, text] of await work.everything('rows.out'))
+      expect([file, text.includes(key)]).toEqual([file, false]);
+  });
+});

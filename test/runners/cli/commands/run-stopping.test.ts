@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mainFile } from '../../../support/millrace.js';
+import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+import { until } from '../../../support/until.js';
+
+describe('millrace run, when it is told to stop', () => {
+  let work: Rehearsal;
+  beforeEach(async () => {
+    work = await openRehearsal();
+  });
+  afterEach(() => work.close());
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'stops in good order at %s with %i, and goes on with nothing sent twice',
+    async (signal, exitCode) => {
+      await work.write('rows.jsonl', echoJobs(40, { sleepMs: 100 }));
+      const first = work.start('run', 'rows.jsonl', '--concurrency', '4');
+      await until(() => work.emulator.bill().filter(({ status }) => status === 'COMPLETED').length >= 6);
+      first.child.kill(signal);
+      const { code, stdout, stderr } = await first.ended;
+      expect({ code }).toEqual({ code: exitCode });
+      expect(stderr).toContain('stopping: ');
+      expect(stdout).toContain('  to be done ');
+      expect(work.emulator.bill().length).toBeLessThan(40);
+      expect((await work.call('run', 'rows.jsonl', '--concurrency', '40')).code).toBe(0);
+      const sent = work.emulator.bill().map(({ input }) => (input as { n: number }).n);
+      expect(sent).toHaveLength(40);
+      expect(new Set(sent).size).toBe(40);
+      expect(await work.lines('rows.out/results.jsonl')).toHaveLength(40);
+    },
+  );
+
+  it('stops at once at a second signal, with a reply still on its way', async () => {
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+    const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
+    await until(() => work.emulator.bill().length === 1);
+    first.child.kill('SIGINT');
+    await first.says('stopping: ');
+    first.child.kill('SIGINT');
+    expect(await first.ended).toMatchObject({ code: 130, signal: null });
+    const [bought] = work.emulator.bill();
+    const { code, stdout } = await work.call('run', 'rows.jsonl');
+    expect(code).toBe(6);
+    expect(stdout).toContain('j0');
+    expect(work.emulator.bill()).toMatchObject([{ id: bought!.id }]);
+  });
+
+  it('ends a rehearsal at once as well', async () => {
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+    const first = work.start('run', 'rows.jsonl', '--local', '--mode', 'sync');
+    await first.says('1 row to send');
+    await until(async () =>
+      (await work.lines('rows.local.out/journal.jsonl')).some(({ k }) => k === 'intent'),
+    );
+    first.child.kill('SIGTERM');
+    await first.says('stopping: ');
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ code: 143, signal: null });
+  });
+
+  it.each(['stdout', 'stderr'])('does not stop when the reader of its %s goes away', async (name) => {
+    await work.write('rows.jsonl', echoJobs(20, { sleepMs: 20 }));
+    const redirect = name === 'stdout' ? '2>/dev/null' : '2>&1 >/dev/null';
+    const command = `"$NODE" "$MAIN" run rows.jsonl --concurrency 10 ${redirect} | head -c 1 >/dev/null; echo "\${PIPESTATUS[0]}"`;
+    const shell = spawn('bash', ['-c', command], {
+      cwd: work.folder,
+      env: { PATH: process.env['PATH'], NODE: process.execPath, MAIN: mainFile, ...work.env },
+    });
+    let said = '';
+    shell.stdout.on('data', (piece) => (said += String(piece)));
+    await new Promise((resolve) => shell.on('close', resolve));
+    expect(said.trim()).toBe('0');
+    expect(await work.lines('rows.out/results.jsonl')).toHaveLength(20);
+  });
+});
