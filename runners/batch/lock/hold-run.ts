@@ -2,8 +2,9 @@ import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { LockError } from './lock-error.js';
-import { isSameHost, ownerSchema } from './owner.js';
+import { isSameHost } from './owner.js';
 import type { Host, Owner } from './owner.js';
+import { ownerPath, readOwner } from './read-owner.js';
 import { thisHost } from './this-host.js';
 import { tryLockFile } from './try-lock-file.js';
 import type { FileLock, TryLock } from './try-lock-file.js';
@@ -33,18 +34,16 @@ export interface RunHold {
  */
 export async function holdRun(folder: string, options: HoldRunOptions = {}): Promise<RunHold> {
   const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost() } = options;
-  const ownerPath = `${folder}/.owner.json`;
-  await onDisk(ownerPath, () => disk.mkdir(folder));
+  const path = ownerPath(folder);
+  await onDisk(path, () => disk.mkdir(folder));
   const lock = await tryLock(`${folder}/.lock`);
-  if (lock === undefined) throw heldHere(folder, await readOwner(disk, ownerPath));
+  if (lock === undefined) throw heldHere(folder, await readOwner(disk, folder));
   return afterwards(lock, async () => {
-    refuseOthers(folder, await readOwner(disk, ownerPath), host, ownerPath);
-    await onDisk(ownerPath, () =>
-      replaceFile(disk, ownerPath, `${JSON.stringify(ownerOf(host, options))}\n`),
-    );
+    refuseOthers(folder, await readOwner(disk, folder), host, path);
+    await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(ownerOf(host, options))}\n`));
     return {
       release: async () => {
-        await disk.unlink(ownerPath).catch(() => undefined);
+        await disk.unlink(path).catch(() => undefined);
         await lock.release();
       },
     };
@@ -66,22 +65,6 @@ function ownerOf(
   { command = process.argv.slice(2, 4).join(' '), now = Date.now }: HoldRunOptions,
 ): Owner {
   return { pid: process.pid, host, started: new Date(now()).toISOString(), command };
-}
-
-/** `undefined` where there is none; `unreadable` where it cannot be told who it names. */
-async function readOwner(disk: Disk, path: string): Promise<Owner | 'unreadable' | undefined> {
-  if ((await disk.stat(path)) === undefined) return undefined;
-  try {
-    const file = await disk.open(path, 'r');
-    try {
-      const bytes = Buffer.alloc(16 << 10);
-      return ownerSchema.parse(JSON.parse(bytes.toString('utf8', 0, await file.read(bytes, 0))));
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return 'unreadable';
-  }
 }
 
 function heldHere(folder: string, owner: Owner | 'unreadable' | undefined): LockError {

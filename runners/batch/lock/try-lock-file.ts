@@ -11,42 +11,53 @@ export interface FileLock {
 /** `undefined`: somebody else has it. */
 export type TryLock = (path: string) => Promise<FileLock | undefined>;
 
+interface NativeLocks {
+  /** False: somebody else has it. */
+  tryLock(fd: number): boolean;
+}
+
 /**
  * Locks a file by the kernel (an open-file-description lock on Linux, flock on macOS, LockFileEx on Windows), which frees
  * it when the process ends, however it ends. No clock and no age is involved.
  *
  * @throws {LockError} `lock-unavailable`, `lock-io`.
  */
-export const tryLockFile: TryLock = async (path) => {
-  const extension = await loadExtension();
-  const file = await open(path, constants.O_RDWR | constants.O_CREAT).catch((cause: unknown) => {
-    throw new LockError(
-      'lock-io',
-      `The lock file ${path} cannot be opened: ${(cause as Error).message}.`,
-      undefined,
-      { cause },
-    );
-  });
-  let locked = false;
-  try {
-    locked = extension.tryLock(file.fd);
-  } catch (cause) {
-    const message = `The file system of ${path} offers no locks (${(cause as Error).message}), and without one two runs could buy the same rows: choose another --out.`;
-    throw new LockError('lock-unavailable', message, undefined, { cause });
-  } finally {
-    if (!locked) await file.close();
-  }
-  return locked ? { release: () => file.close() } : undefined;
-};
+export const tryLockFile: TryLock = lockFilesBy(async () => (await import('fs-native-extensions')).default);
 
-/** Loaded when it is needed: only runs need it. */
-async function loadExtension(): Promise<{ tryLock(fd: number): boolean }> {
-  try {
-    return (await import('fs-native-extensions')).default;
-  } catch (cause) {
-    const message =
-      `fs-native-extensions does not load on ${process.platform}-${process.arch}, and without its lock two runs could buy the same rows. ` +
-      'It is a dependency of millrace with prebuilt parts for Linux, macOS and Windows on x64 and arm64: run `npm i millrace` again on this machine.';
-    throw new LockError('lock-unavailable', message, undefined, { cause });
-  }
+/** @param load Brings the system's locks, when the first one is wanted. */
+export function lockFilesBy(load: () => Promise<NativeLocks>): TryLock {
+  return async (path) => {
+    const locks = await load().catch((cause: unknown) => {
+      throw notLoaded(cause);
+    });
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT).catch((cause: unknown) => {
+      throw notOpened(path, cause);
+    });
+    let isLocked = false;
+    try {
+      isLocked = locks.tryLock(file.fd);
+    } catch (cause) {
+      throw notLockable(path, cause);
+    } finally {
+      if (!isLocked) await file.close();
+    }
+    return isLocked ? { release: () => file.close() } : undefined;
+  };
+}
+
+function notLoaded(cause: unknown): LockError {
+  const message =
+    `fs-native-extensions does not load on ${process.platform}-${process.arch}, and without its lock two runs could buy the same rows. ` +
+    'It is a dependency of millrace with prebuilt parts for Linux, macOS and Windows on x64 and arm64: run `npm i millrace` again on this machine.';
+  return new LockError('lock-unavailable', message, undefined, { cause });
+}
+
+function notOpened(path: string, cause: unknown): LockError {
+  const message = `The lock file ${path} cannot be opened: ${(cause as Error).message}.`;
+  return new LockError('lock-io', message, undefined, { cause });
+}
+
+function notLockable(path: string, cause: unknown): LockError {
+  const message = `The file system of ${path} offers no locks (${(cause as Error).message}), and without one two runs could buy the same rows: choose another --out.`;
+  return new LockError('lock-unavailable', message, undefined, { cause });
 }

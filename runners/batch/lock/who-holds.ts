@@ -1,5 +1,6 @@
 import type { Disk } from '../disk/disk.js';
-import { isSameHost, ownerSchema, type Owner } from './owner.js';
+import { isSameHost, type Owner } from './owner.js';
+import { readOwner } from './read-owner.js';
 import { thisHost } from './this-host.js';
 
 /**
@@ -7,23 +8,10 @@ import { thisHost } from './this-host.js';
  * did is gone. Of a process on another host it cannot be told whether it still runs.
  */
 export async function whoHolds(disk: Disk, folder: string): Promise<Owner | undefined> {
-  const owner = await readOwner(disk, `${folder}/.owner.json`);
-  if (owner === undefined || (isSameHost(owner.host, thisHost()) && !isAlive(owner.pid))) return undefined;
+  const owner = await readOwner(disk, folder);
+  if (owner === undefined || owner === 'unreadable') return undefined;
+  if (isSameHost(owner.host, thisHost()) && !isAlive(owner.pid)) return undefined;
   return owner;
-}
-
-async function readOwner(disk: Disk, path: string): Promise<Owner | undefined> {
-  try {
-    const file = await disk.open(path, 'r');
-    try {
-      const bytes = Buffer.alloc(16 << 10);
-      return ownerSchema.parse(JSON.parse(bytes.toString('utf8', 0, await file.read(bytes, 0))));
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return undefined;
-  }
 }
 
 function isAlive(pid: number): boolean {

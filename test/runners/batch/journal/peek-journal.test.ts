@@ -34,6 +34,18 @@ describe('peekJournal', () => {
     }
   });
 
+  it('finds rows by their state and by their id, and leaves no file open', async () => {
+    const disk = new ForgetfulDisk();
+    disk.plant(path, journalFile(wholeLife()));
+    const peeked = (await peekJournal(disk, folder))!;
+    expect(await peeked.find('b')).toMatchObject({ status: 'sent', attempts: 2 });
+    for await (const { id } of peeked.rowsIn(['completed', 'replied'])) {
+      expect(id).toBe('a');
+      break;
+    }
+    expect(disk.counts.close).toBe(disk.counts.open);
+  });
+
   it('tells that there is none', async () => {
     expect(await peekJournal(new ForgetfulDisk(), folder)).toBeUndefined();
   });

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { JournalError } from '../../../../runners/batch/journal/journal-error.js';
 import { recover } from '../../../../runners/batch/journal/recover.js';
@@ -107,6 +108,11 @@ describe('recover, a file that is damaged', () => {
       Buffer.concat([file.subarray(0, ends[0]), file]),
       'is record 1, where record 2',
     ],
+    [
+      'a line with the right checksum that is no record',
+      Buffer.concat([file, checked('{"x":1')]),
+      'but is not a record',
+    ],
     ['an empty line', Buffer.concat([file, Buffer.from('\n')]), 'is not a record'],
     ['zeros with a newline', Buffer.concat([file, Buffer.alloc(9), Buffer.from('\n')]), 'is not a record'],
     [
@@ -142,4 +148,8 @@ function twoWithoutNewline(): Buffer {
   const two = journalFile([start(), intent('a'), accepted('a')]);
   two[two.indexOf(0x0a)] = 0x0b;
   return two.subarray(0, two.indexOf(0x0a));
+}
+
+function checked(body: string): Buffer {
+  return Buffer.from(`${body},"c":"${crc32(body).toString(16).padStart(8, '0')}"}\n`);
 }

@@ -1,8 +1,9 @@
+import { fstatSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tryLockFile } from '../../../../runners/batch/lock/try-lock-file.js';
+import { lockFilesBy, tryLockFile } from '../../../../runners/batch/lock/try-lock-file.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -35,5 +36,33 @@ describe('tryLockFile', () => {
       code: 'lock-io',
       message: expect.stringContaining(path),
     });
+  });
+
+  it('says that the locks do not load on this machine, and how to get them', async () => {
+    const tryLock = lockFilesBy(() => Promise.reject(new Error('no prebuild')));
+    const error: unknown = await tryLock(join(folder, 'lock')).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'lock-unavailable',
+      message: expect.stringContaining('npm i millrace'),
+    });
+    expect((error as Error).message).toContain(`${process.platform}-${process.arch}`);
+  });
+
+  it('says that a file system has none, and leaves no file open', async () => {
+    let descriptor = -1;
+    const tryLock = lockFilesBy(() =>
+      Promise.resolve({
+        tryLock: (fd) => {
+          descriptor = fd;
+          throw new Error('ENOLCK');
+        },
+      }),
+    );
+    const path = join(folder, 'lock');
+    await expect(tryLock(path)).rejects.toMatchObject({
+      code: 'lock-unavailable',
+      message: expect.stringContaining(path),
+    });
+    expect(() => fstatSync(descriptor)).toThrow('EBADF');
   });
 });

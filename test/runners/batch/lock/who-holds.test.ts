@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { thisHost } from '../../../../runners/batch/lock/this-host.js';
+import { whoHolds } from '../../../../runners/batch/lock/who-holds.js';
+import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+
+const folder = '/out/run';
+
+function diskWith(owner: object | string): ForgetfulDisk {
+  const disk = new ForgetfulDisk();
+  disk.plant(`${folder}/.owner.json`, typeof owner === 'string' ? owner : JSON.stringify(owner));
+  return disk;
+}
+
+const owner = {
+  pid: process.pid,
+  host: thisHost(),
+  started: '2026-11-21T00:00:00.000Z',
+  command: 'run edits.csv',
+};
+
+describe('whoHolds', () => {
+  it('names a process of this host that lives', async () => {
+    expect(await whoHolds(diskWith(owner), folder)).toMatchObject({
+      pid: process.pid,
+      command: 'run edits.csv',
+    });
+  });
+
+  it('names nobody where the process is gone, or there is none', async () => {
+    const gone = spawnSync(process.execPath, ['-e', '']).pid;
+    expect(await whoHolds(diskWith({ ...owner, pid: gone }), folder)).toBeUndefined();
+    expect(await whoHolds(diskWith('not JSON'), folder)).toBeUndefined();
+    expect(await whoHolds(new ForgetfulDisk(), folder)).toBeUndefined();
+  });
+
+  it('names a process of another host, of which it cannot know', async () => {
+    const elsewhere = { ...owner, pid: 1, host: { name: 'weir', inContainer: false } };
+    expect(await whoHolds(diskWith(elsewhere), folder)).toMatchObject({ host: { name: 'weir' } });
+  });
+});
