@@ -10,7 +10,7 @@ export interface ClientState extends Desk {
   readonly untilAborted: UntilAborted;
   /** A name for a job that was given none. */
   readonly nextKey: (endpointId: string) => string;
-  readonly tell: (event: Activity) => void;
+  readonly tell: (event: JobEvent<unknown>, whose: { endpointId: string; key: string }) => void;
 }
 
 /** An event of any job, with whose it is. On a load-balanced route `endpointId` is the empty string. */

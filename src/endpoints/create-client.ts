@@ -112,6 +112,8 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
     secrets: apiKey === undefined ? [] : [apiKey],
     untilAborted: createUntilAborted(),
     nextKey: (endpointId) => `${endpointId}#${++jobs}`,
-    tell: (event) => activity.next(event),
+    tell: (event, whose) => {
+      if (activity.observed) activity.next({ ...event, ...whose });
+    },
   };
 }

@@ -24,6 +24,7 @@ export function orderOf<O>(
   const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
   if (!(deadlineMs >= 0))
     throw new InvalidOptionError('deadlineMs', `is no number from 0 on (got ${deadlineMs})`);
+  const whose = { endpointId: endpoint, key };
   return {
     key,
     endpoint,
@@ -32,6 +33,6 @@ export function orderOf<O>(
     check: (outcome) => checkOutput(output, outcome),
     ...(checkpoint !== undefined && { checkpoint }),
     untilAborted: client.untilAborted(signal),
-    tell: (event) => client.tell({ ...event, endpointId: endpoint, key }),
+    tell: (event) => client.tell(event, whose),
   };
 }

@@ -6,10 +6,10 @@ import type { JobReply } from '../contract/job-reply.js';
 import { queueRequestSchema } from '../contract/queue-request.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
 import { ask } from '../operators/asking/ask.js';
-import { createJob } from '../operators/purchase/create-job.js';
 import type { Asking } from '../operators/asking/exchange.js';
 import { InvalidInputError } from '../operators/invalid-input-error.js';
 import type { Job } from '../operators/job.js';
+import { createJob } from '../operators/purchase/create-job.js';
 import type { Order } from '../operators/purchase/order.js';
 import {
   resolveQueueOptions,

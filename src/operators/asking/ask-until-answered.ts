@@ -1,8 +1,8 @@
 import { catchError, map, of, throwError, type Observable } from 'rxjs';
 import type { BackoffLimits } from '../../policy/backoff.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
-import { exchange, requestKinds, type Asking, type Desk, type Judged } from './exchange.js';
 import { retryWithBackoff } from '../waiting/retry-with-backoff.js';
+import { exchange, requestKinds, type Asking, type Desk, type Judged } from './exchange.js';
 import { throughGate, type WaitingEvent } from './through-gate.js';
 
 export interface Question extends Asking {

@@ -3,5 +3,5 @@ import type { Checkpoint, Mark } from '../../contract/checkpoint.js';
 
 /** Completes when the mark is durable; at once where there is no checkpoint. */
 export function awaitMark<O>(checkpoint: Checkpoint<O> | undefined, mark: Mark<O>): Observable<never> {
-  return defer(() => checkpoint?.(mark) ?? EMPTY).pipe(ignoreElements());
+  return checkpoint === undefined ? EMPTY : defer(() => checkpoint(mark)).pipe(ignoreElements());
 }

@@ -1,25 +1,9 @@
-import {
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  from,
-  of,
-  ReplaySubject,
-  shareReplay,
-  take,
-  type Observable,
-} from 'rxjs';
+import { concat, concatMap, defer, EMPTY, from, of, ReplaySubject, take, tap, type Observable } from 'rxjs';
 import { isTerminal } from '../../contract/job-state.js';
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { ask } from '../asking/ask.js';
-import { awaitMark } from './await-mark.js';
-import { deadline } from '../waiting/deadline.js';
-import { directAnswer } from './direct-answer.js';
 import type { Desk } from '../asking/exchange.js';
-import { asJob, type Job, type JobFacts } from '../job.js';
-import type { Order } from './order.js';
 import { outcomeOf, whatWasAsked } from '../asking/outcome-of.js';
 import { pollOnce } from '../asking/poll-once.js';
 import {
@@ -29,6 +13,11 @@ import {
   type PollTask,
   type StatusEvent,
 } from '../asking/poll-until-terminal.js';
+import { asJob, type Job, type JobFacts } from '../job.js';
+import { deadline } from '../waiting/deadline.js';
+import { awaitMark } from './await-mark.js';
+import { directAnswer } from './direct-answer.js';
+import type { Order } from './order.js';
 import { joinedByAll, Stage } from './stage.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
 
@@ -49,7 +38,7 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   private wasPolled: boolean;
   private due: number | undefined;
   private lastStatus: StatusEvent | undefined;
-  private readonly request: Observable<WireRequest>;
+  private request: WireRequest | undefined;
   private readonly stage: Stage<O>;
   private readonly submission: Submission<O>;
 
@@ -59,7 +48,6 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   ) {
     this.id = order.known?.jobId;
     this.wasPolled = order.known !== undefined;
-    this.request = order.request.pipe(shareReplay(1));
     this.stage = new Stage(order.tell);
     this.submission = new Submission(order, desk, this.stage, this);
     const play = () =>
@@ -86,7 +74,10 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   private submit(): Observable<JobEvent<O>> {
     const deadlineAt = this.deadlineAt();
     if (!this.isOpen) return EMPTY;
-    return this.request.pipe(concatMap((request) => this.submission.run(request, deadlineAt)));
+    const { request } = this;
+    const made =
+      request === undefined ? this.order.request.pipe(tap((wire) => (this.request = wire))) : of(request);
+    return made.pipe(concatMap((wire) => this.submission.run(wire, deadlineAt)));
   }
 
   accept(answer: Answer, request: WireRequest): Observable<JobEvent<O>> {

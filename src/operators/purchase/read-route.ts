@@ -3,14 +3,14 @@ import { failureCodes } from '../../contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { askUntilAnswered } from '../asking/ask-until-answered.js';
-import { awaitMark } from './await-mark.js';
-import { deadline } from '../waiting/deadline.js';
-import { directAnswer } from './direct-answer.js';
 import type { Desk, Judged } from '../asking/exchange.js';
 import { failureOf } from '../asking/failure-of.js';
-import { asJob, type Job } from '../job.js';
-import type { Order } from './order.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
+import { asJob, type Job } from '../job.js';
+import { deadline } from '../waiting/deadline.js';
+import { awaitMark } from './await-mark.js';
+import { directAnswer } from './direct-answer.js';
+import type { Order } from './order.js';
 import { refusalOf } from './refusal-of.js';
 
 /** A GET of a route, and how: what a purchase needs, without what makes it one. */

@@ -33,17 +33,23 @@ export class Stage<O> {
    */
   open(play: () => Observable<JobEvent<O>>, left: () => void): Observable<JobEvent<O>> {
     return defer(() => {
-      const { failure, last } = this;
+      const { failure } = this;
       if (failure !== undefined) return throwError(() => failure.error);
       this.isWatched = true;
-      const scene = defer(() => this.scene ?? EMPTY);
-      return concat(last === undefined ? EMPTY : of(last), scene, defer(play)).pipe(
+      return this.resumed(play).pipe(
         finalize(() => {
           this.isWatched = false;
           left();
         }),
       );
     });
+  }
+
+  private resumed(play: () => Observable<JobEvent<O>>): Observable<JobEvent<O>> {
+    const { last, scene } = this;
+    const told = last === undefined ? EMPTY : of(last);
+    if (scene !== undefined) return concat(told, scene, defer(play));
+    return last === undefined ? play() : concat(told, defer(play));
   }
 
   /** Remembers each event and tells of it. */

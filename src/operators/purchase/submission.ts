@@ -6,16 +6,16 @@ import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { againAfter } from '../asking/ask-until-answered.js';
-import { awaitMark } from './await-mark.js';
-import { deadline } from '../waiting/deadline.js';
 import { exchange, type Desk, type Judged } from '../asking/exchange.js';
 import { failureOf } from '../asking/failure-of.js';
-import type { Order } from './order.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
+import { throughGate } from '../asking/through-gate.js';
+import { deadline } from '../waiting/deadline.js';
+import { waitUntil } from '../waiting/wait-until.js';
+import { awaitMark } from './await-mark.js';
+import type { Order } from './order.js';
 import { refusalOf } from './refusal-of.js';
 import type { Stage } from './stage.js';
-import { throughGate } from '../asking/through-gate.js';
-import { waitUntil } from '../waiting/wait-until.js';
 
 /** What a POST may be answered with when it was not refused: a job, or the value of a route. */
 export type Answer = Extract<Reading, { body: 'job' | 'value' }>;

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import { fc, test } from '@fast-check/vitest';
+import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../../src/operators/create-budget.js';
 
 describe('createBudget', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { askUntilAnswered, type Question } from '../../../../src/operators/asking/ask-until-answered.js';
-import type { Transport } from '../../../../src/transport/transport.js';
 import { openGate } from '../../../../src/policy/open-gate.js';
+import type { Transport } from '../../../../src/transport/transport.js';
 import {
   inVirtualTime,
   replied,

@@ -1,9 +1,9 @@
 import { lastValueFrom, of, throwError } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../../../src/operators/asking/ask.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import { inVirtualTime, replied, requestTo, virtualDesk } from '../../../support/virtual-time.js';
-import { TestScheduler } from 'rxjs/testing';
 
 const asking = { purpose: 'health', request: requestTo('/v2/e/health', 'GET') } as const;
 const options = { key: 'k', retry: { maxRetries: 2, initialMs: 2, factor: 1, maxMs: 2 } };

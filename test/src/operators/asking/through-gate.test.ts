@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import type { Gate } from '../../../../src/policy/gate.js';
 import { throughGate } from '../../../../src/operators/asking/through-gate.js';
+import type { Gate } from '../../../../src/policy/gate.js';
 import { inVirtualTime, type Virtual } from '../../../support/virtual-time.js';
 
 const gateOf = (admission: ReturnType<Virtual['cold']>) =>

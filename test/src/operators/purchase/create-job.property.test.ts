@@ -4,8 +4,8 @@ import { describe, expect } from 'vitest';
 import type { Mark } from '../../../../src/contract/checkpoint.js';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { createJob } from '../../../../src/operators/purchase/create-job.js';
-import type { Transport, WireReply } from '../../../../src/transport/transport.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
+import type { Transport, WireReply } from '../../../../src/transport/transport.js';
 import { virtualOrder } from '../../../support/virtual-order.js';
 import { inVirtualTime, replied, virtualDesk } from '../../../support/virtual-time.js';
 

@@ -2,12 +2,12 @@ import { EMPTY, filter, ignoreElements, NEVER, retry, throwError, timer, type Ob
 import { describe, expect, it } from 'vitest';
 import type { Mark } from '../../../../src/contract/checkpoint.js';
 import type { Outcome } from '../../../../src/contract/outcome.js';
-import { createJob } from '../../../../src/operators/purchase/create-job.js';
+import type { Desk } from '../../../../src/operators/asking/exchange.js';
 import { InvalidInputError } from '../../../../src/operators/invalid-input-error.js';
+import { createJob } from '../../../../src/operators/purchase/create-job.js';
 import type { Order } from '../../../../src/operators/purchase/order.js';
 import type { Gate } from '../../../../src/policy/gate.js';
 import { createRetryQuota } from '../../../../src/policy/retry-quota.js';
-import type { Desk } from '../../../../src/operators/asking/exchange.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { WireReply } from '../../../../src/transport/transport.js';
 import { virtualOrder } from '../../../support/virtual-order.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import { of, Subject, lastValueFrom } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 import { createUntilAborted } from '../../../../src/operators/waiting/until-aborted.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
