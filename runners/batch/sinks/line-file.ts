@@ -44,6 +44,8 @@ export class LineFile {
           'EEXIST',
           new Error(`it is no file, and millrace writes there: move it away`),
         );
+      // Left by a start that died while it replaced the file.
+      await disk.unlink(`${path}.tmp`).catch(() => undefined);
       return new LineFile(disk, path, await openAppendFile(disk, path), mark);
     });
   }

@@ -42,10 +42,10 @@ export class Projections {
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const { disk, folder, journal } = options;
     const mark = await trusted(options);
-    const sheets = options.sheets ?? sheetsOf(mark);
+    const sheets = options.sheets ?? (await sheetsThere(options));
     const files = await RunFiles.open(disk, folder, mark?.files ?? {}, sheets);
     const projections = new Projections(journal, files, mark?.records ?? 0);
-    await projections.catchUp(mark !== undefined && sheets !== undefined && sheetsOf(mark) === undefined);
+    await projections.catchUp(mark !== undefined && sheets !== undefined && !hasSheets(mark));
     return projections;
   }
 
@@ -138,7 +138,13 @@ async function trusted({ disk, folder, journal, mark }: ProjectionsOptions): Pro
   return mark;
 }
 
-function sheetsOf(mark: FilesMark | undefined): SheetColumns | undefined {
-  if (mark?.files['results.csv'] === undefined) return undefined;
+/** Spreadsheets that an earlier start began are gone on with. */
+async function sheetsThere({ disk, folder }: ProjectionsOptions): Promise<SheetColumns | undefined> {
+  if ((await disk.stat(`${folder}/results.csv`)) === undefined) return undefined;
   return { results: [], failures: [] };
+}
+
+/** Whether both spreadsheets can be gone on with where they stand. */
+function hasSheets({ files }: FilesMark): boolean {
+  return files['results.csv'] !== undefined && files['failures.csv'] !== undefined;
 }

@@ -68,15 +68,15 @@ export class RunFiles {
   }
 
   marks(): FileMarks {
+    const results = this.sheets?.results.mark;
+    const failures = this.sheets?.failures.mark;
     return {
       'results.jsonl': this.results.mark,
       'failures.jsonl': this.failures.mark,
       'costs.csv': this.costs.mark,
       ...(this.earlier && { 'earlier.jsonl': this.earlier.mark }),
-      ...(this.sheets && {
-        'results.csv': this.sheets.results.mark,
-        'failures.csv': this.sheets.failures.mark,
-      }),
+      ...(results && { 'results.csv': results }),
+      ...(failures && { 'failures.csv': failures }),
     };
   }
 

@@ -35,8 +35,9 @@ export class Spreadsheet {
     return sheet;
   }
 
-  get mark(): SheetMark {
-    return { ...this.file.mark, columns: [...this.columns] };
+  /** `undefined` while it is stale: the next start is to write it anew. */
+  get mark(): SheetMark | undefined {
+    return this.isStale ? undefined : { ...this.file.mark, columns: [...this.columns] };
   }
 
   /** Cells of columns that are new to the file wait for `refresh`. */

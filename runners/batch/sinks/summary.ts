@@ -26,8 +26,10 @@ export interface Summary {
   readonly starts: number;
   /** What the latest start did. */
   readonly thisStart: StartSummary;
-  /** What was reckoned with, in USD: by resolution on edits, by endpoint where one has a price of its own. */
+  /** What was reckoned with, in USD: by resolution on edits, by endpoint where one has a price of its own, `assumed` elsewhere. */
   readonly prices: Readonly<Record<string, number>>;
+  /** Where those prices are from (`published`, or a file), and the highest reported ones where they are others. */
+  readonly priceTable?: { readonly name: string; readonly reported?: Readonly<Record<string, number>> };
   /** Up to where the other files tell of the journal: a later start goes by it. */
   readonly covers?: FilesMark;
 }

@@ -1,0 +1,95 @@
+import { Observable, type SchedulerLike } from 'rxjs';
+import type { Disk, DiskFile } from '../../runners/batch/disk/disk.js';
+import { schedulerOf, type VirtualClock } from './virtual-clock.js';
+
+/** When a process dies. */
+export interface Death {
+  /** The call, counted from 1, that it does not live to make: of the disk, a request, or a reply's arrival. */
+  readonly atCall?: number;
+}
+
+/** One process, from its start to its end or its death. Whatever it does outside itself passes through here. */
+export class Life {
+  isDead = false;
+  /** It may have heard answers that it could not note any more: it was killed, told to leave at once, or its disk failed. */
+  wasCutOff = false;
+  /** Calls so far. */
+  calls = 0;
+  readonly scheduler: SchedulerLike;
+  /** Settles when it dies. */
+  readonly died: Promise<void>;
+  private tellDeath: () => void = () => undefined;
+
+  constructor(
+    readonly clock: VirtualClock,
+    private readonly death: Death = {},
+  ) {
+    this.scheduler = schedulerOf(clock, () => this.isDead);
+    this.died = new Promise((resolve) => (this.tellDeath = resolve));
+  }
+
+  /** Counts a call; false when the process is dead, or dies of it. */
+  step(): boolean {
+    if (!this.isDead && ++this.calls === this.death.atCall) {
+      this.wasCutOff = true;
+      this.die();
+    }
+    return !this.isDead;
+  }
+
+  die(): void {
+    this.isDead = true;
+    this.tellDeath();
+  }
+}
+
+const never = new Promise<never>(() => undefined);
+
+/** A disk as one process uses it: a dead one never hears of its calls again. `delayMs` gives the time that a call takes. */
+export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
+  const call = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!life.step()) return never;
+    const ms = delayMs();
+    if (ms > 0) await new Promise<void>((resolve) => life.clock.in(ms, resolve));
+    if (life.isDead) return never;
+    const result = await work();
+    return life.isDead ? never : result;
+  };
+  return {
+    open: (path, flags) => call(async () => fileOf(await disk.open(path, flags), call)),
+    rename: (from, to) => call(() => disk.rename(from, to)),
+    unlink: (path) => call(() => disk.unlink(path)),
+    mkdir: (path) => call(() => disk.mkdir(path)),
+    list: (path) => call(() => disk.list(path)),
+    stat: (path) => call(() => disk.stat(path)),
+    syncFolder: (path) => call(() => disk.syncFolder(path)),
+  };
+}
+
+function fileOf(file: DiskFile, call: <T>(work: () => Promise<T>) => Promise<T>): DiskFile {
+  return {
+    read: (into, position) => call(() => file.read(into, position)),
+    write: (bytes, position) => call(() => file.write(bytes, position)),
+    sync: () => call(() => file.sync()),
+    truncate: (size) => call(() => file.truncate(size)),
+    size: () => call(() => file.size()),
+    close: () => call(() => file.close()),
+  };
+}
+
+/** What comes from outside reaches a process only while it lives; each arrival is a call of its own. */
+export function arriving<T>(life: Life, source: Observable<T>): Observable<T> {
+  return new Observable((subscriber) =>
+    source.subscribe({
+      next: (value) => {
+        if (life.step()) subscriber.next(value);
+      },
+      error: (error: unknown) => {
+        if (life.step()) subscriber.error(error);
+      },
+      complete: () => {
+        if (!life.isDead) subscriber.complete();
+      },
+    }),
+  );
+}

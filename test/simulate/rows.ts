@@ -1,0 +1,58 @@
+/** What a row of a simulated manifest does at the service. */
+export interface SimulatedRow {
+  readonly id: string;
+  readonly kind: 'edit' | 'job' | 'route';
+  /** How the service ends it. `read`: a GET, which buys nothing. */
+  readonly end: 'completed' | 'failed' | 'rejected' | 'no-route' | 'read';
+  /** In millionths of a dollar; 0 where nothing was bought. */
+  readonly cost: number;
+  /** The answer carries the picture itself. */
+  readonly base64: boolean;
+  /** Whether the service tells the price. */
+  readonly tellsCost: boolean;
+}
+
+export const prices = { edit: 87_500, job: 20_000, route: 1_000 } as const;
+
+const kinds: readonly SimulatedRow['kind'][] = ['edit', 'edit', 'job', 'edit', 'job', 'route', 'edit', 'job'];
+
+/** The rows of a manifest: all kinds, about one in eight failing. */
+export function makeRows(count: number, random: () => number): SimulatedRow[] {
+  return Array.from({ length: count }, (_, index) => {
+    const kind = kinds[index % kinds.length] ?? 'job';
+    const id = `${kind}-${index + 1}`;
+    const end = endOf(kind, random);
+    const isBought = end === 'completed';
+    return {
+      ...{ id, kind, end, base64: kind === 'edit' && random() < 0.3 },
+      cost: isBought ? prices[kind] : 0,
+      tellsCost: kind === 'edit' || random() < 0.7,
+    };
+  });
+}
+
+function endOf(kind: SimulatedRow['kind'], random: () => number): SimulatedRow['end'] {
+  const chance = random();
+  if (kind === 'edit') return chance < 0.06 ? 'rejected' : chance < 0.12 ? 'failed' : 'completed';
+  if (kind === 'job') return chance < 0.12 ? 'failed' : 'completed';
+  if (chance < 0.1) return 'no-route';
+  return chance < 0.2 ? 'failed' : chance < 0.4 ? 'read' : 'completed';
+}
+
+const columns = ['id', 'kind', 'endpoint', 'images', 'prompt', 'enable_base64_output', 'input.row'] as const;
+
+/** The manifest's text. */
+export function manifestText(rows: readonly SimulatedRow[], format: 'csv' | 'jsonl'): string {
+  if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(cellsOf(row))}\n`).join('');
+  const names = [...columns, 'route', 'method', 'body.row', 'note'];
+  const lines = rows.map((row) => names.map((name) => cellsOf(row)[name] ?? '').join(','));
+  return [names.join(','), ...lines, ''].join('\n');
+}
+
+function cellsOf({ id, kind, end, base64 }: SimulatedRow): Record<string, string | boolean> {
+  if (kind === 'job') return { id, kind, endpoint: 'grind', 'input.row': id, note: 'mine' };
+  if (kind === 'route' && end === 'read') return { id, kind, route: `/read/${id}`, method: 'GET' };
+  if (kind === 'route') return { id, kind, route: `/work/${id}`, 'body.row': id };
+  const edit = { id, kind, endpoint: 'image-edit', images: 'http://pictures.test/a.png', prompt: id };
+  return base64 ? { ...edit, enable_base64_output: true } : edit;
+}

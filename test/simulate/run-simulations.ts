@@ -1,0 +1,34 @@
+import { randomSimulation } from './random-simulation.js';
+import { type Simulation, simulateRun } from './simulate-run.js';
+
+// npm run test:simulate [count] [first seed]: random schedules in virtual time. A seed that fails is printed, and
+// `npm run test:simulate 1 SEED` plays it again.
+const count = Number(process.argv[2] ?? 100_000);
+const firstSeed = Number(process.argv[3] ?? 1);
+let failed = 0;
+for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+  const simulation = randomSimulation(seed);
+  const watched = count === 1 ? { ...simulation, watch: tell } : simulation;
+  if (count === 1) say(JSON.stringify(simulation, undefined, 1));
+  const { broken, exitCodes } = await simulateRun(watched);
+  if (broken.length > 0) {
+    failed++;
+    say(`seed ${seed} (starts: ${exitCodes.join(' ')}):\n  ${broken.join('\n  ')}`);
+  }
+  if ((seed - firstSeed + 1) % 1_000 === 0) say(`${seed - firstSeed + 1} of ${count}, ${failed} failed`);
+}
+say(`${count} schedules, seeds ${firstSeed} to ${firstSeed + count - 1}: ${failed} failed`);
+if (failed > 0) process.exitCode = 1;
+
+/** Whatever the run has on its disk at the end of a start. */
+function tell(...[disk, end]: Parameters<NonNullable<Simulation['watch']>>): void {
+  say(`---- ${end === undefined ? 'died' : `exit ${end.exitCode}: ${end.reason}`}`);
+  for (const path of disk.paths()) {
+    const isText = /\.(jsonl|csv|json|log|tmp)$/.test(path);
+    say(`== ${path}\n${isText ? (disk.peek(path)?.toString() ?? '') : ''}`);
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

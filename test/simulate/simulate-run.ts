@@ -1,0 +1,196 @@
+import { lastValueFrom, Subject } from 'rxjs';
+import { createPriceBook } from '../../runners/batch/ledger/price-book.js';
+import { toPriceList } from '../../runners/batch/ledger/price-list.js';
+import {
+  runBatch,
+  type RunBatchOptions,
+  type RunEvent,
+  type StopOrder,
+} from '../../runners/batch/run-batch.js';
+import { type DiskFault, ForgetfulDisk } from '../support/forgetful-disk.js';
+import { seeded } from '../support/seeded.js';
+import { checkBooks } from './check-books.js';
+import { diskOf, Life } from './life.js';
+import { makeRows, manifestText, prices, type SimulatedRow } from './rows.js';
+import { fairWeather, Service, type Weather } from './service.js';
+import { StandStill, VirtualClock } from './virtual-clock.js';
+
+/** What befalls one start. */
+export interface Fate {
+  /** It dies at this call, counted from 1. */
+  readonly diesAtCall?: number;
+  /** The machine loses its power with it; else the process alone is killed. @defaultValue true */
+  readonly powerCut?: boolean;
+  readonly diskFaults?: readonly DiskFault[];
+  /** Told to stop after so many ms, and again. */
+  readonly stops?: readonly { readonly afterMs: number; readonly order: StopOrder }[];
+  readonly weather?: Weather;
+  /** Most ms that a call of the disk takes. @defaultValue 0 */
+  readonly diskMs?: number;
+  readonly options?: Partial<RunBatchOptions>;
+  /** How long nobody starts it again, in ms. @defaultValue 1000 */
+  readonly pauseMs?: number;
+}
+
+export interface Simulation {
+  readonly seed: number;
+  readonly rows: number;
+  readonly format: 'csv' | 'jsonl';
+  /** What befalls the starts, one after another; those after the last are left in peace. */
+  readonly fates: readonly Fate[];
+  readonly options?: Partial<RunBatchOptions>;
+  /** Told at the end of each start, for whoever looks for a cause. */
+  readonly watch?: (disk: ForgetfulDisk, end: Extract<RunEvent, { type: 'finished' }> | undefined) => void;
+}
+
+export interface Simulated {
+  /** What is wrong; empty when every promise held. */
+  readonly broken: string[];
+  readonly starts: number;
+  /** Calls of the first start. */
+  readonly calls: number;
+  readonly exitCodes: (number | 'died')[];
+}
+
+const manifestPathOf = { csv: '/work/rows.csv', jsonl: '/work/rows.jsonl' } as const;
+const dayMs = 24 * 3_600_000;
+/** A run that has not come to its end by then goes round in circles. */
+const mostPeacefulStarts = 6;
+
+/** Starts a run again and again, whatever befalls it, until nothing is left to be done; then compares all books. */
+export async function simulateRun(simulation: Simulation): Promise<Simulated> {
+  const world = new World(simulation);
+  try {
+    return await world.play();
+  } catch (error) {
+    const text = error instanceof StandStill ? error.message : String((error as Error).stack ?? error);
+    return world.report([text]);
+  }
+}
+
+class World {
+  private readonly random: () => number;
+  private readonly clock = new VirtualClock();
+  private readonly rows: SimulatedRow[];
+  private readonly service: Service;
+  private disk: ForgetfulDisk;
+  private readonly broken: string[] = [];
+  private readonly exitCodes: (number | 'died')[] = [];
+  private calls = 0;
+
+  constructor(private readonly simulation: Simulation) {
+    const { seed, rows, format } = simulation;
+    this.random = seeded(seed);
+    this.rows = makeRows(rows, this.random);
+    this.service = new Service(this.clock, this.rows, this.random);
+    this.disk = new ForgetfulDisk({ random: this.random });
+    this.disk.plant(manifestPathOf[format], manifestText(this.rows, format));
+  }
+
+  async play(): Promise<Simulated> {
+    const { fates } = this.simulation;
+    for (let start = 0; start < fates.length + mostPeacefulStarts; start++) {
+      const fate = fates[start] ?? {};
+      const ended = await this.start(fate);
+      if (start === 0) this.calls = ended.life.calls;
+      this.exitCodes.push(ended.finished?.exitCode ?? 'died');
+      this.simulation.watch?.(this.disk, ended.finished);
+      this.broken.push(...wrongWith(ended.finished, ended.events));
+      const isOver = start >= fates.length && ended.finished?.summary?.rows.toDo === 0;
+      if (this.broken.length > 0) return this.report([]);
+      if (isOver) return this.report(this.check(ended.finished!));
+      this.disk = this.next(ended.life, fates[start + 1] ?? {}, fate.powerCut ?? true);
+      this.clock.now += fate.pauseMs ?? 1_000;
+    }
+    return this.report(['the run does not come to its end']);
+  }
+
+  report(more: string[]): Simulated {
+    const { exitCodes, calls } = this;
+    return { broken: [...this.broken, ...more], starts: exitCodes.length, calls, exitCodes };
+  }
+
+  private async start(fate: Fate) {
+    const life = new Life(this.clock, fate.diesAtCall === undefined ? {} : { atCall: fate.diesAtCall });
+    const stop = new Subject<StopOrder>();
+    for (const { afterMs, order } of fate.stops ?? []) this.clock.in(afterMs, () => stop.next(order));
+    this.service.weather = fate.weather ?? fairWeather;
+    const events: RunEvent[] = [];
+    const run = runBatch(this.optionsFor(life, fate, stop));
+    run.subscribe((event) => {
+      if (!life.isDead) events.push(event);
+    });
+    const end = lastValueFrom(run).then((event) => (event.type === 'finished' ? event : undefined));
+    await this.clock.until(Promise.race([end, life.died]), 40 * dayMs);
+    const finished = life.isDead ? undefined : await end;
+    const isHurried =
+      (fate.stops?.length ?? 0) > 1 || fate.stops?.some(({ order }) => order === 'now') === true;
+    if (finished?.exitCode === 74 || isHurried) life.wasCutOff = true;
+    return { life, finished, events };
+  }
+
+  private optionsFor(life: Life, fate: Fate, stop: Subject<StopOrder>): RunBatchOptions {
+    const diskMs = fate.diskMs ?? 0;
+    return {
+      manifest: { path: manifestPathOf[this.simulation.format] },
+      out: '/work/out',
+      baseUrl: 'http://queue.test',
+      lbBaseUrl: 'http://routes.test',
+      apiKey: 'canary-key-77a1',
+      concurrency: 6,
+      disk: diskOf(life, this.disk, () => (diskMs > 0 && this.random() < 0.5 ? this.random() * diskMs : 0)),
+      transport: this.service.transportFor(life),
+      saveFrom: this.service.downloadFor(life),
+      scheduler: life.scheduler,
+      random: this.random,
+      makeThumbnail: (picture) => Promise.resolve(picture.subarray(0, 20)),
+      hold: () => Promise.resolve({ release: () => Promise.resolve() }),
+      prices: createPriceBook(
+        toPriceList({ endpoints: { grind: { usdPerJob: prices.job / 1e6 } }, route: prices.route / 1e6 }),
+      ),
+      stop,
+      ...this.simulation.options,
+      ...fate.options,
+    };
+  }
+
+  private next(life: Life, fate: Fate, powerCut: boolean): ForgetfulDisk {
+    life.die();
+    const options = { random: this.random, ...(fate.diskFaults && { faults: fate.diskFaults }) };
+    return powerCut && this.exitCodes.at(-1) === 'died'
+      ? this.disk.restart(options)
+      : this.disk.handOver(options);
+  }
+
+  private check(finished: Extract<RunEvent, { type: 'finished' }>): string[] {
+    const { rows, service, disk } = this;
+    return checkBooks({ rows, service, disk, out: '/work/out', finished, ...this.allowed() });
+  }
+
+  private allowed() {
+    const { options, fates } = this.simulation;
+    const given = [options, ...fates.map((fate) => fate.options)];
+    return {
+      retried: given.some((some) => some?.onUnknown === 'retry'),
+      failedAgain: given.some((some) => some?.retry?.includes('failed') === true),
+      leftPictures: given.some((some) => some?.download === false),
+    };
+  }
+}
+
+/** What must hold at the end of every start, whatever befell it. */
+function wrongWith(
+  finished: Extract<RunEvent, { type: 'finished' }> | undefined,
+  events: RunEvent[],
+): string[] {
+  const broken: string[] = [];
+  if (finished?.exitCode === 70) broken.push(`exit 70: ${finished.reason}`);
+  if (finished?.exitCode === 2) broken.push(`exit 2: ${finished.reason}`);
+  if (finished && /damaged/.test(finished.reason)) broken.push(finished.reason);
+  for (const event of events) {
+    if (event.type !== 'money' || event.cap === undefined) continue;
+    const total = event.reserved + event.spent + event.unknown;
+    if (total > event.cap) broken.push(`${total} reserved, spent and unknown under a cap of ${event.cap}`);
+  }
+  return broken;
+}
