@@ -12,6 +12,8 @@ export interface PaperRun {
   manifest(rows: readonly object[] | string): void;
   /** Starts the run, and lets time pass until it has ended. */
   start(options?: Partial<RunBatchOptions>): Promise<PaperEnd>;
+  /** The same by the clock of another run. */
+  startBeside(other: PaperRun, options?: Partial<RunBatchOptions>): Promise<PaperEnd>;
   /** Lets time pass until the events come to an end. */
   follow(run: AsyncIterable<RunEvent>, watch?: (event: RunEvent) => void): Promise<PaperEnd>;
   options(options?: Partial<RunBatchOptions>): RunBatchOptions;
@@ -61,6 +63,14 @@ export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
       ...options,
     }),
     start: (options = {}) => run.follow(runBatch(run.options(options))),
+    startBeside: (other, options = {}) =>
+      other.follow(
+        runBatch({
+          ...run.options(options),
+          scheduler: other.scheduler,
+          schedule: fixed(100, other.scheduler),
+        }),
+      ),
     follow: (events, watch) => followed(events, scheduler, watch),
     text: (name) => run.disk.peek(`${out}/${name}`)?.toString() ?? '',
     lines: (name) =>

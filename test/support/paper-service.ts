@@ -32,6 +32,8 @@ export interface PaperService {
   readonly posts: string[];
   readonly gets: string[];
   behave: (row: string, nth: number) => PaperBehaviour;
+  /** Lets a job that hangs come to its end. */
+  revive(jobId: string): void;
   /** What a picture's URL answers. */
   picture: (url: string, nth: number) => number;
 }
@@ -53,6 +55,10 @@ export function paperService(scheduler: SchedulerLike): PaperService {
     posts: [],
     gets: [],
     behave: () => 'complete',
+    revive: (jobId) => {
+      const job = jobs.get(jobId);
+      if (job !== undefined) jobs.set(jobId, { ...job, behaviour: 'complete' });
+    },
     picture: () => 200,
   };
   const execute = (row: string, kind: string, behaviour: PaperBehaviour): void => {
@@ -142,7 +148,9 @@ export function paperService(scheduler: SchedulerLike): PaperService {
   }
 
   const answered = ([status, body]: [number, unknown]): Observable<WireReply> =>
-    of({ status, headers: {}, body: JSON.stringify(body) }).pipe(delay(latencyMs, scheduler));
+    of({ status, headers: {}, body: typeof body === 'string' ? body : (JSON.stringify(body) ?? '') }).pipe(
+      delay(latencyMs, scheduler),
+    );
   const fault = (
     phase: 'connect' | 'reset' | 'tls',
     code: string,

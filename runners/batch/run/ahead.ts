@@ -18,6 +18,8 @@ export interface Ahead {
   readonly toDownload: number;
   /** Held, because they may have been bought. */
   readonly toHold: number;
+  /** To be done, and left for a later start by `limit` and `only`. */
+  readonly later: number;
   /** Invalid rows that become failures. */
   readonly invalid: number;
   /** Completed rows that have changed since and are left as they are; the first of their ids. */

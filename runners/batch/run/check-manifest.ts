@@ -69,7 +69,7 @@ class Survey {
   private readonly changedIds: string[] = [];
   private readonly price = { estimated: 0, unpriced: 0 };
   private readonly count = {
-    ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0 },
+    ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
     ...{ invalid: 0, changed: 0, changedFailures: 0 },
   };
 
@@ -112,6 +112,7 @@ class Survey {
     if (decision.what === 'leave') this.seeLeft(row, decision);
     else if (decision.what === 'pending') this.pending.add(row.id);
     else if (this.select.takes(row.id)) this.seeTaken(row, decision);
+    else this.count['reopen' in decision ? 'ended' : 'later']++;
   }
 
   private seeInvalid(key: string): void {

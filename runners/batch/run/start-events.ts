@@ -9,7 +9,7 @@ export function startEvents(run: Run): RunEvent[] {
 function started({ ahead, taken, plan, toDo }: Run): RunEvent {
   return {
     type: 'started',
-    rowsTotal: ahead.ended + toDo.rows + taken.held.length,
+    rowsTotal: ahead.ended + toDo.rows - ahead.later + taken.held.length,
     alreadyEnded: ahead.ended,
     taken: {
       polled: ahead.toPoll,
