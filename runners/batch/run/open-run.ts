@@ -15,6 +15,7 @@ import { checkIdentity } from './check-identity.js';
 import { checkManifest, type Checked } from './check-manifest.js';
 import { JournalWriter } from './journal-writer.js';
 import { listenTo } from './listen-to.js';
+import { openDay } from './open-day.js';
 import { isFree, isUnanswered, recoverSent } from './recover-sent.js';
 import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
@@ -85,15 +86,18 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
   const totals = new RunTotals(journal.recovered);
   const heard = { count: 0 };
   const context = { options, journal: writer, projections, totals };
+  const day = await openDay(options, stops, journal);
   const sent = await recoverSent(context, checked);
   const taken = await takeUp(context, checked);
   await projections.catchUp();
+  const ledger = ledgerOf(options, journal, taken.polled);
   return {
     ...{ options, plan, ahead, names, journal: writer, projections, totals, stops, log, events, heard },
     ...hosts(options, heard),
     taken: { ...taken, ...sent },
     prices: options.prices,
-    ledger: ledgerOf(options, journal, taken.polled),
+    ledger: day?.behind(ledger) ?? ledger,
+    day,
     blocked: new Map(),
     formatsTold: new Set(),
     startedAt: now(),
@@ -162,9 +166,9 @@ function rowsToDo(
   return seen + elsewhere + Math.max(known - ahead.toPoll - ahead.toDownload, 0);
 }
 
-function sheetsOf({ manifest }: ResolvedOptions, { plan }: Checked): SheetColumns | undefined {
+function sheetsOf({ manifest }: ResolvedOptions, { plan, columns }: Checked): SheetColumns | undefined {
   if (manifest.settings.format !== 'csv') return undefined;
   const kinds = (['edit', 'job', 'route'] as const).filter((kind) => plan.byKind[kind] > 0);
   const results = [...kinds.flatMap((kind) => requestColumns[kind]), ...plan.columnsNotSent.map(ownColumn)];
-  return { results, failures: [...plan.columnsSent, ...plan.columnsNotSent] };
+  return { results, failures: [...columns, ...plan.columnsSent, ...plan.columnsNotSent] };
 }

@@ -1,6 +1,7 @@
 import { asyncScheduler, NEVER, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
 import { exponential } from '../../../src/policy/exponential.js';
 import { openGate } from '../../../src/policy/open-gate.js';
@@ -8,14 +9,17 @@ import { rateGate } from '../../../src/policy/rate-gate.js';
 import { createGotDownload } from '../../../src/transport/got-download.js';
 import { createGotTransport } from '../../../src/transport/got-transport.js';
 import { makeThumbnail } from '../artifacts/make-thumbnail.js';
+import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { openJournal } from '../journal/open-journal.js';
 import type { RunIdentity } from '../journal/record.js';
+import { assumePrice } from '../ledger/assume-price.js';
 import { createLedger } from '../ledger/ledger.js';
-import { createPriceBook } from '../ledger/price-book.js';
+import { createPriceBook, type PriceBook } from '../ledger/price-book.js';
 import { holdRun } from '../lock/hold-run.js';
 import { manifestFormat } from '../manifest/manifest-format.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import { openSharedLedger } from './open-shared-ledger.js';
 import { retryCodes } from './retry-codes.js';
 import type { RunBatchOptions, StopOrder } from './run-options.js';
 
@@ -37,6 +41,10 @@ const plainSchema = z.object({
   skipInvalid: z.boolean().default(false),
   download: z.boolean().default(true),
   maxCostUsd: z.number().min(0).optional(),
+  maxCostPerDayUsd: z.number().min(0).optional(),
+  ledgerFile: z.string().min(1).optional(),
+  assumePriceUsd: z.number().min(0).optional(),
+  maxPriceDriftPercent: z.number().min(0).optional(),
   halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
   repair: z.boolean().default(false),
 });
@@ -87,10 +95,25 @@ function parts(options: RunBatchOptions) {
     hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),
     journal: options.journal ?? ((folder: string) => openJournal(disk, folder, { repair, now })),
     ledger: options.ledger ?? createLedger,
-    prices: options.prices ?? createPriceBook(),
+    prices: pricesOf(options),
+    dayLedger: options.dayLedger ?? sharedLedger(options, disk, now),
     stop: (options.stop ?? NEVER) satisfies Observable<StopOrder>,
     confirm: options.confirm ?? (() => true),
   };
+}
+
+function pricesOf({ prices = createPriceBook(), assumePriceUsd }: RunBatchOptions): PriceBook {
+  return assumePriceUsd === undefined ? prices : assumePrice(prices, toMicroDollars(assumePriceUsd));
+}
+
+function sharedLedger({ out, ledgerFile, maxCostPerDayUsd }: RunBatchOptions, disk: Disk, now: () => number) {
+  if (ledgerFile !== undefined)
+    return () => openSharedLedger({ disk, now, out, path: ledgerFile, capUsd: maxCostPerDayUsd });
+  if (maxCostPerDayUsd === undefined) return undefined;
+  throw new InvalidOptionError(
+    'maxCostPerDayUsd',
+    'needs the file of the ledger that runs share: ledgerFile',
+  );
 }
 
 function manifestOf(manifest: RunBatchOptions['manifest']): { path: string; settings: ManifestSettings } {

@@ -7,6 +7,7 @@ import type { MakeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { Disk } from '../disk/disk.js';
 import type { Journal } from '../journal/journal.js';
 import type { RunIdentity } from '../journal/record.js';
+import type { DayLedger } from '../ledger/day-ledger.js';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
@@ -64,6 +65,14 @@ export interface RunBatchOptions {
   readonly download?: boolean;
   /** Reserved, spent and unknown money never go beyond it, over all starts. @defaultValue no cap */
   readonly maxCostUsd?: number;
+  /** Reserved and spent money of all runs that share `ledgerFile` never go beyond it within a rolling 24 hours. @defaultValue no cap */
+  readonly maxCostPerDayUsd?: number;
+  /** The ledger that runs share. Needed by `maxCostPerDayUsd`; without that the run only books what it spends. @defaultValue none */
+  readonly ledgerFile?: string;
+  /** Reckoned with where no price is known; without it such rows keep a run with a cap from starting. */
+  readonly assumePriceUsd?: number;
+  /** Stops the run when a reported price is dearer than the price book's by more than so many per cent. @defaultValue no limit */
+  readonly maxPriceDriftPercent?: number;
   /** Stops when so many rows of this start failed: a number, or a percentage of those to do (of those that ended, from 20 on). */
   readonly halt?: { readonly count: number } | { readonly percent: number };
   /** Goes on with every record that can be read where the journal is damaged. @defaultValue false */
@@ -94,6 +103,8 @@ export interface RunBatchOptions {
   readonly hold?: (folder: string) => Promise<{ release(): Promise<void> }>;
   /** @defaultValue createLedger */
   readonly ledger?: (recovered: LedgerOptions) => Ledger;
+  /** Opens the ledger that runs share. @defaultValue by `ledgerFile` */
+  readonly dayLedger?: () => Promise<DayLedger>;
   /** @defaultValue the published prices */
   readonly prices?: PriceBook;
 }

@@ -7,6 +7,7 @@ import type { RunLog } from '../log/open-log.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from './ahead.js';
+import type { DayMoney } from './day-money.js';
 import type { JournalWriter } from './journal-writer.js';
 import type { PictureNames } from './picture-names.js';
 import type { ResolvedOptions } from './resolve-options.js';
@@ -26,6 +27,8 @@ export interface Run {
   readonly projections: Projections;
   readonly totals: RunTotals;
   readonly ledger: Ledger;
+  /** The ledger that runs share; absent where there is none. */
+  readonly day: DayMoney | undefined;
   readonly prices: PriceBook;
   readonly client: Client;
   /** Absent where no {lb_base_url} is known. */

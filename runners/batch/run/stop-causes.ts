@@ -11,6 +11,18 @@ export const stopCauses = {
     return { exitCode: 3, reason, leaves: [] };
   },
 
+  /** @param whyNot what does not fit, and when it will */
+  dayCapReached(whyNot: string): StopCause {
+    const reason = `Stopped at the cost cap of a day: ${whyNot} Run again then, or with a higher cap, to go on.`;
+    return { exitCode: 3, reason, leaves: [] };
+  },
+
+  priceDrifted(what: string, drift: number, limitPercent: number): StopCause {
+    const percent = Number.isFinite(drift) ? `${Math.round(drift * 1000) / 10} %` : 'without bound';
+    const reason = `Stopped because the service charges more for ${what} than was reckoned with: dearer by ${percent}, and ${limitPercent} % is allowed. Correct the prices (--prices) or allow more (--max-price-drift), and run again to go on.`;
+    return { exitCode: 3, reason, leaves: [] };
+  },
+
   keyRefused(message: string): StopCause {
     const reason = `Stopped because the service refuses the API key (${message}). Put the key right and run again; what was accepted has been asked for to its end.`;
     return { exitCode: 4, reason, leaves: ['submits'] };

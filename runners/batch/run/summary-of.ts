@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-import type { PriceBook } from '../ledger/price-book.js';
+import { listPrices } from '../ledger/list-prices.js';
 import { isoTime } from '../sinks/ended-row.js';
 import type { FilesMark } from '../sinks/projections.js';
 import type { CostSummary, Summary } from '../sinks/summary.js';
@@ -33,7 +33,7 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
     statusCalls: totals.statusCalls,
     starts: starts + 1,
     thisStart: { ended, completed: nowCompleted, failed: nowFailed, unknown, ...end },
-    prices: pricesOf(run.prices),
+    ...pricesOf(run),
     ...(covers && { covers }),
   };
 }
@@ -71,8 +71,7 @@ export function costSummary({
   };
 }
 
-function pricesOf(prices: PriceBook): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(prices.table().book.edit).map(([resolution, price]) => [resolution, toUsd(price)]),
-  );
+function pricesOf({ prices }: Run): Pick<Summary, 'prices' | 'priceTable'> {
+  const { name, prices: listed, reported } = listPrices(prices.table());
+  return { prices: listed, priceTable: { name, ...(Object.keys(reported).length > 0 && { reported }) } };
 }
