@@ -6,7 +6,6 @@ import { GroupCommit } from './group-commit.js';
 import { JournalError } from './journal-error.js';
 import type { Journal } from './journal.js';
 import { journalPath } from './journal-path.js';
-import { readRecords } from './read-records.js';
 import type { RecoveredFile } from './recover.js';
 import { readJournal, RecoveredJournal } from './recovered-journal.js';
 import type { Found } from './recovered-journal.js';
@@ -98,7 +97,7 @@ class FileJournal extends RecoveredJournal implements Journal {
   }
 
   override records(after = 0): ReturnType<Journal['records']> {
-    return readRecords(this.disk, this.path, { to: this.file.synced, after });
+    return this.recordsTo(this.file.synced, after);
   }
 
   close(): Promise<void> {

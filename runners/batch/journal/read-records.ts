@@ -10,6 +10,8 @@ export interface RecordRange {
   readonly to?: number;
   /** So many records are passed over, unread. @defaultValue 0 */
   readonly after?: number;
+  /** Where a record in front of them begins, and how many stand before it. @defaultValue the first one */
+  readonly mark?: { readonly offset: number; readonly records: number };
 }
 
 /**
@@ -32,11 +34,12 @@ export async function* readRecords(
 async function* recordsOf(
   file: DiskFile,
   path: string,
-  { to, after = 0 }: RecordRange,
+  { to, after = 0, mark = { offset: 0, records: 0 } }: RecordRange,
 ): AsyncGenerator<JournalRecord, void, void> {
   try {
-    let number = 0;
-    for await (const { bytes, offset, ended } of readLines(file, to === undefined ? {} : { to })) {
+    let number = mark.records;
+    const range = { from: mark.offset, ...(to !== undefined && { to }) };
+    for await (const { bytes, offset, ended } of readLines(file, range)) {
       number++;
       if (number <= after) continue;
       const good = hasGoodChecksum(bytes, 0, bytes.length);

@@ -4,6 +4,7 @@ import type { Journal, Recovered, RowRecords } from './journal.js';
 import { readRecords } from './read-records.js';
 import { recover } from './recover.js';
 import type { RecoveredFile } from './recover.js';
+import { recordsAMark } from './recovery.js';
 import { RowReader } from './row-reader.js';
 import type { RowStatus } from './rows/row-status.js';
 
@@ -41,7 +42,14 @@ export class RecoveredJournal implements JournalReader {
   }
 
   records(after = 0): ReturnType<Journal['records']> {
-    return readRecords(this.disk, this.path, { to: this.found.goodEnd, after });
+    return this.recordsTo(this.found.goodEnd, after);
+  }
+
+  protected recordsTo(to: number, after: number): ReturnType<Journal['records']> {
+    const { marks } = this.found.recovery;
+    const nearest = Math.min(Math.floor(after / recordsAMark), marks.length - 1);
+    const mark = { offset: marks[nearest] ?? 0, records: Math.max(nearest, 0) * recordsAMark };
+    return readRecords(this.disk, this.path, { to, after, mark });
   }
 
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {

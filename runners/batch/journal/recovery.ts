@@ -13,6 +13,9 @@ import { RowTable } from './rows/row-table.js';
 import { bookings, Tally } from './rows/tally.js';
 import type { Purchase } from './rows/tally.js';
 
+/** So many records lie between two marks. */
+export const recordsAMark = 4_096;
+
 /** Bits of `RowTable.flags`. */
 const unpriced = 1;
 /** Known before a repair, and neither sent nor ended since. */
@@ -33,6 +36,8 @@ export class Recovery {
   readonly rows = new RowStates(this.table);
   readonly tally = new Tally(this.table, unpriced);
   records = 0;
+  /** Where every so manieth record begins, so that a later pass need not read all that stands before its first one. */
+  readonly marks: number[] = [];
   lastRow = 0;
   starts = 0;
   identity: RunIdentity | undefined;
@@ -45,6 +50,7 @@ export class Recovery {
 
   /** Takes in a record that begins at `offset` of the file; `head` has been scanned from `line`. */
   take(head: HeadScanner, offset: number, line: () => Buffer): void {
+    if (this.records % recordsAMark === 0) this.marks.push(offset);
     this.records++;
     const kind = head.word('k', kinds);
     if (head.hasId) this.takeRow(kind, head, offset);

@@ -138,6 +138,22 @@ describe('openJournal', () => {
     expect((await reading.next()).value).toEqual(stop(1));
   });
 
+  it('reads from any record on without reading what stands long before it', async () => {
+    const many = Array.from({ length: 9_000 }, (_, row) => intent(`row-${row}`, { row }));
+    const disk = await filled(many);
+    const journal = await openJournal(disk, folder);
+    const more = Array.from({ length: 5 }, (_, row) => intent(`row-${9_000 + row}`));
+    for (const record of more) await append(journal, record);
+    const all = [...many, ...more];
+    for (const after of [0, 1, 4_095, 4_096, 4_097, 8_192, 8_999, 9_000, 9_003, 9_005, 20_000]) {
+      const first = await journal.records(after)[Symbol.asyncIterator]().next();
+      expect([after, (first.value as { id?: string } | undefined)?.id]).toEqual([after, all[after]?.id]);
+    }
+    const reads = disk.counts.read!;
+    for await (const { k } of journal.records(8_500)) expect(k).toBe('intent');
+    expect(disk.counts.read! - reads).toBeLessThan(4);
+  });
+
   it('cuts a torn tail off, and gives a record its newline', async () => {
     const whole = journalFile(wholeLife());
     for (const cut of [whole.length - 1, whole.length - 2, whole.length - 300]) {
