@@ -19,6 +19,8 @@ export interface Checked {
   readonly pending: ReadonlySet<string>;
   /** Rows that failed as invalid, and are in the manifest still. */
   readonly invalid: RowStates;
+  /** Columns of the first row, in their order. */
+  readonly columns: readonly string[];
 }
 
 /** What the journal knows, if there is one yet. */
@@ -42,6 +44,7 @@ export async function checkManifest(
     names: survey.names,
     pending: survey.pending,
     invalid: survey.invalid,
+    columns: survey.columns ?? [],
   };
 }
 
@@ -63,6 +66,7 @@ class Survey {
   readonly names = new PictureNames();
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
+  columns: readonly string[] | undefined;
   private readonly select: SelectRows;
   private readonly rules: DecisionRules;
   private readonly endpoints = new Set<string>();
@@ -86,6 +90,7 @@ class Survey {
     for await (const item of items) {
       if (this.stops.isStopping) throw new StoppedEarly();
       this.count.rows++;
+      this.columns ??= Object.keys(item.row.cells);
       if (item.valid) this.see(item.row);
       else this.seeInvalid(item.row.key);
       yield item;

@@ -1,0 +1,273 @@
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import {
+  runBatch,
+  type RunBatchOptions,
+  type RunEvent,
+  type StopOrder,
+} from '../../../../runners/batch/run-batch.js';
+import { paperRun, type PaperRun } from '../../../support/paper-run.js';
+
+const edit = (id: string, more: object = {}) => ({
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt: id,
+  ...more,
+});
+const job = (id: string, more: object = {}) => ({ id, endpoint: 'echo', input: { row: id }, ...more });
+
+/** Kills the run when an event of this kind has been seen, as by a power cut that loses nothing. */
+async function killedAt(
+  run: PaperRun,
+  isMoment: (event: RunEvent) => boolean,
+  options: Partial<RunBatchOptions> = {},
+) {
+  const before = run.disk;
+  await run.follow(runBatch(run.options(options)), (event) => {
+    if (!before.crashed && isMoment(event)) run.disk = before.handOver();
+  });
+  expect(before.crashed).toBe(true);
+}
+
+const step = (type: string) => (event: RunEvent) => event.type === 'row' && event.event.type === type;
+const kinds = (run: PaperRun, id: string) =>
+  run
+    .lines('journal.jsonl')
+    .filter((record) => record['id'] === id)
+    .map(({ k }) => k);
+
+describe('a run that died and is started again', () => {
+  it('while the request was out: unknown, held, announced, and never sent again', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await killedAt(run, step('submitting'), { concurrency: 1 });
+    const end = await run.start({ concurrency: 1 });
+    expect(end.exitCode).toBe(6);
+    expect(end.events).toContainEqual(expect.objectContaining({ type: 'ended', id: 'a', status: 'unknown' }));
+    expect(run.lines('failures.jsonl')).toMatchObject([
+      { id: 'a', error: { code: 'unknown', paid: 'maybe' } },
+    ]);
+    expect(run.costs()).toMatchObject([
+      { id: 'a', source: 'unknown', cost: '0.0875' },
+      { id: 'b', source: 'reported' },
+    ]);
+    expect(end.summary.cost).toMatchObject({ reported: 0.0875, unknown: 0.0875, possiblyDouble: 0 });
+    expect(run.service.posts).toEqual(['a', 'b']);
+  });
+
+  it('the same under onUnknown retry: sent again, and counted as a possible double', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await killedAt(run, step('submitting'), { concurrency: 1 });
+    const end = await run.start({ concurrency: 1, onUnknown: 'retry' });
+    expect(end.exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'a', 'b']);
+    expect(
+      run
+        .costs()
+        .map(({ id, attempt, source }) => `${id} ${attempt} ${source}`)
+        .sort(),
+    ).toEqual(['a 1 unknown', 'a 2 reported', 'b 1 reported']);
+    expect(end.summary.cost).toMatchObject({ reported: 0.175, unknown: 0.0875, possiblyDouble: 0.0875 });
+    expect(end.events).toContainEqual(expect.objectContaining({ type: 'warning', code: 'double' }));
+  });
+
+  it('while its job ran: the id is polled at the journalled endpoint, and nothing is sent', async () => {
+    const run = paperRun();
+    run.manifest([job('a', { endpoint: 'first' })]);
+    await killedAt(run, step('accepted'));
+    run.manifest([job('a', { endpoint: 'second' })]);
+    const end = await run.start();
+    expect(end.exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a']);
+    expect(run.lines('results.jsonl')).toMatchObject([
+      { id: 'a', endpoint: 'first', jobId: 'job-a-1', attempts: 1 },
+    ]);
+  });
+
+  it('ids are polled before anything new is sent, the oldest first', async () => {
+    const run = paperRun();
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    run.manifest(ids.map((id) => job(id)));
+    let accepted = 0;
+    await killedAt(run, (event) => step('accepted')(event) && ++accepted === 3, { concurrency: 3 });
+    const sent = run.service.posts.length;
+    const polled = run.service.gets.length;
+    await run.start({ concurrency: 3 });
+    expect(run.service.gets.slice(polled, polled + 3)).toEqual(['job-a-1', 'job-b-1', 'job-c-1']);
+    expect(run.service.posts.slice(sent)).toEqual(['d', 'e', 'f']);
+  });
+
+  it('while its picture was fetched: it is fetched again, bought never', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    await killedAt(run, step('settled'));
+    expect(kinds(run, 'a')).toEqual(['intent', 'reply']);
+    const end = await run.start();
+    expect(end).toMatchObject({ exitCode: 0, summary: { cost: { reported: 0.0875 } } });
+    expect(run.service.posts).toEqual(['a']);
+    expect(run.lines('results.jsonl')).toMatchObject([{ image: { path: 'images/a.png' }, cost: 0.0875 }]);
+    expect(run.costs()).toMatchObject([{ id: 'a', source: 'reported', cost: '0.0875' }]);
+  });
+
+  it('a picture in the reply itself is saved before the reply is journalled, and no base64 stays', async () => {
+    const run = paperRun();
+    run.service.behave = () => 'inline';
+    run.manifest([edit('a')]);
+    expect((await run.start()).exitCode).toBe(0);
+    expect(run.lines('results.jsonl')).toMatchObject([
+      { output: { image: 'images/a.png' }, image: { path: 'images/a.png' } },
+    ]);
+    expect(run.text('journal.jsonl')).not.toContain('base64,');
+    expect(run.disk.peek('/work/out/images/a.png')?.length).toBe(70);
+  });
+
+  it('takes up where it stopped when half of the rows were done', async () => {
+    const run = paperRun();
+    const rows = Array.from({ length: 60 }, (_, index) =>
+      index % 2 === 0 ? edit(`r${index}`) : job(`r${index}`),
+    );
+    run.manifest(rows);
+    let ended = 0;
+    await killedAt(run, (event) => event.type === 'ended' && ++ended === 30);
+    const end = await run.start();
+    const started = end.events.find((event) => event.type === 'started');
+    expect(started?.alreadyEnded).toBeGreaterThanOrEqual(30);
+    expect(started?.rowsTotal).toBe(60);
+    expect(end.summary.rows).toMatchObject({ total: 60, toDo: 0 });
+    expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
+    expect(
+      new Set(run.lines('results.jsonl').map(({ id }) => id)).size + run.lines('failures.jsonl').length,
+    ).toBe(60);
+  });
+});
+
+describe('the manifest at a later start', () => {
+  it('new rows at its end are done, the others are not', async () => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    await run.start();
+    run.manifest([job('a'), job('b')]);
+    const end = await run.start();
+    expect(end).toMatchObject({ exitCode: 0, reason: '1 row completed.' });
+    expect(run.service.posts).toEqual(['a', 'b']);
+  });
+
+  it('a row that was bought and has changed since is named and kept', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    run.manifest([edit('a', { prompt: 'other' }), edit('b')]);
+    const end = await run.start();
+    const warning = end.events.find((event) => event.type === 'warning' && event.code === 'changed');
+    expect(warning).toMatchObject({ message: expect.stringMatching(/1 row.* a\b/) as string });
+    expect(run.service.posts).toEqual(['a', 'b']);
+  });
+
+  it('or bought again: its earlier line and picture stay', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    run.service.behave = () => 'inline';
+    run.manifest([edit('a', { resolution: '2k' }), edit('b')]);
+    expect((await run.start({ changed: 'redo' })).exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'b', 'a']);
+    expect(run.lines('results.jsonl').map(({ id, attempts }) => [id, attempts])).toEqual([
+      ['b', 1],
+      ['a', 2],
+    ]);
+    expect(run.lines('earlier.jsonl')).toMatchObject([
+      { id: 'a', attempts: 1, image: { path: 'images/a.png' } },
+    ]);
+    expect(run.costs()).toHaveLength(3);
+    expect((await run.start({ changed: 'redo' })).reason).toContain('Nothing to do');
+  });
+
+  it('another picture under the same name does not replace the earlier one', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    run.disk.plant('/work/out/images/a.png', 'somebody else put this here');
+    await run.start();
+    const [line] = run.lines('results.jsonl') as { image: { path: string } }[];
+    expect(line?.image.path).toMatch(/^images\/a~[0-9a-f]{10}\.png$/);
+    expect(run.disk.peek('/work/out/images/a.png')?.toString()).toBe('somebody else put this here');
+  });
+
+  it('a row that holds only a jobId collects that job and buys nothing', async () => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    const stop = new Subject<StopOrder>();
+    await run.follow(runBatch(run.options({ stop })), (event) => {
+      if (step('accepted')(event)) stop.next('now');
+    });
+    const other = paperRun();
+    other.manifest([{ id: 'mine', jobId: 'job-a-1', endpoint: 'echo' }]);
+    const { transport, download } = run.service;
+    const end = await other.startBeside(run, { transport, saveFrom: download, maxCostUsd: 0 });
+    expect(end.exitCode).toBe(0);
+    expect(other.lines('results.jsonl')).toMatchObject([
+      { id: 'mine', jobId: 'job-a-1', output: { echo: 'a' } },
+    ]);
+    expect(other.costs()).toEqual([]);
+    expect(run.service.posts).toEqual(['a']);
+  });
+});
+
+describe('the files of a run', () => {
+  it.each(['results.jsonl', 'failures.jsonl', 'costs.csv', 'summary.json'])(
+    '%s is written anew when it is gone or damaged',
+    async (name) => {
+      const run = paperRun();
+      run.service.behave = (row) => (row === 'c' ? 'fail' : 'complete');
+      run.manifest([edit('a'), job('b'), job('c')]);
+      await run.start();
+      const whole = run.text(name);
+      for (const damage of ['', whole.slice(0, -3), `${whole}torn`]) {
+        if (damage === '') await run.disk.unlink(`/work/out/${name}`);
+        else run.disk.plant(`/work/out/${name}`, damage);
+        expect((await run.start()).exitCode).toBe(0);
+        if (name !== 'summary.json') expect(run.text(name)).toBe(whole);
+        else expect(JSON.parse(run.text(name))).toMatchObject({ rows: { completed: 2, failed: 1 } });
+      }
+    },
+  );
+
+  it('a CSV manifest has results.csv and failures.csv as well, for spreadsheets', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === '=b' ? 'reject' : 'complete');
+    run.manifest(
+      'id,endpoint,images,prompt,note\na,image-edit,http://e.test/a.png,a,"x, y"\nb,image-edit,http://e.test/a.png,=b,=1+1\n',
+    );
+    await run.start({ concurrency: 1 });
+    const [head, row] = run.text('results.csv').split('\n');
+    expect(head).toBe(
+      'id,row,kind,endpoint,jobId,status,image,imageUrl,imageExpiresAt,cost,delayTime,executionTime,attempts,submittedAt,settledAt,output,images,prompt,resolution,aspect_ratio,output_format,enable_base64_output,note',
+    );
+    expect(row).toMatch(/^a,1,edit,image-edit,job-a-1,completed,images\/a\.png,.*,"x, y"$/);
+    const [failed] = run.text('failures.csv').split('\n').slice(1);
+    expect(failed).toMatch(/^b,image-edit,http:\/\/e\.test\/a\.png,'=b,'=1\+1,rejected,/);
+    const before = [run.text('results.csv'), run.text('failures.csv')];
+    await run.disk.unlink('/work/out/results.csv');
+    await run.start();
+    expect([run.text('results.csv'), run.text('failures.csv')]).toEqual(before);
+  });
+
+  it('no id stands in both files, and a failed row leaves failures.csv as well when it is taken up', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === 'a' ? 'fail' : 'complete');
+    run.manifest('id,endpoint,input.row\na,echo,a\nb,echo,b\n');
+    await run.start();
+    expect(run.text('failures.csv')).toContain('\na,');
+    run.service.behave = () => 'complete';
+    await run.start({ retry: ['failed'] });
+    expect(run.text('failures.csv').split('\n')).toHaveLength(2);
+    expect(
+      run
+        .text('results.csv')
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.split(',')[0]),
+    ).toEqual(['b', 'a']);
+  });
+});
