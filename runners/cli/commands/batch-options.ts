@@ -1,6 +1,8 @@
+import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { RunBatchOptions } from '../../batch/run/run-options.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
+import { ledgerFile } from '../options/ledger-file.js';
 import type { RunOptions } from '../options/run-options.js';
 import type { Target } from './target.js';
 import { manifestSettings } from './plan-source.js';
@@ -12,6 +14,7 @@ export interface StartedRun {
   readonly out: string;
   readonly options: RunOptions;
   readonly target: Target;
+  readonly prices: PriceBook;
   readonly io: CliIo;
   readonly fault: FaultContext;
 }
@@ -33,6 +36,7 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
     ...(lbBaseUrl !== undefined && { lbBaseUrl }),
     ...paceOf(options),
     ...choicesOf(options),
+    ...moneyOf(run),
   };
 }
 
@@ -49,7 +53,7 @@ function paceOf(options: RunOptions): Partial<RunBatchOptions> {
 }
 
 function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
-  const { onUnknown, repair, retry, changed, limit, only, skipInvalid, download, maxCost, halt } = options;
+  const { onUnknown, repair, retry, changed, limit, only, skipInvalid, download, halt } = options;
   return {
     onUnknown,
     repair,
@@ -59,7 +63,19 @@ function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
     ...(retry !== undefined && { retry }),
     ...(limit !== undefined && { limit }),
     ...(only !== undefined && { only }),
-    ...(maxCost !== undefined && { maxCostUsd: maxCost }),
     ...(halt !== undefined && { halt }),
+  };
+}
+
+function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> {
+  const { maxCost, maxCostPerDay, assumePrice, maxPriceDrift } = options;
+  const ledger = ledgerFile(options, io);
+  return {
+    prices,
+    ...(maxCost !== undefined && { maxCostUsd: maxCost }),
+    ...(maxCostPerDay !== undefined && { maxCostPerDayUsd: maxCostPerDay }),
+    ...(ledger !== undefined && { ledgerFile: ledger }),
+    ...(assumePrice !== undefined && { assumePriceUsd: assumePrice }),
+    ...(maxPriceDrift !== undefined && { maxPriceDriftPercent: maxPriceDrift }),
   };
 }

@@ -1,5 +1,7 @@
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { createPriceBook } from '../../batch/ledger/price-book.js';
+import { assumePrice } from '../../batch/ledger/assume-price.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
@@ -8,6 +10,7 @@ import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/run-options.js';
+import { readPrices } from '../options/read-prices.js';
 import { countOf } from '../words/amounts.js';
 import { plainText } from '../words/plain-text.js';
 import { invalidText } from '../words/plan-text.js';
@@ -18,6 +21,7 @@ export async function planSource(
   source: ManifestSource,
   options: RunOptions,
   io: Pick<CliIo, 'stdin'>,
+  prices: PriceBook,
 ): Promise<Plan> {
   const settings: ManifestSettings = {
     ...manifestSettings(source, options),
@@ -25,8 +29,16 @@ export async function planSource(
   };
   const { path } = source;
   const rows = path === undefined ? readManifest(io.stdin, settings) : readRows(nodeDisk, { path, settings });
-  const prices = createPriceBook();
   return planManifest(selectRows(rows, options, refuseMissing), { priceOf: (row) => prices.priceOf(row) });
+}
+
+/** What a plan reckons with. */
+export async function plannedPrices(
+  { prices, assumePrice: assumed }: RunOptions,
+  cwd: string,
+): Promise<PriceBook> {
+  const book = await readPrices(prices, cwd);
+  return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
 }
 
 /** Ids that `--only` names and no row has are a slip of the hand: throws `UsageError`. */

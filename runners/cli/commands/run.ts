@@ -2,6 +2,7 @@ import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { findManifest, outFolder } from '../options/find-manifest.js';
 import { parseOptions } from '../options/parse-options.js';
+import { readPrices } from '../options/read-prices.js';
 import { runOptionsSchema } from '../options/run-options.js';
 import { openTarget } from './open-target.js';
 import { spoolInput } from './spool-input.js';
@@ -15,12 +16,13 @@ export async function run(
   fault: FaultContext,
 ): Promise<number> {
   const options = parseOptions(runOptionsSchema, raw);
+  const prices = await readPrices(options.prices, io.cwd);
   const given = await findManifest(name, options.format, io);
   const out = outFolder(given, options.out, options.local, io.cwd);
   const target = await openTarget(options, given.folder, io, fault);
   try {
     const source = await spoolInput(given, out, io);
-    return await watchRun({ source, out, options, target, io, fault });
+    return await watchRun({ source, out, options, target, prices, io, fault });
   } finally {
     await target.close();
   }

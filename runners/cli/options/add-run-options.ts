@@ -69,6 +69,11 @@ function addDecisionOptions(command: Command): void {
   command
     .optionsGroup('Money and failures:')
     .option('--max-cost <USD>', 'never reserve beyond it, over all starts of the run')
+    .option('--max-cost-per-day <USD>', 'the same over all runs that share a ledger, in any 24 hours')
+    .option('--ledger <FILE>', "the ledger that runs share (default: in the user's state folder)")
+    .option('--prices <FILE>', 'prices of your endpoints, a JSON file (default: the published ones)')
+    .option('--assume-price <USD>', 'what a row of no known price is reckoned with; a cap needs it then')
+    .option('--max-price-drift <P%>', 'stop when the service charges so much more than was reckoned with')
     .option('--yes', 'do not ask, whatever the price')
     .option('--on-unknown <ACTION>', 'a request that may have been accepted: hold or retry (default: hold)')
     .option(

@@ -47,6 +47,13 @@ export const optionValue = {
       const value = allowed.find((one) => one === given);
       return value === undefined ? { problem: `"${given}" is not one of ${allowed.join(', ')}` } : { value };
     }),
+  /** `P%`; the sign may be left out. */
+  percent: () =>
+    text((given): Parsed<number> => {
+      const [, digits] = /^(\d+(?:\.\d+)?)%?$/.exec(given) ?? [];
+      if (digits !== undefined) return { value: Number(digits) };
+      return { problem: `"${given}" is no share: write per cent such as 10%` };
+    }),
   /** `N` or `P%`. */
   halt: () =>
     text((given): Parsed<{ count: number } | { percent: number }> => {

@@ -34,6 +34,7 @@ describe('millrace plan', () => {
       '  many images  1 row with more than the recommended 1 to 3',
       '  sent         images, prompt, resolution',
       '  not sent     Note',
+      '  prices       1k $0.0875, 2k $0.13, 4k $0.175 (published)',
       '  price        $0.305',
       '',
     ]);

@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
+import { readPriceFile } from '../../batch/ledger/read-price-file.js';
+import { UsageError } from '../io/usage-error.js';
+
+/** The prices of `--prices FILE` over the published ones. Throws `UsageError` when the file cannot be read or used. */
+export async function readPrices(file: string | undefined, cwd: string): Promise<PriceBook> {
+  if (file === undefined) return createPriceBook();
+  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError([`--prices: "${file}" cannot be read (${error.code ?? 'error'})`]);
+  });
+  try {
+    return createPriceBook(readPriceFile(text, file));
+  } catch (error) {
+    if (isMillraceError(error)) throw new UsageError([`--prices: ${error.message}`]);
+    throw error;
+  }
+}
