@@ -74,7 +74,9 @@ export interface Recovered {
   readonly highestReported: readonly ReportedPrice[];
   /** Bytes of a record that was not finished when the run died; cut off. */
   readonly tornBytes: number;
-  /** Set once the journal has been repaired. */
+  /** How often it was repaired. What was made from it before the latest repair may tell of records that are lost since. */
+  readonly repairs: number;
+  /** Set once a repair has lost records. */
   readonly heldUpToRow?: number;
   /** POSTs of the row over all starts. */
   attemptsOf(id: string): number;

@@ -145,6 +145,8 @@ export interface PurchaseFacts {
   readonly resolution?: string;
   /** In ms since the epoch. */
   readonly settledAt: number;
+  /** It stands in costs.csv as unknown already. */
+  readonly held?: true;
 }
 
 export interface FailedRowFacts {

@@ -82,10 +82,20 @@ export class RecoveredJournal implements JournalReader {
 }
 
 function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
-  const { identity, firstStartAt, lastStartAt, lastStop, heldUpToRow, starts, lastRow, rows, records } =
-    recovery;
+  const {
+    identity,
+    firstStartAt,
+    lastStartAt,
+    lastStop,
+    heldUpToRow,
+    starts,
+    lastRow,
+    rows,
+    records,
+    repairs,
+  } = recovery;
   return {
-    ...{ starts, records, lastRow, rows, pending, tornBytes },
+    ...{ starts, records, repairs, lastRow, rows, pending, tornBytes },
     ...(identity && { identity }),
     ...(firstStartAt !== undefined && { firstStartAt }),
     ...(lastStartAt !== undefined && { lastStartAt }),

@@ -44,6 +44,7 @@ export class Recovery {
   firstStartAt: number | undefined;
   lastStartAt: number | undefined;
   lastStop: { at: number; exitCode: number } | undefined;
+  repairs = 0;
   heldUpToRow: number | undefined;
   private readonly hash = new IdHash();
   private purchase: Purchase = { kind: '', endpoint: '', resolution: '' };
@@ -177,6 +178,7 @@ export class Recovery {
         this.lastStop = { at: record.at, exitCode: record.exitCode };
         return;
       case 'repaired':
+        this.repairs++;
         if (record.missing === 0) return;
         this.heldUpToRow = Math.max(this.heldUpToRow ?? 0, record.heldUpToRow);
         for (let row = 0; row < this.table.length; row++) this.flag(row, beforeRepair, true);

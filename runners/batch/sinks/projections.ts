@@ -9,6 +9,8 @@ import { LineBatch, RunFiles, type FileMarks, type SheetColumns } from './run-fi
 export interface FilesMark {
   /** So many records of the journal. */
   readonly records: number;
+  /** How often the journal had been repaired: a later repair numbers its records anew. @defaultValue 0 */
+  readonly repairs?: number;
   readonly files: FileMarks;
 }
 
@@ -74,7 +76,8 @@ export class Projections {
   async sync(): Promise<FilesMark> {
     while (this.running !== undefined) await this.running;
     this.refuse();
-    const mark = { records: this.records, files: this.files.marks() };
+    const { repairs } = this.journal.recovered;
+    const mark = { records: this.records, ...(repairs > 0 && { repairs }), files: this.files.marks() };
     await this.files.sync();
     return mark;
   }
@@ -131,6 +134,7 @@ export class Projections {
 async function trusted({ disk, folder, journal, mark }: ProjectionsOptions): Promise<FilesMark | undefined> {
   const { recovered } = journal;
   if (mark === undefined || mark.records > recovered.records) return undefined;
+  if ((mark.repairs ?? 0) !== recovered.repairs) return undefined;
   const isClean = mark.records === recovered.records;
   for (const [name, file] of Object.entries(mark.files)) {
     if (!(await holdsMark(disk, `${folder}/${name}`, file, !isClean))) return undefined;

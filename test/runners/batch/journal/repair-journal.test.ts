@@ -80,7 +80,7 @@ describe('repairJournal', () => {
     await append(journal, failed('z', 'unknown'));
     await journal.close();
     const again = await openJournal(disk, folder, options);
-    expect(again.recovered).toMatchObject({ records: 5, heldUpToRow: 1_000 });
+    expect(again.recovered).toMatchObject({ records: 5, repairs: 1, heldUpToRow: 1_000 });
     expect([again.recovered.mustHold('z', 900), again.recovered.mustHold('y', 900)]).toEqual([false, true]);
     expect(disk.paths()).toHaveLength(2);
   });
