@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
+import { isHeldPurchase, isToldPurchase } from '../../../../runners/batch/run/told-purchase.js';
+
+const facts = { at: 9, id: 'a', cost: 87_500, statusCalls: 0 };
+const reply: ReplyRecord = { ...facts, k: 'reply', source: 'reported', submittedAt: 5, output: {} };
+const purchase = { row: 1, attempt: 2, endpoint: 'e', settledAt: 9 };
+
+function failed(code: 'download' | 'deadline', more: object = {}): OutcomeRecord {
+  const error = { code, message: 'no', retryable: true, paid: 'yes' as const };
+  return { ...facts, k: 'outcome', source: 'reported', status: 'failed', submittedAt: 5, error, ...more };
+}
+
+describe('isToldPurchase', () => {
+  it('is true once an outcome came of the reply, also where that one told of no purchase itself', () => {
+    expect(isToldPurchase({ reply, outcome: failed('download', { purchase }) })).toBe(true);
+    expect(isToldPurchase({ reply, outcome: failed('download') })).toBe(true);
+    expect(
+      isToldPurchase({ reply, outcome: { ...failed('download'), status: 'completed' } as OutcomeRecord }),
+    ).toBe(true);
+  });
+
+  it('is false where the outcome is of an earlier purchase, or told of no reply', () => {
+    expect(isToldPurchase({ reply, outcome: failed('download', { submittedAt: 3 }) })).toBe(false);
+    expect(isToldPurchase({ reply, outcome: failed('deadline', { source: 'unknown' }) })).toBe(false);
+    expect(isToldPurchase({ reply })).toBe(false);
+  });
+});
+
+describe('isHeldPurchase', () => {
+  it('is true where the same purchase was given up as unknown before', () => {
+    const outcome = failed('deadline', { source: 'unknown', purchase });
+    expect(isHeldPurchase({ outcome, attempts: 2 })).toBe(true);
+    expect(isHeldPurchase({ outcome, attempts: 3 })).toBe(false);
+    expect(isHeldPurchase({ outcome: failed('download', { purchase }), attempts: 2 })).toBe(false);
+  });
+});
