@@ -8,8 +8,9 @@ import { UsageError } from '../io/usage-error.js';
 /** The prices of `--prices FILE` over the published ones. Throws `UsageError` when the file cannot be read or used. */
 export async function readPrices(file: string | undefined, cwd: string): Promise<PriceBook> {
   if (file === undefined) return createPriceBook();
-  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError([`--prices: "${file}" cannot be read (${error.code ?? 'error'})`]);
+  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: unknown) => {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new UsageError([`--prices: "${file}" cannot be read (${code})`]);
   });
   try {
     return createPriceBook(readPriceFile(text, file));

@@ -4,7 +4,7 @@ import { priceText } from './plan-text.js';
 
 /** What a start does of its manifest, where that is not simply all of it, and what it costs then. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { toSend, retried, redone, toPoll, toDownload, toHold, invalid, ended, price } = ahead;
+  const { toSend, retried, redone, toPoll, toDownload, toHold, later, invalid, ended, price } = ahead;
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
     redone > 0 && `${formatCount(redone)} have changed`,
@@ -16,6 +16,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
     toHold > 0 && `${formatCount(toHold)} to be held`,
     invalid > 0 && `${formatCount(invalid)} invalid`,
+    later > 0 && `${formatCount(later)} left for later`,
     ended > 0 && `${formatCount(ended)} ended before`,
   ].filter((part) => part !== false);
   return [

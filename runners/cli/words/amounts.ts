@@ -1,8 +1,8 @@
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 
-/** 1234567 → `1,234,567`. */
+/** 1234567 → `1,234,567`. By hand: the first number that the system's own formatter is given costs 15 ms. */
 export function formatCount(count: number): string {
-  return Math.round(count).toLocaleString('en-US');
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** `1 row`, `2 rows`. `plural` where an s will not do. */
@@ -14,7 +14,7 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
 export function formatMoney(amount: MicroDollars): string {
   const [dollars = '0', fraction = ''] = toUsd(Math.abs(amount)).toFixed(6).split('.');
   const digits = fraction.replace(/0+$/, '').padEnd(2, '0');
-  return `${amount < 0 ? '-' : ''}$${Number(dollars).toLocaleString('en-US')}.${digits}`;
+  return `${amount < 0 ? '-' : ''}$${formatCount(Number(dollars))}.${digits}`;
 }
 
 /** A duration in ms as people say it: `45 s`, `4 min`, `2 h 05 min`, `3 d 4 h`. */

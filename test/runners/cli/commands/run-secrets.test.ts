@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 import { until } from '../../../support/until.js';
@@ -17,7 +17,10 @@ describe('the API key', () => {
     await work.write('rows.jsonl', echoJobs(60, { sleepMs: 10 }));
     const run = work.start('run', 'rows.jsonl');
     await until(() => work.emulator.bill().length > 5);
-    const commandLine = await readFile(`/proc/${run.child.pid}/cmdline`, 'utf8');
+    const commandLine = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(run.child.pid)], {
+      encoding: 'utf8',
+    });
+    expect(commandLine).toContain('run rows.jsonl');
     const { code, stdout, stderr } = await run.ended;
     const status = await work.call('status', 'rows.out', '--json');
     expect(code).toBe(6);

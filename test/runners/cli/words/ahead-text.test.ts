@@ -11,6 +11,7 @@ const nothing: Ahead = {
   toPoll: 0,
   toDownload: 0,
   toHold: 0,
+  later: 0,
   invalid: 0,
   changed: { count: 0, ids: [] },
   changedFailures: 0,
@@ -35,11 +36,12 @@ describe('aheadText', () => {
       toPoll: 3,
       toDownload: 1,
       toHold: 4,
+      later: 7,
       invalid: 5,
       ended: 900,
     };
     expect(aheadText(ahead, false)[0]).toBe(
-      '  this start   40 rows to send (2 failed before, 1 have changed), 3 to ask about, 1 picture to fetch, 4 to be held, 5 invalid, 900 ended before',
+      '  this start   40 rows to send (2 failed before, 1 have changed), 3 to ask about, 1 picture to fetch, 4 to be held, 5 invalid, 7 left for later, 900 ended before',
     );
   });
 

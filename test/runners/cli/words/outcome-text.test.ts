@@ -28,10 +28,19 @@ describe('outcomeText', () => {
   });
 
   it('says no more than there is to say', () => {
-    const clean = { ...summary, rows: { total: 1, completed: 1, failed: 0, toDo: 0 }, failures: {} };
-    expect(
-      outcomeText({ ...clean, cost: { ...summary.cost, unknown: 0, cap: undefined } } as unknown as Summary),
-    ).toEqual(['  completed    1 of 1 row', '  cost         $82.25 reported']);
+    const cost = {
+      reported: 82.25,
+      estimated: 0,
+      unknown: 0,
+      possiblyDouble: 0,
+      unpriced: 0,
+      byResolution: {},
+    };
+    const rows = { total: 1, completed: 1, failed: 0, toDo: 0 };
+    expect(outcomeText({ rows, failures: {}, cost })).toEqual([
+      '  completed    1 of 1 row',
+      '  cost         $82.25 reported',
+    ]);
   });
 });
 

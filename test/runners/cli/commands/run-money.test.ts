@@ -1,0 +1,226 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../../../runners/emulator/index.js';
+import { millrace, startMillrace } from '../../../support/millrace.js';
+import { openWorkplace, type Workplace } from '../../../support/workplace.js';
+import { until } from '../../../support/until.js';
+
+const key = 'canary-77aa11';
+
+/** `grind` reports what it costs, `upscale` only how long it took. */
+const functions = {
+  queue: {
+    grind: async ({ ms = 0 }: { ms?: number }, job: { sleep(ms: number): Promise<void> }) => {
+      await job.sleep(ms);
+      return { cost: 0.01 };
+    },
+    upscale: async (_: unknown, job: { sleep(ms: number): Promise<void> }) => {
+      await job.sleep(30);
+      return { done: true };
+    },
+  },
+};
+
+describe('the money of millrace run', () => {
+  let work: Workplace;
+  let emulator: Emulator;
+  beforeEach(async () => {
+    work = await openWorkplace();
+    await work.write('prices.json', [
+      '{"endpoints": {"grind": {"usdPerJob": 0.01}, "upscale": {"usdPerSecond": 0.0004}}}',
+    ]);
+  });
+  afterEach(async () => {
+    await emulator.close();
+    await work.remove();
+  });
+
+  const serve = async (options: EmulatorOptions = {}) =>
+    void (emulator = await startEmulator({ key, functions: functions as never, workers: 8, ...options }));
+  const options = () => ({
+    cwd: work.folder,
+    env: {
+      MILLRACE_API_KEY: key,
+      MILLRACE_BASE_URL: emulator.baseUrl,
+      XDG_STATE_HOME: join(work.folder, 'state'),
+    },
+  });
+  const run = (...args: string[]) => millrace(['run', ...args, '--prices', 'prices.json'], options());
+  const jobs = (endpoint: string, count: number, input: object = {}) =>
+    work.write(
+      `${endpoint}.jsonl`,
+      Array.from({ length: count }, (_, n) =>
+        JSON.stringify({ id: `${endpoint}-${n}`, endpoint, input: { n, ...input } }),
+      ),
+    );
+  const spent = () => emulator.bill().reduce((sum, { costMicroDollars }) => sum + costMicroDollars, 0);
+
+  describe('a price a second of executionTime', () => {
+    it('is an estimate in costs.csv and in the summary, and unknown in the plan', async () => {
+      await serve();
+      await jobs('upscale', 3);
+      const { stdout } = await millrace(['plan', 'upscale.jsonl', '--prices', 'prices.json'], options());
+      expect(stdout).toContain('grind a job $0.01, upscale a second $0.0004 (prices.json)\n');
+      expect(stdout).toContain('  price        3 rows of no known price\n');
+      const { code, stdout: said } = await run('upscale.jsonl');
+      expect(code).toBe(0);
+      expect(said).toMatch(/\$0\.00 reported, \$0\.0\d+ estimated\n/);
+      const results = await work.lines('upscale.out/results.jsonl');
+      const expected = results.map(({ id, executionTime }) => [
+        id,
+        Math.ceil(0.4 * Number(executionTime) - 1e-6) / 1e6,
+      ]);
+      const costs = (await readFile(join(work.folder, 'upscale.out/costs.csv'), 'utf8'))
+        .trim()
+        .split('\n')
+        .slice(1);
+      const told = costs
+        .map((line) => line.split(','))
+        .map(([id, , , , , , cost, source]) => [id, Number(cost), source]);
+      expect(told.sort()).toEqual(expected.map(([id, cost]) => [id, cost, 'estimated']).sort());
+      const total = expected.reduce((sum, [, cost]) => sum + Number(cost), 0);
+      const summary = await work.json('upscale.out/summary.json');
+      expect(summary).toMatchObject({
+        cost: { reported: 0, estimated: expect.closeTo(total, 9), drift: 0 },
+        prices: { 'upscale a second': 0.0004, '1k': 0.0875 },
+        priceTable: { name: 'prices.json' },
+      });
+    });
+
+    it('does not go under a cap unless a price is assumed, and nothing is sent', async () => {
+      await serve();
+      await jobs('upscale', 3);
+      const refused = await run('upscale.jsonl', '--max-cost', '1');
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain('3 rows have no known price');
+      expect((await run('upscale.jsonl', '--max-cost-per-day', '1')).code).toBe(2);
+      expect(emulator.bill()).toEqual([]);
+      const { code, stdout } = await millrace(['plan', 'upscale.jsonl', '--assume-price', '0.4'], options());
+      expect({ code, stdout }).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('  price        $1.20\n'),
+      });
+      expect(
+        (await run('upscale.jsonl', '--max-cost', '1', '--assume-price', '0.6', '--concurrency', '1')).code,
+      ).toBe(0);
+      expect(await work.json('upscale.out/summary.json')).toMatchObject({
+        prices: { assumed: 0.6 },
+        cost: { cap: 1 },
+      });
+    });
+  });
+
+  describe("a price that is not the book's", () => {
+    it('is told once, with the figure', async () => {
+      await serve({ faults: 'price=1:1.2' });
+      await jobs('grind', 5);
+      const { code, stderr } = await run('grind.jsonl');
+      expect(code).toBe(0);
+      expect(stderr.match(/warning: The service charges/g)).toHaveLength(1);
+      expect(stderr).toContain('The service charges $0.012 for grind, and $0.01 was reckoned with.');
+      expect(await work.json('grind.out/summary.json')).toMatchObject({
+        priceTable: { name: 'prices.json', reported: { 'grind a job': 0.012 } },
+      });
+    });
+
+    it('stops the run beyond --max-price-drift, also the next start, until more is allowed', async () => {
+      await serve({ faults: 'price=1:1.2' });
+      await jobs('grind', 12);
+      const first = await run('grind.jsonl', '--max-price-drift', '10%', '--concurrency', '2');
+      expect(first.code).toBe(3);
+      expect(first.stdout).toContain('dearer by 20 %, and 10 % is allowed');
+      const bought = emulator.bill().length;
+      expect(bought).toBeLessThanOrEqual(4);
+      expect((await run('grind.jsonl', '--max-price-drift', '10')).code).toBe(3);
+      expect(emulator.bill()).toHaveLength(bought);
+      expect((await run('grind.jsonl', '--max-price-drift', '20%')).code).toBe(0);
+      expect(emulator.bill()).toHaveLength(12);
+    });
+  });
+
+  describe('a cap for a day', () => {
+    it('holds over two runs that race for it, and the next day is another one', async () => {
+      await serve();
+      await jobs('grind', 30, { ms: 20 });
+      const race = (out: string) =>
+        run(
+          'grind.jsonl',
+          '--out',
+          out,
+          '--max-cost-per-day',
+          '0.25',
+          '--ledger',
+          'day.jsonl',
+          '--concurrency',
+          '4',
+        );
+      const ends = await Promise.all([race('one'), race('two')]);
+      expect(ends.map(({ code }) => code)).toEqual([3, 3]);
+      expect(ends[0]!.stdout).toContain(
+        'Stopped at the cost cap of a day: $0.01 does not fit under the $0.25 a day of',
+      );
+      expect(spent()).toBe(250_000);
+      const done = await Promise.all(['one', 'two'].map((out) => work.lines(`${out}/results.jsonl`)));
+      expect(done.flat()).toHaveLength(25);
+      expect((await race('one')).code).toBe(3);
+      expect(spent()).toBe(250_000);
+      expect((await run('grind.jsonl', '--out', 'one')).code).toBe(0);
+    });
+
+    it('keeps its ledger in the state folder, and a rehearsal another one', async () => {
+      await serve();
+      await jobs('grind', 3);
+      expect((await run('grind.jsonl', '--max-cost-per-day', '0.02')).code).toBe(3);
+      expect(await work.lines('state/millrace/ledger.jsonl')).toHaveLength(5);
+      await work.write('echo.jsonl', ['{"endpoint": "echo", "input": {}}']);
+      const rehearsal = ['echo.jsonl', '--local', '--max-cost-per-day', '0.02', '--assume-price', '0.02'];
+      expect((await run(...rehearsal)).code).toBe(0);
+      expect(await work.lines('state/millrace/ledger.local.jsonl')).toHaveLength(3);
+      expect(await work.lines('state/millrace/ledger.jsonl')).toHaveLength(5);
+    });
+
+    it('counts what a killed run left, and its next start puts it right', async () => {
+      await serve();
+      await jobs('grind', 8, { ms: 400 });
+      const args = [
+        'run',
+        'grind.jsonl',
+        '--prices',
+        'prices.json',
+        '--max-cost-per-day',
+        '0.08',
+        '--ledger',
+        'day.jsonl',
+        '--concurrency',
+        '4',
+      ];
+      const killed = startMillrace(args, options());
+      await until(() => emulator.bill().length >= 4);
+      killed.child.kill('SIGKILL');
+      await killed.ended;
+      const { code, stdout } = await millrace(args, options());
+      expect(stdout).toContain('8 of 8 rows');
+      expect(code).toBe(0);
+      expect(spent()).toBe(80_000);
+      const entries = await work.lines('day.jsonl');
+      const sum = entries.reduce((total, { k, amount }) => total + (k === 'settle' ? Number(amount) : 0), 0);
+      expect(sum).toBe(80_000);
+    });
+
+    it('ends with 74 where the ledger cannot be used, and nothing is sent', async () => {
+      await serve();
+      await jobs('grind', 3);
+      await mkdir(join(work.folder, 'day.jsonl'));
+      const { code, stderr, stdout } = await run(
+        'grind.jsonl',
+        '--max-cost-per-day',
+        '1',
+        '--ledger',
+        'day.jsonl',
+      );
+      expect({ code, bill: emulator.bill() }).toEqual({ code: 74, bill: [] });
+      expect(stderr + stdout).toContain('day.jsonl');
+    });
+  });
+});
