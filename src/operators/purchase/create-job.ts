@@ -1,23 +1,16 @@
-import { concat, concatMap, defer, EMPTY, from, of, ReplaySubject, take, tap, type Observable } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, from, of, ReplaySubject, tap, type Observable } from 'rxjs';
 import { isTerminal } from '../../contract/job-state.js';
-import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
+import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { ask } from '../asking/ask.js';
 import type { Desk } from '../asking/exchange.js';
-import { outcomeOf, whatWasAsked } from '../asking/outcome-of.js';
-import { pollOnce } from '../asking/poll-once.js';
-import {
-  pollUntilTerminal,
-  statusEvent,
-  type PollStep,
-  type PollTask,
-  type StatusEvent,
-} from '../asking/poll-until-terminal.js';
+import { outcomeOf } from '../asking/outcome-of.js';
+import { statusEvent, type PollTask, type StatusEvent } from '../asking/poll-until-terminal.js';
 import { asJob, type Job, type JobFacts } from '../job.js';
-import { deadline } from '../waiting/deadline.js';
 import { awaitMark } from './await-mark.js';
 import { directAnswer } from './direct-answer.js';
 import type { Order } from './order.js';
+import { pollToDeadline } from './poll-to-deadline.js';
 import { joinedByAll, Stage } from './stage.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
 
@@ -96,11 +89,8 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   private poll(): Observable<JobEvent<O>> {
     const { stage, desk, id, order } = this;
     if (id === undefined || order.queue === undefined || this.hasEnded) return EMPTY;
-    const task = this.pollTask(id, order.queue.status(id));
-    const callsBefore = this.statusCalls;
-    const tooLate = () => (this.statusCalls > callsBefore ? of(this.overdue(task)) : this.lastLook(task));
-    return pollUntilTerminal(task, desk).pipe(
-      deadline<PollStep>({ at: this.deadlineAt(), otherwise: tooLate, scheduler: desk.scheduler }),
+    const due = { at: this.deadlineAt(), deadlineMs: order.options.deadlineMs };
+    return pollToDeadline(this.pollTask(id, order.queue.status(id)), due, desk).pipe(
       concatMap((step) => {
         if (step.type === 'ended') return stage.uninterrupted(this.settle(step.outcome));
         if (step.type === 'status') this.lastStatus = step;
@@ -167,24 +157,5 @@ class Purchase<O> implements JobFacts, Buyer<O> {
       last: this.lastStatus,
       onCall: () => (this.statusCalls += 1),
     };
-  }
-
-  /** The deadline passed before anything was asked: once all the same, since the job may have ended long ago. */
-  private lastLook(task: PollTask): Observable<PollStep> {
-    const look = pollOnce(task, this.desk).pipe(
-      take(1),
-      concatMap((polled): PollStep[] => {
-        if (polled.type === 'ended') return [polled];
-        if (polled.type === 'waiting' || !isTerminal(polled.job.status)) return [];
-        return [{ type: 'ended', outcome: outcomeOf(polled.job, task.request) }];
-      }),
-    );
-    return concat(look, of(this.overdue(task))).pipe(take(1));
-  }
-
-  private overdue({ jobId, request }: PollTask): PollStep {
-    const message = `${whatWasAsked(request)}: no end within ${this.order.options.deadlineMs} ms; the job may still run`;
-    const outcome: Failed = { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
-    return { type: 'ended', outcome };
   }
 }

@@ -1,0 +1,49 @@
+import { concat, concatMap, of, take, type Observable } from 'rxjs';
+import { isTerminal } from '../../contract/job-state.js';
+import type { Failed } from '../../contract/outcome.js';
+import type { Desk } from '../asking/exchange.js';
+import { outcomeOf, whatWasAsked } from '../asking/outcome-of.js';
+import { pollOnce } from '../asking/poll-once.js';
+import { pollUntilTerminal, type PollStep, type PollTask } from '../asking/poll-until-terminal.js';
+import { deadline } from '../waiting/deadline.js';
+
+export interface Due {
+  /** In ms since the epoch, by the scheduler. */
+  readonly at: number;
+  /** What was asked for, in ms: for the message. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Polls until the job has ended or the deadline has come; then the job may still run. A job that was not asked for once
+ * by then is, all the same: it may have ended long ago.
+ */
+export function pollToDeadline(task: PollTask, due: Due, desk: Desk): Observable<PollStep> {
+  let wasAsked = false;
+  const onCall = () => {
+    wasAsked = true;
+    task.onCall();
+  };
+  const otherwise = () =>
+    wasAsked ? of(overdue(task, due)) : concat(lastLook(task, desk), of(overdue(task, due))).pipe(take(1));
+  return pollUntilTerminal({ ...task, onCall }, desk).pipe(
+    deadline<PollStep>({ at: due.at, otherwise, scheduler: desk.scheduler }),
+  );
+}
+
+function lastLook(task: PollTask, desk: Desk): Observable<PollStep> {
+  return pollOnce(task, desk).pipe(
+    take(1),
+    concatMap((polled): PollStep[] => {
+      if (polled.type === 'ended') return [polled];
+      if (polled.type === 'waiting' || !isTerminal(polled.job.status)) return [];
+      return [{ type: 'ended', outcome: outcomeOf(polled.job, task.request) }];
+    }),
+  );
+}
+
+function overdue({ jobId, request }: PollTask, { deadlineMs }: Due): PollStep {
+  const message = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
+  const outcome: Failed = { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
+  return { type: 'ended', outcome };
+}

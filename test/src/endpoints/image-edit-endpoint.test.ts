@@ -1,0 +1,40 @@
+import { firstValueFrom, lastValueFrom } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { toOutcome } from '../../../src/operators/to-outcome.js';
+import { clientOver, finished } from '../../support/client-over.js';
+import { replied } from '../../support/virtual-time.js';
+
+describe('an image-edit endpoint', () => {
+  it('has all calls of a queue endpoint, and checks strictly before anything is sent', async () => {
+    const { client, sent } = clientOver((path) => (path.endsWith('/health') ? replied(200, {}) : finished()));
+    const edit = client.imageEdit('edit');
+    expect(edit.id).toBe('edit');
+    expect(await lastValueFrom(edit.status('j'))).toMatchObject({ status: 'COMPLETED' });
+    expect(await lastValueFrom(edit.cancel('j'))).toMatchObject({ id: 'j' });
+    expect(await lastValueFrom(edit.health())).toBeTypeOf('object');
+    const before = sent.length;
+    const input = { images: ['https://x.test/a.png'], prompt: 'x' };
+    for (const wrong of [
+      { images: [] },
+      { prompt: ' ' },
+      { aspect_ratio: '16x9' },
+      { resolution: '8k' },
+      { surprise: 1 },
+    ])
+      await expect(lastValueFrom(edit.runSync({ ...input, ...(wrong as object) }))).rejects.toMatchObject({
+        code: 'invalid-input',
+      });
+    expect(sent).toHaveLength(before);
+  });
+
+  it('reads its output tolerantly', async () => {
+    const { client } = clientOver(() =>
+      replied(200, { id: 'j', status: 'COMPLETED', output: { result: 'u', cost: 'NaN', x: 1 } }),
+    );
+    const job = client.imageEdit('edit').runSync({ images: ['https://x.test/a.png'], prompt: 'x' });
+    expect(await firstValueFrom(job.pipe(toOutcome()))).toMatchObject({
+      output: { result: 'u', x: 1 },
+      costUsd: null,
+    });
+  });
+});

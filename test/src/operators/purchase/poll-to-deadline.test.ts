@@ -1,0 +1,94 @@
+import { NEVER } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { PollTask } from '../../../../src/operators/asking/poll-until-terminal.js';
+import { pollToDeadline } from '../../../../src/operators/purchase/poll-to-deadline.js';
+import { fixed } from '../../../../src/policy/fixed.js';
+import {
+  inVirtualTime,
+  replied,
+  requestTo,
+  virtualDesk,
+  type Virtual,
+} from '../../../support/virtual-time.js';
+
+const replies = {
+  p: replied(200, { id: 'j', status: 'IN_PROGRESS' }),
+  d: replied(200, { id: 'j', status: 'COMPLETED', output: 'out' }),
+  n: replied(404, 'gone'),
+  x: replied(500, 'oops'),
+};
+const p = { type: 'status', status: 'IN_PROGRESS' };
+const d = { type: 'ended', outcome: { status: 'completed', jobId: 'j', output: 'out', costUsd: null } };
+const message = 'GET /v2/e/status/j: no end within 7 ms; the job may still run';
+const late = {
+  type: 'ended',
+  outcome: { status: 'failed', code: 'deadline', paid: 'maybe', jobId: 'j', message },
+};
+
+/** Polls every 3 ms to a deadline; each poll is answered by these marbles. */
+const polling = ({ cold, scheduler }: Virtual, at: number, answer: string, more: Partial<PollTask> = {}) => {
+  const reply = cold(answer, replies);
+  let calls = 0;
+  const task: PollTask = {
+    key: 'k',
+    jobId: 'j',
+    submittedAt: 0,
+    request: requestTo('/v2/e/status/j', 'GET'),
+    schedule: fixed(3, scheduler),
+    backoff: { initialMs: 2, factor: 1, maxMs: 2 },
+    atOnce: false,
+    onCall: () => (calls += 1),
+    ...more,
+  };
+  const desk = virtualDesk(scheduler, () => reply);
+  return { reply, calls: () => calls, result: pollToDeadline(task, { at, deadlineMs: 7 }, desk) };
+};
+
+describe('pollToDeadline', () => {
+  it('passes the end on when it comes in time', () => {
+    inVirtualTime((virtual) => {
+      const { result, calls } = polling(virtual, 7, '-d|');
+      virtual.expectObservable(result).toBe('----(d|)', { d });
+      virtual.flush();
+      expect(calls()).toBe(1);
+    });
+  });
+
+  it('gives up a job that was asked for, in the middle of a poll', () => {
+    inVirtualTime((virtual) => {
+      const { result, reply } = polling(virtual, 7, '--p|');
+      virtual.expectObservable(result).toBe('-----p-(l|)', { p, l: late });
+      virtual.expectSubscriptions(reply.subscriptions).toBe(['---^-!', '------^!']);
+    });
+  });
+
+  it.each([
+    ['-d|', d],
+    ['-p|', late],
+    ['x', late],
+  ])('asks once all the same for one that was not: %s', (answer, ended) => {
+    inVirtualTime((virtual) => {
+      const { result } = polling(virtual, 2, answer);
+      const marbles = answer === 'x' ? '--(e|)' : '---(e|)';
+      virtual.expectObservable(result).toBe(marbles, { e: ended });
+    });
+  });
+
+  it('says that the service no longer knows the job when that look tells so', () => {
+    inVirtualTime((virtual) => {
+      const { result } = polling(virtual, 0, 'n', {
+        schedule: { pollTimes: () => NEVER, observe: () => undefined },
+      });
+      const e = { type: 'ended', outcome: expect.objectContaining({ code: 'expired' }) };
+      virtual.expectObservable(result).toBe('(e|)', { e });
+    });
+  });
+
+  it('unsubscribes early', () => {
+    inVirtualTime((virtual) => {
+      const { result, reply } = polling(virtual, 7, '----d|');
+      virtual.expectObservable(result, '^---!').toBe('-----');
+      virtual.expectSubscriptions(reply.subscriptions).toBe('---^!');
+    });
+  });
+});
