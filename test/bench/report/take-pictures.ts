@@ -1,0 +1,57 @@
+// Takes the README's pictures of the report of a run of 300 edits.
+// node .config/run-ts.mjs test/bench/report/take-pictures.ts
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { writeReport } from '../../../runners/report/write-report.js';
+import { launchBrowser } from '../../support/browser.js';
+import { makeRun } from '../../support/make-run.js';
+import { pageParts } from '../../support/page-parts.js';
+
+const target = 'samples/report';
+const parent = await mkdtemp(join(tmpdir(), 'millrace-pictures-'));
+const folder = join(parent, 'edits.out');
+await makeRun({ folder, rows: 300, maxCost: 40 });
+await writeReport(folder, { parts: await pageParts() });
+const browser = await launchBrowser();
+
+const desktop = { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1.5 };
+const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+const toGallery = (page: Page) => page.locator('.gallery').evaluate('(gallery) => gallery.scrollIntoView()');
+
+await take('figures-light', { ...desktop, colorScheme: 'light' }, async () => undefined);
+await take('gallery-light', { ...desktop, colorScheme: 'light' }, async (page) => {
+  for (const key of ['j', 'j', 'x', 'j', 'j', 'j', 'j', 'j', 'x', 'j']) await page.keyboard.press(key);
+  await toGallery(page);
+});
+await take('large-dark', { ...desktop, colorScheme: 'dark' }, async (page) => {
+  for (let step = 0; step < 14; step++) await page.keyboard.press('j');
+  for (const key of ['x', 'Enter']) await page.keyboard.press(key);
+  await page.locator('dialog .after > img').waitFor();
+});
+await take('figures-phone-dark', { ...phone, colorScheme: 'dark' }, async () => undefined);
+await take('gallery-phone-light', { ...phone, colorScheme: 'light' }, toGallery);
+await browser.close();
+await rm(parent, { recursive: true });
+
+async function take(
+  name: string,
+  options: Parameters<typeof browser.newContext>[0],
+  act: (page: Page) => Promise<unknown>,
+): Promise<void> {
+  const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
+  await page.goto(pathToFileURL(join(folder, 'report.html')).href);
+  await page.locator('.frame').first().waitFor();
+  await act(page);
+  await page.evaluate(
+    `Promise.all([...document.images].filter((i) => i.getBoundingClientRect().top < innerHeight).map((i) => { i.loading = 'eager'; return i.decode().catch(() => 0); }))`,
+  );
+  const picture = await page.screenshot();
+  await sharp(picture)
+    .png({ palette: true, quality: 92, effort: 8 })
+    .toFile(join(target, `${name}.png`));
+  await page.context().close();
+}
