@@ -78,7 +78,9 @@ class MemoryLedger implements Ledger {
 
   settle(id: string, cost: MicroDollars | null): void {
     if (cost === null) return this.keepUnknown(id);
-    this.drift += Math.max(cost - (this.holds.get(id)?.price ?? 0), 0);
+    const reserved = this.holds.get(id)?.price;
+    // Where no price was known, nothing is dearer than expected; a cap is passed by it all the same.
+    if (reserved !== null || this.cap !== undefined) this.drift += Math.max(cost - (reserved ?? 0), 0);
     this.release(id);
     this.spent += cost;
   }

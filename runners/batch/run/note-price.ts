@@ -13,11 +13,16 @@ export function notePrice(
   const seen = prices.observe(pricedOf(row), reported);
   if (seen === 'as-expected') return;
   const { maxPriceDriftPercent } = options;
-  if (maxPriceDriftPercent !== undefined && seen.drift * 100 > maxPriceDriftPercent)
+  if (isBeyond(seen.drift, maxPriceDriftPercent))
     stops.stop(stopCauses.priceDrifted(purchaseName(row), seen.drift, maxPriceDriftPercent));
   if (!seen.first) return;
   const message = `The service charges $${toUsd(reported)} for ${purchaseName(row)}, and $${toUsd(seen.expected)} was reckoned with. The higher one is reserved from now on.`;
   events.next({ type: 'warning', code: 'price', message });
+}
+
+/** Whether a price has drifted further than is allowed; what binary fractions add does not count. */
+export function isBeyond(drift: number, limitPercent: number | undefined): limitPercent is number {
+  return limitPercent !== undefined && drift * 100 - limitPercent > 1e-6;
 }
 
 /** What a price is a price of, for people. */

@@ -1,5 +1,5 @@
 import { concatMap, defer, EMPTY, from, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
-import { purchaseName } from './note-price.js';
+import { isBeyond, purchaseName } from './note-price.js';
 import { pricedOf } from './records-of.js';
 import type { RowRun } from './row-run.js';
 import type { Run } from './run.js';
@@ -44,7 +44,7 @@ function withinDay<T>(
 function hasDrifted({ prices, options, stops }: Run, { row }: RowRun): boolean {
   const { maxPriceDriftPercent } = options;
   const drift = prices.driftOf(pricedOf(row));
-  if (maxPriceDriftPercent === undefined || drift * 100 <= maxPriceDriftPercent) return false;
+  if (!isBeyond(drift, maxPriceDriftPercent)) return false;
   stops.stop(stopCauses.priceDrifted(purchaseName(row), drift, maxPriceDriftPercent));
   return true;
 }

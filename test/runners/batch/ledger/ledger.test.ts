@@ -44,7 +44,7 @@ describe('createLedger', () => {
     expect(ledger.reserve('a', null)).toBe(true);
     expect(ledger.snapshot()).toEqual({ reserved: 0, spent: 0, unknown: 0, drift: 0, unpriced: 1 });
     ledger.settle('a', 5);
-    expect(ledger.snapshot()).toMatchObject({ spent: 5, drift: 5, unpriced: 0 });
+    expect(ledger.snapshot()).toMatchObject({ spent: 5, drift: 0, unpriced: 0 });
   });
 
   it('holds a purchase whose end is not known, apart from the one that follows', () => {
@@ -180,7 +180,8 @@ class Purchases {
       return verb === 'hold' ? undefined : true;
     }
     if (verb === 'settle' && amount !== null) {
-      this.drift += Math.max(amount - (found?.price ?? 0), 0);
+      const isFree = this.cap === undefined && found?.price === null;
+      if (!isFree) this.drift += Math.max(amount - (found?.price ?? 0), 0);
       this.all = this.all.filter((purchase) => purchase !== found);
       this.all.push({ id, state: 'spent', price: amount });
     } else if (verb === 'release') this.all = this.all.filter((purchase) => purchase !== found);

@@ -37,7 +37,7 @@ describe('the money of millrace run', () => {
   });
 
   const serve = async (options: EmulatorOptions = {}) =>
-    void (emulator = await startEmulator({ key, functions: functions as never, workers: 8, ...options }));
+    void (emulator = await startEmulator({ key, functions, workers: 8, ...options }));
   const options = () => ({
     cwd: work.folder,
     env: {
@@ -157,7 +157,7 @@ describe('the money of millrace run', () => {
         );
       const ends = await Promise.all([race('one'), race('two')]);
       expect(ends.map(({ code }) => code)).toEqual([3, 3]);
-      expect(ends[0]!.stdout).toContain(
+      expect(ends[0].stdout).toContain(
         'Stopped at the cost cap of a day: $0.01 does not fit under the $0.25 a day of',
       );
       expect(spent()).toBe(250_000);

@@ -39,6 +39,9 @@ describe('parseOptions', () => {
     const options = parseOptions(runOptionsSchema, {
       timeout: '1h30m',
       maxCost: '$12.50',
+      maxCostPerDay: '40',
+      assumePrice: '0.002',
+      maxPriceDrift: '7.5%',
       rate: '0.5',
       halt: '10%',
       only: ['a,b', 'c'],
@@ -49,6 +52,9 @@ describe('parseOptions', () => {
     expect(options).toMatchObject({
       timeout: 5_400_000,
       maxCost: 12.5,
+      maxCostPerDay: 40,
+      assumePrice: 0.002,
+      maxPriceDrift: 7.5,
       rate: 0.5,
       halt: { percent: 10 },
       only: ['a', 'b', 'c'],

@@ -1,0 +1,46 @@
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { notePrice } from '../../../../runners/batch/run/note-price.js';
+import type { ResolvedOptions } from '../../../../runners/batch/run/resolve-options.js';
+import type { RunEvent } from '../../../../runners/batch/run/run-event.js';
+import { Stops } from '../../../../runners/batch/run/stops.js';
+import type { RowFacts } from '../../../../runners/batch/run/task.js';
+
+const row = { kind: 'edit', endpoint: 'image-edit', resolution: '2k' } as RowFacts;
+
+function told(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
+  const events = new Subject<RunEvent>();
+  const messages: string[] = [];
+  events.subscribe((event) => {
+    if (event.type === 'warning') messages.push(event.message);
+  });
+  const stops = new Stops();
+  const options = { maxPriceDriftPercent } as ResolvedOptions;
+  const run = { prices: createPriceBook(), events, stops, options };
+  for (const price of reported) notePrice(run, row, price);
+  return { messages, cause: stops.cause };
+}
+
+describe('notePrice', () => {
+  it('says nothing of the price that the book has', () =>
+    expect(told(0, 130_000, 130_000)).toEqual({ messages: [], cause: undefined }));
+
+  it('tells once of another one, with both figures', () => {
+    const { messages, cause } = told(undefined, 143_000, 143_000, 260_000);
+    expect(messages).toEqual([
+      'The service charges $0.143 for image-edit at 2k, and $0.13 was reckoned with. The higher one is reserved from now on.',
+    ]);
+    expect(cause).toBeUndefined();
+  });
+
+  it('stops where it is dearer than is allowed, and not where it is cheaper', () => {
+    expect(told(10, 143_000).cause).toBeUndefined();
+    expect(told(50, 100_000).cause).toBeUndefined();
+    expect(told(9, 143_000).cause).toMatchObject({
+      exitCode: 3,
+      reason: expect.stringContaining('dearer by 10 %'),
+    });
+    expect(told(10, 131_000, 144_000).cause).toMatchObject({ exitCode: 3 });
+  });
+});

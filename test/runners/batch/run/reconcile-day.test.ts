@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { Journal } from '../../../../runners/batch/journal/journal.js';
+import type { DayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
+import { reconcileDay } from '../../../../runners/batch/run/reconcile-day.js';
+
+type Found = { status: string; attempts: number; reply?: object; outcome?: object };
+
+const rows: Record<string, Found> = {
+  sent: { status: 'sent', attempts: 1 },
+  accepted: { status: 'accepted', attempts: 1 },
+  replied: { status: 'replied', attempts: 1, reply: { source: 'reported', cost: 7 } },
+  completed: { status: 'completed', attempts: 1, outcome: { source: 'reported', cost: 9 } },
+  failed: { status: 'job-failed', attempts: 1, outcome: { source: 'estimated', cost: 0 } },
+  unknown: { status: 'unknown', attempts: 1, outcome: { source: 'unknown', cost: 5 } },
+  unpriced: { status: 'completed', attempts: 1, outcome: { source: 'estimated', cost: null } },
+  twice: { status: 'completed', attempts: 2, outcome: { source: 'reported', cost: 9 } },
+};
+
+it('ends what the journal knows the end of, frees what was never sent, and keeps what may have been bought', async () => {
+  const done: unknown[] = [];
+  const shared = {
+    outstanding: async () =>
+      [...Object.keys(rows), 'never'].map((id) => ({ at: 0, run: '/a', id, amount: 5 })),
+    settle: async (id: string, cost: number) => void done.push([id, cost]),
+    release: async (id: string) => void done.push([id]),
+  } as unknown as DayLedger;
+  const journal = {
+    recovered: { rows: { get: (id: string) => rows[id] } },
+    find: async (id: string) => rows[id],
+  } as unknown as Journal;
+  await reconcileDay(shared, journal);
+  expect(done).toEqual([['replied', 7], ['completed', 9], ['failed', 0], ['never']]);
+});
