@@ -4,6 +4,7 @@ import { writeSummary } from '../sinks/summary-file.js';
 import { describeFault } from './describe-fault.js';
 import { endOf } from './end-of.js';
 import { exitOf } from './exit-of.js';
+import { keepPollLaw } from './keep-poll-law.js';
 import type { Run } from './run.js';
 import { rank } from './stops.js';
 import { summaryOf, type RunEnd } from './summary-of.js';
@@ -20,6 +21,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
     run.log.write('fatal', { err: describeFault(error) }, 'the run was ended by an error');
   const { journal, options, projections } = run;
   await projections.finish().catch(note);
+  await keepPollLaw(run);
   const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };
   const covered = await projections.sync().catch(note);
   const isStopped = await lastValueFrom(journal.append(stop)).then(

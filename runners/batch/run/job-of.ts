@@ -19,7 +19,8 @@ export function jobOf(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
 }
 
 function makeJob(run: Run, row: RowRun): Job<unknown> {
-  const { timeoutMs, runsyncTimeoutMs, schedule, retries } = run.options;
+  const { timeoutMs, runsyncTimeoutMs, retries } = run.options;
+  const { schedule } = run.pollLaw;
   const { request, endpoint, mode, resolution } = row.row;
   const retry = { maxRetries: retries };
   const call = {

@@ -1,6 +1,7 @@
 import { concatMap, defer, finalize, interval, lastValueFrom, takeUntil, Subject } from 'rxjs';
 import { writeSummary } from '../sinks/summary-file.js';
 import { noteDiskFault } from './end-row.js';
+import { keepPollLaw } from './keep-poll-law.js';
 import type { Run } from './run.js';
 import { summaryOf } from './summary-of.js';
 
@@ -18,6 +19,7 @@ export function keepSummary(run: Run): () => Promise<void> {
     try {
       const covers = await projections.sync();
       await writeSummary(options.disk, options.out, summaryOf(run, covers));
+      await keepPollLaw(run);
     } catch (error) {
       noteDiskFault(run, error);
     }

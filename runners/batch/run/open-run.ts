@@ -16,6 +16,7 @@ import { checkManifest, type Checked } from './check-manifest.js';
 import { JournalWriter } from './journal-writer.js';
 import { listenTo } from './listen-to.js';
 import { openDay } from './open-day.js';
+import { openPollLaw } from './poll-law.js';
 import { isFree, isUnanswered, recoverSent } from './recover-sent.js';
 import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
@@ -81,6 +82,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
   const sheets = sheetsOf(options, checked);
   const projections = await Projections.open({ disk, folder: out, journal, mark, sheets });
   closers.push(() => projections.close());
+  const pollLaw = await openPollLaw(options);
   const writer = new JournalWriter(journal);
   await lastValueFrom(writer.append(startRecord(options, journal)));
   const totals = new RunTotals(journal.recovered);
@@ -96,6 +98,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
     ...hosts(options, heard),
     taken: { ...taken, ...sent },
     prices: options.prices,
+    pollLaw,
     ledger: day?.behind(ledger) ?? ledger,
     day,
     blocked: new Map(),

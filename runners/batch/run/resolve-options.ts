@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
-import { exponential } from '../../../src/policy/exponential.js';
 import { openGate } from '../../../src/policy/open-gate.js';
 import { rateGate } from '../../../src/policy/rate-gate.js';
 import { createGotDownload } from '../../../src/transport/got-download.js';
@@ -33,6 +32,7 @@ const plainSchema = z.object({
   timeoutMs: duration.default(3_600_000),
   runsyncTimeoutMs: duration.default(defaultRunsyncTimeoutMs),
   retries: z.int().min(0).default(4),
+  pollCostMs: z.number().positive().max(3_600_000).default(190),
   onUnknown: z.enum(['hold', 'retry']).default('hold'),
   retry: z.array(z.string()).default(['download', 'deadline']),
   changed: z.enum(['keep', 'redo']).default('keep'),
@@ -88,7 +88,7 @@ function parts(options: RunBatchOptions) {
     random,
     disk,
     gate: options.gate ?? (rate === undefined ? openGate(clock) : rateGate(rate, clock)),
-    schedule: options.schedule ?? exponential({}, scheduler),
+    schedule: options.schedule,
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload(),
     makeThumbnail: options.makeThumbnail ?? makeThumbnail,

@@ -57,4 +57,13 @@ export type RunEvent =
 
 /** `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now. */
 export type WarningCode =
-  'manifest' | 'held' | 'changed' | 'price' | 'format' | 'picture' | 'endpoint' | 'double' | 'journal';
+  | 'manifest'
+  | 'held'
+  | 'changed'
+  | 'price'
+  | 'format'
+  | 'picture'
+  | 'endpoint'
+  | 'double'
+  | 'journal'
+  | 'poll-law';

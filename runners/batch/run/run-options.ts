@@ -49,6 +49,8 @@ export interface RunBatchOptions {
   readonly runsyncTimeoutMs?: number;
   /** Extra tries of what is safe to try again. @defaultValue 4 */
   readonly retries?: number;
+  /** What one status call is worth, in ms of lag: a larger one asks less and hears later. @defaultValue 190 */
+  readonly pollCostMs?: number;
   /** A request that may have been accepted: held as `unknown`, or sent again at the risk of paying twice. @defaultValue 'hold' */
   readonly onUnknown?: 'hold' | 'retry';
   /** Failures of earlier starts that are taken up: codes, or `failed` (all that were not paid), `unknown`, `expired`, `all`. @defaultValue download, deadline */
@@ -95,7 +97,7 @@ export interface RunBatchOptions {
   readonly random?: () => number;
   /** Before every request. @defaultValue by `rate` */
   readonly gate?: Gate;
-  /** When to ask for a job. @defaultValue exponential() */
+  /** When to ask for a job. @defaultValue learned from run times, over all starts, by `pollCostMs` */
   readonly schedule?: PollSchedule;
   /** Opens the run's journal, once the run is held. @defaultValue a file in the folder */
   readonly journal?: (folder: string) => Promise<Journal>;

@@ -9,6 +9,7 @@ import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from './ahead.js';
 import type { DayMoney } from './day-money.js';
 import type { JournalWriter } from './journal-writer.js';
+import type { PollLaw } from './poll-law.js';
 import type { PictureNames } from './picture-names.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
@@ -30,6 +31,8 @@ export interface Run {
   /** The ledger that runs share; absent where there is none. */
   readonly day: DayMoney | undefined;
   readonly prices: PriceBook;
+  /** When to ask for jobs. */
+  readonly pollLaw: PollLaw;
   readonly client: Client;
   /** Absent where no {lb_base_url} is known. */
   readonly routes: RouteEndpoint | undefined;

@@ -21,8 +21,9 @@ function started({ ahead, taken, plan, toDo }: Run): RunEvent {
   };
 }
 
-function* warnings({ plan, ahead, taken, journal, options }: Run): Generator<RunEvent> {
+function* warnings({ plan, ahead, taken, journal, options, pollLaw }: Run): Generator<RunEvent> {
   for (const message of plan.warnings) yield { type: 'warning', code: 'manifest', message };
+  if (pollLaw.problem !== undefined) yield { type: 'warning', code: 'poll-law', message: pollLaw.problem };
   const { changed, changedFailures } = ahead;
   if (changed.count > 0)
     yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed) };

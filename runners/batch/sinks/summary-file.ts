@@ -1,5 +1,6 @@
 import type { Disk } from '../disk/disk.js';
 import { onDisk } from '../disk/disk-fault.js';
+import { readText } from '../disk/read-text.js';
 import { replaceFile } from '../disk/replace-file.js';
 import type { Summary } from './summary.js';
 
@@ -20,19 +21,6 @@ export async function readSummary(disk: Disk, folder: string): Promise<Summary |
     return isSummary(value) ? value : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function readText(disk: Disk, path: string, size: number): Promise<string> {
-  const file = await disk.open(path, 'r');
-  try {
-    const bytes = Buffer.alloc(size);
-    let done = 0;
-    for (let count = 1; count > 0 && done < size; done += count)
-      count = await file.read(bytes.subarray(done), done);
-    return bytes.toString('utf8', 0, done);
-  } finally {
-    await file.close();
   }
 }
 

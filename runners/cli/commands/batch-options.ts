@@ -41,13 +41,14 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
 }
 
 function paceOf(options: RunOptions): Partial<RunBatchOptions> {
-  const { concurrency, downloads, rate, timeout, runsyncTimeout, retries } = options;
+  const { concurrency, downloads, rate, timeout, runsyncTimeout, retries, pollCost } = options;
   return {
     concurrency,
     downloads,
     timeoutMs: timeout,
     runsyncTimeoutMs: runsyncTimeout,
     retries,
+    pollCostMs: pollCost,
     ...(rate !== undefined && { rate }),
   };
 }

@@ -62,7 +62,11 @@ function addPaceOptions(command: Command): void {
       'client timeout of /runsync; past it with no id a row is unknown (default: 60s)',
     )
     .option('--timeout <D>', 'limit of one row, from its first request to its end (default: 1h)')
-    .option('--retries <N>', 'extra tries of what is safe to try again (default: 4)');
+    .option('--retries <N>', 'extra tries of what is safe to try again (default: 4)')
+    .option(
+      '--poll-cost <D>',
+      'what one status call is worth in lag: more of it asks less and hears later (default: 190ms)',
+    );
 }
 
 function addDecisionOptions(command: Command): void {

@@ -26,6 +26,7 @@ export const runOptionsSchema = z
     runsyncTimeout: optionValue.duration(1, longestMs).default(60_000),
     timeout: optionValue.duration(1, longestMs).default(3_600_000),
     retries: optionValue.wholeNumber(0, 1000).default(4),
+    pollCost: optionValue.duration(1, 3_600_000).default(190),
     onUnknown: optionValue.oneOf('hold', 'retry').default('hold'),
     retry: optionValue.retryCodes().optional(),
     maxCost: optionValue.usd().optional(),

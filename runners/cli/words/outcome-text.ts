@@ -10,7 +10,7 @@ import { plainText } from './plain-text.js';
 const groupsShown = 10;
 
 /** The figures of a run that has ended, or still goes. */
-export interface Standing extends Pick<Summary, 'rows' | 'failures'> {
+export interface Standing extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls'>> {
   readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number; readonly reserved?: number };
 }
 
@@ -23,6 +23,7 @@ export function outcomeText(summary: Standing): string[] {
     ...fact('failed', rows.failed > 0 ? `${formatCount(rows.failed)}   ${counted(codes)}` : ''),
     ...fact('to be done', rows.toDo > 0 ? formatCount(rows.toDo) : ''),
     ...fact('cost', moneyText(cost)),
+    ...fact('status calls', (summary.statusCalls ?? 0) > 0 ? formatCount(summary.statusCalls ?? 0) : ''),
   ];
 }
 
