@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmulator, type Emulator } from '../../runners/emulator/index.js';
+import { mainFile } from '../support/millrace.js';
+import { openWorkplace, type Workplace } from '../support/workplace.js';
+
+const nightly = resolve('samples/cron/nightly.sh');
+const key = 'canary-cron-1b2c';
+
+/** A folder with a `mail` that keeps what it is given. */
+async function openNight(): Promise<{
+  work: Workplace;
+  run(args: readonly string[], env: Record<string, string>): Promise<{ code: unknown; said: string }>;
+  mails(): Promise<string[]>;
+}> {
+  const work = await openWorkplace();
+  const box = join(work.folder, 'mails');
+  await script(join(work.folder, 'bin/mail'), `{ echo "TO $3: $2"; cat; echo ----; } >> "${box}"`);
+  return {
+    work,
+    async run(args, env) {
+      const PATH = `${join(work.folder, 'bin')}:${process.env['PATH']}`;
+      const child = spawn(nightly, [...args], {
+        cwd: work.folder,
+        env: { HOME: work.folder, MILLRACE_MAIL_TO: 'ann', MILLRACE_PAUSE: '0', ...env, PATH },
+      });
+      let said = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (text: Buffer) => (said += text.toString()));
+      const [code] = await once(child, 'close');
+      return { code, said };
+    },
+    mails: async () => (await readFile(box, 'utf8').catch(() => '')).split('----\n').filter(Boolean),
+  };
+}
+
+async function script(path: string, text: string): Promise<void> {
+  await mkdir(join(path, '..'), { recursive: true });
+  await writeFile(path, `#!/bin/sh\n${text}\n`);
+  await chmod(path, 0o755);
+}
+
+describe('four nights', () => {
+  let night: Awaited<ReturnType<typeof openNight>>;
+  let emulator: Emulator;
+  beforeEach(async () => {
+    night = await openNight();
+    await mkdir(join(night.work.folder, 'pictures'));
+    emulator = await startEmulator({ key, files: join(night.work.folder, 'pictures') });
+  });
+  afterEach(async () => {
+    await emulator.close();
+    await night.work.remove();
+  });
+
+  const put = (name: string) =>
+    copyFile(resolve('samples/pictures/poster.png'), join(night.work.folder, 'pictures', name));
+  const line = (id: string) => `${id},${emulator.baseUrl}/files/${id}.png,black and white,jpeg`;
+
+  it('does all, then nothing, then three new rows of which one fails, then that one', async () => {
+    const { work } = night;
+    const manifest = join(work.folder, 'edits.csv');
+    const env = {
+      MILLRACE: `${process.execPath} ${mainFile}`,
+      MILLRACE_API_KEY: key,
+      MILLRACE_BASE_URL: emulator.baseUrl,
+    };
+    const run = (...more: string[]) =>
+      night.run([manifest, '--endpoint', 'image-edit', '--max-cost-per-day', '20', ...more], env);
+    const bought = () => emulator.bill().map(({ executions }) => executions);
+    const silent = { code: 0, said: '' };
+
+    for (const id of ['a', 'b', 'c', 'd']) await put(`${id}.png`);
+    await work.write('edits.csv', ['id,images,prompt,output_format', ...['a', 'b', 'c', 'd'].map(line)]);
+    expect(await run()).toEqual(silent);
+    expect(bought()).toEqual([1, 1, 1, 1]);
+
+    expect(await run()).toEqual(silent);
+    expect(bought()).toHaveLength(4);
+    expect(await night.mails()).toEqual([]);
+
+    for (const id of ['e', 'f']) await put(`${id}.png`);
+    await appendFile(manifest, `${['e', 'f', 'late'].map(line).join('\n')}\n`);
+    expect(await run()).toEqual({ code: 1, said: '' });
+    const mails = await night.mails();
+    expect(mails).toHaveLength(1);
+    expect(mails[0]).toMatch(
+      /^TO ann: millrace: some rows failed\n1 of 3 rows failed: .*late.*exit code 1\n$/s,
+    );
+    expect(await work.lines('edits.out/failures.jsonl')).toMatchObject([
+      { id: 'late', error: { paid: 'no' } },
+    ]);
+
+    await put('late.png');
+    expect(await run()).toEqual(silent);
+    expect(await run('--retry', 'failed')).toEqual(silent);
+    expect(await night.mails()).toHaveLength(1);
+    expect(await work.lines('edits.out/failures.jsonl')).toEqual([]);
+    const done = (await work.lines('edits.out/results.jsonl')).map(({ id }) => id);
+    expect(done.sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'late']);
+    const paid = emulator.bill().filter(({ costMicroDollars }) => costMicroDollars > 0);
+    expect(paid.map(({ executions }) => executions)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    expect(await work.json('edits.out/summary.json')).toMatchObject({
+      starts: 5,
+      cost: { reported: 0.6125 },
+    });
+  });
+});
+
+describe('nightly.sh', () => {
+  let night: Awaited<ReturnType<typeof openNight>>;
+  beforeEach(async () => void (night = await openNight()));
+  afterEach(() => night.work.remove());
+
+  /** A stand-in that says what it was called with, and ends as it is told. */
+  const standIn = async (exitCode: number, said = '') => {
+    const path = join(night.work.folder, 'bin/stand-in');
+    await script(
+      path,
+      `echo "$*" >> "${join(night.work.folder, 'calls')}"\nprintf '%s' "${said}" >&2\nexit ${exitCode}`,
+    );
+    return { MILLRACE: path };
+  };
+  const calls = async () => (await readFile(join(night.work.folder, 'calls'), 'utf8')).trim().split('\n');
+
+  it.each([0, 75, 130, 143])('is silent at %i', async (exitCode) => {
+    const env = await standIn(exitCode);
+    expect(await night.run(['edits.csv', '--limit', '5'], env)).toEqual({ code: 0, said: '' });
+    expect(await night.mails()).toEqual([]);
+    expect(await calls()).toEqual(['run edits.csv --quiet --limit 5']);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 70, 74])('mails at %i, and ends so', async (exitCode) => {
+    const env = await standIn(exitCode, 'the reason');
+    expect(await night.run(['edits.csv'], env)).toEqual({ code: exitCode, said: '' });
+    const mails = await night.mails();
+    expect(mails).toHaveLength(1);
+    expect(mails[0]).toMatch(
+      new RegExp(`^TO ann: millrace: .+\nthe reason\n\n.*edits\\.csv, exit code ${exitCode}\n$`),
+    );
+    expect(await calls()).toHaveLength(1);
+  });
+
+  it('tries again at 69, then mails once', async () => {
+    const env = await standIn(69, 'nothing gets through');
+    expect(await night.run(['edits.csv'], { ...env, MILLRACE_TRIES: '3' })).toEqual({ code: 69, said: '' });
+    expect(await calls()).toHaveLength(3);
+    expect(await night.mails()).toHaveLength(1);
+  });
+
+  it('mails a remark of a run that went well', async () => {
+    const env = await standIn(0, 'warning: a price');
+    expect(await night.run(['edits.csv'], env)).toEqual({ code: 0, said: '' });
+    expect(await night.mails()).toMatchObject([expect.stringContaining('warning: a price')]);
+  });
+});
