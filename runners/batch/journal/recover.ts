@@ -3,7 +3,8 @@ import { readLineBlocks } from '../disk/read-lines.js';
 import { hasGoodChecksum } from './line/decode-record.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { JournalError } from './journal-error.js';
-import { newerFormat, Recovery } from './recovery.js';
+import { newerFormat } from './newer-journal.js';
+import { Recovery } from './recovery.js';
 import { salvage } from './line/salvage.js';
 
 export interface RecoveredFile {

@@ -4,7 +4,7 @@ import type { RecordOf } from './record.js';
 import { RecordWindow } from './record-window.js';
 import type { RecoveredFile } from './recover.js';
 import type { RowStatus } from './rows/row-status.js';
-import { bookings } from './rows/tally.js';
+import { bookings } from './rows/accounts.js';
 import type { RowTable } from './rows/row-table.js';
 
 const places = {
@@ -42,7 +42,7 @@ export class RowReader {
     const jobId = accepted?.jobId ?? reply?.jobId ?? failedJob ?? intent?.jobId;
     return {
       id: (intent ?? outcome ?? accepted ?? reply)?.id ?? '',
-      status: this.found.recovery.statusAt(row),
+      status: this.found.recovery.lives.statusAt(row),
       attempts: this.table.attempts.get(row),
       ...(intent && { intent }),
       ...(jobId !== undefined && { jobId }),
@@ -55,7 +55,7 @@ export class RowReader {
   /** All rows in one of these states, in the order in which they first appeared. */
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
     for (let row = 0; row < this.table.length; row++) {
-      if (statuses.includes(this.found.recovery.statusAt(row))) yield await this.read(row);
+      if (statuses.includes(this.found.recovery.lives.statusAt(row))) yield await this.read(row);
     }
   }
 
@@ -63,7 +63,7 @@ export class RowReader {
   async pending(): Promise<Map<string, PendingRow>> {
     const pending: PendingRow[] = [];
     for (let row = 0; row < this.table.length; row++) {
-      if (!isPending(this.found.recovery.statusAt(row))) continue;
+      if (!isPending(this.found.recovery.lives.statusAt(row))) continue;
       pending.push({ ...((await this.read(row)) as PendingRow), price: this.priceOf(row) });
     }
     pending.sort((a, b) => urgency(a) - urgency(b) || waitingSince(a) - waitingSince(b));
@@ -76,7 +76,7 @@ export class RowReader {
   }
 
   private priceOf(row: number): number | null {
-    const { tally } = this.found.recovery;
+    const { tally } = this.found.recovery.lives;
     const amount = tally.bookingOf(row) === bookings.none ? 0 : tally.amountOf(row);
     return Number.isNaN(amount) ? null : amount;
   }

@@ -13,6 +13,9 @@ const [numberPlace, kindPlace, idPlace, errorPlace] = ['n', 'k', 'id', 'error'].
   number,
 ];
 
+/** Longer numbers are not added up digit by digit: that would not be exact. */
+const exactDigits = 15;
+
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -75,6 +78,7 @@ export class HeadScanner {
     const place = placeOf(name);
     const start = this.starts[place] ?? -1;
     const end = this.ends[place] ?? -1;
+    if (end - start > exactDigits) return oddNumber(this.bytes.toString('latin1', start, end));
     let value = start < 0 ? Number.NaN : 0;
     for (let i = start; i >= 0 && i < end; i++) {
       const digit = (this.bytes[i] ?? 0) - 0x30;
@@ -127,7 +131,7 @@ function isWord(bytes: Buffer, start: number, end: number, word: string): boolea
   return true;
 }
 
-/** Negative, with a point or an exponent, or `null`. */
+/** Negative, with a point or an exponent, long, or `null`. */
 function oddNumber(text: string): number {
   return text === 'null' ? Number.NaN : Number(text);
 }

@@ -3,6 +3,14 @@ import type { IdHash } from './id-hash.js';
 
 const firstSlots = 1 << 10;
 
+/** Bits of `RowTable`'s flags. */
+export const rowFlags = {
+  /** The price of what is booked is not known. */
+  unpriced: 1,
+  /** Known before a repair that lost records, and neither sent nor ended since. */
+  beforeRepair: 2,
+} as const;
+
 /**
  * What is known of each row, in typed arrays: about 45 bytes a row, no id and no object is kept. A row has an index, in
  * the order of first appearance; an open-addressing table leads from the hash of its id to the index.
@@ -10,7 +18,6 @@ const firstSlots = 1 << 10;
 export class RowTable {
   length = 0;
   readonly status = new Column(Uint8Array);
-  readonly flags = new Column(Uint8Array);
   readonly attempts = new Column(Uint16Array);
   /** First 32 bits of the content hash. */
   readonly content = new Column(Uint32Array);
@@ -23,6 +30,7 @@ export class RowTable {
   readonly acceptedAt = new WideColumn();
   readonly replyAt = new WideColumn();
   readonly outcomeAt = new WideColumn();
+  private readonly flags = new Column(Uint8Array);
   private readonly high = new Column(Uint32Array);
   private readonly low = new Column(Uint32Array);
   /** Index + 1; 0 is free. At most two thirds are taken. */
@@ -44,6 +52,16 @@ export class RowTable {
     this.slots[slot] = index + 1;
     if (this.length * 3 > this.slots.length * 2) this.grow();
     return index;
+  }
+
+  hasFlag(index: number, flag: number): boolean {
+    return (this.flags.get(index) & flag) !== 0;
+  }
+
+  setFlag(index: number, flag: number, isSet: boolean): void {
+    const flags = this.flags.get(index);
+    const next = isSet ? flags | flag : flags & ~flag;
+    if (next !== flags) this.flags.set(index, next);
   }
 
   private slotOf(high: number, low: number): number {

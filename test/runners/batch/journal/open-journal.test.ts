@@ -104,6 +104,25 @@ describe('openJournal', () => {
     });
   });
 
+  it('mixes nothing of an earlier purchase into the one that followed', async () => {
+    const earlier = [
+      intent('a'),
+      accepted('a'),
+      reply('a'),
+      failed('a', 'output-mismatch'),
+      reopen('a', 'buy'),
+    ];
+    const journal = await openJournal(await filled([...earlier, intent('a', { attempt: 2 })]), folder);
+    const pending = journal.recovered.pending.get('a');
+    expect(pending).toEqual({
+      id: 'a',
+      status: 'sent',
+      attempts: 2,
+      price: 87_500,
+      intent: intent('a', { attempt: 2 }),
+    });
+  });
+
   it('finds rows by their state and by their id, with all they left', async () => {
     const disk = await filled([
       ...wholeLife(),

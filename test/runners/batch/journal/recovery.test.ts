@@ -56,8 +56,13 @@ describe('Recovery, the state of a row', () => {
     ['accepted', [intent('a', { price: 0, takes: 'job', jobId: 'j' })]],
     ['replied', [intent('a', { price: 0, takes: 'picture' })]],
     [
-      'accepted',
-      [sent, accepted('a'), failed('a', 'deadline'), reopen('a', 'poll'), intent('a', { price: 0 })],
+      'sent',
+      [
+        intent('a', { price: 0 }),
+        accepted('a'),
+        failed('a', 'job-failed'),
+        intent('a', { price: 0, attempt: 2 }),
+      ],
     ],
   ])('is %s after %j', (status, records) => expect(statusAfter(start(), ...records)).toBe(status));
 
@@ -83,6 +88,7 @@ describe('Recovery, the run', () => {
       lastStartAt: 10,
       lastStop: { at: 20, exitCode: 3 },
     });
+    expect(recovered(intent('a', { row: 17 }), intent('b', { row: 16 })).lives.lastRow).toBe(17);
     const second = recovered(
       start({ at: 10 }),
       stop(3, 20),
@@ -94,7 +100,6 @@ describe('Recovery, the run', () => {
       firstStartAt: 10,
       lastStartAt: 30,
       identity: other,
-      lastRow: 17,
       records: 4,
     });
     expect(second.lastStop).toBeUndefined();
@@ -159,7 +164,7 @@ describe('Recovery, the money', () => {
       failed('a', 'unknown', { source: 'unknown' }),
       reopen('a', 'buy'),
     ];
-    expect(recovered(...records).tally.totals()).toMatchObject({
+    expect(recovered(...records).lives.tally.totals()).toMatchObject({
       unknown: 100,
       possiblyDouble: 100,
       reserved: 0,
@@ -170,7 +175,7 @@ describe('Recovery, the money', () => {
       reply('a', { cost: 130 }),
       completed('a', { cost: 130 }),
     ];
-    expect(recovered(...again).tally.totals()).toMatchObject({
+    expect(recovered(...again).lives.tally.totals()).toMatchObject({
       unknown: 100,
       spent: { reported: 130 },
       purchases: 1,
@@ -179,7 +184,7 @@ describe('Recovery, the money', () => {
 
   it('gives the money back that a person says was not spent', () => {
     const held = [intent('a', { price: 100 }), failed('a', 'unknown', { source: 'unknown' })];
-    expect(recovered(...held, reopen('a', 'buy', 'settle')).tally.totals()).toMatchObject({
+    expect(recovered(...held, reopen('a', 'buy', 'settle')).lives.tally.totals()).toMatchObject({
       unknown: 0,
       possiblyDouble: 0,
     });
@@ -195,7 +200,7 @@ describe('Recovery, the money', () => {
       intent('a', { price: 100 }),
       ...late,
       completed('a', { cost: 90 }),
-    ).tally.totals();
+    ).lives.tally.totals();
     expect(totals).toMatchObject({
       spent: { reported: 90, estimated: 0 },
       reserved: 0,
@@ -214,7 +219,7 @@ describe('Recovery, the money', () => {
       intent('c', twoK),
       reply('c', { cost: 7 }),
     ];
-    expect(recovered(...records).tally.highestReported()).toEqual([
+    expect(recovered(...records).lives.tally.highestReported()).toEqual([
       { kind: 'edit', endpoint: 'image-edit', resolution: '1k', cost: 90 },
       { kind: 'edit', endpoint: 'other', resolution: '2k', cost: 7 },
     ]);
@@ -227,7 +232,7 @@ describe('Recovery, the money', () => {
         for (const record of records) model.take(record);
         const { spent, unknown, reserved, possiblyDouble, unpriced, purchases, byResolution } = recovered(
           ...records,
-        ).tally.totals();
+        ).lives.tally.totals();
         expect({ ...spent, unknown, reserved, possiblyDouble, unpriced, purchases }).toEqual(model.totals());
         for (const resolution of ['1k', '2k', '']) {
           const { reported = 0, estimated = 0, unknown: held = 0 } = byResolution.get(resolution) ?? {};
@@ -252,6 +257,7 @@ function anyRecord(): fc.Arbitrary<JournalRecord> {
     fc
       .tuple(id, price, fc.constantFrom('1k', '2k'))
       .map(([row, cost, resolution]) => intent(row, { price: cost, resolution })),
+    id.map((row) => intent(row, { price: 0, takes: 'job', jobId: 'elsewhere' })),
     id.map(refused),
     id.map((row) => accepted(row)),
     fc.tuple(id, price, source).map(([row, cost, from]) => reply(row, { cost, source: from })),
@@ -280,19 +286,17 @@ class Purchases {
     if (!('id' in record)) return;
     const latest = this.current.get(record.id);
     if (record.k === 'intent') {
-      if (record.price !== 0) this.leave(record.id);
+      if (record.takes === undefined) this.leave(record.id);
       if (!this.current.has(record.id)) {
         this.resolutions.set(record.id, record.resolution ?? '');
         this.buy(record.id, 'reserved', record.price);
       }
-      // A row whose id is known stays accepted when nothing is bought; only these two differ for a refusal.
-      if (record.price !== 0) this.accepted.delete(record.id);
-      if (!this.accepted.has(record.id)) this.waiting.add(record.id);
+      // What buys nothing cannot be refused.
+      if (record.takes === undefined) this.waiting.add(record.id);
       else this.waiting.delete(record.id);
       return;
     }
     if (record.k === 'refused' && this.waiting.has(record.id) && latest) this.remove(record.id);
-    if (record.k === 'accepted') this.accepted.add(record.id);
     if (record.k === 'reply' || record.k === 'outcome') this.settle(record.id, record.source, record.cost);
     if (record.k === 'reopen' && record.to === 'buy') {
       if (record.why === 'settle') this.remove(record.id);
@@ -324,8 +328,6 @@ class Purchases {
       purchases: chosen.filter(({ state }) => state === 'reported' || state === 'estimated').length,
     };
   }
-
-  private readonly accepted = new Set<string>();
 
   private buy(id: string, state: Purchase['state'], price: number | null): void {
     const purchase = { state, price, resolution: this.resolutions.get(id) ?? '' };

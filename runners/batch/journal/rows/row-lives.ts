@@ -1,0 +1,128 @@
+import { failureCodes } from '../../../../src/contract/failure-code.js';
+import type { FailureCode } from '../../../../src/contract/failure-code.js';
+import type { HeadScanner } from '../line/head-scanner.js';
+import { unknownKind, unknownWord } from '../newer-journal.js';
+import type { CostSource, JournalRecord } from '../record.js';
+import { bookings, nothing } from './accounts.js';
+import type { Purchase } from './accounts.js';
+import { contentBits } from './row-states.js';
+import { statusByte, statusOf } from './row-status.js';
+import type { RowStatus } from './row-status.js';
+import { rowFlags } from './row-table.js';
+import type { RowTable } from './row-table.js';
+import { Tally } from './tally.js';
+
+/** The words that a head may hold, the most frequent in front. */
+const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];
+const takings = ['', 'job', 'picture'] as const;
+const ends = ['completed', 'failed'] as const;
+const failures = Object.keys(failureCodes) as FailureCode[];
+
+/** What each record makes of its row: its state, its money, and where its last records lie. */
+export class RowLives {
+  readonly tally: Tally;
+  /** Largest row number seen. */
+  lastRow = 0;
+  private purchase = nothing;
+
+  constructor(private readonly table: RowTable) {
+    this.tally = new Tally(table);
+  }
+
+  /** Takes in a record of a row that begins at `offset` of the file. */
+  take(kind: JournalRecord['k'], head: HeadScanner, offset: number): void {
+    const row = this.table.add(head.id);
+    switch (kind) {
+      case 'intent':
+        return this.takeIntent(row, head, offset);
+      case 'refused':
+        return this.takeRefusal(row);
+      case 'accepted':
+        this.table.acceptedAt.set(row, offset + 1);
+        return this.setStatus(row, 'accepted');
+      case 'reply':
+        this.table.replyAt.set(row, offset + 1);
+        this.tally.settle(row, head.word('source', sources), head.number('cost'));
+        return this.setStatus(row, 'replied');
+      case 'outcome':
+        return this.takeOutcome(row, head, offset);
+      case 'reopen':
+        return this.takeReopening(row, head.word('to'), head.word('why'));
+      default:
+        throw unknownKind(kind);
+    }
+  }
+
+  statusAt(row: number): RowStatus {
+    return statusOf(this.table.status.get(row));
+  }
+
+  setStatus(row: number, status: RowStatus): void {
+    const byte = statusByte(status);
+    if (byte === undefined) throw unknownWord('failure code', status);
+    this.table.status.set(row, byte);
+  }
+
+  private takeIntent(row: number, head: HeadScanner, offset: number): void {
+    const taken = head.word('takes', takings);
+    if (taken === '') this.beginPurchase(row);
+    if (this.tally.bookingOf(row) === bookings.none) {
+      this.tally.setPurchase(row, this.purchaseOf(head));
+      this.tally.book(row, bookings.reserved, head.number('price'));
+    }
+    this.table.intentAt.set(row, offset + 1);
+    this.table.replyAt.set(row, 0);
+    this.table.attempts.set(row, Math.min(head.number('attempt'), 0xffff));
+    this.table.content.set(row, contentBits(head.word('hash')));
+    this.table.setFlag(row, rowFlags.beforeRepair, false);
+    this.lastRow = Math.max(this.lastRow, head.number('row'));
+    // What buys nothing waits for no answer: its job, or its picture, is known already.
+    this.setStatus(row, taken === '' ? 'sent' : taken === 'job' ? 'accepted' : 'replied');
+  }
+
+  /** Nothing of an earlier purchase belongs to this one. */
+  private beginPurchase(row: number): void {
+    this.tally.close(row);
+    this.table.acceptedAt.set(row, 0);
+    this.table.outcomeAt.set(row, 0);
+  }
+
+  /** Only an intent without an answer can be refused. */
+  private takeRefusal(row: number): void {
+    if (this.statusAt(row) !== 'sent') return;
+    this.tally.unbook(row);
+    this.setStatus(row, 'open');
+  }
+
+  private takeOutcome(row: number, head: HeadScanner, offset: number): void {
+    const failed = head.word('status', ends) === 'failed';
+    this.table.outcomeAt.set(row, offset + 1);
+    this.tally.settle(row, head.word('source', sources), head.number('cost'));
+    this.tally.statusCalls += head.number('statusCalls') || 0;
+    this.table.setFlag(row, rowFlags.beforeRepair, false);
+    this.setStatus(row, failed ? head.word('code', failures) : 'completed');
+  }
+
+  private takeReopening(row: number, to: string, why: string): void {
+    if (to === 'buy') {
+      if (why === 'settle') this.tally.unbook(row);
+      else this.tally.close(row);
+      return this.setStatus(row, 'open');
+    }
+    this.tally.reserveAgain(row);
+    this.setStatus(row, to === 'poll' ? 'accepted' : 'replied');
+  }
+
+  /** Rows that buy the same follow each other: the same object then, and no new text. */
+  private purchaseOf(head: HeadScanner): Purchase {
+    const { kind, endpoint, resolution } = this.purchase;
+    const found = {
+      kind: head.word('kind', [kind]),
+      endpoint: head.word('endpoint', [endpoint]),
+      resolution: head.word('resolution', [resolution]),
+    };
+    const isSame = found.kind === kind && found.endpoint === endpoint && found.resolution === resolution;
+    if (!isSame) this.purchase = found;
+    return this.purchase;
+  }
+}
