@@ -123,9 +123,9 @@ class World {
     const end = lastValueFrom(run).then((event) => (event.type === 'finished' ? event : undefined));
     await this.clock.until(Promise.race([end, life.died]), 40 * dayMs);
     const finished = life.isDead ? undefined : await end;
-    const isHurried =
-      (fate.stops?.length ?? 0) > 1 || fate.stops?.some(({ order }) => order === 'now') === true;
-    if (finished?.exitCode === 74 || isHurried) life.wasCutOff = true;
+    const stops = fate.stops ?? [];
+    const isHurried = stops.length > 1 || stops.some(({ order }) => order === 'now');
+    if (isHurried || fate.diskFaults !== undefined) life.wasCutOff = true;
     return { life, finished, events };
   }
 

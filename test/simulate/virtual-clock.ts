@@ -30,17 +30,16 @@ export class VirtualClock {
    * @throws {StandStill} when nothing is planned and it has not, or when it takes longer than `mostMs`.
    */
   async until(promise: Promise<unknown>, mostMs: number): Promise<void> {
-    let isOver = false;
-    promise.then(
-      () => (isOver = true),
-      () => (isOver = true),
-    );
+    const waited = { isOver: false };
+    const end = (): void => void (waited.isOver = true);
+    const isOver = (): boolean => waited.isOver;
+    promise.then(end, end);
     const latest = this.now + mostMs;
     for (;;) {
       await settled();
-      if (isOver) return;
-      const entry = this.next() ?? (await this.patience(() => isOver));
-      if (isOver) return;
+      if (isOver()) return;
+      const entry = this.next() ?? (await this.patience(isOver));
+      if (isOver()) return;
       if (entry === undefined) throw new StandStill('nothing is planned, and the run has not ended');
       if (entry.at > latest) throw new StandStill(`the run has not ended within ${mostMs} ms`);
       this.now = entry.at;
@@ -136,6 +135,10 @@ class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
     this.takeBack = undefined;
     if (this.isDead()) return;
     this.work.call(this, state as T);
-    if (this.takeBack === undefined) this.unsubscribe();
+    if (!this.isPlanned()) this.unsubscribe();
+  }
+
+  private isPlanned(): boolean {
+    return this.takeBack !== undefined;
   }
 }

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { randomSimulation } from './random-simulation.js';
+import { simulateRun } from './simulate-run.js';
+
+const count = 2_000;
+/** Another part of the seeds than the long loop begins with. */
+const firstSeed = 1_000_000;
+
+describe('random schedules', () => {
+  it(`keep every promise, ${count} times (npm run test:simulate 1 SEED plays one again)`, async () => {
+    const broken: Record<string, string[]> = {};
+    for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+      const simulated = await simulateRun(randomSimulation(seed));
+      if (simulated.broken.length > 0) broken[`seed ${seed}`] = simulated.broken;
+    }
+    expect(broken).toEqual({});
+  }, 3_600_000);
+
+  it('are the same whenever they are played again', async () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const [first, second] = [
+        await simulateRun(randomSimulation(seed)),
+        await simulateRun(randomSimulation(seed)),
+      ];
+      expect(second, `seed ${seed}`).toEqual(first);
+    }
+  });
+});
