@@ -31,6 +31,11 @@ const closingWords = `
 A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin with --format and --out.
 The options of a command: millrace run --help. To begin: millrace plan <manifest>`;
 
+const exitCodes = `
+Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 cost cap, 4 no row can succeed (key, endpoint,
+TLS), 5 --halt, 6 rows are held as unknown, 69 service not reached, 70 fault of millrace, 74 disk or journal,
+75 another process holds the run, 130 and 143 interrupted. Run again to go on.`;
+
 function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
   addRunOptions(
     program
@@ -42,7 +47,11 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
     ended(await plan(manifest, raw, io));
   });
   addRunOptions(
-    program.command('run').description('do it; run again to go on').argument('<manifest>'),
+    program
+      .command('run')
+      .description('do it; run again to go on')
+      .argument('<manifest>')
+      .addHelpText('after', exitCodes),
   ).action(async (manifest: string, raw: Raw) => {
     const { run } = await import('./commands/run.js');
     ended(await run(manifest, raw, io, fault));

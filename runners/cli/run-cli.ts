@@ -6,6 +6,7 @@ import { explainError, type FaultContext } from './io/explain-error.js';
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let exitCode = 0;
   const fault: FaultContext = { secrets: [io.env['MILLRACE_API_KEY'] ?? ''] };
+  io.onFault((error) => explainError(error, io, fault));
   const program = buildProgram(io, fault, (code) => void (exitCode = code));
   try {
     await program.parseAsync([...argv], { from: 'user' });

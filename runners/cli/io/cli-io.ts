@@ -16,6 +16,8 @@ export interface CliIo {
   readonly scheduler?: SchedulerLike;
   /** Listens for SIGINT and SIGTERM, which then no longer end the process. Returns how to stop listening. */
   onStop(listener: (signal: StopSignal) => void): () => void;
+  /** Hears of an error that nothing has caught. Once it is explained the process ends with the exit code that comes back. */
+  onFault(explain: (error: unknown) => Promise<number>): void;
 }
 
 /** A stream that text is written to: a terminal, a file or a pipe. */

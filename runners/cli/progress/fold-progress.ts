@@ -90,8 +90,9 @@ class ProgressState {
     else if (step.type === 'accepted') this.enter(id, 'queued', at);
     else if (step.type === 'status') {
       if (step.status !== 'COMPLETED') this.enter(id, step.status === 'IN_QUEUE' ? 'queued' : 'working', at);
-    } else if (step.outcome.status === 'completed') this.enter(id, 'saving', at);
-    else this.leave(id);
+    } else if (step.outcome.status !== 'completed') this.leave(id);
+    // Without a picture to save the row's end can be told before its last step is.
+    else if (this.phases.has(id)) this.enter(id, 'saving', at);
   }
 
   private enter(id: string, phase: Phase, at: number): void {

@@ -24,6 +24,9 @@ export interface RunViewOptions {
   readonly askHealth: () => Observable<string>;
 }
 
+const patience =
+  ' Replies on their way are waited for, because they are paid; interrupt again to stop at once.';
+
 /** Turns the events of a run into what stderr shows: the display, and a line for each warning. */
 export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOptions): RunView {
   const scheduler = io.scheduler ?? asyncScheduler;
@@ -32,6 +35,12 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
   const asking = new Subscription();
   const open = () => openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: fold.view });
   let display = open();
+  let interruptions = 0;
+  const noteStop = ({ exitCode, reason }: Extract<RunEvent, { type: 'stopping' }>) => {
+    if (exitCode >= 128) interruptions += 1;
+    const more = exitCode < 128 ? '' : interruptions > 1 ? ' Not waiting any longer.' : patience;
+    display.note(`stopping: ${plainText(reason)}${more}`);
+  };
   const start = () => {
     display = open();
     if (!quiet)
@@ -43,7 +52,7 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
       fold.take(event, scheduler.now());
       if (event.type === 'started') start();
       else if (event.type === 'warning') display.note(`warning: ${plainText(event.message)}`);
-      else if (event.type === 'stopping' && !quiet) display.note(`stopping: ${plainText(event.reason)}`);
+      else if (event.type === 'stopping' && !quiet) noteStop(event);
       else if (event.type === 'ended' && event.status !== 'completed')
         groups.take({ id: event.id, code: event.status, message: event.message });
     },

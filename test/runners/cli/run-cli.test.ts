@@ -12,6 +12,7 @@ async function call(...argv: string[]) {
     env: {},
     cwd: '/nowhere',
     onStop: () => () => undefined,
+    onFault: () => undefined,
   });
   return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 }

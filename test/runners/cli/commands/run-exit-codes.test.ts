@@ -161,6 +161,22 @@ describe('the exit codes of millrace run', () => {
     expect(stdout).toContain('  to be done   3\n');
   });
 
+  it('70: an error that nothing has caught, told without its stack and without the key', async () => {
+    await open();
+    const { apiKey } = work.emulator;
+    const bomb = `setTimeout(() => { throw Object.assign(new Error('boom Bearer ${apiKey}'), { headers: '${apiKey}' }); }, 300);`;
+    await work.write('functions.mjs', ['export const queue = {};', bomb]);
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+    const { code, stderr } = await work.call('run', 'rows.jsonl', '--local', '--functions', 'functions.mjs');
+    expect(code).toBe(70);
+    expect(stderr).toContain('error: this is a fault of millrace itself: Error: boom');
+    expect(stderr).not.toContain('    at ');
+    expect(stderr).toContain('rows.local.out/run.log');
+    const logs = [...(await work.everything('rows.local.out'))].filter(([file]) => file.endsWith('run.log'));
+    expect(logs).toEqual([[expect.anything(), expect.stringContaining('functions.mjs')]]);
+    expect(stderr + String(logs)).not.toContain(apiKey);
+  });
+
   it('74: the folder cannot be made', async () => {
     await open();
     await work.write('rows.jsonl', echoJobs(1));

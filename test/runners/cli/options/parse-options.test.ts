@@ -24,6 +24,7 @@ describe('parseOptions', () => {
       runsyncTimeout: 60_000,
       timeout: 3_600_000,
       retries: 4,
+      pollCost: 190,
       onUnknown: 'hold',
       yes: false,
       repair: false,

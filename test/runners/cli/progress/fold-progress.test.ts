@@ -54,6 +54,18 @@ describe('foldProgress', () => {
     }
   });
 
+  it('is not misled by a last step that comes after the end', () => {
+    const view = viewAfter(
+      [
+        [0, step('a', accepted)],
+        [1, ended('a')],
+        [1, step('a', completed)],
+      ],
+      2,
+    );
+    expect(view).toMatchObject({ inFlight: 0, saving: 0, completed: 1 });
+  });
+
   it('lets go of a row that stays to be done', () => {
     expect(
       viewAfter(
@@ -121,7 +133,15 @@ describe('foldProgress', () => {
 
   it('names a reply that does not come, and a result that is not saved', () => {
     expect(viewAfter([[0, step('a', submitting)]], 40).cause).toBe('no reply for 40 s');
-    expect(viewAfter([[0, step('a', completed)]], 40).cause).toBe('saving results, none has ended for 40 s');
+    expect(
+      viewAfter(
+        [
+          [0, step('a', accepted)],
+          [0, step('a', completed)],
+        ],
+        40,
+      ).cause,
+    ).toBe('saving results, none has ended for 40 s');
   });
 
   it('keeps the rows in flight and nothing else', () => {

@@ -51,6 +51,18 @@ describe('viewRun', () => {
     expect(text).toBe('warning: a price has changed\n');
   });
 
+  it('tells who interrupts what is waited for, and how not to', () => {
+    const stopping: RunEvent = { type: 'stopping', exitCode: 130, reason: 'Interrupted.' };
+    const text = seen(false, (view) => {
+      view.look(stopping);
+      view.look(stopping);
+      view.pause();
+    });
+    expect(text).toBe(
+      'stopping: Interrupted. Replies on their way are waited for, because they are paid; interrupt again to stop at once.\nstopping: Interrupted. Not waiting any longer.\n',
+    );
+  });
+
   it('writes nothing of a run that was not started', () => {
     expect(seen(false, (view) => view.pause())).toBe('');
   });
