@@ -45,6 +45,7 @@ export function noteDiskFault(run: Run, error: unknown): void {
 function tell(run: Run, { outcome, row }: Ending): void {
   const { id, cost } = outcome;
   const status = outcome.status === 'completed' ? outcome.status : outcome.error.code;
+  if (outcome.status === 'completed' && outcome.image !== undefined) run.expiring.saved(id);
   const message = outcome.status === 'completed' ? undefined : outcome.error.message;
   run.toDo.rows = Math.max(run.toDo.rows - 1, 0);
   run.log.write(

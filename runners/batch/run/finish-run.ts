@@ -12,6 +12,8 @@ import { summaryOf, type RunEnd } from './summary-of.js';
 /** The last words of a run: its files made durable, its end in the journal, its summary. */
 export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {
   await run.day?.flush();
+  const dying = run.expiring.warning(run.options.scheduler.now());
+  if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
   let end = error === undefined ? endOf(run) : worse(endOf(run), exitOf(error));
   const note = (fault: unknown): void => {
     end = worse(end, exitOf(fault));

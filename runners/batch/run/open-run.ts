@@ -13,6 +13,7 @@ import type { SheetColumns } from '../sinks/run-files.js';
 import { readSummary } from '../sinks/summary-file.js';
 import { checkIdentity } from './check-identity.js';
 import { checkManifest, type Checked } from './check-manifest.js';
+import { findExpiring } from './expiring-pictures.js';
 import { JournalWriter } from './journal-writer.js';
 import { listenTo } from './listen-to.js';
 import { openDay } from './open-day.js';
@@ -92,6 +93,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
   const sent = await recoverSent(context, checked);
   const taken = await takeUp(context, checked);
   await projections.catchUp();
+  const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
   const ledger = ledgerOf(options, journal, taken.polled);
   return {
     ...{ options, plan, ahead, names, journal: writer, projections, totals, stops, log, events, heard },
@@ -103,6 +105,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
     day,
     blocked: new Map(),
     formatsTold: new Set(),
+    expiring,
     startedAt: now(),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };

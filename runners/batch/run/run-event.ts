@@ -61,6 +61,7 @@ export type WarningCode =
   | 'held'
   | 'changed'
   | 'price'
+  | 'expiry'
   | 'format'
   | 'picture'
   | 'endpoint'

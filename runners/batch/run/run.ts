@@ -8,6 +8,7 @@ import type { Plan } from '../manifest/plan-manifest.js';
 import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from './ahead.js';
 import type { DayMoney } from './day-money.js';
+import type { ExpiringPictures } from './expiring-pictures.js';
 import type { JournalWriter } from './journal-writer.js';
 import type { PollLaw } from './poll-law.js';
 import type { PictureNames } from './picture-names.js';
@@ -43,6 +44,8 @@ export interface Run {
   readonly heard: { count: number };
   /** Formats that were asked for and not got, each told once. */
   readonly formatsTold: Set<string>;
+  /** Pictures of earlier starts whose URLs die soon. */
+  readonly expiring: ExpiringPictures;
   readonly log: RunLog;
   /** What the stages tell beside what they emit. */
   readonly events: Subject<RunEvent>;

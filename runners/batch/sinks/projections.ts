@@ -3,7 +3,7 @@ import type { Journal } from '../journal/journal.js';
 import { catchUp } from './catch-up.js';
 import type { EndedRow } from './ended-row.js';
 import { holdsMark } from './line-file.js';
-import { LineBatch, RunFiles, type FileMarks, type SheetColumns } from './run-files.js';
+import { LineBatch, RunFiles, type FileMarks, type PictureLine, type SheetColumns } from './run-files.js';
 
 /** Up to where the files tell of the journal. Kept in summary.json. */
 export interface FilesMark {
@@ -88,7 +88,7 @@ export class Projections {
   }
 
   /** Completed rows that have a picture, with where it lies; without a path it was left at its URL. */
-  pictures(): AsyncIterable<{ readonly id: string; readonly path: string | undefined }> {
+  pictures(): AsyncIterable<PictureLine> {
     return this.files.pictures();
   }
 

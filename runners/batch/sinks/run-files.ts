@@ -19,6 +19,15 @@ export interface SheetColumns {
   readonly failures: readonly string[];
 }
 
+/** A completed row that has a picture. */
+export interface PictureLine {
+  readonly id: string;
+  /** Missing where it was left at its URL. */
+  readonly path: string | undefined;
+  /** When its URL dies. */
+  readonly expiresAt: string | undefined;
+}
+
 /** The lines of some rows, as text a file. */
 interface Batch {
   results: ResultLine[];
@@ -116,11 +125,11 @@ export class RunFiles {
       for await (const line of file.lines()) yield lineId(line);
   }
 
-  async *pictures(): AsyncGenerator<{ id: string; path: string | undefined }> {
+  async *pictures(): AsyncGenerator<PictureLine> {
     for await (const line of this.results.lines()) {
       if (!line.includes('"image":{')) continue;
       const { id, image } = JSON.parse(line.toString()) as ResultLine;
-      if (image !== undefined) yield { id, path: image.path };
+      if (image !== undefined) yield { id, path: image.path, expiresAt: image.expiresAt };
     }
   }
 

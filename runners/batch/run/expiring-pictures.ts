@@ -1,0 +1,71 @@
+import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
+import type { Journal } from '../journal/journal.js';
+import type { Projections } from '../sinks/projections.js';
+import { isoTime } from '../sinks/ended-row.js';
+
+const hourMs = 3_600_000;
+/** From here on a person is told. */
+const warnBeforeMs = 48 * hourMs;
+/** More than so many are not counted. */
+const most = 100_000;
+
+/** Pictures of earlier starts that are paid for, not in the folder, and soon gone: their URLs live 7 days (spec 8). */
+export class ExpiringPictures {
+  private readonly ends = new Map<string, number>();
+
+  constructor(private readonly now: number) {}
+
+  /** @param end when its URL dies, in ms since the epoch */
+  see(id: string, end: number): void {
+    if (end - this.now <= warnBeforeMs && this.ends.size < most) this.ends.set(id, end);
+  }
+
+  saved(id: string): void {
+    this.ends.delete(id);
+  }
+
+  /** What a person should know now; `undefined`: nothing. */
+  warning(now: number): string | undefined {
+    const ends = [...this.ends.values()];
+    const living = ends.filter((end) => end > now);
+    const dead = ends.length - living.length;
+    if (ends.length === 0) return undefined;
+    const first = living.reduce((earliest, end) => Math.min(earliest, end), Infinity);
+    const gone =
+      dead === 0 ? '' : ` The URLs of ${dead} are older than 7 days, and hardly to be had any more.`;
+    if (living.length === 0) return `${count(dead)} paid for and not saved.${gone}`;
+    const hours = Math.floor((first - now) / hourMs);
+    return `${count(living.length)} paid for and not saved yet; the first URL dies at ${isoTime(first)}, in ${hours} h: run again, or fetch with refetch.${gone}`;
+  }
+}
+
+function count(pictures: number): string {
+  return `${pictures} ${pictures === 1 ? 'picture is' : 'pictures are'}`;
+}
+
+interface Place {
+  readonly journal: Pick<Journal, 'recovered' | 'rowsIn'>;
+  readonly projections: Pick<Projections, 'pictures'>;
+  /** Pictures are saved by this start; those that were left at their URLs before are not looked for then. */
+  readonly download: boolean;
+  readonly now: number;
+}
+
+/** Looks for them. A pass over the results where pictures are left at their URLs. */
+export async function findExpiring({
+  journal,
+  projections,
+  download,
+  now,
+}: Place): Promise<ExpiringPictures> {
+  const expiring = new ExpiringPictures(now);
+  const { rows } = journal.recovered.totals;
+  if ((rows.get('download') ?? 0) + (rows.get('replied') ?? 0) > 0) {
+    for await (const { id, reply } of journal.rowsIn(['download', 'replied']))
+      if (reply?.imageUrl !== undefined) expiring.see(id, reply.at + imageUrlLifetimeMs);
+  }
+  if (download) return expiring;
+  for await (const { id, path, expiresAt } of projections.pictures())
+    if (path === undefined && expiresAt !== undefined) expiring.see(id, Date.parse(expiresAt));
+  return expiring;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { ExpiringPictures } from '../../../../runners/batch/run/expiring-pictures.js';
+import { paperRun } from '../../../support/paper-run.js';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const edit = (id: string) => ({
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt: id,
+});
+
+describe('ExpiringPictures', () => {
+  it('tells of URLs that die within two days, and of no others', () => {
+    const pictures = new ExpiringPictures(0);
+    pictures.see('far', 49 * hour);
+    expect(pictures.warning(0)).toBeUndefined();
+    pictures.see('near', 30 * hour);
+    pictures.see('nearer', 10 * hour);
+    expect(pictures.warning(hour)).toBe(
+      '2 pictures are paid for and not saved yet; the first URL dies at 1970-01-01T10:00:00.000Z, in 9 h: run again, or fetch with refetch.',
+    );
+    pictures.saved('nearer');
+    expect(pictures.warning(hour)).toMatch(/^1 picture is paid for .* in 29 h/);
+    pictures.saved('near');
+    expect(pictures.warning(hour)).toBeUndefined();
+  });
+
+  it('tells of those that are gone', () => {
+    const pictures = new ExpiringPictures(0);
+    pictures.see('gone', -hour);
+    expect(pictures.warning(0)).toBe(
+      '1 picture is paid for and not saved. The URLs of 1 are older than 7 days, and hardly to be had any more.',
+    );
+    pictures.see('near', 10 * hour);
+    expect(pictures.warning(0)).toMatch(/^1 picture .* in 10 h: .*\. The URLs of 1 are older/);
+  });
+});
+
+describe('a run', () => {
+  const warnings = (end: Awaited<ReturnType<ReturnType<typeof paperRun>['start']>>) =>
+    end.events.flatMap((event) =>
+      event.type === 'warning' && event.code === 'expiry' ? [event.message] : [],
+    );
+
+  it('warns before day 7 of pictures that were left at their URLs', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    expect(warnings(await run.start({ download: false }))).toEqual([]);
+    run.scheduler.frame += 4 * day;
+    expect(warnings(await run.start({ download: false }))).toEqual([]);
+    run.scheduler.frame += 2 * day;
+    expect(warnings(await run.start({ download: false }))).toEqual([
+      expect.stringMatching(/^2 pictures are paid for and not saved yet; .* in 24 h/),
+    ]);
+  });
+});
