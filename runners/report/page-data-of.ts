@@ -1,5 +1,6 @@
 import type { PageData, RowClass, RowSource } from './page-data.js';
 import type { Survey } from './survey/survey-run.js';
+import { numberRuns } from './words/number-runs.js';
 
 /** What the page's script needs to know of the run. */
 export function pageDataOf(survey: Survey, source: RowSource): PageData {
@@ -15,6 +16,7 @@ export function pageDataOf(survey: Survey, source: RowSource): PageData {
     prices,
     classes: classesOf(survey),
     rows: rows.places.map(({ cause, again }) => digits(cause === 0 ? (again ? 1 : 0) : cause + 1)).join(''),
+    numbers: numberRuns(rows.places.map(({ row }) => row)),
     source,
   };
 }

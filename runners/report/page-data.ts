@@ -10,7 +10,11 @@ export interface PageData {
   readonly classes: readonly RowClass[];
   /** Two base-36 digits a row, in the order of the manifest: the row's place in `classes`. */
   readonly rows: string;
+  /** Row numbers in the same order, as runs of consecutive ones: first number, how many. */
+  readonly numbers: readonly (readonly [number, number])[];
   readonly source: RowSource;
+  /** The page is served while the run goes: places in `rows` of those that ended last, the newest first. */
+  readonly latest?: readonly number[];
 }
 
 export interface RunFacts {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { failureCodes, type FailureCode } from '../../src/contract/failure-code.js';
 import { costChart } from './charts/cost-chart.js';
 import { outcomesChart } from './charts/outcomes-chart.js';
@@ -98,7 +99,7 @@ function factsOf({ story, folder, spans }: Survey): string[] {
     first === undefined || last === undefined ? '' : periodOf(first.from, last.to),
     host === undefined ? '' : host.local ? 'emulator' : host.baseUrl.replace(/^https?:\/\//, ''),
     story.starts.length > 1 ? countOf(story.starts.length, 'start') : '',
-    folder,
+    basename(folder),
   ].filter((fact) => fact !== '');
 }
 

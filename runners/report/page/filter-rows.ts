@@ -4,34 +4,37 @@ import { statusLabel } from '../words/status-label.js';
 import type { Marks } from './marks.js';
 import type { RowStore } from './row-store.js';
 
-/** What the gallery shows: `all`, `marked`, `again`, an outcome, or `cause-N`. */
+/** What the gallery shows: `all`, `latest`, `marked`, `again`, an outcome, or `cause-N`. */
 export interface Filter {
   readonly name: string;
   readonly query: string;
 }
 
-/** The places of the rows that pass, in the order of the manifest. */
+/** The places of the rows that pass, in the order of the manifest; of the latest, the newest first. */
 export async function filterRows(
   filter: Filter,
   data: PageData,
   store: RowStore,
   marks: Marks,
 ): Promise<number[]> {
-  const passes = classTest(filter.name, data);
-  const rejected =
-    filter.name === 'marked' ? new Set([...marks.all.values()].map(({ index }) => index)) : undefined;
+  const places = placesOf(filter.name, data, store, marks);
   const words = filter.query
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  const texts = words.length === 0 ? undefined : await store.texts();
-  const found: number[] = [];
-  for (let index = 0; index < store.count; index++) {
-    if (rejected !== undefined ? !rejected.has(index) : !passes[store.classOf(index)]) continue;
-    const text = texts?.[index] ?? '';
-    if (words.every((word) => text.includes(word))) found.push(index);
-  }
-  return found;
+  if (words.length === 0) return places;
+  const texts = await store.texts();
+  return places.filter((place) => words.every((word) => texts[place]?.includes(word) === true));
+}
+
+function placesOf(name: string, data: PageData, store: RowStore, marks: Marks): number[] {
+  if (name === 'latest') return [...(data.latest ?? [])];
+  if (name === 'marked')
+    return [...marks.all.values()].flatMap(({ row }) => store.placeOf(row) ?? []).sort((a, b) => a - b);
+  const passes = classTest(name, data);
+  return Array.from({ length: store.count }, (_, place) => place).filter(
+    (place) => passes[store.classOf(place)],
+  );
 }
 
 /** Which classes of rows a filter lets through. */
@@ -60,6 +63,7 @@ export function countFilters(data: PageData, marks: Marks): { name: string; labe
   ];
   const marked = { name: 'marked', label: 'Rejected', count: marks.all.size };
   return [
+    ...(data.latest === undefined ? [] : [{ name: 'latest', label: 'Latest', count: data.latest.length }]),
     { name: 'all', label: 'All', count: all },
     ...byClass.filter(({ count }) => count > 0 && count < all),
     ...(marked.count > 0 ? [marked] : []),

@@ -33,7 +33,7 @@ export class Gallery {
     });
     this.#sheet = createSheet({
       open: (place) => this.#act(place, ({ index }) => page.openLarge(index)),
-      toggle: (place) => this.#act(place, (of) => page.toggle(of)),
+      toggle: (place) => this.#act(place, ({ row }) => page.toggle(row)),
       markOf: (row) => page.marks.of(row),
     });
     root.replaceChildren(

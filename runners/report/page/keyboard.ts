@@ -54,7 +54,7 @@ function galleryKey(event: KeyboardEvent, page: Page, gallery: Gallery): void {
   const inGallery = (event.target as HTMLElement).closest('.sheet') !== null;
   const current = gallery.current();
   if (event.key === '/') gallery.focusSearch();
-  else if (event.key === 'x' && current !== undefined) page.toggle(current);
+  else if (event.key === 'x' && current !== undefined) page.toggle(current.row);
   else if (event.key === 'Enter' && !isControl(event.target) && current !== undefined)
     page.openLarge(current.index);
   else if (event.key in moves && (inGallery || event.key === 'j' || event.key === 'k'))

@@ -62,7 +62,7 @@ export class LargeView {
   }
 
   toggle(): void {
-    if (this.#row !== undefined) this.#page.toggle({ row: this.#row, index: this.#index });
+    if (this.#row !== undefined) this.#page.toggle(this.#row);
   }
 
   editPrompt(): void {
@@ -82,7 +82,7 @@ export class LargeView {
   }
 
   #drawPanel(row: PageRow): HTMLElement {
-    this.#form = canRepeat(row) ? new NextForm(row, this.#page, this.#index) : undefined;
+    this.#form = canRepeat(row) ? new NextForm(row, this.#page) : undefined;
     return h(
       'div',
       { class: 'panel' },

@@ -18,8 +18,8 @@ function start(): void {
     store: openRows(data),
     marks,
     openLarge: (index) => void large.open(index),
-    toggle: ({ row, index }) => {
-      if (canRepeat(row)) marks.toggle(row, index);
+    toggle: (row) => {
+      if (canRepeat(row)) marks.toggle(row);
     },
   };
   const gallery = new Gallery(root, page);

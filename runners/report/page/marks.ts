@@ -12,8 +12,8 @@ export interface Marks {
   readonly all: ReadonlyMap<string, Mark>;
   /** The mark of a row as it is now: one of an earlier picture is dropped. */
   of(row: PageRow): Mark | undefined;
-  toggle(row: PageRow, index: number): void;
-  change(row: PageRow, index: number, change: Change): void;
+  toggle(row: PageRow): void;
+  change(row: PageRow, change: Change): void;
   clear(): void;
   onChange(listener: () => void): void;
 }
@@ -26,11 +26,11 @@ export function openMarks(data: PageData): Marks {
     keep(key, all);
     for (const listener of listeners) listener();
   };
-  const put = (row: PageRow, index: number, change: Change): void => {
+  const put = (row: PageRow, change: Change): void => {
     const prompt = change.prompt === promptOf(row) ? undefined : change.prompt;
     const resolution = change.resolution === resolutionOf(row) ? undefined : change.resolution;
     all.set(row.id, {
-      index,
+      row: row.row,
       of: purchaseOf(row),
       failed: row.status !== 'completed',
       ...(prompt === undefined ? {} : { prompt }),
@@ -48,11 +48,11 @@ export function openMarks(data: PageData): Marks {
       queueMicrotask(changed);
       return undefined;
     },
-    toggle(row, index) {
-      if (!all.delete(row.id)) put(row, index, {});
+    toggle(row) {
+      if (!all.delete(row.id)) put(row, {});
       else changed();
     },
-    change: (row, index, change) => put(row, index, { ...all.get(row.id), ...change }),
+    change: (row, change) => put(row, { ...all.get(row.id), ...change }),
     clear() {
       all.clear();
       changed();
@@ -88,10 +88,25 @@ function purchaseOf(row: PageRow): string {
 function readKept(key: string): [string, Mark][] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
-    return Array.isArray(kept) ? (kept as [string, Mark][]) : [];
+    return Array.isArray(kept) ? kept.filter(isKeptMark) : [];
   } catch {
     return [];
   }
+}
+
+/** Another page of the same browser could have written there. */
+function isKeptMark(entry: unknown): entry is [string, Mark] {
+  if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false;
+  const mark = entry[1] as Partial<Mark> | null;
+  const texts = [mark?.prompt, mark?.resolution].every(
+    (text) => text === undefined || typeof text === 'string',
+  );
+  return (
+    typeof mark?.row === 'number' &&
+    typeof mark.of === 'string' &&
+    texts &&
+    (mark.cost === null || typeof mark.cost === 'number')
+  );
 }
 
 function keep(key: string, all: ReadonlyMap<string, Mark>): void {

@@ -11,20 +11,18 @@ export class NextForm {
   readonly element: HTMLElement;
   readonly #row: PageRow;
   readonly #page: Page;
-  readonly #index: number;
   readonly #reject: HTMLButtonElement;
   readonly #price = h('span', { class: 'price', role: 'status' });
 
-  constructor(row: PageRow, page: Page, index: number) {
+  constructor(row: PageRow, page: Page) {
     this.#row = row;
     this.#page = page;
-    this.#index = index;
     const mark = page.marks.of(row);
     const prompt = mark?.prompt ?? promptOf(row);
     this.#reject = h('button', {
       type: 'button',
       class: 'reject',
-      onclick: () => page.toggle({ row, index }),
+      onclick: () => page.toggle(row),
     });
     this.element = h(
       'form',
@@ -50,7 +48,7 @@ export class NextForm {
     const area = h('textarea', {
       id: 'next-prompt',
       rows: 4,
-      oninput: () => this.#page.marks.change(this.#row, this.#index, { prompt: area.value }),
+      oninput: () => this.#page.marks.change(this.#row, { prompt: area.value }),
     });
     area.value = prompt;
     return [h('label', { for: 'next-prompt' }, 'Prompt'), area];
@@ -58,7 +56,7 @@ export class NextForm {
 
   #drawResolutions(chosen: string): HTMLElement {
     const choices = ['1k', '2k', '4k'].map((resolution) => {
-      const choose = (): void => this.#page.marks.change(this.#row, this.#index, { resolution });
+      const choose = (): void => this.#page.marks.change(this.#row, { resolution });
       const input = h('input', {
         type: 'radio',
         name: 'resolution',

@@ -9,5 +9,6 @@ export interface Page {
   readonly marks: Marks;
   /** Opens the large view on a row. */
   openLarge(index: number): void;
-  toggle(of: { row: PageRow; index: number }): void;
+  /** Rejects a row or takes that back, where it can be sent again. */
+  toggle(row: PageRow): void;
 }

@@ -1,4 +1,5 @@
 import type { PageData, PageRow } from '../page-data.js';
+import { placeInRuns } from '../words/number-runs.js';
 import { searchText } from '../words/search-text.js';
 import { fileLoader } from './file-loader.js';
 import type { RowSupply } from './row-supply.js';
@@ -8,6 +9,8 @@ export interface RowStore extends RowSupply {
   readonly count: number;
   /** Place of the row's class in the page's classes. */
   classOf(index: number): number;
+  /** The place of a row by its number in the manifest. */
+  placeOf(row: number): number | undefined;
 }
 
 export function openRows(data: PageData): RowStore {
@@ -16,6 +19,7 @@ export function openRows(data: PageData): RowStore {
   return {
     count: data.rows.length / 2,
     classOf: (index) => parseInt(data.rows.slice(index * 2, index * 2 + 2), 36),
+    placeOf: (row) => placeInRuns(data.numbers, row),
     ...known,
   };
 }

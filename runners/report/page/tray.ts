@@ -43,8 +43,7 @@ export function createTray(
     const file = `${page.data.run.name.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.redo.${format}`;
     save(file, redoManifest(rejected, format), format === 'csv' ? 'text/csv' : 'application/jsonl');
     command.textContent = redoCommand(file, page.marks.all.values(), page.data.run);
-    note.textContent =
-      format === wanted ? '' : 'Saved as JSONL: a text that begins like a formula would not survive a CSV.';
+    note.textContent = notesOn(rejected, format !== wanted).join(' ');
     how.hidden = false;
   }
 
@@ -64,11 +63,24 @@ export function createTray(
   return { refresh, download: () => void download() };
 }
 
-async function rejectedRows(page: Page): Promise<RejectedRow[]> {
-  const marks = [...page.marks.all.values()].sort((a, b) => a.index - b.index);
-  const rows = await page.store.load(marks.map(({ index }) => index));
+function notesOn(rejected: readonly RejectedRow[], isOtherFormat: boolean): string[] {
+  const hasPaths = rejected.some(({ row }) => hasPath(row.cells?.['images']));
+  return [
+    hasPaths ? 'Its pictures are paths: keep it in the folder of the manifest.' : '',
+    isOtherFormat ? 'It is JSONL, because a text that begins like a formula would not survive a CSV.' : '',
+  ].filter((note) => note !== '');
+}
+
+function hasPath(images: unknown): boolean {
+  const names = Array.isArray(images) ? images : typeof images === 'string' ? images.split(/[\s|]+/) : [];
+  return names.some((name) => typeof name === 'string' && name !== '' && !/^[a-z][a-z\d+.-]+:/i.test(name));
+}
+
+async function rejectedRows({ marks, store }: Page): Promise<RejectedRow[]> {
+  const places = [...marks.all.values()].flatMap(({ row }) => store.placeOf(row) ?? []).sort((a, b) => a - b);
+  const rows = await store.load(places);
   return rows.flatMap((row) => {
-    const mark = page.marks.of(row);
+    const mark = marks.of(row);
     return mark === undefined ? [] : [{ row, mark }];
   });
 }

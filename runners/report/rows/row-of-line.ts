@@ -118,7 +118,12 @@ function endpointCell(facts: JsonObject): JsonObject {
 }
 
 function kept(cells: JsonObject): JsonObject | undefined {
-  return JSON.stringify(cells).length > longestCells ? undefined : cells;
+  return Object.values(cells).some(isLong) || JSON.stringify(cells).length > longestCells ? undefined : cells;
+}
+
+/** Spares writing out what is plainly too long. */
+function isLong(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isLong) : typeof value === 'string' && value.length > longestCells;
 }
 
 function pageError(error: JsonObject): PageError {

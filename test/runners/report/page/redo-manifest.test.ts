@@ -9,7 +9,7 @@ import type { ManifestItem } from '../../../../runners/batch/manifest/row.js';
 import { collect } from '../../../support/collect.js';
 
 const mark = (more: Partial<Mark> = {}): Mark => ({
-  index: 0,
+  row: 1,
   of: 'j',
   failed: false,
   cost: 87_500,
