@@ -2,7 +2,7 @@ import { lastValueFrom, merge, NEVER, Observable } from 'rxjs';
 import { downloadPicture } from './artifacts/download-picture.js';
 import { openImagesFolder } from './artifacts/images-folder.js';
 import { PictureError } from './artifacts/picture-error.js';
-import { writeThumbnail } from './artifacts/write-thumbnail.js';
+import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
 import type { RowRecords } from './journal/journal.js';
 import type { IntentRecord, ReplyRecord } from './journal/record.js';
 import { createGotDownload } from '../../src/transport/got-download.js';
@@ -26,6 +26,8 @@ export interface RefetchOptions extends FolderOptions {
   readonly saveFrom?: Download;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
   readonly random?: () => number;
+  /** @defaultValue by sharp, where it is installed */
+  readonly makeThumbnail?: MakeThumbnail;
   /** Emits when what is left is left for later. */
   readonly stop?: Observable<unknown>;
 }
@@ -127,7 +129,7 @@ class Fetcher {
     const settings = { download: this.download, scheduler, random, maxRetries: retries, left$: stop };
     const file = await downloadPicture(url, place, settings);
     if (file === undefined) return;
-    await writeThumbnail(disk, out, file);
+    await writeThumbnail(disk, out, file, this.options.makeThumbnail);
     const { path, bytes, sha256 } = file;
     const image = { path, bytes, sha256, url, expiresAt: expiryOf(reply) };
     const at = scheduler.now();

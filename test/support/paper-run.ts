@@ -59,6 +59,7 @@ export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
       scheduler,
       random: () => 0.5,
       schedule: fixed(100, scheduler),
+      makeThumbnail: () => Promise.resolve(undefined),
       hold: () => Promise.resolve({ release: () => Promise.resolve() }),
       ...options,
     }),
@@ -90,23 +91,29 @@ async function followed(
   watch: (event: RunEvent) => void = () => undefined,
 ): Promise<PaperEnd> {
   const seen: RunEvent[] = [];
-  let hasEnded = false;
   const listening = (async () => {
     for await (const event of events) {
       seen.push(event);
       watch(event);
     }
-    hasEnded = true;
   })();
-  while (!hasEnded) {
-    await settled();
-    passTime(scheduler);
-  }
-  await listening;
+  await withTime(scheduler, listening);
   const last = seen.at(-1);
   if (last?.type !== 'finished') throw new Error('the run did not finish');
   const { exitCode, reason, summary } = last;
   return { exitCode, reason, summary: summary as PaperEnd['summary'], events: seen };
+}
+
+/** Lets time pass until the work is done. */
+export async function withTime<T>(scheduler: VirtualTimeScheduler, work: Promise<T>): Promise<T> {
+  const state = { isDone: false };
+  const done = work.finally(() => (state.isDone = true));
+  done.catch(() => undefined);
+  while (!state.isDone) {
+    await settled();
+    passTime(scheduler);
+  }
+  return done;
 }
 
 /** To the next timer, when nothing else is left to be done. */

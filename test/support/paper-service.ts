@@ -43,6 +43,11 @@ const price = 87_500;
 const latencyMs = 20;
 const unpaid: ReadonlySet<unknown> = new Set(['fail', 'cancel', 'time-out']);
 
+/** Nothing at all for `undefined`. */
+function textOf(body: unknown): string {
+  return body === undefined ? '' : JSON.stringify(body);
+}
+
 export function paperService(scheduler: SchedulerLike): PaperService {
   const jobs = new Map<string, { row: string; behaviour: PaperBehaviour; kind: string; polls: number }>();
   const posts = new Map<string, number>();
@@ -148,7 +153,7 @@ export function paperService(scheduler: SchedulerLike): PaperService {
   }
 
   const answered = ([status, body]: [number, unknown]): Observable<WireReply> =>
-    of({ status, headers: {}, body: typeof body === 'string' ? body : (JSON.stringify(body) ?? '') }).pipe(
+    of({ status, headers: {}, body: typeof body === 'string' ? body : textOf(body) }).pipe(
       delay(latencyMs, scheduler),
     );
   const fault = (

@@ -1,7 +1,12 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';
-import { runBatch, type RunEvent, type StopOrder } from '../../../../runners/batch/run-batch.js';
+import {
+  runBatch,
+  type RunBatchOptions,
+  type RunEvent,
+  type StopOrder,
+} from '../../../../runners/batch/run-batch.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
@@ -97,8 +102,9 @@ describe('exit 2', () => {
   it('a host that is missing', async () => {
     const run = paperRun();
     run.manifest([job('a')]);
-    const { baseUrl: _none, ...options } = run.options();
-    expect((await run.follow(runBatch(options))).reason).toContain('base_url');
+    const options: Partial<RunBatchOptions> = run.options();
+    delete (options as { baseUrl?: string }).baseUrl;
+    expect((await run.follow(runBatch(options as RunBatchOptions))).reason).toContain('base_url');
   });
 });
 

@@ -223,7 +223,7 @@ describe('a failures.jsonl that is read in another folder', () => {
     first.manifest([row]);
     await first.start(options);
     const second = paperRun();
-    second.manifest(first.lines('failures.jsonl') as object[]);
+    second.manifest(first.lines('failures.jsonl'));
     const manifest = { path: '/work/manifest.jsonl' };
     const service = first.service;
     service.behave = () => 'complete';

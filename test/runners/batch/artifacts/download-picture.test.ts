@@ -1,0 +1,114 @@
+import {
+  asyncScheduler,
+  defer,
+  NEVER,
+  of,
+  Subject,
+  throwError,
+  type SchedulerAction,
+  type SchedulerLike,
+} from 'rxjs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { downloadPicture } from '../../../../runners/batch/artifacts/download-picture.js';
+import { openImagesFolder } from '../../../../runners/batch/artifacts/images-folder.js';
+import type { Download } from '../../../../src/transport/download.js';
+import { TransportError } from '../../../../src/transport/transport-error.js';
+import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+import { onePixel } from '../../../support/other-server.js';
+
+const url = 'https://pictures.example.test/a.png?signature=secret';
+let disk: ForgetfulDisk;
+let waits: number[];
+/** Waits pass at once, and are noted. */
+let scheduler: SchedulerLike;
+
+beforeEach(async () => {
+  disk = new ForgetfulDisk();
+  await openImagesFolder(disk, '/out');
+  waits = [];
+  scheduler = {
+    now: () => 0,
+    schedule: <S>(work: (this: SchedulerAction<S>, state?: S) => void, delay = 0, state?: S) => {
+      waits.push(delay);
+      return asyncScheduler.schedule(work, 0, state);
+    },
+  };
+});
+
+type Answer = { status: number; body?: Buffer; headers?: Record<string, string> } | TransportError;
+
+/** Answers one after another; the last one for good. */
+function downloads(...answers: Answer[]): Download {
+  return (_request, onChunk) =>
+    defer(() => {
+      const answer = (answers.length > 1 ? answers.shift() : answers[0])!;
+      if (answer instanceof TransportError) return throwError(() => answer);
+      const { status, body = Buffer.alloc(0), headers = {} } = answer;
+      return defer(async () => {
+        if (body.length > 0) await onChunk(body);
+        return { status, headers, bytes: body.length };
+      });
+    });
+}
+
+function fetchPicture(download: Download, left$ = NEVER) {
+  const place = { disk, folder: '/out', id: 'a', collides: false };
+  return downloadPicture(url, place, { download, scheduler, random: () => 1, maxRetries: 4, left$ });
+}
+
+const good = { status: 200, body: onePixel, headers: { 'content-length': String(onePixel.length) } };
+const reset = new TransportError('reset', 'ECONNRESET', 'maybe', false, 'GET: ECONNRESET');
+
+describe('downloadPicture', () => {
+  it('saves what comes', async () => {
+    expect(await fetchPicture(downloads(good))).toMatchObject({ path: 'images/a.png', bytes: 70 });
+  });
+
+  it('tries again by backoff while that may help', async () => {
+    const short = { ...good, body: onePixel.subarray(0, 40) };
+    const download = downloads({ status: 503 }, { status: 429 }, reset, short, good);
+    expect(await fetchPicture(download)).toMatchObject({ path: 'images/a.png' });
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
+  });
+
+  it('gives up after the tries, with what was said last and without the query of the URL', async () => {
+    await expect(fetchPicture(downloads({ status: 503 }))).rejects.toMatchObject({
+      code: 'picture',
+      httpStatus: 503,
+      message: 'GET https://pictures.example.test/a.png: HTTP 503 (tries: 5)',
+    });
+  });
+
+  it.each([403, 404, 410])('HTTP %i is final', async (status) => {
+    await expect(fetchPicture(downloads({ status }))).rejects.toMatchObject({ httpStatus: status });
+    expect(waits).toEqual([]);
+  });
+
+  it('a page instead of a picture, a certificate that is not right, too many bytes: final', async () => {
+    await expect(
+      fetchPicture(downloads({ status: 200, body: Buffer.from('<html>…') })),
+    ).rejects.toMatchObject({ isNoPicture: true });
+    for (const phase of ['tls', 'too-large'] as const) {
+      const fault = new TransportError(phase, undefined, 'no', false, phase);
+      await expect(fetchPicture(downloads(fault))).rejects.toMatchObject({ code: 'picture' });
+    }
+    expect(waits).toEqual([]);
+  });
+
+  it('a disk that fails is no fault of the picture', async () => {
+    disk = new ForgetfulDisk({ faults: [{ code: 'EIO', call: 'sync' }] });
+    await disk.mkdir('/out/images');
+    await expect(fetchPicture(downloads(good))).rejects.toMatchObject({ code: 'disk', errno: 'EIO' });
+  });
+
+  it('is left for later when it is told so: while it waits, and while it runs', async () => {
+    const left$ = new Subject<never>();
+    const waiting = fetchPicture(() => {
+      queueMicrotask(() => left$.next(undefined as never));
+      return NEVER;
+    }, left$);
+    expect(await waiting).toBeUndefined();
+    expect(await fetchPicture(downloads({ status: 503 }), of(1) as never)).toBeUndefined();
+    expect(disk.paths()).toEqual([]);
+  });
+});

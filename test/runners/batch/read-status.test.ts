@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { readStatus } from '../../../runners/batch/read-status.js';
+import { runBatch, type RunEvent } from '../../../runners/batch/run-batch.js';
+import { paperRun } from '../../support/paper-run.js';
+
+const edit = (id: string) => ({
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt: id,
+});
+const job = (id: string) => ({ id, endpoint: 'echo', input: { row: id } });
+
+describe('readStatus', () => {
+  it('tells how a finished run ended', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === 'b' ? 'lose-answer' : row === 'c' ? 'fail' : 'complete');
+    run.manifest([edit('a'), edit('b'), job('c')]);
+    await run.start({ maxCostUsd: 5, assumePriceUsd: 0 });
+    expect(await readStatus('/work/out', { disk: run.disk })).toMatchObject({
+      isRunning: false,
+      rows: { total: 3, completed: 1, failed: 2, toDo: 0 },
+      failures: { unknown: 1, 'job-failed': 1 },
+      pending: { sent: 0, accepted: 0, replied: 0 },
+      held: ['b'],
+      cost: { reported: 0.0875, unknown: 0.0875, reserved: 0, cap: 5 },
+      starts: 1,
+      exitCode: 6,
+      reason: expect.stringContaining('settle') as string,
+    });
+  });
+
+  it('tells where a run stands that runs, or died, from what is durable; and changes nothing', async () => {
+    const run = paperRun();
+    run.manifest([...Array.from({ length: 9 }, (_, index) => job(`j${index}`)), edit('last')]);
+    let ended = 0;
+    const before = run.disk;
+    const watch = (event: RunEvent): void => {
+      if (event.type === 'ended') ended++;
+      if (ended >= 4 && event.type === 'row' && event.event.type === 'accepted' && !before.crashed)
+        run.disk = before.handOver();
+    };
+    await run.follow(runBatch(run.options({ concurrency: 2 })), watch);
+    const files = run.disk.paths().map((path) => [path, run.disk.peek(path)?.toString()]);
+    const status = await readStatus('/work/out', { disk: run.disk });
+    expect(status.rows.completed).toBeGreaterThanOrEqual(4);
+    expect(status.exitCode).toBeUndefined();
+    const { sent, accepted, replied } = status.pending;
+    expect(sent + accepted + replied).toBeGreaterThan(0);
+    expect(run.disk.paths().map((path) => [path, run.disk.peek(path)?.toString()])).toEqual(files);
+  });
+
+  it('says that there is no run', async () => {
+    await expect(readStatus('/work/out', { disk: paperRun().disk })).rejects.toMatchObject({ code: 'usage' });
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { refetch, type RefetchOptions } from '../../../runners/batch/refetch.js';
+import { paperRun, type PaperRun } from '../../support/paper-run.js';
+
+const edit = (id: string) => ({
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt: id,
+});
+const hold = () => Promise.resolve({ release: () => Promise.resolve() });
+
+function fetchMissing(run: PaperRun, options: RefetchOptions = {}) {
+  const { disk, scheduler, service } = run;
+  return run.follow(
+    refetch('/work/out', {
+      disk,
+      scheduler,
+      hold,
+      saveFrom: service.download,
+      random: () => 0.5,
+      downloads: 1,
+      makeThumbnail: () => Promise.resolve(undefined),
+      ...options,
+    }),
+  );
+}
+
+describe('refetch', () => {
+  it('saves what failed, buys nothing, and the rows are completed', async () => {
+    const run = paperRun();
+    run.service.picture = (url) => (url.includes('b') ? 404 : 200);
+    run.manifest([edit('a'), edit('b')]);
+    expect((await run.start()).exitCode).toBe(1);
+    run.service.picture = () => 200;
+    const end = await fetchMissing(run);
+    expect(end).toMatchObject({
+      exitCode: 0,
+      summary: { rows: { completed: 2, failed: 0 }, cost: { reported: 0.175 } },
+    });
+    expect(end.reason).toBe('1 picture saved, none is missing.');
+    expect(run.lines('failures.jsonl')).toEqual([]);
+    expect(run.lines('results.jsonl').map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(run.costs()).toHaveLength(2);
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect((await run.start()).reason).toContain('Nothing to do');
+  });
+
+  it('saves pictures that were left at their URLs, and those that are gone from the folder', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await run.start({ download: false, only: ['a'] });
+    expect(run.lines('results.jsonl')).toMatchObject([
+      {
+        id: 'a',
+        image: {
+          url: 'https://paper.test/pictures/a.png',
+          expiresAt: expect.stringMatching(/^2027-01-08/) as string,
+        },
+      },
+    ]);
+    await run.start();
+    await run.disk.unlink('/work/out/images/b.png');
+    const end = await fetchMissing(run);
+    expect(end.reason).toBe('2 pictures saved, none is missing.');
+    expect(run.disk.paths().filter((path) => path.includes('images/'))).toEqual([
+      '/work/out/images/a.png',
+      '/work/out/images/b.png',
+    ]);
+    expect(run.lines('results.jsonl')).toMatchObject([
+      { image: { path: 'images/a.png' } },
+      { image: { path: 'images/b.png' } },
+    ]);
+    expect((await fetchMissing(run)).reason).toBe('0 pictures saved, none is missing.');
+  });
+
+  it('names what cannot be had, and leaves the row as it is', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    await run.disk.unlink('/work/out/images/a.png');
+    run.service.picture = () => 403;
+    const end = await fetchMissing(run);
+    expect(end.exitCode).toBe(1);
+    expect(end.events).toContainEqual(
+      expect.objectContaining({ type: 'warning', message: expect.stringContaining('"a"') as string }),
+    );
+    expect(run.lines('results.jsonl')).toHaveLength(2);
+    expect(run.lines('failures.jsonl')).toEqual([]);
+  });
+
+  it('says that there is no run', async () => {
+    expect(await fetchMissing(paperRun())).toMatchObject({ exitCode: 2 });
+  });
+});

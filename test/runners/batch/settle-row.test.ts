@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { settleRow, type Settlement } from '../../../runners/batch/settle-row.js';
+import { readStatus } from '../../../runners/batch/read-status.js';
+import { paperRun, type PaperRun } from '../../support/paper-run.js';
+
+const edit = (id: string) => ({
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt: id,
+});
+const hold = () => Promise.resolve({ release: () => Promise.resolve() });
+
+/** A run whose row `a` is held. */
+async function heldRun(): Promise<PaperRun> {
+  const run = paperRun();
+  run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'complete');
+  run.manifest([edit('a'), edit('b')]);
+  expect((await run.start()).exitCode).toBe(6);
+  run.service.behave = () => 'complete';
+  return run;
+}
+
+function settle(run: PaperRun, id: string, settlement: Settlement) {
+  const { disk, scheduler } = run;
+  return settleRow('/work/out', id, settlement, { disk, scheduler, hold });
+}
+
+describe('settleRow', () => {
+  it('with a job id: the next start polls it, and buys nothing', async () => {
+    const run = await heldRun();
+    const summary = await settle(run, 'a', { jobId: 'job-a-1' });
+    expect(summary).toMatchObject({ rows: { completed: 1, failed: 0, toDo: 1 }, cost: { unknown: 0 } });
+    expect(run.lines('failures.jsonl')).toEqual([]);
+    run.service.revive('job-a-1');
+    const end = await run.start();
+    expect(end).toMatchObject({ exitCode: 0, summary: { cost: { reported: 0.175, unknown: 0 } } });
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect(run.lines('results.jsonl').map(({ id, jobId }) => [id, jobId])).toContainEqual(['a', 'job-a-1']);
+  });
+
+  it('as never sent: the next start sends it', async () => {
+    const run = await heldRun();
+    expect(await settle(run, 'a', { notSent: true })).toMatchObject({
+      rows: { toDo: 1 },
+      cost: { unknown: 0 },
+    });
+    expect((await run.start()).exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'b', 'a']);
+    expect(run.lines('failures.jsonl')).toEqual([]);
+  });
+
+  it('as paid: its cost is in the books, its result is given up, and nobody is asked any more', async () => {
+    const run = await heldRun();
+    const summary = await settle(run, 'a', { paidUsd: 0.09 });
+    expect(summary).toMatchObject({ failures: { expired: 1 }, cost: { reported: 0.1775, unknown: 0 } });
+    expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'expired', paid: 'yes' } }]);
+    expect(run.costs().map(({ id, cost, source }) => [id, cost, source])).toContainEqual([
+      'a',
+      '0.09',
+      'reported',
+    ]);
+    expect((await run.start({ retry: ['unknown'] })).exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect((await readStatus('/work/out', { disk: run.disk })).held).toEqual([]);
+  });
+
+  it.each([
+    ['nobody', { notSent: true }, /no row with the id "nobody"/],
+    ['b', { notSent: true }, /not held, it is completed/],
+    ['a', { paidUsd: -1 }, /no amount/],
+    ['a', { jobId: '' }, /empty/],
+  ] as const)('refuses %s %j', async (id, settlement, message) => {
+    const run = await heldRun();
+    await expect(settle(run, id, settlement)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message) as string,
+    });
+    expect(run.lines('failures.jsonl')).toHaveLength(1);
+  });
+
+  it('refuses a folder without a run', async () => {
+    const run = paperRun();
+    await expect(settle(run, 'a', { notSent: true })).rejects.toMatchObject({ code: 'usage' });
+    expect(run.disk.paths()).toEqual([]);
+  });
+});
