@@ -45,7 +45,9 @@ export interface Drawing {
 export async function drawPicture(drawing: Drawing): Promise<Buffer> {
   const { subject, scene, width, height, format = 'png' } = drawing;
   const image = sharp(Buffer.from(still(subject, scene, width, height)));
-  return format === 'png' ? image.png({ compressionLevel: 4 }).toBuffer() : image.jpeg({ quality: 82 }).toBuffer();
+  return format === 'png'
+    ? image.png({ compressionLevel: 4 }).toBuffer()
+    : image.jpeg({ quality: 82 }).toBuffer();
 }
 
 function still(subject: number, scene: number | undefined, width: number, height: number): string {

@@ -182,7 +182,7 @@ describe('the money of millrace run', () => {
 
     it('counts what a killed run left, and its next start puts it right', async () => {
       await serve();
-      await jobs('grind', 8, { ms: 400 });
+      await jobs('grind', 8, { ms: 2_500 });
       const args = [
         'run',
         'grind.jsonl',
@@ -196,7 +196,10 @@ describe('the money of millrace run', () => {
         '4',
       ];
       const killed = startMillrace(args, options());
-      await until(() => emulator.bill().length >= 4);
+      const journal = join(work.folder, 'grind.out/journal.jsonl');
+      const accepted = async () =>
+        (await readFile(journal, 'utf8').catch(() => '')).match(/"k":"accepted"/g) ?? [];
+      await until(async () => (await accepted()).length >= 4);
       killed.child.kill('SIGKILL');
       await killed.ended;
       const { code, stdout } = await millrace(args, options());
