@@ -55,4 +55,16 @@ describe('a run', () => {
       expect.stringMatching(/^2 pictures are paid for and not saved yet; .* in 24 h/),
     ]);
   });
+
+  it('warns of pictures that cannot be downloaded, until one can be', async () => {
+    const run = paperRun();
+    run.service.picture = () => 500;
+    run.manifest([edit('a'), edit('b')]);
+    expect((await run.start({ retries: 0 })).exitCode).toBe(1);
+    run.scheduler.frame += 6 * day;
+    expect(warnings(await run.start({ retries: 0 }))).toEqual([expect.stringMatching(/^2 pictures are/)]);
+    run.service.picture = () => 200;
+    expect(warnings(await run.start({ only: ['b'] }))).toEqual([expect.stringMatching(/^1 picture is/)]);
+    expect(warnings(await run.start())).toEqual([]);
+  });
 });
