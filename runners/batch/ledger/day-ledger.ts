@@ -1,9 +1,10 @@
-import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../disk/disk.js';
 import { DayFile } from './day-file.js';
 import { DayLedgerError } from './day-ledger-error.js';
 import type { DayEntry, Reservation } from './day-entry.js';
+import { whyNoRoom } from './why-no-room.js';
 
 export interface DayLedgerOptions {
   readonly disk: Disk;
@@ -94,24 +95,8 @@ class SharedDayLedger implements DayLedger {
   }
 
   whyNot(price: MicroDollars): string {
-    const { spent, reserved, reservedByOthers } = this.snapshot();
-    const at = this.file.book.roomAt(spent + reserved + price - this.cap);
-    const others = reservedByOthers > 0 ? ` (${dollars(reservedByOthers)} of it by ${this.otherRuns()})` : '';
-    const when =
-      at === undefined
-        ? 'It will not fit at all.'
-        : `It will fit at ${new Date(at).toISOString()} at the latest.`;
-    return (
-      `${dollars(price)} does not fit under the ${dollars(this.cap)} a day of ${this.options.path}: in the last 24 hours ` +
-      `${dollars(spent)} were spent, and ${dollars(reserved)} are reserved${others}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}`
-    );
-  }
-
-  private otherRuns(): string {
-    const runs = new Set(this.file.book.outstanding().map(({ run }) => run));
-    runs.delete(this.options.run);
-    const [first = '', ...rest] = runs;
-    return rest.length > 0 ? `${first} and ${rest.length} more` : first;
+    const { run, path } = this.options;
+    return whyNoRoom(this.file.book, { price, cap: this.cap, run, path });
   }
 
   private fits({ book }: DayFile, price: MicroDollars): boolean {
@@ -160,8 +145,4 @@ class SharedDayLedger implements DayLedger {
     const text = `The shared ledger ${this.options.path} cannot be used: ${message}. Nothing more is sent under a daily cap that cannot be checked.`;
     return new DayLedgerError(text, code, { cause });
   }
-}
-
-function dollars(amount: MicroDollars): string {
-  return `$${toUsd(amount)}`;
 }

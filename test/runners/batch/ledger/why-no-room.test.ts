@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { DayBook } from '../../../../runners/batch/ledger/day-book.js';
+import { whyNoRoom } from '../../../../runners/batch/ledger/why-no-room.js';
+
+const wanted = { price: 500_000, cap: 2_000_000, run: '/mine', path: '/state/ledger.jsonl' };
+
+function bookOf(...reserved: readonly (readonly [run: string, amount: number])[]): DayBook {
+  const book = new DayBook();
+  book.apply({ k: 'spent', at: 0, amount: 250_000 });
+  for (const [run, amount] of reserved) book.apply({ k: 'reserve', at: 60_000, run, id: 'a', amount });
+  return book;
+}
+
+describe('whyNoRoom', () => {
+  it('tells what is spent, what is reserved, and when there will be room', () => {
+    const why = whyNoRoom(bookOf(['/mine', 1_500_000]), wanted);
+    expect(why).toContain('$0.5 does not fit under the $2 a day of /state/ledger.jsonl');
+    expect(why).toContain('$0.25 were spent, and $1.5 are reserved. What');
+    expect(why).toContain('It will fit at 1970-01-02T00:01:00.000Z at the latest.');
+  });
+
+  it('names who else has reserved', () => {
+    expect(whyNoRoom(bookOf(['/mine', 500_000], ['/x', 1_000_000]), wanted)).toContain(
+      '$1.5 are reserved ($1 of it by /x).',
+    );
+    expect(whyNoRoom(bookOf(['/x', 500_000], ['/y', 1_000_000]), wanted)).toContain(
+      '($1.5 of it by /x and 1 more)',
+    );
+  });
+
+  it('says that it will never fit', () => {
+    expect(whyNoRoom(bookOf(), { ...wanted, price: 2_000_001 })).toContain('It will not fit at all.');
+  });
+});
