@@ -18,6 +18,7 @@ export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Obse
         case 'intent':
           return intend(run, row);
         case 'refused':
+          if (isRead(row.row)) return EMPTY;
           return append(run, { k: 'refused', at: now(run), id: row.id, why: mark.why }, () =>
             row.enter('waiting'),
           );
@@ -46,6 +47,7 @@ export function collecting(run: Run, row: RowRun, jobId: string): Observable<nev
 /** From here on the row is not left alone: its POST is about to leave. A read may be left at any time. */
 function intend(run: Run, row: RowRun): Observable<unknown> {
   if (isRead(row.row)) {
+    row.attempts += 1;
     row.submittedAt ??= now(run);
     row.intent = intentRecord(row.row, { at: row.submittedAt, attempt: row.attempts, price: 0 });
     return EMPTY;

@@ -96,7 +96,20 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
   const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
   const ledger = ledgerOf(options, journal, taken.polled);
   return {
-    ...{ options, plan, ahead, names, journal: writer, projections, totals, stops, log, events, heard },
+    ...{
+      options,
+      plan,
+      ahead,
+      names,
+      pending: checked.pending,
+      journal: writer,
+      projections,
+      totals,
+      stops,
+      log,
+      events,
+      heard,
+    },
     ...hosts(options, heard),
     taken: { ...taken, ...sent },
     prices: options.prices,

@@ -25,6 +25,8 @@ export interface Run {
   readonly ahead: Ahead;
   readonly taken: Taken;
   readonly names: PictureNames;
+  /** Rows of the manifest that earlier starts left unfinished: `limit` does not count them. */
+  readonly pending: ReadonlySet<string>;
   readonly journal: JournalWriter;
   readonly projections: Projections;
   readonly totals: RunTotals;

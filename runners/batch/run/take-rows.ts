@@ -2,7 +2,7 @@ import type { PendingRow, RowRecords } from '../journal/journal.js';
 import type { Row } from '../manifest/row.js';
 import { describeInvalid } from '../manifest/describe-invalid.js';
 import { goesOn } from './check-manifest.js';
-import { decideRow, rulesOf } from './decide-row.js';
+import { decideRow, rulesOf, type Decision } from './decide-row.js';
 import { readRows } from './read-rows.js';
 import type { Run } from './run.js';
 import { SelectRows } from './select-rows.js';
@@ -74,18 +74,21 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
     }
     const { row } = item;
     const decision = decideRow(row, rows.get(row.id), rules);
-    if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
+    if (isLeft(decision) || !(run.pending.has(row.id) || select.takes(row.id))) continue;
     const task = manifestTask(row, decision, recovered.attemptsOf(row.id));
     if (!isBlocked(run, task)) yield task;
-    if (select.isFull) return;
+    if (select.isFull && run.taken.doubled === 0) return;
   }
 }
 
-function manifestTask(
-  row: Row,
-  decision: Exclude<ReturnType<typeof decideRow>, { what: 'leave' | 'pending' }>,
-  attempts: number,
-): Task {
+type Taken = Exclude<Decision, { what: 'leave' | 'pending' }>;
+
+/** What is to be taken up again has been by now: the rest has ended since the check, and is for a later start. */
+function isLeft(decision: Decision): decision is Exclude<Decision, Taken> {
+  return decision.what === 'leave' || decision.what === 'pending' || 'reopen' in decision;
+}
+
+function manifestTask(row: Row, decision: Taken, attempts: number): Task {
   const facts = factsOf(row);
   if (decision.what === 'hold') return { what: 'hold', row: facts, code: decision.code, attempts };
   if (decision.what === 'collect') return { what: 'poll', row: facts, jobId: decision.jobId, attempts };

@@ -33,7 +33,8 @@ interface TakingUp {
  * Takes up failed rows again, and redone ones: notes it in the journal, before anything of them is sent. They leave the
  * files with the next `catchUp`. So do invalid rows that the manifest has no more.
  */
-export async function takeUp(context: TakingUp, { ahead, invalid }: Checked): Promise<TakenUp> {
+export async function takeUp(context: TakingUp, checked: Checked): Promise<TakenUp> {
+  const { ahead, invalid } = checked;
   const batch = new Reopenings(context);
   const polled = new Map<string, MicroDollars | null>();
   let downloaded = 0;
@@ -44,7 +45,7 @@ export async function takeUp(context: TakingUp, { ahead, invalid }: Checked): Pr
     await batch.add(row, isPicture ? 'download' : 'poll');
   }
   if (context.totals.ended.get('invalid-row') !== invalid.size) await forgetInvalid(context, invalid, batch);
-  if (ahead.retried + ahead.redone + invalid.size > 0) await reopenSent(context, batch);
+  if (ahead.retried + ahead.redone + invalid.size > 0) await reopenSent(context, checked, batch);
   await batch.flush();
   return { polled, downloaded };
 }
@@ -71,12 +72,16 @@ async function forgetInvalid(
 }
 
 /** A pass over the manifest of its own: the ids of a million rows are not kept. */
-async function reopenSent({ options, journal }: TakingUp, batch: Reopenings): Promise<void> {
+async function reopenSent(
+  { options, journal }: TakingUp,
+  { pending }: Checked,
+  batch: Reopenings,
+): Promise<void> {
   const { recovered } = journal.journal;
   const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
   for await (const item of readRows(options.disk, options.manifest)) {
-    if (!item.valid) continue;
+    if (!item.valid || pending.has(item.row.id)) continue;
     const { row } = item;
     const decision = decideRow(row, recovered.rows.get(row.id), rules);
     if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;

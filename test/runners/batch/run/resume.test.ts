@@ -271,3 +271,37 @@ describe('the files of a run', () => {
     ).toEqual(['b', 'a']);
   });
 });
+
+describe('rows whose request was out when the run died', () => {
+  it('are not taken up by --retry unknown of the same start, but of the next', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await killedAt(run, step('submitting'), { concurrency: 1 });
+    expect((await run.start({ retry: ['unknown'] })).exitCode).toBe(6);
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect((await run.start({ retry: ['unknown'] })).exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'b', 'a']);
+    expect(run.lines('failures.jsonl')).toEqual([]);
+    expect(
+      run
+        .lines('results.jsonl')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['a', 'b']);
+  });
+
+  it('do not count for --limit, and a GET that was out is simply done again', async () => {
+    const run = paperRun();
+    const rows = [edit('a'), { id: 'info', route: '/info', method: 'GET' }, job('c'), job('d')];
+    run.manifest(rows);
+    await killedAt(
+      run,
+      (event) => event.type === 'row' && event.id === 'info' && event.event.type === 'submitting',
+      { concurrency: 2 },
+    );
+    const end = await run.start({ onUnknown: 'retry', limit: 2, concurrency: 1 });
+    expect(end.exitCode).toBe(0);
+    expect(end.summary.rows).toMatchObject({ completed: 3, toDo: 1 });
+    expect(run.service.posts).toEqual(['a', 'a', 'c']);
+  });
+});
