@@ -229,7 +229,9 @@ function picturesThere({ rows, disk, out, leftPictures }: Books, { results }: Fi
     if (paths.has(image.path)) broken.push(`two rows have ${image.path}`);
     paths.add(image.path);
   }
-  const left = disk.paths().filter((path) => /\/(results|failures|earlier|costs|summary)[^/]*\.tmp$/.test(path));
+  const left = disk
+    .paths()
+    .filter((path) => /\/(results|failures|earlier|costs|summary)[^/]*\.tmp$/.test(path));
   for (const path of left) broken.push(`${path} was left behind`);
   return broken;
 }

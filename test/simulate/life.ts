@@ -43,18 +43,19 @@ export class Life {
   }
 }
 
-const never = new Promise<never>(() => undefined);
+/** One of its own each time: a shared one would keep all that waits for it. */
+const never = (): Promise<never> => new Promise<never>(() => undefined);
 
 /** A disk as one process uses it: a dead one never hears of its calls again. `delayMs` gives the time that a call takes. */
 export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
   const isDead = (): boolean => life.isDead;
   const call = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!life.step()) return never;
+    if (!life.step()) return never();
     const ms = delayMs();
     if (ms > 0) await new Promise<void>((resolve) => life.clock.in(ms, resolve));
-    if (isDead()) return never;
+    if (isDead()) return never();
     const result = await work();
-    return isDead() ? never : result;
+    return isDead() ? never() : result;
   };
   return {
     open: (path, flags) => call(async () => fileOf(await disk.open(path, flags), call)),

@@ -1,4 +1,5 @@
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { stopCauses } from './stop-causes.js';
 import type { RunEnd } from './summary-of.js';
 
 /** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
@@ -23,6 +24,8 @@ export function exitOf(error: unknown): RunEnd {
   const reason = error instanceof Error ? error.message : String(error);
   const code: unknown = (error as { code?: unknown } | undefined)?.code;
   const exitCode = isMillraceError(error) ? exitCodes[error.code] : isOfTheDisk(code) ? 74 : undefined;
+  // What millrace says of a file of its own has its advice already; what the system says has none.
+  if (exitCode === 74 && (code === 'disk' || isOfTheDisk(code))) return stopCauses.diskFailed(reason);
   if (exitCode !== undefined) return { exitCode, reason };
   return {
     exitCode: 70,
