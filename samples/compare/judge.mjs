@@ -18,7 +18,7 @@ export async function judge({ ids, out, bill }) {
     paidTwice: twice.length,
     paidTwiceUsd: usd(twice),
     named: books.unknown.length,
-    /** Paid for, and neither a picture nor a word of it in any file. */
+    /** Paid for, and neither a whole picture nor a word of it in any file. */
     lost: ids.filter(
       (id) => executions.get(id).length > 0 && !pictures.has(id) && !books.unknown.includes(id),
     ).length,
@@ -29,13 +29,14 @@ export async function judge({ ids, out, bill }) {
   };
 }
 
-/** Ids with a whole JPEG. */
+/** Ids with a whole JPEG: a process that is killed while it writes leaves half of one, or an empty file. */
 async function picturesIn(out) {
   const names = await readdir(out, { recursive: true });
   const whole = new Set();
   for (const name of names.filter((one) => /edit-\d+\.jpg$|edit-\d+\.jpeg$/.test(one))) {
     const bytes = await readFile(join(out, name));
-    if (bytes.readUInt16BE(0) === 0xffd8 && bytes.readUInt16BE(bytes.length - 2) === 0xffd9)
+    const text = bytes.toString('latin1');
+    if (text.startsWith('\xff\xd8') && text.endsWith('\xff\xd9'))
       whole.add(/(edit-\d+)\.jpe?g$/.exec(name)[1]);
   }
   return whole;
