@@ -2,7 +2,6 @@
 export function table(verdicts) {
   const rows = [
     ['', ...verdicts.map(({ name }) => name)],
-    ['---', ...verdicts.map(() => '---:')],
     line('edits asked for', ({ rows }) => rows),
     line('bought, by the bill of the service', ({ bought, billUsd }) => `${bought} = ${usd(billUsd)}`),
     line('whole pictures in the folder', ({ pictures }) => pictures),
@@ -19,7 +18,14 @@ export function table(verdicts) {
     ),
     line('exit code', ({ exitCode }) => exitCode),
   ];
-  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((cells) => cells[column].length)));
+  const rule = widths.map((width, column) => '-'.repeat(width - (column > 0)) + (column > 0 ? ':' : ''));
+  const [head, ...body] = rows.map((cells) => cells.map((cell, column) => pad(cell, column)));
+  return [head, rule, ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+  function pad(cell, column) {
+    return column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]);
+  }
 
   function line(label, cell) {
     return [label, ...verdicts.map((verdict) => String(cell(verdict)))];
