@@ -36,6 +36,8 @@ type Saving = 'left' | { readonly image?: SavedImage; readonly reply?: ReplyReco
 
 async function save(run: Run, settled: SettledRow): Promise<Saving> {
   const { row, reply } = settled;
+  // It came in the reply and was saved before that was journalled: the start died between the reply and the outcome.
+  if (reply.image !== undefined) return { image: reply.image };
   try {
     const found =
       reply.imageUrl === undefined
