@@ -30,8 +30,9 @@ function inOrder(n: number, record: JournalRecord): Record<string, unknown> {
   if ('id' in rest) line['id'] = rest.id;
   const fields = Object.entries(rest);
   for (const [name, value] of fields) if (!isBody(value)) line[name] = value;
-  for (const [name, value] of fields)
-    if (isBody(value)) line[name] = name === 'error' ? codeFirst(value) : value;
+  // The reader of heads looks into the error, and at no body behind another one.
+  if ('error' in rest) line['error'] = codeFirst(rest.error);
+  for (const [name, value] of fields) if (isBody(value) && name !== 'error') line[name] = value;
   return line;
 }
 

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { holdsMark, LineFile } from '../../../../runners/batch/sinks/line-file.js';
+import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+
+const path = '/out/results.jsonl';
+const text = (disk: ForgetfulDisk): string => disk.peek(path)?.toString() ?? '';
+
+async function diskWith(content?: string): Promise<ForgetfulDisk> {
+  const disk = new ForgetfulDisk();
+  await disk.mkdir('/out');
+  if (content !== undefined) disk.plant(path, content);
+  return disk;
+}
+
+describe('LineFile', () => {
+  it('appends, and its mark is what has been written', async () => {
+    const disk = await diskWith();
+    const file = await LineFile.open(disk, path);
+    await file.append('one\n');
+    await file.append('two\n');
+    expect(text(disk)).toBe('one\ntwo\n');
+    expect(await holdsMark(disk, path, file.mark, true)).toBe(true);
+  });
+
+  it('writes nothing where the same lies there already', async () => {
+    const disk = await diskWith('one\ntwo\n');
+    const file = await LineFile.open(disk, path);
+    await file.append('one\n');
+    await file.append('two\n');
+    await file.settle();
+    expect(disk.counts.write ?? 0).toBe(0);
+    expect(text(disk)).toBe('one\ntwo\n');
+  });
+
+  it.each([
+    ['one\nTWO\nthree\n', 'a difference'],
+    ['one\ntw', 'a torn tail'],
+    ['one\ntwo\nthree\n', 'what nothing was appended for'],
+  ])('cuts %j at %s', async (content) => {
+    const disk = await diskWith(content);
+    const file = await LineFile.open(disk, path);
+    await file.append('one\n');
+    await file.append('two\n');
+    await file.settle();
+    expect(text(disk)).toBe('one\ntwo\n');
+  });
+
+  it('goes on behind a mark', async () => {
+    const disk = await diskWith();
+    const first = await LineFile.open(disk, path);
+    await first.append('one\n');
+    const { mark } = first;
+    await first.append('lost\n');
+    const second = await LineFile.open(disk, path, mark);
+    await second.append('two\n');
+    expect(text(disk)).toBe('one\ntwo\n');
+  });
+
+  it('leaves lines out by a new file in place of the old one, and goes on with that', async () => {
+    const disk = await diskWith();
+    const file = await LineFile.open(disk, path);
+    for (let line = 0; line < 40_000; line++) await file.append(`line ${line}\n`);
+    await file.filter((line) => line.toString().endsWith('7'));
+    await file.append('last\n');
+    const lines = text(disk).split('\n');
+    expect(lines).toHaveLength(4_002);
+    expect(lines.slice(0, 2)).toEqual(['line 7', 'line 17']);
+    expect(lines.at(-2)).toBe('last');
+    expect(await holdsMark(disk, path, file.mark, true)).toBe(true);
+  });
+
+  it('refuses to write where no file is', async () => {
+    const disk = await diskWith();
+    await disk.mkdir(path);
+    await expect(LineFile.open(disk, path)).rejects.toMatchObject({ code: 'disk' });
+  });
+
+  it('says of the disk which file it was', async () => {
+    const disk = new ForgetfulDisk({ faults: [{ code: 'ENOSPC', call: 'write' }] });
+    await disk.mkdir('/out');
+    const file = await LineFile.open(disk, path);
+    await expect(file.append('one\n')).rejects.toMatchObject({ code: 'disk', errno: 'ENOSPC', path });
+  });
+});
+
+describe('holdsMark', () => {
+  it('looks at the size after a clean stop, and at every byte after a crash', async () => {
+    const disk = await diskWith('one\n');
+    const file = await LineFile.open(disk, path);
+    await file.append('one\n');
+    const { mark } = file;
+    disk.plant(path, 'ONE\n');
+    expect(await holdsMark(disk, path, mark, false)).toBe(true);
+    expect(await holdsMark(disk, path, mark, true)).toBe(false);
+    disk.plant(path, 'one\nmore\n');
+    expect(await holdsMark(disk, path, mark, false)).toBe(false);
+    expect(await holdsMark(disk, path, mark, true)).toBe(true);
+    await disk.unlink(path);
+    expect(await holdsMark(disk, path, mark, true)).toBe(false);
+    expect(await holdsMark(disk, path, { bytes: 0, crc: 0 }, true)).toBe(true);
+  });
+});

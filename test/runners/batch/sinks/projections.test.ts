@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { firstValueFrom } from 'rxjs';
+import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
+import type { Journal } from '../../../../runners/batch/journal/journal.js';
+import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
+import { Projections, type FilesMark } from '../../../../runners/batch/sinks/projections.js';
+import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+
+const folder = '/out';
+const names = ['results.jsonl', 'failures.jsonl', 'costs.csv', 'earlier.jsonl'];
+const at = Date.UTC(2027, 0, 1);
+
+function intent(id: string, attempt = 1): JournalRecord {
+  return {
+    ...{
+      k: 'intent',
+      at,
+      id,
+      row: 1,
+      hash: 'ab',
+      kind: 'job',
+      endpoint: 'echo',
+      mode: 'sync',
+      attempt,
+      price: null,
+    },
+    ...{ request: { kind: 'job', input: { attempt } }, cells: { id }, columns: {} },
+  };
+}
+const reply = (id: string): JournalRecord => ({
+  ...{ k: 'reply', at, id, output: 1, cost: null, source: 'estimated', statusCalls: 0, submittedAt: at },
+});
+function outcome(id: string, status: 'completed' | 'failed', attempt = 1): JournalRecord & { k: 'outcome' } {
+  const facts = {
+    k: 'outcome',
+    at,
+    id,
+    cost: 0,
+    source: 'estimated',
+    statusCalls: 0,
+    submittedAt: at,
+  } as const;
+  const purchase = { row: 1, attempt, endpoint: 'echo', settledAt: at };
+  if (status === 'completed') return { ...facts, status, purchase };
+  return {
+    ...facts,
+    status,
+    purchase,
+    error: { code: 'job-failed', message: 'no', retryable: true, paid: 'no' },
+  };
+}
+const reopen = (id: string, why: 'retry' | 'redo'): JournalRecord => ({
+  k: 'reopen',
+  at,
+  id,
+  why,
+  to: 'buy',
+});
+
+async function append(journal: Journal, ...records: JournalRecord[]): Promise<void> {
+  for (const record of records) await firstValueFrom(journal.append(record));
+}
+
+function files(disk: ForgetfulDisk): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, disk.peek(`${folder}/${name}`)?.toString() ?? '']));
+}
+const ids = (text = ''): string[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+
+/** The files as they follow from the journal, brought there by a fresh start with what `mark` says. */
+async function caughtUp(disk: ForgetfulDisk, mark?: FilesMark) {
+  const journal = await openJournal(disk, folder);
+  const projections = await Projections.open({ disk, folder, journal, mark });
+  const next = await projections.sync();
+  await projections.close();
+  await journal.close();
+  return next;
+}
+
+const life = [
+  ...[intent('a'), reply('a'), outcome('a', 'completed')],
+  ...[intent('b'), outcome('b', 'failed')],
+  ...[intent('c'), reply('c'), outcome('c', 'completed')],
+];
+const later = [
+  ...[reopen('b', 'retry'), reopen('a', 'redo')],
+  ...[intent('b', 2), reply('b'), outcome('b', 'completed', 2)],
+  ...[intent('a', 2), outcome('a', 'failed', 2)],
+];
+
+describe('Projections', () => {
+  it('follow from the journal alone', async () => {
+    const disk = new ForgetfulDisk();
+    const journal = await openJournal(disk, folder);
+    await append(journal, ...life, ...later);
+    await journal.close();
+    await caughtUp(disk);
+    const now = files(disk);
+    expect(ids(now['results.jsonl'])).toEqual(['c', 'b']);
+    expect(ids(now['failures.jsonl'])).toEqual(['a']);
+    expect(ids(now['earlier.jsonl'])).toEqual(['a']);
+    expect(now['costs.csv']?.split('\n')).toHaveLength(7);
+  });
+
+  it('are the same whether they are gone on with or written anew', async () => {
+    const disk = new ForgetfulDisk();
+    const journal = await openJournal(disk, folder);
+    await append(journal, ...life);
+    await journal.close();
+    const mark = await caughtUp(disk);
+    expect(ids(files(disk)['results.jsonl'])).toEqual(['a', 'c']);
+    const again = await openJournal(disk, folder);
+    await append(again, ...later);
+    await again.close();
+    await caughtUp(disk, mark);
+    const gone = files(disk);
+    for (const name of names) await disk.unlink(`${folder}/${name}`);
+    await caughtUp(disk);
+    expect(files(disk)).toEqual(gone);
+  });
+
+  it.each([
+    [
+      'a file that is shorter than the mark',
+      (disk: ForgetfulDisk) => disk.plant(`${folder}/results.jsonl`, ''),
+    ],
+    [
+      'a file that was changed',
+      (disk: ForgetfulDisk) =>
+        disk.plant(`${folder}/costs.csv`, files(disk)['costs.csv']!.replace('echo', 'ECHO')),
+    ],
+    [
+      'lines behind the mark',
+      (disk: ForgetfulDisk) =>
+        disk.plant(`${folder}/failures.jsonl`, `${files(disk)['failures.jsonl']!}{"id":"x"}\n`),
+    ],
+  ])('are put right after a crash: %s', async (_what, damage) => {
+    const disk = new ForgetfulDisk();
+    const journal = await openJournal(disk, folder);
+    await append(journal, ...life);
+    await journal.close();
+    const mark = await caughtUp(disk);
+    const right = files(disk);
+    const again = await openJournal(disk, folder);
+    await append(again, intent('d'));
+    await again.close();
+    damage(disk);
+    await caughtUp(disk, mark);
+    expect(files(disk)).toEqual(right);
+  });
+
+  it('write what ends while they are open, and tell how far they are', async () => {
+    const disk = new ForgetfulDisk();
+    const journal = await openJournal(disk, folder);
+    const projections = await Projections.open({ disk, folder, journal });
+    const record = outcome('a', 'completed');
+    await append(journal, intent('a'), reply('a'), record);
+    await projections.write({ intent: intent('a') as never, reply: reply('a') as never, outcome: record }, 3);
+    expect(ids(files(disk)['results.jsonl'])).toEqual(['a']);
+    expect((await projections.sync()).records).toBe(3);
+    const later = disk.restart({ random: () => 0 });
+    expect(ids(files(later)['results.jsonl'])).toEqual(['a']);
+  });
+
+  it('answer everything with the first fault of the disk', async () => {
+    const disk = new ForgetfulDisk({ faults: [{ code: 'EIO', call: 'write', path: 'results.jsonl' }] });
+    const journal = await openJournal(disk, folder);
+    const projections = await Projections.open({ disk, folder, journal });
+    const row = {
+      intent: intent('a') as never,
+      reply: reply('a') as never,
+      outcome: outcome('a', 'completed'),
+    };
+    await expect(projections.write(row, 1)).rejects.toMatchObject({ code: 'disk', errno: 'EIO' });
+    await expect(projections.write(row, 2)).rejects.toMatchObject({ code: 'disk' });
+    await expect(projections.sync()).rejects.toMatchObject({ code: 'disk' });
+  });
+});
