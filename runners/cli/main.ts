@@ -5,8 +5,10 @@ import type { StopSignal } from './io/cli-io.js';
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM'];
 
-// Rows are short-lived: a small young generation keeps the process small. Either flag alone does nothing once node runs.
-for (const flag of ['--max-semi-space-size=4', '--semi-space-growth-factor=1']) setFlagsFromString(flag);
+// Rows are short-lived: a small young generation and an old one that is collected early keep the process small, for a
+// fifth more CPU. The first two have no effect without each other once node runs.
+const memoryFlags = ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '--heap-growing-percent=20'];
+for (const flag of memoryFlags) setFlagsFromString(flag);
 
 // A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);

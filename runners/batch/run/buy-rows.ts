@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, finalize, ignoreElements, merge, Observable, Subject, tap } from 'rxjs';
+import { concat, defer, EMPTY, finalize, ignoreElements, merge, Observable, of, Subject, tap } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
 import type { ReplyRecord } from '../journal/record.js';
@@ -21,7 +21,8 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
   return new Observable((subscriber) => {
     const settled = new Subject<SettledRow>();
     const handOver = (row: Omit<SettledRow, 'free'>): Observable<never> => handed(row, settled);
-    const { concurrency } = run.options;
+    const { limit, limit$ = of(limit) } = run.slots;
+    const concurrency = limit$.pipe(tap((rows) => run.events.next({ type: 'concurrency', rows })));
     const pulled = pullJobs(tasks, (task) => perform(run, task, handOver), { concurrency });
     return merge(
       settled,

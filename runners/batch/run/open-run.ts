@@ -24,6 +24,7 @@ import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
+import { slotsOf, type Slots } from './slots-of.js';
 import type { Stops } from './stops.js';
 import { takeUp } from './take-up.js';
 
@@ -88,6 +89,8 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
   await lastValueFrom(writer.append(startRecord(options, journal)));
   const totals = new RunTotals(journal.recovered);
   const heard = { count: 0 };
+  const { mode } = options.manifest.settings;
+  const slots = slotsOf(options.concurrency, { plan, mode, scheduler });
   const context = { options, journal: writer, projections, totals };
   const day = await openDay(options, stops, journal);
   const sent = await recoverSent(context, checked);
@@ -110,7 +113,8 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
       events,
       heard,
     },
-    ...hosts(options, heard),
+    ...hosts(options, heard, slots),
+    slots,
     taken: { ...taken, ...sent },
     prices: options.prices,
     pollLaw,
@@ -139,9 +143,10 @@ function startRecord(
 function hosts(
   options: ResolvedOptions,
   heard: { count: number },
+  slots: Slots,
 ): { client: Client; routes: RouteEndpoint | undefined } {
   const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
-  const gate = listenTo(options.gate, () => heard.count++);
+  const gate = listenTo(options.gate, { heard: () => heard.count++, observe: slots.observe });
   const client = createClient({
     ...{ transport, gate, scheduler, random },
     ...(apiKey !== undefined && { apiKey }),

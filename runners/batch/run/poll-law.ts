@@ -69,7 +69,7 @@ async function readLaws(options: PollLawOptions): Promise<{ laws: Laws; problem?
     if (found.kind !== 'file' || found.size > longestBytes) throw new Error('it is no file of a run');
     return { laws: fileSchema.parse(JSON.parse(await readText(options.disk, path, found.size))).laws };
   } catch (error) {
-    const why = error instanceof z.ZodError ? 'it has another shape' : String((error as Error).message);
+    const why = error instanceof z.ZodError ? 'it has another shape' : (error as Error).message;
     return { laws: {}, problem: `${path} cannot be read and is learned anew: ${why}.` };
   }
 }

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
-import { openGate } from '../../../src/policy/open-gate.js';
-import { rateGate } from '../../../src/policy/rate-gate.js';
+import { gateFor } from './gate-for.js';
 import { createGotDownload } from '../../../src/transport/got-download.js';
 import { createGotTransport } from '../../../src/transport/got-transport.js';
 import { makeThumbnail } from '../artifacts/make-thumbnail.js';
@@ -27,7 +26,7 @@ const duration = z.number().positive();
 
 const plainSchema = z.object({
   out: z.string().min(1),
-  concurrency: whole.default(8),
+  concurrency: z.union([whole, z.literal('auto')]).optional(),
   downloads: whole.default(4),
   timeoutMs: duration.default(3_600_000),
   runsyncTimeoutMs: duration.default(defaultRunsyncTimeoutMs),
@@ -87,7 +86,7 @@ function parts(options: RunBatchOptions) {
     scheduler,
     random,
     disk,
-    gate: options.gate ?? (rate === undefined ? openGate(clock) : rateGate(rate, clock)),
+    gate: options.gate ?? gateFor(rate, clock),
     schedule: options.schedule,
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload(),

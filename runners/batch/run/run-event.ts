@@ -24,6 +24,8 @@ export type RunEvent =
       };
       readonly plan: Plan;
     }
+  /** So many rows may be in flight from now on. */
+  | { readonly type: 'concurrency'; readonly rows: number }
   /** Progress of one row. */
   | { readonly type: 'row'; readonly id: string; readonly row: number; readonly event: JobEvent<unknown> }
   | { readonly type: 'saved'; readonly id: string; readonly image: SavedImage }

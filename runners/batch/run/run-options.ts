@@ -37,12 +37,18 @@ export interface RunBatchOptions {
   /** {lb_base_url} of routes. */
   readonly lbBaseUrl?: string;
   readonly apiKey?: string;
-  /** Rows in flight, from before their POST until their reply, or a failure, is durable. @defaultValue 8 */
-  readonly concurrency?: number;
+  /**
+   * Rows in flight, from before their POST until their reply, or a failure, is durable. `auto` finds out how many the
+   * service takes, from 4 to 100. @defaultValue `auto` where rows go to /run, else 8
+   */
+  readonly concurrency?: number | 'auto';
   /** Pictures being saved at a time; at most four times as many wait, then rows are held back. @defaultValue 4 */
   readonly downloads?: number;
-  /** Requests a second to the service, downloads not counted. @defaultValue no limit */
-  readonly rate?: number;
+  /**
+   * Requests a second to the service, downloads not counted; `runpod`: what the live service publishes for each kind.
+   * @defaultValue found out, once a request was refused with 429
+   */
+  readonly rate?: number | 'runpod';
   /** From a row's first request to its end. A row with an id that reaches it is polled first at the next start. @defaultValue 3_600_000 */
   readonly timeoutMs?: number;
   /** Client timeout of /runsync. (spec 8) @defaultValue 60_000 */

@@ -32,7 +32,14 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
     },
     statusCalls: totals.statusCalls,
     starts: starts + 1,
-    thisStart: { ended, completed: nowCompleted, failed: nowFailed, unknown, ...end },
+    thisStart: {
+      concurrency: run.slots.limit,
+      ended,
+      completed: nowCompleted,
+      failed: nowFailed,
+      unknown,
+      ...end,
+    },
     ...pricesOf(run),
     ...(covers && { covers }),
   };

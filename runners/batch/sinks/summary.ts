@@ -54,6 +54,8 @@ export interface CostSummary {
 }
 
 export interface StartSummary {
+  /** Rows in flight at most, as it last stood. */
+  readonly concurrency?: number;
   readonly ended: number;
   readonly completed: number;
   readonly failed: number;

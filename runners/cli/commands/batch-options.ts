@@ -43,7 +43,7 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
 function paceOf(options: RunOptions): Partial<RunBatchOptions> {
   const { concurrency, downloads, rate, timeout, runsyncTimeout, retries, pollCost } = options;
   return {
-    concurrency,
+    ...(concurrency !== undefined && { concurrency }),
     downloads,
     timeoutMs: timeout,
     runsyncTimeoutMs: runsyncTimeout,

@@ -1,7 +1,5 @@
 import { lastValueFrom, tap } from 'rxjs';
-import type { Gate } from '../../../src/policy/gate.js';
-import { openGate } from '../../../src/policy/open-gate.js';
-import { rateGate } from '../../../src/policy/rate-gate.js';
+import { gateFor } from '../../batch/run/gate-for.js';
 import { runBatch, type RunEvent } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
@@ -9,16 +7,19 @@ import { viewRun } from '../progress/view-run.js';
 import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
 import { askHealth } from './ask-health.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
+import { pickTransport } from './pick-transport.js';
 import { tellOutcome } from './tell-outcome.js';
 
 /** Lets a run go to its end while showing where it stands, tells how it ended, and returns its exit code. */
 export async function watchRun(run: StartedRun): Promise<number> {
+  const transport = await pickTransport(run.options.http);
   const connections = trackConnections();
   const stop = listenForStop(run.io);
-  const gate = gateOf(run.options.rate);
+  const gate = gateFor(run.options.rate);
   let checked: CheckedRun | undefined;
   const view = viewRun(run.io, {
-    ...run.options,
+    quiet: run.options.quiet,
+    concurrency: typeof run.options.concurrency === 'number' ? run.options.concurrency : 8,
     askHealth: () => askHealth(run.target, checked?.ahead.endpoints ?? [], gate),
   });
   let answer: Answer;
@@ -34,7 +35,13 @@ export async function watchRun(run: StartedRun): Promise<number> {
   };
   try {
     const last = await lastValueFrom(
-      runBatch({ ...batchOptions(run), gate, stop: stop.orders$, confirm }).pipe(tap(look)),
+      runBatch({
+        ...batchOptions(run),
+        ...(transport && { transport }),
+        gate,
+        stop: stop.orders$,
+        confirm,
+      }).pipe(tap(look)),
     );
     view.close();
     if (last.type !== 'finished') throw new Error('a run ended without saying how');
@@ -53,11 +60,6 @@ export async function watchRun(run: StartedRun): Promise<number> {
 function interrupted(exitCode: number, { io }: StartedRun): number {
   io.stderr.write('Interrupted. Nothing was sent.\n');
   return exitCode >= 128 ? exitCode : 130;
-}
-
-/** One gate for the run and for what is asked beside it. */
-function gateOf(rate: number | undefined): Gate {
-  return rate === undefined ? openGate() : rateGate(rate);
 }
 
 /** What came of the question whether to start. */

@@ -54,9 +54,16 @@ function addManifestOptions(command: Command): void {
 function addPaceOptions(command: Command): void {
   command
     .optionsGroup('Pace and limits:')
-    .option('--concurrency <N>', 'rows in flight (default: 8)')
+    .option(
+      '--concurrency <N|auto>',
+      'rows in flight; auto finds out, from 4 to 100 (default: auto where rows are async, else 8)',
+    )
     .option('--downloads <N>', 'pictures being saved at once (default: 4)')
-    .option('--rate <N>', 'requests a second to the service, all rows together (default: no limit)')
+    .option(
+      '--rate <N|runpod>',
+      'requests a second, all rows together, or the published limits (default: found out after a 429)',
+    )
+    .option('--http <CLIENT>', 'got or undici: a fifth of the CPU, to be installed beside (default: got)')
     .option(
       '--runsync-timeout <D>',
       'client timeout of /runsync; past it with no id a row is unknown (default: 60s)',

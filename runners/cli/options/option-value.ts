@@ -42,6 +42,16 @@ export const optionValue = {
         problem: `"${given}" is not allowed: a number of requests a second above 0 is, such as 20 or 0.5`,
       };
     }),
+  /** One word, or else a value of another shape. */
+  wordOr: <const W extends string, T>(word: W, other: z.ZodType<T, string>) =>
+    z.string().transform((given, context): T | W => {
+      const parsed = other.safeParse(given);
+      if (given === word) return word;
+      if (parsed.success) return parsed.data;
+      const [issue] = parsed.error.issues;
+      context.addIssue({ code: 'custom', message: `${issue?.message ?? given}, or ${word}` });
+      return z.NEVER;
+    }),
   oneOf: <const T extends string>(...allowed: readonly T[]) =>
     text((given): Parsed<T> => {
       const value = allowed.find((one) => one === given);

@@ -39,7 +39,7 @@ class ProgressState {
   private readonly pace;
 
   constructor(
-    private readonly concurrency: number,
+    private concurrency: number,
     startedAt: number,
   ) {
     this.movedAt = startedAt;
@@ -60,6 +60,7 @@ class ProgressState {
       const { spent, unknown, cap } = event;
       this.money = { spent, unknown, ...(cap !== undefined && { cap }) };
     } else if (event.type === 'stopping') this.stopping = true;
+    else if (event.type === 'concurrency') this.concurrency = event.rows;
   }
 
   view(at: number): ProgressView {

@@ -19,7 +19,8 @@ describe('parseOptions', () => {
       local: false,
       set: {},
       map: {},
-      concurrency: 8,
+      http: 'got',
+      pollCost: 190,
       downloads: 4,
       runsyncTimeout: 60_000,
       timeout: 3_600_000,
@@ -66,8 +67,8 @@ describe('parseOptions', () => {
   });
 
   it.each([
-    ['concurrency', '0', '--concurrency: "0" is not allowed: a whole number from 1 to 10000 is'],
-    ['concurrency', '1e3', '--concurrency: "1e3" is not allowed: a whole number from 1 to 10000 is'],
+    ['concurrency', '0', '--concurrency: "0" is not allowed: a whole number from 1 to 10000 is, or auto'],
+    ['concurrency', '1e3', '--concurrency: "1e3" is not allowed: a whole number from 1 to 10000 is, or auto'],
     ['downloads', '-1', '--downloads: "-1" is not allowed: a whole number from 1 to 1000 is'],
     ['retries', 'many', '--retries: "many" is not allowed: a whole number from 0 to 1000 is'],
     ['rate', '0', '--rate: "0" is not allowed: a number of requests a second above 0 is, such as 20 or 0.5'],

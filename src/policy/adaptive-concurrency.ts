@@ -1,0 +1,68 @@
+import { asyncScheduler, BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import type { Gate } from './gate.js';
+
+export interface AdaptiveConcurrencyOptions {
+  /** @defaultValue 4 */
+  min?: number;
+  /** @defaultValue 100 */
+  max?: number;
+  /** What it begins with. @defaultValue 8 */
+  start?: number;
+  /** @defaultValue asyncScheduler */
+  scheduler?: SchedulerLike;
+}
+
+export interface AdaptiveConcurrency {
+  /** Rows in flight: the latest number at once, then each change. */
+  readonly limit$: Observable<number>;
+  readonly limit: number;
+  /** Told of every answer. */
+  observe(answer: Parameters<Gate['observe']>[0]): void;
+}
+
+/** Answers that were under way when the number went down do not bring it down again. */
+const settleMs = 1_000;
+
+/**
+ * As many rows in flight as the service takes: one more for each submission that it takes until the first refusal, then
+ * one more for each full round; half as many after a 429 or a 5xx.
+ */
+export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): AdaptiveConcurrency {
+  const { min = 4, max = 100, start = 8, scheduler = asyncScheduler } = options;
+  const limit$ = new BehaviorSubject(Math.min(Math.max(start, min), max));
+  let wasRefused = false;
+  let loweredAt = -Infinity;
+  let taken = 0;
+
+  function lower(): void {
+    const now = scheduler.now();
+    taken = 0;
+    if (now - loweredAt < settleMs) return;
+    loweredAt = now;
+    wasRefused = true;
+    set(Math.floor(limit$.value / 2));
+  }
+
+  function raise(): void {
+    taken += 1;
+    if (wasRefused && taken < limit$.value) return;
+    taken = 0;
+    set(limit$.value + 1);
+  }
+
+  function set(rows: number): void {
+    const bounded = Math.min(Math.max(rows, min), max);
+    if (bounded !== limit$.value) limit$.next(bounded);
+  }
+
+  return {
+    limit$: limit$.asObservable(),
+    get limit() {
+      return limit$.value;
+    },
+    observe({ kind, status }) {
+      if (status === 429 || status >= 500) lower();
+      else if (kind === 'submit' && status >= 200 && status < 300) raise();
+    },
+  };
+}
