@@ -30,8 +30,10 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
     () => true,
     (fault: unknown) => (note(fault), false),
   );
-  // What follows the last outcome in the journal is this start's stop alone: the files tell of all of it.
-  const covers = covered && isStopped ? { ...covered, records: journal.records } : covered;
+  // What follows the last outcome in the journal has no lines: the files tell of all of it. But an outcome may have been
+  // left on its way to them, when the run was told to end at once.
+  const isWhole = covered && isStopped && covered.records >= journal.lastOutcome;
+  const covers = isWhole ? { ...covered, records: journal.records } : covered;
   const summary = summaryOf(run, covers ?? undefined, end);
   await writeSummary(options.disk, options.out, summary).catch(note);
   run.log.write('info', { ...end }, 'run ended');
