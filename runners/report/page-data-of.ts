@@ -3,7 +3,7 @@ import type { Survey } from './survey/survey-run.js';
 import { numberRuns } from './words/number-runs.js';
 
 /** What the page's script needs to know of the run. */
-export function pageDataOf(survey: Survey, source: RowSource): PageData {
+export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly number[]): PageData {
   const { rows, key, name, folder, prices, manifest } = survey;
   return {
     run: {
@@ -18,6 +18,7 @@ export function pageDataOf(survey: Survey, source: RowSource): PageData {
     rows: rows.places.map(({ cause, again }) => digits(cause === 0 ? (again ? 1 : 0) : cause + 1)).join(''),
     numbers: numberRuns(rows.places.map(({ row }) => row)),
     source,
+    ...(latest !== undefined && { latest }),
   };
 }
 

@@ -17,6 +17,13 @@ export interface PageData {
   readonly latest?: readonly number[];
 }
 
+/** What an open page is told when the run that it watches has gone on. */
+export interface LiveUpdate {
+  /** The figures above the gallery, written and escaped by the server. */
+  readonly summary: string;
+  readonly data: PageData;
+}
+
 export interface RunFacts {
   /** The same for every report of one run: marks are kept under it. */
   readonly key: string;

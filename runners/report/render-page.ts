@@ -15,6 +15,8 @@ export interface PageParts {
 export interface RenderedPage {
   readonly top: string;
   readonly bottom: string;
+  /** The content security policy, for a header. */
+  readonly policy: string;
 }
 
 const eta = new Eta({ autoEscape: true, escapeFunction: (value) => escapeHtml(String(value)) });
@@ -24,30 +26,32 @@ export function renderSummary(parts: PageParts, view: ReportView): string {
   return eta.renderString(parts.summary, view);
 }
 
-/**
- * @param live Served over HTTP: the policy goes into a header and lets the page ask its own server.
- */
-export function renderPage(parts: PageParts, view: ReportView): RenderedPage {
+/** @param isLive Served over HTTP: the policy goes into a header, and lets the page listen to its server. */
+export function renderPage(parts: PageParts, view: ReportView, isLive = false): RenderedPage {
   const nonce = randomBytes(16).toString('base64');
+  const policy = isLive
+    ? `${policyOf(nonce, `'self'`)}; connect-src 'self'; frame-ancestors 'none'`
+    : policyOf(nonce, `'self' file:`);
   const html = eta.renderString(parts.page, {
     name: view.name,
     nonce,
-    policy: policyOf(nonce),
+    policy: isLive ? '' : policy,
+    isLive,
     summary: renderSummary(parts, view),
     style: parts.style,
     script: parts.script,
   });
   const [top = '', bottom = ''] = html.split('<!--data-->');
-  return { top, bottom };
+  return { top, bottom, policy };
 }
 
 /** Nothing but the page itself and files beside it: no request leaves, whatever a prompt or an error says. */
-function policyOf(nonce: string): string {
+function policyOf(nonce: string, pictures: string): string {
   return [
     `default-src 'none'`,
     `script-src 'nonce-${nonce}'`,
     `style-src 'nonce-${nonce}'`,
-    `img-src data: 'self' file:`,
+    `img-src data: ${pictures}`,
     `font-src data:`,
     `base-uri 'none'`,
     `form-action 'none'`,

@@ -1,10 +1,11 @@
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Disk } from '../batch/disk/disk.js';
 import { nodeDisk } from '../batch/disk/node-disk.js';
 import { replaceFile } from '../batch/disk/replace-file.js';
 import { pageDataOf } from './page-data-of.js';
 import type { PageRow, RowSource } from './page-data.js';
 import { readPageParts } from './page-parts.js';
+import { manifestFoldersOf } from './pictures/manifest-folders-of.js';
 import { PictureShelf } from './pictures/picture-shelf.js';
 import { renderPage, type PageParts } from './render-page.js';
 import { viewReport } from './report-view.js';
@@ -89,14 +90,4 @@ function leftOut(shelf: PictureShelf): string[] {
   return [
     `${have}: the gallery shows the files themselves. Thumbnails are made as a run saves its pictures, when sharp is installed: npm i sharp`,
   ];
-}
-
-/** Where the manifests of the run's starts lay: a relative path is from where a start was made, which is here or beside the output. */
-function manifestFoldersOf({ story, folder }: Survey): string[] {
-  const beside = dirname(resolve(folder));
-  const folders = story.starts.flatMap(({ manifest }) => [
-    resolve(dirname(manifest)),
-    resolve(beside, dirname(manifest)),
-  ]);
-  return [...new Set([...folders, beside])];
 }

@@ -61,6 +61,7 @@ function loadScript<T>(
 ): Promise<T> {
   window[receiver] ??= (version, number, json) => waiting.get(`${receiver} ${version} ${number}`)?.(json);
   const path = `${source.folder}/${name}-${String(file + 1).padStart(digits, '0')}.js`;
+  // The version keeps the browser from taking the file of an earlier report out of its cache.
   return new Promise<T>((resolve, reject) => {
     const key = `${receiver} ${source.version} ${file}`;
     const script = document.createElement('script');
@@ -76,7 +77,7 @@ function loadScript<T>(
     };
     script.onload = end;
     script.onerror = end;
-    script.src = path;
+    script.src = `${path}?${source.version}`;
     document.head.append(script);
   });
 }

@@ -2,7 +2,7 @@ import type { PageRow } from '../page-data.js';
 import { h } from './dom.js';
 import { countFilters, filterRows, type Filter } from './filter-rows.js';
 import type { Page } from './page.js';
-import { createSheet, type Sheet } from './sheet.js';
+import { Sheet } from './sheet.js';
 import { createToolbar, type Toolbar } from './toolbar.js';
 
 const framesAPage = 96;
@@ -17,7 +17,7 @@ export class Gallery {
   readonly #page: Page;
   readonly #toolbar: Toolbar;
   readonly #sheet: Sheet;
-  #filter: Filter = { name: 'all', query: '' };
+  #filter: Filter;
   #first = 0;
   #rows: readonly PageRow[] = [];
   /** Counts the updates: one that has been overtaken draws nothing. */
@@ -26,14 +26,15 @@ export class Gallery {
   constructor(root: HTMLElement, page: Page) {
     this.#root = root;
     this.#page = page;
+    this.#filter = { name: page.data.latest === undefined ? 'all' : 'latest', query: '' };
     this.#toolbar = createToolbar({
       search: (query) => this.show({ query }),
       filter: (name) => this.show({ name }),
       turn: (pages) => void this.#turnTo(this.#first + pages * framesAPage),
     });
-    this.#sheet = createSheet({
-      open: (place) => this.#act(place, ({ index }) => page.openLarge(index)),
-      toggle: (place) => this.#act(place, ({ row }) => page.toggle(row)),
+    this.#sheet = new Sheet({
+      open: (row) => this.#act(row, (index) => page.openLarge(index)),
+      toggle: (row) => this.#act(row, () => page.toggle(row)),
       markOf: (row) => page.marks.of(row),
     });
     root.replaceChildren(
@@ -58,7 +59,7 @@ export class Gallery {
     if (this.#filter.name === 'marked') void this.update();
     else {
       this.#drawFilters();
-      this.#sheet.redraw();
+      this.#sheet.showMarks(this.#whenEmpty());
     }
   }
 
@@ -74,13 +75,7 @@ export class Gallery {
       const rows = await store.load(found.slice(first, first + framesAPage));
       if (turn !== this.#turn) return;
       [this.found, this.#first, this.#rows] = [found, first, rows];
-      this.#sheet.draw(
-        rows,
-        this.#filter.name === 'all' && this.#filter.query === ''
-          ? 'No row has ended yet.'
-          : 'No row is like that.',
-      );
-      this.#sheet.makeCurrent(this.#sheet.current, false);
+      this.#sheet.draw(rows, this.#whenEmpty());
       this.#toolbar.setPlace(first, rows.length, found.length);
     } catch (error) {
       if (turn === this.#turn) this.#sheet.draw([], error instanceof Error ? error.message : String(error));
@@ -116,16 +111,24 @@ export class Gallery {
     this.#toolbar.focusSearch();
   }
 
-  #act(place: number, action: (of: { row: PageRow; index: number }) => void): void {
+  #act(row: PageRow, action: (index: number) => void): void {
+    const place = this.#rows.findIndex(({ id }) => id === row.id);
     this.#sheet.makeCurrent(place, false);
-    const of = this.#at(place);
-    if (of !== undefined) action(of);
+    const index = this.found[this.#first + place];
+    if (index !== undefined) action(index);
   }
 
   #at(place: number): { row: PageRow; index: number } | undefined {
     const row = this.#rows[place];
     const index = this.found[this.#first + place];
     return row === undefined || index === undefined ? undefined : { row, index };
+  }
+
+  #whenEmpty(): string {
+    const { name, query } = this.#filter;
+    return (name === 'all' || name === 'latest') && query === ''
+      ? 'No row has ended yet.'
+      : 'No row is like that.';
   }
 
   #drawFilters(): void {

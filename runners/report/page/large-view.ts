@@ -74,6 +74,11 @@ export class LargeView {
     this.#dialog.querySelector('.stage')?.classList.toggle('comparing', on);
   }
 
+  /** Rows that ended meanwhile have moved it. */
+  rowsChanged(): void {
+    if (this.#row !== undefined) this.#index = this.#page.store.placeOf(this.#row.row) ?? this.#index;
+  }
+
   showMark(): void {
     if (this.#row === undefined) return;
     const mark = this.#page.marks.of(this.#row);

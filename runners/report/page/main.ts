@@ -1,4 +1,5 @@
 import type { PageData } from '../page-data.js';
+import { followLive } from './follow-live.js';
 import { Gallery } from './gallery.js';
 import { listenToKeys } from './keyboard.js';
 import { LargeView } from './large-view.js';
@@ -36,6 +37,14 @@ function start(): void {
   tray.refresh();
   listenToKeys(page, gallery, large);
   followFilterLinks((filter) => gallery.show(filter));
+  followLive(({ summary, data: newer }) => {
+    const figures = document.getElementById('summary');
+    if (figures !== null) figures.innerHTML = summary;
+    page.data = newer;
+    page.store = openRows(newer);
+    large.rowsChanged();
+    void gallery.update();
+  });
 }
 
 /** The figures above the gallery lead to the rows they count. */

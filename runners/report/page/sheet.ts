@@ -4,73 +4,85 @@ import { drawFrame } from './frame.js';
 import type { Mark } from './mark.js';
 
 export interface SheetActions {
-  open(place: number): void;
-  toggle(place: number): void;
+  open(row: PageRow): void;
+  toggle(row: PageRow): void;
   markOf(row: PageRow): Mark | undefined;
 }
 
-/** One page of frames. One of them is the current one: the only one that Tab reaches. */
-export interface Sheet {
-  readonly element: HTMLElement;
-  readonly current: number;
-  draw(rows: readonly PageRow[], whenEmpty: string): void;
-  /** Draws the frames again whose marks have changed. */
-  redraw(): void;
-  makeCurrent(place: number, focus: boolean): void;
-  columns(): number;
+interface Drawn {
+  readonly row: PageRow;
+  readonly mark: Mark | undefined;
+  readonly frame: HTMLElement;
 }
 
-export function createSheet(actions: SheetActions): Sheet {
-  const element = h('ul', { class: 'sheet' });
-  let rows: readonly PageRow[] = [];
-  let marks: (Mark | undefined)[] = [];
-  let current = 0;
-  const frameAt = (place: number): HTMLElement | null => element.children.item(place) as HTMLElement | null;
+/** One page of frames. One of them is the current one: the only one that Tab reaches. */
+export class Sheet {
+  readonly element = h('ul', { class: 'sheet' });
+  readonly #actions: SheetActions;
+  #drawn: readonly Drawn[] = [];
+  #current = 0;
 
-  function drawAt(row: PageRow, place: number): HTMLElement {
-    const mark = actions.markOf(row);
-    marks[place] = mark;
-    return drawFrame(row, mark, { open: () => actions.open(place), toggle: () => actions.toggle(place) });
+  constructor(actions: SheetActions) {
+    this.#actions = actions;
   }
 
-  return {
-    element,
-    get current() {
-      return current;
-    },
-    draw(given, whenEmpty) {
-      rows = given;
-      marks = [];
-      const frames = rows.map(drawAt);
-      element.replaceChildren(...(frames.length > 0 ? frames : [h('li', { class: 'empty' }, whenEmpty)]));
-    },
-    redraw() {
-      for (const [place, row] of rows.entries()) {
-        if (marks[place] === actions.markOf(row)) continue;
-        const old = frameAt(place);
-        const focused = old?.contains(document.activeElement) === true ? document.activeElement : null;
-        const frame = drawAt(row, place);
-        old?.replaceWith(frame);
-        if (place === current) setCurrent(frame, true);
-        if (focused !== null)
-          frame.querySelector<HTMLElement>(`.${focused.classList.item(0) ?? 'result'}`)?.focus();
-      }
-    },
-    makeCurrent(place, focus) {
-      setCurrent(frameAt(current), false);
-      current = Math.max(0, Math.min(place, rows.length - 1));
-      setCurrent(frameAt(current), true);
-      if (focus) frameAt(current)?.querySelector<HTMLElement>('.result')?.focus();
-    },
-    columns() {
-      const tops = [...element.children].map((frame) => (frame as HTMLElement).offsetTop);
-      return Math.max(1, tops.filter((top) => top === tops[0]).length);
-    },
-  };
+  get current(): number {
+    return this.#current;
+  }
+
+  /** Draws these rows; frames of rows that have not changed stay as they are. */
+  draw(rows: readonly PageRow[], whenEmpty: string): void {
+    const before = new Map(this.#drawn.map((drawn) => [drawn.row.id, drawn]));
+    const currentId = this.#drawn[this.#current]?.row.id;
+    const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
+    this.#drawn = rows.map((row) => this.#drawOne(row, before.get(row.id)));
+    const frames = this.#drawn.map(({ frame }) => frame);
+    this.element.replaceChildren(...(frames.length > 0 ? frames : [h('li', { class: 'empty' }, whenEmpty)]));
+    const place = rows.findIndex(({ id }) => id === currentId);
+    this.makeCurrent(place < 0 ? Math.min(this.#current, rows.length - 1) : place, false);
+    if (focused !== null) this.#focusLike(focused);
+  }
+
+  /** Draws the frames again whose marks have changed. */
+  showMarks(whenEmpty: string): void {
+    this.draw(
+      this.#drawn.map(({ row }) => row),
+      whenEmpty,
+    );
+  }
+
+  makeCurrent(place: number, focus: boolean): void {
+    this.#current = Math.max(0, Math.min(place, this.#drawn.length - 1));
+    for (const [index, { frame }] of this.#drawn.entries()) setCurrent(frame, index === this.#current);
+    if (focus) this.#frame()?.querySelector<HTMLElement>('.result')?.focus();
+  }
+
+  columns(): number {
+    const tops = this.#drawn.map(({ frame }) => frame.offsetTop);
+    return Math.max(1, tops.filter((top) => top === tops[0]).length);
+  }
+
+  #drawOne(row: PageRow, before: Drawn | undefined): Drawn {
+    const mark = this.#actions.markOf(row);
+    const isSame = before?.mark === mark && JSON.stringify(before?.row) === JSON.stringify(row);
+    if (before !== undefined && isSame) return before;
+    const actions = { open: () => this.#actions.open(row), toggle: () => this.#actions.toggle(row) };
+    return { row, mark, frame: drawFrame(row, mark, actions) };
+  }
+
+  /** What had the focus may have been drawn anew. */
+  #focusLike(element: Element): void {
+    const again = this.#frame()?.querySelector<HTMLElement>(`.${element.classList.item(0) ?? 'result'}`);
+    if (document.activeElement !== again) again?.focus({ preventScroll: true });
+  }
+
+  #frame(): HTMLElement | undefined {
+    return this.#drawn[this.#current]?.frame;
+  }
 }
 
-function setCurrent(frame: HTMLElement | null, isCurrent: boolean): void {
-  frame?.classList.toggle('current', isCurrent);
-  for (const control of frame?.querySelectorAll<HTMLElement>('button, a') ?? [])
+function setCurrent(frame: HTMLElement, isCurrent: boolean): void {
+  frame.classList.toggle('current', isCurrent);
+  for (const control of frame.querySelectorAll<HTMLElement>('button, a'))
     control.tabIndex = isCurrent ? 0 : -1;
 }

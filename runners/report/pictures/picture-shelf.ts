@@ -17,6 +17,8 @@ export interface ShelfOptions {
   readonly manifestFolders: readonly string[];
   /** At most so many thumbnails are made; a run that made its own needs none. */
   readonly mayMake: number;
+  /** Where the page finds a file. @defaultValue its path relative to the output folder */
+  readonly addressOf?: (path: string) => string | undefined;
 }
 
 const longestName = 120;
@@ -48,7 +50,7 @@ export class PictureShelf {
     if (path === undefined) return leftAtItsUrl(image);
     const { folder } = this.#options;
     return defined({
-      path: relativeUrl(folder, join(folder, path)),
+      path: this.#address(join(folder, path)),
       thumb: await this.#thumbOf(
         join(folder, path),
         thumbnailPath({ path, sha256: textOf(image['sha256']) ?? '' }),
@@ -71,14 +73,14 @@ export class PictureShelf {
     const url = webUrl(name);
     if (url !== undefined) return { name: shown, url };
     if (/^[a-z][a-z+.-]+:/i.test(name)) return { name: shown };
-    const { disk, folder, manifestFolders } = this.#options;
+    const { disk, manifestFolders } = this.#options;
     for (const manifestFolder of manifestFolders) {
       const path = resolve(manifestFolder, name);
       const found = await disk.stat(path).catch(() => undefined);
       if (found?.kind !== 'file') continue;
       const mark = createHash('sha256').update(`${path} ${found.size}`).digest('hex').slice(0, 16);
       const thumb = await this.#thumbOf(path, `thumbnails/reference-${mark}.webp`);
-      return defined({ name: shown, path: relativeUrl(folder, path), thumb });
+      return defined({ name: shown, path: this.#address(path), thumb });
     }
     return { name: shown };
   }
@@ -88,13 +90,18 @@ export class PictureShelf {
     const { disk, folder } = this.#options;
     const name = thumbnail.slice(thumbnail.indexOf('/') + 1);
     const target = join(folder, thumbnail);
-    if (this.#thumbnails.has(name)) return relativeUrl(folder, target);
+    if (this.#thumbnails.has(name)) return this.#address(target);
     if (this.#mayMake-- > 0 && (await this.#atOnce(() => makeFrom(disk, picture, target)))) {
       this.#thumbnails.add(name);
-      return relativeUrl(folder, target);
+      return this.#address(target);
     }
     this.plain++;
-    return relativeUrl(folder, picture);
+    return this.#address(picture);
+  }
+
+  #address(path: string): string | undefined {
+    const { folder, addressOf } = this.#options;
+    return addressOf === undefined ? relativeUrl(folder, path) : addressOf(path);
   }
 }
 

@@ -12,32 +12,58 @@ import { imagesOf, rowOfFailure, rowOfResult } from './row-of-line.js';
 
 const batchRows = 250;
 
-interface Sources {
-  readonly shelf: PictureShelf;
-  readonly reader: PlaceReader;
-  readonly earlier: Survey['earlier'];
-  readonly isLocal: boolean;
+/** Reads rows of a surveyed run as the gallery shows them. */
+export class PageRowReader {
+  readonly #survey: Survey;
+  readonly #shelf: PictureShelf;
+  readonly #reader: PlaceReader;
+
+  private constructor(survey: Survey, shelf: PictureShelf, reader: PlaceReader) {
+    this.#survey = survey;
+    this.#shelf = shelf;
+    this.#reader = reader;
+  }
+
+  static async open(disk: Disk, survey: Survey, shelf: PictureShelf): Promise<PageRowReader> {
+    const files = ['results.jsonl', 'failures.jsonl', earlierFile];
+    return new PageRowReader(survey, shelf, await openPlaces(disk, survey.folder, files));
+  }
+
+  /** The rows at places `from` up to `to` of the order of the manifest. */
+  async read(from: number, to: number): Promise<PageRow[]> {
+    const places = this.#survey.rows.places.slice(from, to);
+    const { earlier, story } = this.#survey;
+    const isLocal = story.starts.at(-1)?.local === true;
+    const sources = { shelf: this.#shelf, reader: this.#reader, earlier, isLocal };
+    const lines = await this.#reader.read(places);
+    return Promise.all(places.map((place, index) => pageRow(place, lines[index] ?? {}, sources)));
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
+  }
 }
 
-/** The rows of a run as the gallery shows them, in the order of the manifest, some hundred at a time. */
+/** All rows of a run, some hundred at a time. */
 export async function* pageRows(
   disk: Disk,
   survey: Survey,
   shelf: PictureShelf,
 ): AsyncGenerator<PageRow[], void, void> {
-  const { folder, earlier, story } = survey;
-  const { places } = survey.rows;
-  const reader = await openPlaces(disk, folder, ['results.jsonl', 'failures.jsonl', earlierFile]);
-  const sources = { shelf, reader, earlier, isLocal: story.starts.at(-1)?.local === true };
+  const reader = await PageRowReader.open(disk, survey, shelf);
+  const count = survey.rows.places.length;
   try {
-    for (let from = 0; from < places.length; from += batchRows) {
-      const batch = places.slice(from, from + batchRows);
-      const lines = await reader.read(batch);
-      yield await Promise.all(batch.map((place, index) => pageRow(place, lines[index] ?? {}, sources)));
-    }
+    for (let from = 0; from < count; from += batchRows) yield await reader.read(from, from + batchRows);
   } finally {
     await reader.close();
   }
+}
+
+interface Sources {
+  readonly shelf: PictureShelf;
+  readonly reader: PlaceReader;
+  readonly earlier: Survey['earlier'];
+  readonly isLocal: boolean;
 }
 
 async function pageRow(place: RowPlace, line: JsonObject, sources: Sources): Promise<PageRow> {

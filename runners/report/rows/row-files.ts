@@ -6,9 +6,9 @@ import type { PageRow, RowSource } from '../page-data.js';
 import { embedJson } from '../words/embed-json.js';
 import { searchText } from '../words/search-text.js';
 
-const rowsPerFile = 250;
-const textsPerFile = 10_000;
-const folderName = 'report';
+export const rowsPerFile = 250;
+export const textsPerFile = 10_000;
+export const folderName = 'report';
 
 /** Writes rows as scripts that hand them to the page, since a browser refuses to fetch files; and what the search reads. */
 export async function writeRowFiles(

@@ -17,6 +17,8 @@ export interface RowPlace {
   readonly cause: number;
   /** Earlier pictures stand behind it. */
   readonly again: boolean;
+  /** When it ended; 0: not said. */
+  readonly at: number;
 }
 
 /** Rows that failed for the same reason. */
@@ -94,19 +96,19 @@ class RowTally {
     this.#completed++;
     pushNumber(this.#delays, value['delayTime']);
     pushNumber(this.#executions, value['executionTime']);
-    this.#addEnd(value['settledAt'], 0);
+    const at = this.#addEnd(value['settledAt'], 0);
     this.#notePrice(value);
     const again = this.#known.boughtAgain.has(textOr(value['id']));
     const row = this.#rowOf(value, value['row']);
-    this.#places.push({ row, file: 'results.jsonl', offset, length, cause: 0, again });
+    this.#places.push({ row, file: 'results.jsonl', offset, length, cause: 0, again, at });
   }
 
   addFailure({ value, offset, length }: PlacedObject): void {
     const facts = isObject(value['millrace']) ? value['millrace'] : {};
     const cause = this.#countCause(value);
-    this.#addEnd(facts['settledAt'], cause);
+    const at = this.#addEnd(facts['settledAt'], cause);
     const row = this.#rowOf(value, facts['row']);
-    this.#places.push({ row, file: 'failures.jsonl', offset, length, cause, again: false });
+    this.#places.push({ row, file: 'failures.jsonl', offset, length, cause, again: false, at });
   }
 
   /** Sorts the rows by the manifest and the causes by their count, and gives each row the new place of its cause. */
@@ -131,9 +133,11 @@ class RowTally {
     return this.#known.originalRows.get(textOr(line['id'])) ?? numberOr(row, 0);
   }
 
-  #addEnd(settledAt: unknown, cause: number): void {
+  #addEnd(settledAt: unknown, cause: number): number {
     const at = Date.parse(textOr(settledAt));
-    if (!Number.isNaN(at)) this.#ends.push({ at, cause });
+    if (Number.isNaN(at)) return 0;
+    this.#ends.push({ at, cause });
+    return at;
   }
 
   #notePrice(result: JsonObject): void {

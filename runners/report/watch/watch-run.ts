@@ -1,0 +1,68 @@
+import { asyncScheduler, catchError, concatMap, defer, expand, of, timer, type SchedulerLike } from 'rxjs';
+import type { Disk } from '../../batch/disk/disk.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { readPageParts } from '../page-parts.js';
+import type { PageParts } from '../render-page.js';
+import { runMark } from './run-mark.js';
+import { Snapshot } from './snapshot.js';
+import { WatchServer } from './watch-server.js';
+
+export interface WatchRunOptions {
+  /** @defaultValue 0: any free port */
+  readonly port?: number;
+  /** How often the files are looked at, ms; where reading them takes long, a fifth of the time goes into it. @defaultValue 1000 */
+  readonly everyMs?: number;
+  /** @defaultValue the real disk */
+  readonly disk?: Disk;
+  /** @defaultValue the parts that came with the package */
+  readonly parts?: PageParts;
+  /** @defaultValue asyncScheduler */
+  readonly scheduler?: SchedulerLike;
+}
+
+export interface Watch {
+  /** Where the page is, on this machine alone. */
+  readonly url: string;
+  /** Hangs up on all pages and stops looking. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the report of a run on loopback and brings open pages up to date while the run goes, from this process or
+ * another, and also after it was started again. Only reads files.
+ *
+ * @throws the system's error when the port cannot be had, the disk's when the folder cannot be read at first
+ */
+export async function watchRun(folder: string, options: WatchRunOptions = {}): Promise<Watch> {
+  const { port = 0, disk = nodeDisk, everyMs = 1000, scheduler = asyncScheduler } = options;
+  const server = new WatchServer({ disk, folder, parts: options.parts ?? (await readPageParts()) });
+  let mark = await runMark(disk, folder);
+  server.show(await Snapshot.take(disk, folder));
+  const url = await server.listen(port);
+
+  async function look(): Promise<number> {
+    const began = scheduler.now();
+    const now = await runMark(disk, folder);
+    if (now !== mark) server.show(await Snapshot.take(disk, folder));
+    mark = now;
+    return scheduler.now() - began;
+  }
+
+  // A look that fails (a file is just being replaced) is made up for by the next one. What takes long is done seldom.
+  const looking = of(0)
+    .pipe(
+      expand((tookMs) =>
+        timer(Math.max(everyMs, tookMs * 4), scheduler).pipe(
+          concatMap(() => defer(look).pipe(catchError(() => of(0)))),
+        ),
+      ),
+    )
+    .subscribe();
+  return {
+    url,
+    async close() {
+      looking.unsubscribe();
+      await server.close();
+    },
+  };
+}

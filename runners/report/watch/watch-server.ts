@@ -1,0 +1,138 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Disk } from '../../batch/disk/disk.js';
+import type { LiveUpdate } from '../page-data.js';
+import { renderPage, renderSummary, type PageParts } from '../render-page.js';
+import { embedJson } from '../words/embed-json.js';
+import { Listeners } from './listeners.js';
+import { serveFile } from './serve-file.js';
+import type { Snapshot } from './snapshot.js';
+
+export interface WatchServerOptions {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly parts: PageParts;
+}
+
+/** An open page may still ask for rows of the snapshot before. */
+const snapshotsKept = 4;
+
+/** Serves the report's page on loopback out of the latest snapshot, and tells open pages of a newer one. */
+export class WatchServer {
+  readonly #options: WatchServerOptions;
+  readonly #server: Server;
+  readonly #listeners = new Listeners();
+  #snapshots: readonly Snapshot[] = [];
+
+  constructor(options: WatchServerOptions) {
+    this.#options = options;
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+    });
+  }
+
+  /** @returns its address */
+  listen(port: number): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', () => resolve(`http://127.0.0.1:${this.#port}/`));
+    });
+  }
+
+  show(snapshot: Snapshot): void {
+    this.#snapshots = [snapshot, ...this.#snapshots].slice(0, snapshotsKept);
+    if (this.#listeners.count > 0) this.#listeners.send(this.#update(snapshot));
+  }
+
+  close(): Promise<void> {
+    this.#listeners.close();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  get #port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  #update(snapshot: Snapshot): LiveUpdate {
+    return { summary: renderSummary(this.#options.parts, snapshot.view), data: snapshot.data };
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('x-content-type-options', 'nosniff');
+    response.setHeader('cross-origin-resource-policy', 'same-origin');
+    response.setHeader('referrer-policy', 'no-referrer');
+    // A name that leads here is no reason to answer: a page elsewhere could have its own point to this machine.
+    if (![`127.0.0.1:${this.#port}`, `localhost:${this.#port}`].includes(request.headers.host ?? ''))
+      return end(response, 421);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405);
+    const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname === '/') return this.#page(response);
+    if (pathname === '/events') return this.#listen(response);
+    const script = /^\/report\/(page|search)-(\d{1,6})\.js$/.exec(pathname);
+    if (script !== null)
+      return this.#script(response, script[1] as 'page' | 'search', Number(script[2]) - 1, search.slice(1));
+    return this.#picture(pathname, response);
+  }
+
+  #page(response: ServerResponse): void {
+    const [snapshot] = this.#snapshots;
+    if (snapshot === undefined) return end(response, 503);
+    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, true);
+    const data = `<script type="application/json" id="page-data">${embedJson(snapshot.data)}</script>\n`;
+    response.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': policy,
+    });
+    response.end(top + data + bottom);
+  }
+
+  /** A page that comes back after a pause has missed updates: it gets the latest at once. */
+  #listen(response: ServerResponse): void {
+    this.#listeners.add(response);
+    const [snapshot] = this.#snapshots;
+    if (snapshot !== undefined) this.#listeners.send(this.#update(snapshot), [response]);
+  }
+
+  async #script(
+    response: ServerResponse,
+    kind: 'page' | 'search',
+    file: number,
+    version: string,
+  ): Promise<void> {
+    const snapshot = this.#snapshots.find((one) => one.version === version);
+    if (snapshot === undefined) return end(response, 404);
+    response.writeHead(200, {
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'no-store',
+    });
+    response.end(await snapshot.script(kind, file));
+  }
+
+  async #picture(pathname: string, response: ServerResponse): Promise<void> {
+    const { disk, folder } = this.#options;
+    const name = decoded(pathname);
+    const reference = /^\/references\/([0-9a-f]{16})$/.exec(name)?.[1];
+    const elsewhere = this.#snapshots.flatMap(({ references }) => references.get(reference ?? '') ?? [])[0];
+    if (elsewhere !== undefined) return serveFile(disk, elsewhere, response);
+    const inside = /^\/(images|thumbnails)\/([^/\\]+)$/.exec(name);
+    if (inside === null || inside[2] === '..') return end(response, 404);
+    return serveFile(disk, join(folder, inside[1] ?? '', inside[2] ?? ''), response);
+  }
+}
+
+function end(response: ServerResponse, status: number): void {
+  response.writeHead(status).end();
+}
+
+function decoded(pathname: string): string {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return '';
+  }
+}
