@@ -38,6 +38,8 @@ export class PicturePool {
   }
 
   private release(): void {
-    while (this.held.length > 0 && this.limit.pendingCount <= this.mostWaiting) this.held.shift()?.();
+    // Rows that are held back wait in the pool as well, and count for nothing here.
+    while (this.held.length > 0 && this.limit.pendingCount - this.held.length < this.mostWaiting)
+      this.held.shift()?.();
   }
 }

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
+import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
+import type { RowStatus } from '../../../../runners/batch/journal/rows/row-status.js';
+import type { Row } from '../../../../runners/batch/manifest/row.js';
+import { decideRow, type DecisionRules } from '../../../../runners/batch/run/decide-row.js';
+import { retryCodes } from '../../../../runners/batch/run/retry-codes.js';
+
+const row = (more: Partial<Row> = {}): Row => ({
+  ...{ id: 'a', row: 1, line: 1, kind: 'job', endpoint: 'echo', mode: 'async', hash: 'aaaaaaaa' },
+  ...{
+    request: { kind: 'job', input: {} },
+    cells: {},
+    columns: {},
+    columnUse: { kind: 'job', sent: [], own: [], misplaced: [] },
+  },
+  ...more,
+});
+
+const rules = (
+  words: string[] = ['download', 'deadline'],
+  more: Partial<DecisionRules> = {},
+): DecisionRules => ({
+  ...{ retry: retryCodes(words), changed: 'keep', mustHold: () => false },
+  ...more,
+});
+
+function state(status: RowStatus, hash = 'aaaaaaaa') {
+  const states = new RowStates();
+  states.set('a', { status, hash });
+  return states.get('a');
+}
+
+const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter(
+  (code) => failureCodes[code].scope === 'row',
+);
+
+describe('decideRow', () => {
+  it('sends a row that nobody knows, and one that was refused or given back', () => {
+    expect(decideRow(row(), undefined, rules())).toEqual({ what: 'send' });
+    expect(decideRow(row(), state('open'), rules())).toEqual({ what: 'send' });
+  });
+
+  it.each(['sent', 'accepted', 'replied'] as const)('leaves what is %s to the journal', (status) => {
+    expect(decideRow(row(), state(status), rules(['all']))).toEqual({ what: 'pending' });
+  });
+
+  it.each(rowCodes.filter((code) => code !== 'invalid-row'))('leaves %s alone unasked', (code) => {
+    expect(decideRow(row(), state(code), rules())).toMatchObject({ what: 'leave', status: code });
+  });
+
+  it.each(rowCodes.filter((code) => !['deadline', 'download'].includes(code)))(
+    'sends %s again when it is asked for',
+    (code) => {
+      expect(decideRow(row(), state(code), rules([code]))).toEqual({ what: 'send', reopen: 'retry' });
+    },
+  );
+
+  it.each(['deadline', 'download'] as const)('never sends %s again: it is polled or fetched', (code) => {
+    expect(decideRow(row(), state(code), rules(['all']))).toMatchObject({ what: 'leave' });
+  });
+
+  it('keeps a completed row, says whether it has changed, and redoes it on request', () => {
+    expect(decideRow(row(), state('completed'), rules(['all']))).toMatchObject({
+      what: 'leave',
+      changed: false,
+    });
+    const changed = state('completed', 'bbbbbbbb');
+    expect(decideRow(row(), changed, rules())).toMatchObject({ what: 'leave', changed: true });
+    expect(decideRow(row(), changed, rules([], { changed: 'redo' }))).toEqual({
+      what: 'send',
+      reopen: 'redo',
+    });
+    expect(decideRow(row(), state('completed'), rules([], { changed: 'redo' }))).toMatchObject({
+      what: 'leave',
+    });
+  });
+
+  it('checks an invalid row again without being asked', () => {
+    expect(decideRow(row(), state('invalid-row'), rules())).toEqual({ what: 'send', reopen: 'retry' });
+  });
+
+  it('collects a known job, and fetches a picture that is paid', () => {
+    expect(decideRow(row({ jobId: 'j1' }), undefined, rules())).toEqual({ what: 'collect', jobId: 'j1' });
+    const prior = { code: 'download', paid: 'yes', imageUrl: 'https://e.test/a.png' } as const;
+    expect(decideRow(row({ prior }), undefined, rules())).toEqual({
+      what: 'fetch',
+      imageUrl: prior.imageUrl,
+    });
+  });
+
+  it.each([
+    ['job-failed', 'no', [], 'send'],
+    ['unknown', 'maybe', [], 'hold'],
+    ['unknown', 'maybe', ['unknown'], 'send'],
+    ['expired', 'maybe', ['failed'], 'hold'],
+    ['expired', 'maybe', ['expired'], 'send'],
+    ['deadline', 'maybe', ['all'], 'hold'],
+    ['download', 'yes', ['all'], 'hold'],
+    ['output-mismatch', 'yes', ['failed'], 'hold'],
+  ] as const)('a failure read back: %s, paid %s, with --retry %j: %s', (code, paid, words, what) => {
+    expect(decideRow(row({ prior: { code, paid } }), undefined, rules([...words])).what).toBe(what);
+  });
+
+  it('holds what may have been bought by a record that is lost, unless it is told otherwise', () => {
+    const mustHold = (): boolean => true;
+    expect(decideRow(row(), undefined, rules([], { mustHold }))).toEqual({ what: 'hold', code: 'unknown' });
+    expect(decideRow(row(), undefined, rules(['unknown'], { mustHold }))).toEqual({ what: 'send' });
+    expect(decideRow(row(), state('job-failed'), rules(['failed'], { mustHold }))).toMatchObject({
+      what: 'leave',
+    });
+  });
+});
+
+describe('retryCodes', () => {
+  it('knows classes and codes', () => {
+    expect([...retryCodes(['failed'])]).toEqual(rowCodes.filter((code) => failureCodes[code].paid === 'no'));
+    expect([...retryCodes(['all'])]).toEqual(rowCodes);
+    expect([...retryCodes(['expired', 'unknown'])]).toEqual(['expired', 'unknown']);
+  });
+
+  it.each(['never', 'over-budget', ''])('refuses %j', (word) => {
+    expect(() => retryCodes([word])).toThrow(/no failure code/);
+  });
+});
