@@ -4,10 +4,11 @@ import type { StopOrder } from '../../../../runners/batch/run-batch.js';
 import { paperRun } from '../../../support/paper-run.js';
 
 it('leaves no row out of the files whose outcome was on its way when the run was told to end at once', async () => {
-  for (let call = 1; call <= 400; call++) {
+  for (let call = 1; call <= 600; call++) {
     const run = paperRun();
     run.service.behave = (row) => (row === 'b' ? 'fail' : 'complete');
-    run.manifest(['a', 'b', 'c'].map((id) => ({ id, endpoint: 'echo', input: { row: id } })));
+    const images = ['http://example.test/a.png'];
+    run.manifest(['a', 'b', 'c'].map((id) => ({ id, endpoint: 'image-edit', images, prompt: id })));
     const stop = new Subject<StopOrder>();
     const sync = run.disk.open.bind(run.disk);
     let calls = 0;
