@@ -14,7 +14,7 @@ function work() {
 }
 
 const turns = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  for (let turn = 0; turn < 300; turn++) await Promise.resolve();
 };
 
 describe('PicturePool', () => {
