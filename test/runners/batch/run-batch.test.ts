@@ -1,6 +1,9 @@
+import { tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBatch, runStages, type RunStages } from '../../../runners/batch/run-batch.js';
+import { fixed } from '../../../src/policy/fixed.js';
 import { startOtherServer, type OtherServer } from '../../support/other-server.js';
-import { runFolder, type RunFolder } from '../../support/run-folder.js';
+import { finished, runFolder, type RunFolder } from '../../support/run-folder.js';
 
 let server: OtherServer;
 let folder: RunFolder;
@@ -14,6 +17,7 @@ afterEach(async () => {
   folder.remove();
 });
 
+const none = () => Promise.resolve(undefined);
 const edit = (id: string, more: object = {}) => ({
   id,
   endpoint: 'image-edit',
@@ -71,7 +75,11 @@ describe('300 edits and 400 jobs of which some fail', () => {
         input: { row: `job-${index}` },
       })),
     ]);
-    const { exitCode, summary } = await folder.run(server, { concurrency: 16 });
+    const { exitCode, summary } = await folder.run(server, {
+      concurrency: 16,
+      schedule: fixed(10),
+      makeThumbnail: none,
+    });
 
     const results = folder.lines('results.jsonl');
     const failures = folder.lines('failures.jsonl') as { id: string; error: { code: string } }[];
@@ -105,3 +113,144 @@ function byRow<T>(lines: T[]): T[] {
   const rowOf = (line: T) => Number((line as { row: unknown }).row);
   return [...lines].sort((a, b) => rowOf(a) - rowOf(b));
 }
+
+describe('300 edits and 400 jobs of which some fail, none of them in doubt', () => {
+  it('exits with 1, and a second start has nothing to do', { timeout: 60_000 }, async () => {
+    server.behave = (row) =>
+      Number(row.split('-')[1]) % 20 === 3 ? (row.startsWith('job') ? 'fail' : 'reject') : 'complete';
+    const rows = [
+      ...Array.from({ length: 300 }, (_, index) => edit(`edit-${index}`)),
+      ...Array.from({ length: 400 }, (_, index) => ({
+        id: `job-${index}`,
+        endpoint: 'echo',
+        input: { row: `job-${index}` },
+      })),
+    ];
+    folder.manifest(rows);
+    const { exitCode, summary } = await folder.run(server, {
+      concurrency: 24,
+      schedule: fixed(10),
+      makeThumbnail: none,
+    });
+    expect(exitCode).toBe(1);
+    expect(summary.rows).toEqual({ total: 700, completed: 665, failed: 35, toDo: 0 });
+    expect(Math.round(summary.cost.reported * 1e6)).toBe(server.billed);
+    expect([...server.executions.values()].every((count) => count === 1)).toBe(true);
+    expect(server.mostInFlight).toBeLessThanOrEqual(24);
+    const sent = server.requests.length;
+    expect((await folder.run(server)).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(sent);
+  });
+});
+
+describe('the key', () => {
+  it('is sent to the service alone, and stands nowhere, though the service says it back in every way', async () => {
+    const said = `you sent Bearer ${server.key}, that is ${encodeURIComponent(server.key)}`;
+    server.behave = (row) => {
+      if (row === 'a') return { status: 400, body: { error: said, detail: said } };
+      if (row === 'b') return { status: 500, body: `<html>${said}</html>` };
+      if (row === 'c') return { output: { echo: said, deep: [{ key: server.key }], cost: 0 } };
+      if (row === 'd') return { status: 404, body: { message: said } };
+      return 'complete';
+    };
+    folder.manifest([
+      ...['a', 'b', 'c', 'd'].map((row) => ({
+        id: row,
+        endpoint: row === 'd' ? 'gone' : 'echo',
+        input: { row },
+      })),
+      edit('e'),
+      { id: 'f', route: `/${'f'}` },
+    ]);
+    const { events } = await folder.run(server, { schedule: fixed(10), makeThumbnail: none });
+    const told = JSON.stringify(events);
+    expect(told).toContain('[redacted]');
+    expect(told).not.toContain(server.key);
+    for (const [name, bytes] of folder.everything()) expect(bytes.includes(server.key), name).toBe(false);
+    const pictures = server.requests.filter(({ path }) => path.startsWith('/pictures/'));
+    expect(pictures.map(({ auth }) => auth)).toEqual([undefined]);
+  });
+
+  it('that is refused stops the run: nothing more is sent, exit 4', async () => {
+    folder.manifest(Array.from({ length: 200 }, (_, index) => edit(`edit-${index}`)));
+    const { exitCode, reason } = await folder.run(server, { apiKey: 'another-key-123', concurrency: 4 });
+    expect(exitCode).toBe(4);
+    expect(reason).toContain('key');
+    expect(server.requests.length).toBeLessThanOrEqual(4);
+    expect(server.executions.size).toBe(0);
+  });
+});
+
+describe('what a service may do on the way', () => {
+  it('/runsync that gives up waiting is gone on with by polling', async () => {
+    server.behave = () => 'give-up-waiting';
+    folder.manifest([edit('a')]);
+    expect((await folder.run(server, { schedule: fixed(10), makeThumbnail: none })).exitCode).toBe(0);
+    expect(server.executions.get('a')).toBe(1);
+    expect(folder.lines('results.jsonl')).toMatchObject([{ attempts: 1, image: { path: 'images/a.png' } }]);
+  });
+
+  it('ids that differ in case, and ids that are no file names, each have a picture of their own', async () => {
+    const ids = ['Mug', 'mug', 'MUG', '../up', 'con', 'x'.repeat(200), '🖼️'];
+    folder.manifest(ids.map((id) => edit(id)));
+    expect((await folder.run(server, { makeThumbnail: none })).exitCode).toBe(0);
+    const paths = folder.lines('results.jsonl').map(({ image }) => (image as { path: string }).path);
+    expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(ids.length);
+    expect(paths.every((path) => /^images\/[\w.~-]+\.png$/.test(path))).toBe(true);
+  });
+});
+
+describe('the stages of a run', () => {
+  it('can be replaced', async () => {
+    folder.manifest([edit('a'), edit('b')]);
+    const seen: string[] = [];
+    const stages: RunStages = {
+      ...runStages,
+      savePictures: (run) => (rows) =>
+        rows.pipe(
+          tap(({ row }) => seen.push(row.id)),
+          runStages.savePictures(run),
+        ),
+    };
+    const options = {
+      manifest: { path: folder.manifest([edit('a'), edit('b')]) },
+      out: folder.out,
+      makeThumbnail: none,
+    };
+    const run = runBatch({ ...options, baseUrl: server.baseUrl, apiKey: server.key }, stages);
+    expect((await finished(run)).exitCode).toBe(0);
+    expect(seen.sort()).toEqual(['a', 'b']);
+  });
+
+  it('one run, however many listen; who comes late is told the end', async () => {
+    const path = folder.manifest([edit('a')]);
+    const run = runBatch({
+      manifest: { path },
+      out: folder.out,
+      baseUrl: server.baseUrl,
+      apiKey: server.key,
+      makeThumbnail: none,
+    });
+    const both = await Promise.all([finished(run), finished(run)]);
+    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect((await finished(run)).exitCode).toBe(0);
+    expect(server.executions.get('a')).toBe(1);
+  });
+
+  it('when the last one leaves, it stops gracefully', async () => {
+    const path = folder.manifest(Array.from({ length: 50 }, (_, index) => edit(`edit-${index}`)));
+    const options = {
+      manifest: { path },
+      out: folder.out,
+      baseUrl: server.baseUrl,
+      apiKey: server.key,
+      makeThumbnail: none,
+    };
+    for await (const event of runBatch({ ...options, concurrency: 2 })) if (event.type === 'ended') break;
+    let end = await folder.run(server, { makeThumbnail: none });
+    while (end.exitCode === 75) end = await folder.run(server, { makeThumbnail: none });
+    expect(end.exitCode).toBe(0);
+    expect(server.executions.size).toBe(50);
+    expect([...server.executions.values()].every((count) => count === 1)).toBe(true);
+  });
+});
