@@ -25,7 +25,6 @@ describe('parseOptions', () => {
       runsyncTimeout: 60_000,
       timeout: 3_600_000,
       retries: 4,
-      pollCost: 190,
       onUnknown: 'hold',
       yes: false,
       repair: false,
