@@ -1,0 +1,145 @@
+import { Agent } from 'node:http';
+import got from 'got';
+import { lastValueFrom, map, of, timer } from 'rxjs';
+import runpodSdk from 'runpod-sdk';
+import { createClient, pullJobs, type PollSchedule } from '../../../src/index.js';
+import { createGotTransport } from '../../../src/transport/got-transport.js';
+import type { Transport, WireRequest } from '../../../src/transport/transport.js';
+import { createUndiciTransport } from '../../../src/undici.js';
+import { cpuOf, figure, ratios, type Figure } from '../figure.js';
+import { startService } from '../service/start-service.js';
+
+const inFlight = 10;
+const perRound = 300;
+/** Rounds that are not counted: until then the compiler is what is measured. */
+const warmUp = 6;
+const key = 'a-key-for-the-bench';
+const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+const body = JSON.stringify({ input: { prompt: 'make it blue' } });
+
+/** CPU of a request and of a job, over got, over undici and by runpod-sdk, each round interleaved with its baseline. */
+export async function clientCpu(rounds: number): Promise<Figure[]> {
+  const service = await startService();
+  const url = `${service.baseUrl}/v2/bench`;
+  const bare = bareGot();
+  const sdk = sdkEndpoint(service.baseUrl);
+  const transports = { got: createGotTransport(), undici: createUndiciTransport() };
+  const ways = {
+    bare: () => bare.post(`${url}/run`, { headers, body }),
+    got: () => lastValueFrom(transports.got(requestTo(`${url}/run`))),
+    undici: () => lastValueFrom(transports.undici(requestTo(`${url}/run`))),
+    bareJob: async () => {
+      const { id } = JSON.parse((await bare.post(`${url}/run`, { headers, body })).body) as { id: string };
+      JSON.parse((await bare(`${url}/status/${id}`, { headers })).body);
+    },
+    sdkJob: async () => {
+      const { id } = await sdk.run({ input: { prompt: 'make it blue' } });
+      await sdk.status(id);
+    },
+  };
+  const jobs = {
+    gotJob: jobsOver(transports.got, service.baseUrl),
+    undiciJob: jobsOver(transports.undici, service.baseUrl),
+  };
+  const spent: Record<string, number[]> = {};
+  for (let round = -warmUp; round < rounds; round += 1) {
+    for (const [name, way] of Object.entries(ways)) note(name, round, await cpuOf(() => manyOf(way)));
+    for (const [name, way] of Object.entries(jobs)) note(name, round, await cpuOf(way));
+  }
+  service.close();
+  return figuresOf(spent);
+
+  function note(name: string, round: number, us: number): void {
+    if (round >= 0) (spent[name] ??= []).push(us / perRound / 1_000);
+  }
+}
+
+function figuresOf(spent: Record<string, number[]>): Figure[] {
+  const of = (name: string) => spent[name] ?? [];
+  const ms = (what: string, name: string, more = {}) => figure(what, 'ms CPU', of(name), more);
+  const times = (what: string, one: string, other: string, atMost: number) =>
+    figure(what, '×', ratios(of(one), of(other)), { limit: { atMost } });
+  return [
+    ms('a request, bare got', 'bare'),
+    ms('a request, got transport', 'got'),
+    times('got transport against bare got', 'got', 'bare', 1.15),
+    ms('a request, undici transport', 'undici', { limit: { atMost: 0.1 } }),
+    ms('a job (run and one poll), bare got', 'bareJob'),
+    ms('a job, millrace over got', 'gotJob'),
+    times('job over got against the bare loop', 'gotJob', 'bareJob', 1.3),
+    ms('a job, millrace over undici', 'undiciJob'),
+    ms('a job, runpod-sdk', 'sdkJob'),
+    times('job over got against runpod-sdk', 'gotJob', 'sdkJob', 1),
+  ];
+}
+
+function bareGot() {
+  const agent = { http: new Agent({ keepAlive: true }) };
+  return got.extend({ agent, retry: { limit: 0 }, followRedirect: false, throwHttpErrors: false });
+}
+
+function sdkEndpoint(baseUrl: string) {
+  const endpoint = runpodSdk(key, { baseUrl: `${baseUrl}/v2` }).endpoint('bench');
+  if (endpoint === null) throw new Error('runpod-sdk took no endpoint');
+  return endpoint;
+}
+
+function requestTo(url: string): WireRequest {
+  const ms = 60_000;
+  const phases = { lookupMs: ms, connectMs: ms, secureConnectMs: ms, sendMs: ms, responseMs: ms };
+  return {
+    method: 'POST',
+    url,
+    headers,
+    body,
+    paid: true,
+    timeouts: { ...phases, readMs: ms, requestMs: ms },
+  };
+}
+
+async function manyOf(way: () => Promise<unknown>): Promise<void> {
+  let left = perRound;
+  const worker = async () => {
+    while (left-- > 0) await way();
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+}
+
+/** Asks at once, as the bare loop does. */
+export const atOnce: PollSchedule = { pollTimes: () => of(undefined), observe: () => undefined };
+
+function jobsOver(transport: Transport, baseUrl: string): () => Promise<unknown> {
+  const endpoint = createClient({ apiKey: key, baseUrl, transport }).queue<string>('bench', { poll: atOnce });
+  const rows = Array.from({ length: perRound }, (_, n) => n);
+  const input = { prompt: 'make it blue' };
+  return () => lastValueFrom(pullJobs(rows, () => endpoint.run(input), { concurrency: inFlight }));
+}
+
+/** 500 jobs of 0–50 ms in flight over undici: jobs a second, and CPU a job. */
+export async function throughput(rounds: number): Promise<Figure[]> {
+  const service = await startService({ longestMs: 50 });
+  const transport = createUndiciTransport();
+  const again: PollSchedule = {
+    pollTimes: () => timer(50, 10).pipe(map(() => undefined)),
+    observe: () => undefined,
+  };
+  const client = createClient({ apiKey: key, baseUrl: service.baseUrl, transport });
+  const endpoint = client.queue<string>('bench', { poll: again });
+  const jobs = 4_000;
+  const perSecond: number[] = [];
+  const cpu: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const begin = performance.now();
+    const rows = Array.from({ length: jobs }, (_, n) => n);
+    const run = () => lastValueFrom(pullJobs(rows, () => endpoint.run({}), { concurrency: 500 }));
+    cpu.push((await cpuOf(run)) / jobs / 1_000);
+    perSecond.push((jobs * 1_000) / (performance.now() - begin));
+  }
+  service.close();
+  return [
+    figure('jobs of 0–50 ms, 500 in flight, over undici', 'jobs/s', perSecond, {
+      note: 'wall time; wanted: 5000',
+    }),
+    figure('the same: CPU a job', 'ms CPU', cpu),
+  ];
+}

@@ -1,0 +1,89 @@
+import { childrenCpuMs, measureCommand } from '../measure-command.js';
+import { figure, ratios, type Figure } from '../figure.js';
+import { startService } from '../service/start-service.js';
+
+const main = 'dist/runners/cli/main.js';
+const env = { MILLRACE_API_KEY: 'a-key-for-the-bench' };
+
+/** How soon the command line is there, against node alone. CPU of the processes, so that other work does not count. */
+export async function startUp(tenRows: string, rounds: number): Promise<Figure[]> {
+  const calls = {
+    node: ['-e', '0'],
+    help: [main, '--help'],
+    plan: [main, 'plan', tenRows, '--endpoint', 'edit'],
+  };
+  const spent: Record<keyof typeof calls, number[]> = { node: [], help: [], plan: [] };
+  for (let round = -1; round < rounds; round += 1)
+    for (const name of ['node', 'help', 'plan'] as const) {
+      const before = childrenCpuMs();
+      for (let n = 0; n < 3; n += 1) await measureCommand(calls[name], env, false);
+      if (round >= 0) spent[name].push((childrenCpuMs() - before) / 3);
+    }
+  return [
+    figure('node -e 0', 'ms CPU', spent.node),
+    figure('millrace --help against it', '×', ratios(spent.help, spent.node), { limit: { atMost: 2 } }),
+    figure('plan of ten rows against it', '×', ratios(spent.plan, spent.node), { limit: { atMost: 3 } }),
+  ];
+}
+
+/** Peak memory (VmHWM) of plan, and what a row of it takes. */
+export async function planMemory(file: string, rows: number): Promise<Figure[]> {
+  const args = [main, 'plan', file, '--endpoint', 'edit', '--quiet'];
+  const usual = await measureCommand(args, env);
+  const narrow = await measureCommand(['--max-old-space-size=64', ...args], env);
+  return [
+    figure(`plan of ${rows} rows: peak memory`, 'MB', [usual.peakMb], { limit: { atMost: 120 } }),
+    figure(`the same under --max-old-space-size=64: exit code`, '', [narrow.code ?? 99], {
+      limit: { atMost: 0 },
+    }),
+  ];
+}
+
+/** Peak memory and CPU of run against a service that answers at once, and of a second start that finds all done. */
+export async function runMemory(file: string, rows: number, out: string): Promise<Figure[]> {
+  const service = await startService();
+  const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet', '--out', out];
+  const first = await measureCommand([...args, '--concurrency', '50'], env);
+  const again = await measureCommand(args, env);
+  const narrow = ['--max-old-space-size=64', ...args.slice(0, -1), `${out}-narrow`, '--concurrency', '50'];
+  const { code } = await measureCommand(narrow, env);
+  service.close();
+  if (first.code !== 0) throw new Error(`the run ended with ${String(first.code)}: ${first.stderr}`);
+  return [
+    figure(`run of ${rows} jobs, 50 in flight: peak memory`, 'MB', [first.peakMb], {
+      limit: { atMost: 150 },
+    }),
+    figure('the same: CPU a row', 'ms CPU', [first.cpuMs / rows]),
+    figure('the same under --max-old-space-size=64: exit code', '', [code ?? 99], { limit: { atMost: 0 } }),
+    figure(`a second start over ${rows} settled rows: peak memory`, 'MB', [again.peakMb], {
+      limit: { atMost: 150 },
+    }),
+    figure('the same: CPU', 'ms CPU', [again.cpuMs]),
+  ];
+}
+
+/** Runs against a service that takes so many requests a second: told the rate, and not. */
+export async function rates(file: string, out: string): Promise<Figure[]> {
+  const perSecond = 150;
+  const figures: Figure[] = [];
+  for (const [name, more, share, refused] of [
+    ['told the rate', ['--rate', String(perSecond)], 0.9, 0.02],
+    ['finding it out', [], 0.75, 0.05],
+  ] as const) {
+    const service = await startService({ perSecond });
+    const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet'];
+    await measureCommand([...args, '--out', `${out}-${share}`, ...more], env);
+    const counts = await service.counts();
+    service.close();
+    const seconds = (counts.lastAt - counts.firstAt) / 1_000;
+    const reached = counts.answered / seconds / perSecond;
+    const ofAll = counts.refused / (counts.answered + counts.refused);
+    figures.push(
+      figure(`${perSecond} requests/s, ${name}: share reached`, '', [reached], { limit: { atLeast: share } }),
+      figure(`${perSecond} requests/s, ${name}: answers that are 429`, '', [ofAll], {
+        limit: { atMost: refused },
+      }),
+    );
+  }
+  return figures;
+}

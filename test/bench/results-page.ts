@@ -1,0 +1,39 @@
+import { isReached, type Figure } from './figure.js';
+
+export interface Results {
+  readonly date: string;
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly load?: number | undefined;
+    readonly node: string;
+  };
+  readonly figures: readonly Figure[];
+}
+
+/** The figures as a page. */
+export function resultsPage({ date, machine, figures }: Results): string {
+  const { cpu, cores, load = 0, node } = machine;
+  return `# What millrace itself takes
+
+Measured on ${date.slice(0, 10)}: ${cores} × ${cpu}, Node ${node}, load ${load.toFixed(1)}. Written by \`npm run bench\`; \`npm run bench:check\` asserts the wanted
+figures. CPU is that of the client's process; the service is another one. A ratio is that of two rounds that follow
+each other. \`npm run bench -- --rows 100000 --plan-rows 1000000\` measures large runs. Polling: \`npm run bench:polling\`.
+
+| | median | lowest – highest | wanted | reached |
+|---|---|---|---|---|
+${figures.map(line).join('\n')}
+`;
+}
+
+function line(figure: Figure): string {
+  const { what, unit, median, low, high, limit, note } = figure;
+  const wanted =
+    limit === undefined ? (note ?? '') : 'atMost' in limit ? `≤ ${limit.atMost}` : `≥ ${limit.atLeast}`;
+  const reached = limit === undefined ? '' : isReached(figure) ? 'yes' : 'no';
+  return `| ${what} | ${shown(median)} ${unit} | ${shown(low)} – ${shown(high)} | ${wanted} | ${reached} |`;
+}
+
+function shown(value: number): string {
+  return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
+}
