@@ -1,0 +1,69 @@
+import { countOf, formatPrice, formatSum } from '../words/amounts.js';
+import type { Charge } from './read-charges.js';
+import type { Purchase } from './read-purchases.js';
+import type { Reconciliation } from './reconcile.js';
+
+/** What came of it, line by line, for people. Ids stand as they are: whoever prints them makes them safe for a terminal. */
+export function describeReconciliation(found: Reconciliation): string[] {
+  const { totals, matched, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
+  return [
+    `The run booked ${formatSum(totals.booked)}${totals.inDoubt > 0 ? ` and holds ${formatSum(totals.inDoubt)} in doubt` : ''}; the statement charges ${formatSum(totals.charged)} for it.`,
+    `${countOf(matched, 'purchase')} ${matched === 1 ? 'stands' : 'stand'} in both at the same price.`,
+    ...section(
+      'charged at another price',
+      differing,
+      ({ purchase, charge }) =>
+        `${nameOf(purchase)}: booked ${formatPrice(purchase.cost)}, charged ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
+    ),
+    ...section(
+      'booked and not charged',
+      onlyInRun,
+      (purchase) =>
+        `${nameOf(purchase)}: ${formatPrice(purchase.cost)}, ${purchase.source}, job ${purchase.jobId === '' ? 'unknown' : purchase.jobId}`,
+    ),
+    ...section(
+      'charged and not booked',
+      onlyInStatement,
+      (charge) => `job ${charge.jobId}: ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
+    ),
+    ...section(
+      'held, because nobody knows whether it was bought',
+      held,
+      ({ purchase, charges }) => `${nameOf(purchase)}: ${suspicion(charges)}`,
+    ),
+    ...(elsewhere.count > 0
+      ? [
+          `${countOf(elsewhere.count, 'charge')} of other times, ${formatSum(elsewhere.amount)}, were left aside.`,
+        ]
+      : []),
+    ...(found.isEven ? ['The books are even.'] : []),
+  ];
+}
+
+function section<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {
+  return items.length === 0
+    ? []
+    : [`${countOf(items.length, 'purchase')} ${title}:`, ...items.map((item) => `  ${line(item)}`)];
+}
+
+function suspicion(charges: readonly Charge[]): string {
+  const [first, second] = charges;
+  if (first === undefined)
+    return 'no charge looks like it; it was most likely not bought (settle it with --not-sent)';
+  if (second === undefined)
+    return `most likely job ${first.jobId}, ${placeOf(first)} (settle it with --job ${first.jobId})`;
+  return `one of ${countOf(charges.length, 'charge')}: ${charges
+    .slice(0, 5)
+    .map(({ jobId }) => jobId)
+    .join(', ')}`;
+}
+
+function nameOf({ id, row }: Purchase): string {
+  return `${id} (row ${row})`;
+}
+
+function placeOf({ lines }: Charge): string {
+  return lines.length === 1
+    ? `row ${lines[0] ?? 0} of the statement`
+    : `rows ${lines.join(', ')} of the statement`;
+}

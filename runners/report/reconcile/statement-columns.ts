@@ -1,0 +1,70 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+
+/** Which column of a billing export says what; a name left out is looked for among usual ones. */
+export interface StatementColumns {
+  /** The id of the job or request. */
+  readonly job?: string;
+  /** What was charged, in USD. */
+  readonly amount?: string;
+  /** When. Without such a column, charges of other times cannot be told from those of the run. */
+  readonly time?: string;
+}
+
+const usual = {
+  job: ['jobid', 'requestid', 'id', 'job', 'request', 'reference'],
+  amount: ['cost', 'amount', 'charge', 'charged', 'total', 'price', 'usd', 'costusd', 'amountusd'],
+  time: [
+    'time',
+    'timestamp',
+    'date',
+    'datetime',
+    'createdat',
+    'settledat',
+    'completedat',
+    'startedat',
+    'usagetime',
+  ],
+} as const;
+
+export interface FoundColumns {
+  readonly job: string;
+  readonly amount: string;
+  readonly time: string | undefined;
+}
+
+/**
+ * @param present The names of the export's first line.
+ * @throws {MillraceError} `statement` where a column is missing: it names those that are there
+ */
+export function statementColumns(present: readonly string[], told: StatementColumns): FoundColumns {
+  const find = (meaning: keyof typeof usual): string | undefined => {
+    const name = told[meaning];
+    if (name === undefined)
+      return usual[meaning].flatMap((one) => present.find((column) => plain(column) === one) ?? [])[0];
+    const found =
+      present.find((column) => column === name) ?? present.find((column) => plain(column) === plain(name));
+    if (found === undefined)
+      throw new MillraceError(
+        'statement',
+        `the statement has no column "${name}"; it has ${listOf(present)}`,
+      );
+    return found;
+  };
+  const need = (meaning: 'job' | 'amount', what: string): string => {
+    const found = find(meaning);
+    if (found !== undefined) return found;
+    throw new MillraceError(
+      'statement',
+      `no column of the statement is known to hold ${what}; say which of ${listOf(present)} does`,
+    );
+  };
+  return { job: need('job', 'the job id'), amount: need('amount', 'the amount'), time: find('time') };
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '');
+}
+
+function listOf(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
