@@ -15,7 +15,7 @@ import { resultsPage } from './results-page.js';
 const options = {
   rows: { type: 'string', default: '5000' },
   'plan-rows': { type: 'string', default: '100000' },
-  rounds: { type: 'string', default: '5' },
+  rounds: { type: 'string', default: '3' },
 } as const;
 const { values } = parseArgs({ options });
 const rows = Number(values.rows);
