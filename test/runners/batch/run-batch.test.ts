@@ -160,7 +160,7 @@ describe('the key', () => {
         input: { row },
       })),
       edit('e'),
-      { id: 'f', route: `/${'f'}` },
+      { id: 'f', route: `/f` },
     ]);
     const { events } = await folder.run(server, { schedule: fixed(10), makeThumbnail: none });
     const told = JSON.stringify(events);
