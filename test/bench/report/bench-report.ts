@@ -5,34 +5,20 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeReport } from '../../../runners/report/write-report.js';
 import { launchBrowser } from '../../support/browser.js';
 import { makeRun } from '../../support/make-run.js';
-import { pageParts } from '../../support/page-parts.js';
 
-const [, script = '', first = '100000', given] = process.argv;
-if (first === 'write') await write(given ?? '');
-else await bench(Number(first));
+await bench(Number(process.argv[2] ?? 100_000));
 
 async function bench(rows: number): Promise<void> {
   const parent = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   const folder = join(parent, 'edits.out');
   await makeRun({ folder, rows, pictures: false });
-  const arguments_ = ['.config/run-ts.mjs', script, 'write', folder];
-  const written = JSON.parse(execFileSync(process.execPath, arguments_, { encoding: 'utf8' })) as object;
+  const call = ['.config/run-ts.mjs', 'test/bench/report/write-report-of.ts', folder];
+  const written = JSON.parse(execFileSync(process.execPath, call, { encoding: 'utf8' })) as object;
   const page = { pageKb: Math.round((await stat(join(folder, 'report.html'))).size / 1024) };
   console.log({ rows, ...written, ...page, ...(await open(folder)) });
   await rm(parent, { recursive: true });
-}
-
-async function write(folder: string): Promise<void> {
-  const parts = await pageParts();
-  const begin = performance.now();
-  await writeReport(folder, { parts });
-  const writeMs = Math.round(performance.now() - begin);
-  process.stdout.write(
-    JSON.stringify({ writeMs, peakMb: Math.round(process.resourceUsage().maxRSS / 1024) }),
-  );
 }
 
 async function open(folder: string): Promise<{ openMs: number; searchMs: number }> {

@@ -24,7 +24,9 @@ const toGallery = (page: Page) => page.locator('.gallery').evaluate('(gallery) =
 
 await take('figures-light', { ...desktop, colorScheme: 'light' }, async () => undefined);
 await take('gallery-light', { ...desktop, colorScheme: 'light' }, async (page) => {
-  for (const key of ['j', 'j', 'x', 'j', 'j', 'j', 'j', 'j', 'x', 'j']) await page.keyboard.press(key);
+  for (const key of ['j', 'j', 'x', 'j', 'j', 'j', 'j', 'j', 'x', 'k', 'k', 'k', 'k'])
+    await page.keyboard.press(key);
+  await page.locator('.frame.current .result:focus').waitFor();
   await toGallery(page);
 });
 await take('large-dark', { ...desktop, colorScheme: 'dark' }, async (page) => {

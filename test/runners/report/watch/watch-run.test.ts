@@ -1,5 +1,6 @@
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { get, request } from 'node:http';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +11,7 @@ import { pageParts } from '../../../support/page-parts.js';
 import { openWorkplace, type Workplace } from '../../../support/workplace.js';
 
 const parts = await pageParts();
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -76,6 +78,11 @@ describe('the live page', () => {
       await page.evaluate(`document.activeElement.closest('.frame').querySelector('.number').textContent`),
     ).toBe('4');
     expect(complaints).toEqual([]);
+    await page.evaluate(axe);
+    const found = await page.evaluate<string[]>(
+      `axe.run(document).then((result) => result.violations.map(({ id }) => id))`,
+    );
+    expect(found).toEqual([]);
     await page.context().close();
   });
 
