@@ -131,7 +131,7 @@ class Survey {
     if (status === 'deadline' && goesOn(status, row.id, this.options)) this.count.toPoll++;
     else if (status === 'download' && goesOn(status, row.id, this.options)) this.count.toDownload++;
     else this.count.ended++;
-    if (!changed) return;
+    if (!changed()) return;
     if (status !== 'completed') this.count.changedFailures++;
     else {
       this.count.changed++;

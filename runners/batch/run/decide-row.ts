@@ -12,8 +12,13 @@ export type Decision =
   | { readonly what: 'fetch'; readonly imageUrl: string; readonly reopen?: 'retry' }
   /** It may have been bought: it fails, and a person decides. */
   | { readonly what: 'hold'; readonly code: FailureCode }
-  /** It has ended, and stays so. `changed`: its content is not what was sent. */
-  | { readonly what: 'leave'; readonly changed: boolean; readonly status: 'completed' | FailureCode }
+  /** It has ended, and stays so. */
+  | {
+      readonly what: 'leave';
+      readonly status: 'completed' | FailureCode;
+      /** Whether its content is not what was sent; worked out when it is asked for. */
+      readonly changed: () => boolean;
+    }
   /** Its purchase goes on from the journal. */
   | { readonly what: 'pending' };
 
@@ -49,10 +54,10 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Decision
       return again(row, status, rules);
     case 'deadline':
     case 'download':
-      return { what: 'leave', status, changed: state?.sameContent(row.hash) === false };
+      return { what: 'leave', status, changed: () => hasChanged(row, state) };
     default:
       if (rules.retry.has(status)) return again(row, status, rules);
-      return { what: 'leave', status, changed: state?.sameContent(row.hash) === false };
+      return { what: 'leave', status, changed: () => hasChanged(row, state) };
   }
 }
 
@@ -72,11 +77,15 @@ function again(row: Row, status: FailureCode, rules: DecisionRules): Decision {
   const decision = begin(row, rules);
   if (decision.what === 'send' || decision.what === 'collect' || decision.what === 'fetch')
     return { ...decision, reopen: 'retry' };
-  return { what: 'leave', status, changed: false };
+  return { what: 'leave', status, changed: () => false };
 }
 
 function afterCompletion(row: Row, state: RowState | undefined, rules: DecisionRules): Decision {
-  const changed = state?.sameContent(row.hash) === false;
-  const isRedone = changed && rules.changed === 'redo' && row.jobId === undefined;
-  return isRedone ? { what: 'send', reopen: 'redo' } : { what: 'leave', status: 'completed', changed };
+  const isRedone = rules.changed === 'redo' && row.jobId === undefined && hasChanged(row, state);
+  if (isRedone) return { what: 'send', reopen: 'redo' };
+  return { what: 'leave', status: 'completed', changed: () => hasChanged(row, state) };
+}
+
+function hasChanged(row: Row, state: RowState | undefined): boolean {
+  return state?.sameContent(row.hash) === false;
 }

@@ -26,7 +26,13 @@ async function* allTasks(run: Run): AsyncGenerator<Task, void, void> {
   yield* retakenTasks(run, 'deadline');
   yield* pendingTasks(run, ['replied']);
   yield* retakenTasks(run, 'download');
-  yield* manifestTasks(run);
+  if (hasManifestTasks(run)) yield* manifestTasks(run);
+}
+
+/** A manifest whose rows have all ended is not read another time. */
+function hasManifestTasks({ ahead, pending }: Run): boolean {
+  const { toSend, toPoll, toDownload, toHold, invalid } = ahead;
+  return toSend + toPoll + toDownload + toHold + invalid + pending.size > 0;
 }
 
 function* pendingTasks(run: Run, statuses: readonly PendingRow['status'][]): Generator<Task> {
@@ -63,7 +69,8 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal } = run;
   const { recovered } = journal.journal;
   const { rows } = recovered;
-  const rules = rulesOf(options, recovered);
+  // What is redone has been taken up by now: no content is compared again.
+  const rules = rulesOf({ ...options, changed: 'keep' }, recovered);
   const select = new SelectRows(options);
   for await (const item of readRows(options.disk, options.manifest)) {
     if (!item.valid) {

@@ -3,7 +3,7 @@ import { failureCodes, type FailureCode } from '../../../../src/contract/failure
 import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
 import type { RowStatus } from '../../../../runners/batch/journal/rows/row-status.js';
 import type { Row } from '../../../../runners/batch/manifest/row.js';
-import { decideRow, type DecisionRules } from '../../../../runners/batch/run/decide-row.js';
+import { decideRow, type Decision, type DecisionRules } from '../../../../runners/batch/run/decide-row.js';
 import { retryCodes } from '../../../../runners/batch/run/retry-codes.js';
 
 const row = (more: Partial<Row> = {}): Row => ({
@@ -29,6 +29,10 @@ function state(status: RowStatus, hash = 'aaaaaaaa') {
   const states = new RowStates();
   states.set('a', { status, hash });
   return states.get('a');
+}
+
+function hasChanged(decision: Decision): boolean | undefined {
+  return decision.what === 'leave' ? decision.changed() : undefined;
 }
 
 const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter(
@@ -61,12 +65,9 @@ describe('decideRow', () => {
   });
 
   it('keeps a completed row, says whether it has changed, and redoes it on request', () => {
-    expect(decideRow(row(), state('completed'), rules(['all']))).toMatchObject({
-      what: 'leave',
-      changed: false,
-    });
+    expect(hasChanged(decideRow(row(), state('completed'), rules(['all'])))).toBe(false);
     const changed = state('completed', 'bbbbbbbb');
-    expect(decideRow(row(), changed, rules())).toMatchObject({ what: 'leave', changed: true });
+    expect(hasChanged(decideRow(row(), changed, rules()))).toBe(true);
     expect(decideRow(row(), changed, rules([], { changed: 'redo' }))).toEqual({
       what: 'send',
       reopen: 'redo',
