@@ -1,19 +1,37 @@
 export { runBatch, runStages, type RunBatchOptions, type RunStages, type StopOrder } from './run-batch.js';
-export type { Ahead } from './run/ahead.js';
 export type { RunEvent, WarningCode } from './run/run-event.js';
 export type { RunStream } from './run/run-stream.js';
+export type { Ahead } from './run/ahead.js';
+export type { Summary } from './sinks/summary.js';
+
+export { readManifest } from './manifest/read-manifest.js';
+export type { ManifestSettings, ResolveImage } from './manifest/manifest-settings.js';
+export type { InvalidRow, ManifestItem, Row } from './manifest/row.js';
+export { planManifest, type Plan } from './manifest/plan-manifest.js';
+
 export { takeRows } from './run/take-rows.js';
 export { buyRows } from './run/buy-rows.js';
+export { withinLedger } from './run/within-ledger.js';
+export { journalled } from './run/journalled.js';
 export { savePictures } from './run/save-pictures.js';
-export { settleRow, type Settlement } from './settle-row.js';
-export { refetch, type RefetchOptions } from './refetch.js';
+export { endRow, type Ending } from './run/end-row.js';
+export type { Run } from './run/run.js';
+export type { RowRun } from './run/row-run.js';
+export type { RowFacts, Task } from './run/task.js';
+export type { SettledRow } from './run/settled-row.js';
+
+export { openJournal, type OpenJournalOptions } from './journal/open-journal.js';
+export type { Journal, Recovered } from './journal/journal.js';
+export type { JournalRecord, RunIdentity } from './journal/record.js';
+export { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.js';
+export type { DayLedger } from './ledger/day-ledger.js';
 export { createPriceBook, type PriceBook, type PriceTable } from './ledger/price-book.js';
 export { toPriceList, type PriceFile, type PriceList } from './ledger/price-list.js';
 export { readPriceFile } from './ledger/read-price-file.js';
-export type { DayLedger } from './ledger/day-ledger.js';
+export type { Disk, DiskFile } from './disk/disk.js';
+export { nodeDisk } from './disk/node-disk.js';
+
+export { settleRow, type Settlement } from './settle-row.js';
+export { refetch, type RefetchOptions } from './refetch.js';
 export { readStatus, type RunStatus } from './read-status.js';
 export type { FolderOptions } from './run/open-folder.js';
-export type { Summary } from './sinks/summary.js';
-export type { Run } from './run/run.js';
-export type { SettledRow } from './run/settled-row.js';
-export type { Task } from './run/task.js';

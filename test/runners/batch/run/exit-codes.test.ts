@@ -274,6 +274,39 @@ describe('exit 74', () => {
     },
   );
 
+  it.each([
+    ['inline', 'in the reply itself'],
+    ['complete', 'at its URL'],
+  ] as const)(
+    'no room for a picture %s: it is paid, kept, and saved by the next start',
+    async (behaviour) => {
+      const run = paperRun();
+      run.service.behave = () => behaviour;
+      run.manifest([edit('a'), edit('b'), edit('c')]);
+      const manifest = run.disk.peek('/work/manifest.jsonl') ?? '';
+      run.disk = new ForgetfulDisk({
+        faults: [{ code: 'ENOSPC', call: 'write', path: '.part', lasting: true }],
+      });
+      run.disk.plant('/work/manifest.jsonl', manifest);
+      const end = await run.start({ concurrency: 1 });
+      expect(end.exitCode).toBe(74);
+      expect(end.reason).toContain('images/');
+      expect(run.lines('results.jsonl')).toEqual([]);
+      run.disk.heal();
+      const again = await run.start({ concurrency: 1 });
+      expect(again).toMatchObject({ exitCode: 0, summary: { cost: { reported: 0.2625, unknown: 0 } } });
+      expect(run.service.posts).toEqual(['a', 'b', 'c']);
+      const paths = run.lines('results.jsonl').map(({ image }) => (image as { path: string }).path);
+      expect(paths.sort()).toEqual(['images/a.png', 'images/b.png', 'images/c.png']);
+      expect(run.text('results.jsonl')).not.toContain('base64');
+      expect(run.costs().map(({ id, cost }) => [id, cost])).toEqual([
+        ['a', '0.0875'],
+        ['b', '0.0875'],
+        ['c', '0.0875'],
+      ]);
+    },
+  );
+
   it('a folder of pictures that is a link', async () => {
     const run = paperRun();
     run.manifest([edit('a')]);

@@ -305,3 +305,22 @@ describe('rows whose request was out when the run died', () => {
     expect(run.service.posts).toEqual(['a', 'a', 'c']);
   });
 });
+
+describe('summary.json', () => {
+  it('is written every few seconds while the run goes', async () => {
+    const run = paperRun();
+    run.manifest(Array.from({ length: 60 }, (_, index) => job(`j${index}`)));
+    const begin = run.scheduler.now();
+    await killedAt(run, () => run.scheduler.now() > begin + 6_000, { concurrency: 1 });
+    const summary = JSON.parse(run.text('summary.json')) as { rows: Record<string, number>; times: object };
+    expect(summary.rows['completed']).toBeGreaterThan(5);
+    expect(summary.rows['toDo']).toBe(60 - (summary.rows['completed'] ?? 0));
+    expect(summary.times).not.toHaveProperty('endedAt');
+    const end = await run.start();
+    expect(end.summary).toMatchObject({
+      rows: { completed: 60, toDo: 0 },
+      starts: 2,
+      thisStart: { exitCode: 0 },
+    });
+  });
+});
