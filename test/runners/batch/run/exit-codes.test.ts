@@ -275,11 +275,11 @@ describe('exit 74', () => {
   );
 
   it.each([
-    ['inline', 'in the reply itself'],
-    ['complete', 'at its URL'],
+    { where: 'in the reply itself', behaviour: 'inline' },
+    { where: 'at its URL', behaviour: 'complete' },
   ] as const)(
-    'no room for a picture %s: it is paid, kept, and saved by the next start',
-    async (behaviour) => {
+    'no room for a picture $where: it is paid, kept, and saved by the next start',
+    async ({ behaviour }) => {
       const run = paperRun();
       run.service.behave = () => behaviour;
       run.manifest([edit('a'), edit('b'), edit('c')]);
