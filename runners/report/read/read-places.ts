@@ -21,11 +21,7 @@ const maxReadBytes = 8 * 2 ** 20;
 
 /** Reads lines by where they stand: a run writes them as they end, the report shows them in the order of the manifest. */
 export async function openPlaces(disk: Disk, folder: string, names: readonly string[]): Promise<PlaceReader> {
-  const files = new Map<string, DiskFile>();
-  for (const name of names) {
-    const file = await openIfThere(disk, join(folder, name));
-    if (file !== undefined) files.set(name, file);
-  }
+  const files = await openAll(disk, folder, names);
   return {
     async read(places) {
       const found = new Map<Place, JsonObject | undefined>();
@@ -39,6 +35,21 @@ export async function openPlaces(disk: Disk, folder: string, names: readonly str
       for (const file of files.values()) await file.close();
     },
   };
+}
+
+/** All of them or, on an error, none. */
+async function openAll(disk: Disk, folder: string, names: readonly string[]): Promise<Map<string, DiskFile>> {
+  const files = new Map<string, DiskFile>();
+  try {
+    for (const name of names) {
+      const file = await openIfThere(disk, join(folder, name));
+      if (file !== undefined) files.set(name, file);
+    }
+    return files;
+  } catch (error) {
+    for (const file of files.values()) await file.close();
+    throw error;
+  }
 }
 
 function neighbours(sorted: readonly Place[]): Place[][] {

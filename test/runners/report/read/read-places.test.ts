@@ -39,3 +39,19 @@ it('gives nothing where a file is shorter by now', async () => {
   expect(await reader.read([{ file: 'a.jsonl', offset: 500, length: 40 }])).toEqual([undefined]);
   await reader.close();
 });
+
+it('leaves no file open when one of them cannot be opened', async () => {
+  const folder = await reportFolder({ 'a.jsonl': [{ n: 1 }], 'b.jsonl': [{ n: 2 }] });
+  let open = 0;
+  const gone: Disk = {
+    ...nodeDisk,
+    open: async (path, flags) => {
+      if (path.endsWith('b.jsonl')) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
+      const file = await nodeDisk.open(path, flags);
+      open++;
+      return { ...file, close: () => (open--, file.close()) };
+    },
+  };
+  await expect(openPlaces(gone, folder, ['a.jsonl', 'b.jsonl'])).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(open).toBe(0);
+});
