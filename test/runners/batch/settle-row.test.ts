@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settleRow, type Settlement } from '../../../runners/batch/settle-row.js';
+import { runBatch } from '../../../runners/batch/run-batch.js';
 import { readStatus } from '../../../runners/batch/read-status.js';
 import { paperRun, type PaperRun } from '../../support/paper-run.js';
 
@@ -77,6 +78,28 @@ describe('settleRow', () => {
       message: expect.stringMatching(message) as string,
     });
     expect(run.lines('failures.jsonl')).toHaveLength(1);
+  });
+
+  it.each<[Settlement, string, number]>([
+    [{ jobId: 'job-a-1' }, 'completed', 0],
+    [{ notSent: true }, 'completed', 0],
+    [{ paidUsd: 0.0875 }, 'expired', 0],
+  ])('also of a row whose start died, before any other start: %j', async (settlement, status, exitCode) => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    const before = run.disk;
+    await run.follow(runBatch(run.options()), (event) => {
+      if (event.type === 'row' && event.event.type === 'submitting') run.disk = before.handOver();
+    });
+    await settle(run, 'a', settlement);
+    const end = await run.start();
+    expect(end).toMatchObject({
+      exitCode,
+      summary: { rows: { toDo: 0 }, cost: { reported: 0.0875, unknown: 0 } },
+    });
+    const { rows, failures } = end.summary;
+    expect(status === 'completed' ? rows.completed : failures.expired).toBe(1);
+    expect(run.service.posts).toEqual('notSent' in settlement ? ['a', 'a'] : ['a']);
   });
 
   it('refuses a folder without a run', async () => {

@@ -92,6 +92,23 @@ describe('exit 2', () => {
     expect(run.service.posts).toEqual([]);
   });
 
+  it('a manifest that became invalid while it was worked off: what is in flight ends', async () => {
+    const run = paperRun();
+    const rows = jobs(300);
+    run.manifest(rows);
+    const confirm = (): boolean => {
+      run.manifest([...rows.slice(0, 40), { id: 'x', kind: 'dance' }, ...rows.slice(41)]);
+      return true;
+    };
+    const end = await run.start({ confirm, concurrency: 4 });
+    expect(end.exitCode).toBe(2);
+    expect(end.reason).toMatch(/manifest changed .*line 41 .*dance/s);
+    expect(run.lines('results.jsonl')).toHaveLength(40);
+    run.manifest(rows);
+    expect((await run.start()).exitCode).toBe(0);
+    expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
+  });
+
   it('a manifest that is missing', async () => {
     const run = paperRun();
     const end = await run.start({ manifest: { path: '/work/none.csv' } });
