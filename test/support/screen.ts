@@ -9,7 +9,6 @@ export interface Screen {
   readonly strange: readonly string[];
 }
 
-// eslint-disable-next-line no-control-regex -- control sequences are what a terminal reads
 const token = /\u001b\[([\d;?]*)([A-Za-z])|[\r\n]|[^\r\n\u001b]+|\u001b/gu;
 
 /** An empty screen of so many columns; it is as high as what is written to it. */
