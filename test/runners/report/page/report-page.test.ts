@@ -331,7 +331,7 @@ describe('runs of other sizes', () => {
     await writeReport(join(folder, 'large'), { parts });
     const { page, requests } = await open('large');
     const scripts = (): string[] => requests.flatMap((url) => /report\/(\w+-\d+\.js)\?/.exec(url)?.[1] ?? []);
-    expect(scripts()).toEqual(['page-0001.js']);
+    await expect.poll(scripts).toEqual(['page-0001.js']);
     await page.getByRole('group', { name: 'Filter' }).getByRole('button', { name: /^Held/ }).click();
     await expect.poll(() => page.locator('.frame.held').count()).toBe(17);
     await page.getByRole('searchbox').fill('vase-1222');
