@@ -3,7 +3,7 @@ import { journalFormat } from './line/encode-record.js';
 import type { HeadScanner } from './line/head-scanner.js';
 import { newerFormat, unknownKind } from './newer-journal.js';
 import type { JournalRecord, RecordOf, RunIdentity } from './record.js';
-import { IdHash } from './rows/id-hash.js';
+import { IdHash } from '../manifest/ids/id-hash.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
 import type { RowStatus } from './rows/row-status.js';

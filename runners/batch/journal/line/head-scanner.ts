@@ -1,4 +1,4 @@
-import { IdHash } from '../rows/id-hash.js';
+import { IdHash } from '../../manifest/ids/id-hash.js';
 
 /** Fields that recovery needs; whatever else a head holds is passed over. */
 const names = [

@@ -1,5 +1,5 @@
 import { Column, WideColumn } from './column.js';
-import type { IdHash } from './id-hash.js';
+import type { IdHash } from '../../manifest/ids/id-hash.js';
 
 const firstSlots = 1 << 10;
 

@@ -1,5 +1,5 @@
 import { HashTable } from './hash-table.js';
-import { TextHash } from './text-hash.js';
+import { IdHash } from './id-hash.js';
 
 const derivedDigits = 12;
 
@@ -8,7 +8,7 @@ export class IdBook {
   readonly #lines = new HashTable();
   /** How often the request of a derived id was seen, when more than once. */
   readonly #repeats = new HashTable();
-  readonly #hash = new TextHash();
+  readonly #hash = new IdHash();
 
   /** Takes an id for a line. Returns the line that has it already, and 0 when it was free. */
   claim(id: string, line: number): number {
@@ -32,8 +32,8 @@ export class IdBook {
     return { id: `${stem}-${repeat}`, repeat };
   }
 
-  #hashOf(text: string): TextHash {
-    this.#hash.of(text);
+  #hashOf(text: string): IdHash {
+    this.#hash.ofText(text);
     return this.#hash;
   }
 }

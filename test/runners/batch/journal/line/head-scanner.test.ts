@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeRecord } from '../../../../../runners/batch/journal/line/encode-record.js';
 import { HeadScanner } from '../../../../../runners/batch/journal/line/head-scanner.js';
-import { IdHash } from '../../../../../runners/batch/journal/rows/id-hash.js';
+import { IdHash } from '../../../../../runners/batch/manifest/ids/id-hash.js';
 import type { JournalRecord } from '../../../../../runners/batch/journal/record.js';
 import { completed, failed, intent, reopen, wholeLife } from '../sample-records.js';
 

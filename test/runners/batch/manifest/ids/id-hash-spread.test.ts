@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { TextHash } from '../../../../../runners/batch/manifest/ids/text-hash.js';
+import { IdHash } from '../../../../../runners/batch/manifest/ids/id-hash.js';
 
 function hashesOf(texts: Iterable<string>): { both: number; high: number; low: number; count: number } {
-  const hash = new TextHash();
+  const hash = new IdHash();
   const [both, high, low] = [new Set<string>(), new Set<number>(), new Set<number>()];
   let count = 0;
   for (const text of texts) {
-    hash.of(text);
+    hash.ofText(text);
     both.add(`${hash.high} ${hash.low}`);
     high.add(hash.high);
     low.add(hash.low);
@@ -19,7 +19,7 @@ function* numbered(pattern: (number: number) => string): Generator<string> {
   for (let number = 0; number < 50_000; number++) yield pattern(number);
 }
 
-describe('TextHash', () => {
+describe('IdHash', () => {
   it.each<[string, (number: number) => string]>([
     ['numbers', String],
     ['padded numbers', (number) => `row-${String(number).padStart(9, '0')}`],
@@ -37,10 +37,10 @@ describe('TextHash', () => {
   });
 
   it('uses all bits of both halves', () => {
-    const hash = new TextHash();
+    const hash = new IdHash();
     let [high, low] = [0, 0];
     for (let number = 0; number < 200; number++) {
-      hash.of(`x${number}`);
+      hash.ofText(`x${number}`);
       high |= hash.high;
       low |= hash.low;
     }
@@ -48,11 +48,11 @@ describe('TextHash', () => {
   });
 
   it('is the same each time', () => {
-    const hash = new TextHash();
-    hash.of('row-1');
+    const hash = new IdHash();
+    hash.ofText('row-1');
     const { high, low } = hash;
-    hash.of('row-2');
-    hash.of('row-1');
+    hash.ofText('row-2');
+    hash.ofText('row-1');
     expect([hash.high, hash.low]).toEqual([high, low]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IdHash } from '../../../../../runners/batch/journal/rows/id-hash.js';
+import { IdHash } from '../../../../../runners/batch/manifest/ids/id-hash.js';
 
 const hash = new IdHash();
 
