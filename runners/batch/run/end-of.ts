@@ -4,9 +4,9 @@ import type { RunEnd } from './summary-of.js';
 /** How a run ended: the stop that mattered most, else what became of the rows of this start. */
 export function endOf(run: Run): RunEnd {
   const { stops, totals, toDo, blocked } = run;
-  const { cause } = stops;
+  const { end } = stops;
   const left = toDo.rows;
-  if (cause !== undefined) return { exitCode: cause.exitCode, reason: withLeft(cause.reason, left) };
+  if (end !== undefined) return { exitCode: end.exitCode, reason: withLeft(end.reason, left) };
   if (blocked.size > 0) return { exitCode: 4, reason: withLeft(blockedReason(blocked), left) };
   const { ended, failed, unknown, completed } = totals.now;
   if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown), left) };

@@ -6,8 +6,8 @@ import { endOf } from './end-of.js';
 import { exitOf } from './exit-of.js';
 import { keepPollLaw } from './keep-poll-law.js';
 import type { Run } from './run.js';
-import { rank } from './stops.js';
 import { summaryOf, type RunEnd } from './summary-of.js';
+import { worstEnd } from './worst-end.js';
 
 /** The last words of a run: its files made durable, its end in the journal, its summary. */
 export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {
@@ -40,7 +40,6 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   return { ...end, summary: { ...summary, thisStart: { ...summary.thisStart, ...end } } };
 }
 
-/** An error and a stop may both have their say: the one that matters more is told. */
 function worse(one: RunEnd, other: RunEnd): RunEnd {
-  return one.exitCode === 0 || rank(other.exitCode) < rank(one.exitCode) ? other : one;
+  return worstEnd([one, other]) ?? one;
 }

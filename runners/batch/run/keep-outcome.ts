@@ -1,8 +1,9 @@
-import { concatMap, defer, EMPTY, from, ignoreElements, merge, tap, type Observable } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, from, ignoreElements, merge, tap, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Completed, Failed, Outcome } from '../../../src/contract/outcome.js';
 import { findPicture, replaceAt, type FoundPicture } from '../artifacts/find-picture.js';
-import { savePicture } from '../artifacts/save-picture.js';
+import { savePicture, type PictureFile } from '../artifacts/save-picture.js';
+import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
 import { endRow, noteDiskFault, tellMoney } from './end-row.js';
@@ -45,7 +46,7 @@ function isSentAgain(run: Run, row: RowRun, outcome: Outcome<unknown>): boolean 
 
 function keepReply(run: Run, row: RowRun, completed: Completed<unknown>): Observable<unknown> {
   return from(takePicture(run, row, completed)).pipe(
-    concatMap(({ output, imageUrl, image, isUnsaved }) => {
+    concatMap(({ output, imageUrl, image, file, isUnsaved }) => {
       const at = run.options.scheduler.now();
       const cost = costOfCompleted(row, completed, run.prices);
       const reply = replyRecord(row, completed, { at, output, imageUrl, image, ...cost });
@@ -54,9 +55,18 @@ function keepReply(run: Run, row: RowRun, completed: Completed<unknown>): Observ
         isToFetch || isUnsaved === true
           ? replied(run, row, reply, isToFetch)
           : completedAtOnce(run, row, reply, image);
-      return durable.pipe(tap({ complete: () => conclude(run, row, cost) }));
+      return concat(
+        durable.pipe(tap({ complete: () => conclude(run, row, cost) })),
+        file === undefined ? EMPTY : makeSmall(run, file),
+      );
     }),
   );
+}
+
+/** After the reply is durable: whoever dies before that has a paid row that nobody knows the end of. */
+function makeSmall(run: Run, file: PictureFile): Observable<never> {
+  const { disk, out, makeThumbnail } = run.options;
+  return defer(() => writeThumbnail(disk, out, file, makeThumbnail)).pipe(ignoreElements());
 }
 
 /** The paid slot is free once this is durable; the picture is fetched outside of it. */
@@ -140,6 +150,7 @@ interface Taken {
   readonly output: unknown;
   readonly imageUrl?: string;
   readonly image?: SavedImage;
+  readonly file?: PictureFile;
   /** The picture is in the output still: the disk failed. */
   readonly isUnsaved?: true;
 }
@@ -168,8 +179,8 @@ async function saveEncoded(
       collides: run.names.collides(id),
     });
     const image = { path: file.path, bytes: file.bytes, sha256: file.sha256 };
-    await notePicture(run, row.row, file, image);
-    return { output: replaceAt(output, at, file.path), image };
+    notePicture(run, row.row, file, image);
+    return { output: replaceAt(output, at, file.path), image, file };
   } catch (error) {
     if (!(error instanceof DiskFault)) throw error;
     // The reply is paid for: it is journalled as it came, if it can be, and its picture is taken out of it later.

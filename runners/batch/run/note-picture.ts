@@ -1,19 +1,11 @@
 import { imageEditDefaults } from '../../../src/contract/image-edit.js';
 import type { PictureFile } from '../artifacts/save-picture.js';
-import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { SavedImage } from '../journal/record.js';
 import type { Run } from './run.js';
 import type { RowFacts } from './task.js';
 
-/** What follows from a saved picture: a thumbnail, a word where its format is not the one that was asked for. */
-export async function notePicture(
-  run: Run,
-  row: RowFacts,
-  file: PictureFile,
-  image: SavedImage,
-): Promise<void> {
-  const { disk, out, makeThumbnail } = run.options;
-  await writeThumbnail(disk, out, file, makeThumbnail);
+/** Tells of a saved picture, and where its format is not the one that was asked for. */
+export function notePicture(run: Run, row: RowFacts, file: PictureFile, image: SavedImage): void {
   const asked = askedFormat(row);
   if (asked !== undefined && asked !== file.format) warnOnce(run, row, asked, file.format);
   run.events.next({ type: 'saved', id: row.id, image });

@@ -3,6 +3,7 @@ import { downloadPicture } from '../artifacts/download-picture.js';
 import { findPicture, replaceAt } from '../artifacts/find-picture.js';
 import { PictureError } from '../artifacts/picture-error.js';
 import { savePicture, type PictureFile, type PicturePlace } from '../artifacts/save-picture.js';
+import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import type { PurchaseFacts, ReplyRecord, SavedImage } from '../journal/record.js';
 import type { EndedRow } from '../sinks/ended-row.js';
@@ -126,7 +127,9 @@ async function imageOf(
 ): Promise<SavedImage> {
   const { path, bytes, sha256 } = file;
   const image = { path, bytes, sha256, ...(url !== undefined && { url, expiresAt: expiryOf(reply) }) };
-  await notePicture(run, row, file, image);
+  const { disk, out, makeThumbnail } = run.options;
+  await writeThumbnail(disk, out, file, makeThumbnail);
+  notePicture(run, row, file, image);
   return image;
 }
 

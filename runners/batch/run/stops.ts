@@ -1,4 +1,6 @@
 import { BehaviorSubject, filter, type Observable } from 'rxjs';
+import type { RunEnd } from './summary-of.js';
+import { worstEnd } from './worst-end.js';
 
 /** What ends a run before its rows do. */
 export interface StopCause {
@@ -12,9 +14,6 @@ export interface StopCause {
 /** `submits`: rows that have not been sent. `polls`: jobs whose id is journalled. `saves`: pictures. `answers`: replies on their way. */
 export type Leaving = 'submits' | 'polls' | 'saves' | 'answers';
 
-/** From the cause that matters most to the one that matters least. Interruptions stand above all. */
-const order = [70, 74, 4, 2, 3, 5, 69, 6, 1];
-
 /** Why a run stops, and what it leaves. Causes add up; the one that matters most is told. */
 export class Stops {
   /** What is left so far; `undefined` while rows are taken. */
@@ -25,12 +24,9 @@ export class Stops {
     return this.causes.length > 0;
   }
 
-  /** The cause that the run ends with; `undefined`: none. */
-  get cause(): StopCause | undefined {
-    return this.causes.reduce<StopCause | undefined>(
-      (first, cause) => (first === undefined || rank(cause.exitCode) < rank(first.exitCode) ? cause : first),
-      undefined,
-    );
+  /** What the run ends with; `undefined`: nothing stopped it. */
+  get end(): RunEnd | undefined {
+    return worstEnd(this.causes.map(({ exitCode, reason }) => ({ exitCode, reason })));
   }
 
   leaves(what: Leaving): boolean {
@@ -49,10 +45,4 @@ export class Stops {
     this.leaving$.next(new Set([...(this.leaving$.value ?? []), ...cause.leaves]));
     return isNew;
   }
-}
-
-/** Smaller matters more. */
-export function rank(exitCode: number): number {
-  const place = order.indexOf(exitCode);
-  return exitCode >= 128 ? -1 : place < 0 ? order.length : place;
 }

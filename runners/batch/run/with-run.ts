@@ -82,6 +82,6 @@ function obey({ stop }: ResolvedOptions, stops: Stops, events: Subject<RunEvent>
 }
 
 /** Nothing was sent. */
-function notStarted(error: unknown, { cause }: Stops): { exitCode: number; reason: string } {
-  return cause === undefined ? exitOf(error) : { exitCode: cause.exitCode, reason: cause.reason };
+function notStarted(error: unknown, { end }: Stops): { exitCode: number; reason: string } {
+  return end ?? exitOf(error);
 }

@@ -19,7 +19,7 @@ function told(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
   const options = { maxPriceDriftPercent } as ResolvedOptions;
   const run = { prices: createPriceBook(), events, stops, options };
   for (const price of reported) notePrice(run, row, price);
-  return { messages, cause: stops.cause };
+  return { messages, cause: stops.end };
 }
 
 describe('notePrice', () => {
