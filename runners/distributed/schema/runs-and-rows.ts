@@ -1,0 +1,109 @@
+/**
+ * Runs, their rows, their money, their gate and the workers. JSON is kept as text in columns of type `json`: numbers,
+ * the order of keys and `\u0000` stay as they were.
+ *
+ * A row: open → sent → accepted → ended, or → saving → ended. `sent`: its intent is committed, and no answer is.
+ * `attempt` counts its POSTs over all starts; whatever a piece writes names the attempt it belongs to.
+ */
+export const runsAndRows = `
+create table millrace.runs (
+  run        int generated always as identity primary key,
+  key        text not null unique,
+  terms      json not null,
+  starts     int not null default 1,
+  fed_all    boolean not null default false,
+  stop       json,
+  created_at timestamptz not null default now(),
+  started_at timestamptz not null default now()
+);
+
+-- One row a run: whoever changes what a run owes or holds locks it first. Money in millionths of a dollar.
+create table millrace.ledgers (
+  run       int primary key references millrace.runs on delete cascade,
+  cap       bigint,
+  reserved  bigint not null default 0 check (reserved >= 0),
+  spent     bigint not null default 0 check (spent >= 0),
+  unknown   bigint not null default 0 check (unknown >= 0),
+  open      int not null default 0 check (open >= 0),
+  in_flight int not null default 0 check (in_flight >= 0),
+  saving    int not null default 0 check (saving >= 0),
+  ended     int not null default 0 check (ended >= 0),
+  outcomes  bigint not null default 0,
+  concurrency int not null
+) with (fillfactor = 50);
+
+-- Highest prices that the service has reported.
+create table millrace.prices (
+  run        int not null references millrace.runs on delete cascade,
+  kind       text not null,
+  endpoint   text not null,
+  resolution text not null,
+  highest    bigint not null,
+  primary key (run, kind, endpoint, resolution)
+);
+
+-- The rate and the pause that all workers of a run share.
+create table millrace.gates (
+  run          int primary key references millrace.runs on delete cascade,
+  rate         double precision,
+  next_at      timestamptz not null default '-infinity',
+  paused_until timestamptz not null default '-infinity',
+  why          text not null default 'backoff',
+  recovering   boolean not null default false,
+  probe_until  timestamptz not null default '-infinity',
+  pauses       int not null default 0
+) with (fillfactor = 50);
+
+create table millrace.rows (
+  run          int not null references millrace.runs on delete cascade,
+  id           text not null,
+  facts        json not null,
+  state        text not null check (state in ('open', 'sent', 'accepted', 'saving', 'ended')),
+  attempt      int not null default 0,
+  -- Refusals of this start, and POSTs that were sent again though they may have been accepted.
+  refusals     int not null default 0,
+  doubles      int not null default 0,
+  -- Reserved; null: no price is known.
+  price        bigint,
+  -- Nothing is bought by it: its job was bought elsewhere.
+  takes        text,
+  held         boolean not null default false,
+  job_id       text,
+  late_job_id  text,
+  submitted_at timestamptz,
+  deadline_at  timestamptz,
+  worker       uuid,
+  reply        json,
+  ending       json,
+  -- Where its ending stands among those of the run.
+  seq          bigint,
+  primary key (run, id),
+  constraint one_outcome check ((state = 'ended') = (seq is not null) and (seq is null) = (ending is null)),
+  constraint sent_by_somebody check ((state = 'sent') <= (worker is not null)),
+  constraint accepted_by_id check (state <> 'accepted' or job_id is not null)
+) with (fillfactor = 80);
+create unique index rows_ended on millrace.rows (run, seq) where seq is not null;
+create index rows_held_by on millrace.rows (worker) where worker is not null;
+
+-- Purchases that ended in doubt and were sent again all the same.
+create table millrace.doubles (
+  run     int not null references millrace.runs on delete cascade,
+  seq     bigint not null,
+  id      text not null,
+  facts   json not null,
+  attempt int not null,
+  price   bigint,
+  submitted_at timestamptz,
+  ending  json not null,
+  primary key (run, seq)
+);
+
+create table millrace.workers (
+  worker     uuid primary key,
+  host       text not null,
+  pid        int not null,
+  does       json not null default '{}',
+  started_at timestamptz not null default now(),
+  seen_at    timestamptz not null default now()
+) with (fillfactor = 50);
+`;

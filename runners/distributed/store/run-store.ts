@@ -1,0 +1,125 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
+import type { RowFacts } from '../../batch/run/task.js';
+import type { StopCause } from '../../batch/run/stops.js';
+import type { RunTerms } from './run-terms.js';
+
+/** What a collector does with the runs of a database. A run is named by the number that `openRun` gives. */
+export interface RunStore {
+  /** Begins a run, or another start of it: its terms are these from now on, and what stopped it before is forgotten. */
+  openRun(key: string, terms: RunTerms): Promise<OpenedRun>;
+  /** The number of a run that is there; `undefined`: there is none of this key. */
+  findRun(key: string): Promise<number | undefined>;
+  /** Rows to be done. A row that the run has already is left as it is. Returns how many are new. */
+  feed(run: number, rows: readonly FedRow[]): Promise<number>;
+  /** All rows of the manifest are fed. */
+  fedAll(run: number): Promise<void>;
+  /** The next endings behind `after`, in the order in which they became durable: none is ever missed behind it. */
+  collect(run: number, after: number, limit: number): Promise<readonly EndedRow[]>;
+  /** How the given rows stand; rows that the run does not have are missing. */
+  find(run: number, ids: readonly string[]): Promise<readonly FoundRow[]>;
+  /** Takes up rows again that had ended. Returns the ids it was true of. */
+  takeUp(run: number, ids: readonly string[], to: TakeUp): Promise<readonly string[]>;
+  /** Ends the doubt about a held row by hand. False: the row is not held. */
+  settle(run: number, id: string, settlement: HeldSettlement): Promise<boolean>;
+  stateOf(run: number): Promise<RunState>;
+  /** Ends a run before its rows do. The cause that matters most stays. */
+  stopRun(run: number, cause: StopCause): Promise<void>;
+  /** Workers that were seen lately, the longest at work first. */
+  workers(): Promise<readonly WorkerState[]>;
+  /** Drops a run with its rows and queues. */
+  forget(run: number): Promise<void>;
+}
+
+export interface OpenedRun {
+  readonly run: number;
+  /** Starts so far, this one among them. */
+  readonly starts: number;
+  /** The terms of the start before; absent at the first. */
+  readonly before?: RunTerms;
+}
+
+export interface FedRow {
+  readonly facts: RowFacts;
+  /** By the price book; `null`: not known. 0 where nothing is bought. */
+  readonly price: MicroDollars | null;
+  /** POSTs of earlier starts, where the folder knows of some. @defaultValue 0 */
+  readonly attempts?: number;
+  /** A job that was bought elsewhere: it is polled, and nothing is bought. */
+  readonly jobId?: string;
+}
+
+/** `buy`: sent. `poll`: its job is asked for once more. `download`: its picture is fetched once more. */
+export type TakeUp = 'buy' | 'poll' | 'download';
+
+export type HeldSettlement =
+  | { readonly jobId: string }
+  /** Its ending from now on. */
+  | { readonly paid: MicroDollars; readonly outcome: OutcomeRecord }
+  | { readonly notSent: true };
+
+/** A row that has ended, with all that its records in a journal say. Times in ms since the epoch. */
+export interface EndedRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly facts: RowFacts;
+  /** POSTs over all starts. 0: nothing was sent. */
+  readonly attempts: number;
+  readonly price: MicroDollars | null;
+  readonly takes?: 'job';
+  readonly jobId?: string;
+  readonly submittedAt?: number;
+  readonly ending: Ending;
+  /** Its purchase ended in doubt, and it is sent again all the same: another ending follows. */
+  readonly isDouble: boolean;
+}
+
+/** How a row ended. A reply alone: it completed, and its picture is to be saved by the collector. */
+export type Ending =
+  | { readonly reply: ReplyRecord; readonly outcome?: undefined }
+  | { readonly reply?: ReplyRecord; readonly outcome: OutcomeRecord };
+
+export type RowPlace = 'open' | 'sent' | 'accepted' | 'saving' | 'ended';
+
+export interface FoundRow {
+  readonly id: string;
+  readonly place: RowPlace;
+  readonly attempts: number;
+  readonly jobId?: string;
+  /** An id that came when the row had ended as unknown. */
+  readonly lateJobId?: string;
+  readonly ending?: Ending;
+}
+
+/** Where a run stands. Money in millionths of a dollar. */
+export interface RunState {
+  readonly fedAll: boolean;
+  /** Fed, and not sent yet. */
+  readonly open: number;
+  /** From before their POST until their outcome is durable. */
+  readonly inFlight: number;
+  /** Paid, and their picture is being saved by a worker. */
+  readonly saving: number;
+  readonly ended: number;
+  /** The last ending's place: all is collected up to it. */
+  readonly lastSeq: number;
+  readonly reserved: MicroDollars;
+  readonly spent: MicroDollars;
+  readonly unknown: MicroDollars;
+  readonly cap?: MicroDollars;
+  readonly stop?: StopCause;
+  /** No request is sent for so many ms. */
+  readonly pausedMs: number;
+}
+
+export interface WorkerState {
+  readonly worker: string;
+  readonly host: string;
+  readonly pid: number;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
+  /** Ms since it was last heard of. */
+  readonly seenMsAgo: number;
+  /** What it does, a piece after the other: how many of each it is at. */
+  readonly does: { readonly submits: number; readonly polls: number; readonly downloads: number };
+}
