@@ -23,6 +23,7 @@ export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Comm
     .addHelpText('after', closingWords);
   addManifestCommands(program, io, fault, ended);
   addFolderCommands(program, io, fault, ended);
+  addBookCommands(program, io, ended);
   addOtherCommands(program, io, ended);
   return program;
 }
@@ -99,6 +100,32 @@ function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, end
     .action(async (out: string, raw: Raw) => {
       const { refetch } = await import('./commands/refetch.js');
       ended(await refetch(out, raw, io, fault));
+    });
+}
+
+/** Those that only read. */
+function addBookCommands(program: Command, io: CliIo, ended: Ended): void {
+  program
+    .command('watch')
+    .description('the report on a page of this machine, live: before, while and after a run')
+    .argument('<out>')
+    .option('--port <N>', 'port to listen on (default: any free one)')
+    .action(async (out: string, raw: Raw) => {
+      const { watch } = await import('./commands/watch.js');
+      ended(await watch(out, raw, io));
+    });
+  program
+    .command('reconcile')
+    .description("hold a run's purchases against a billing export; exit 0 when they are even, else 1")
+    .argument('<out>')
+    .requiredOption('--statement <FILE>', 'the export: CSV with a line a charge')
+    .option('--job-column <NAME>', 'its column with the job id (default: by usual names)')
+    .option('--amount-column <NAME>', 'its column with the amount in USD (default: by usual names)')
+    .option('--time-column <NAME>', 'its column with the time, if it has one (default: by usual names)')
+    .option('--json', 'as one JSON object on stdout')
+    .action(async (out: string, raw: Raw) => {
+      const { reconcile } = await import('./commands/reconcile.js');
+      ended(await reconcile(out, raw, io));
     });
 }
 

@@ -6,7 +6,7 @@ import { readPrices } from '../options/read-prices.js';
 import { runOptionsSchema } from '../options/run-options.js';
 import { openTarget } from './open-target.js';
 import { spoolInput } from './spool-input.js';
-import { watchRun } from './watch-run.js';
+import { attendRun } from './attend-run.js';
 
 /** Does what a manifest asks for, or goes on with it. The price is said, and agreed to, before anything is sent. */
 export async function run(
@@ -22,7 +22,7 @@ export async function run(
   const target = await openTarget(options, given.folder, io, fault);
   try {
     const source = await spoolInput(given, out, io);
-    return await watchRun({ source, out, options, target, prices, io, fault });
+    return await attendRun({ source, out, options, target, prices, io, fault });
   } finally {
     await target.close();
   }

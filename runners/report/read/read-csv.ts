@@ -2,26 +2,44 @@ import type { Disk } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-lines.js';
 import { openIfThere } from './read-jsonl.js';
 
+/** One record of a CSV file. */
+export interface CsvRow {
+  /** Where it begins, from 1; the header counts. */
+  readonly line: number;
+  readonly cells: Readonly<Record<string, string>>;
+}
+
 /**
  * The rows of a CSV file by column name, in flat memory; nothing when the file is missing. Takes comma, semicolon or
  * tab, whichever the first line has most of, and quoted cells with line breaks.
+ *
+ * @param unended Told of the line where a quote is opened that nothing closes; what stands from there on is left out: a
+ * run may be writing it just now.
  */
-export async function* readCsv(disk: Disk, path: string): AsyncGenerator<Record<string, string>, void, void> {
+export async function* readCsv(
+  disk: Disk,
+  path: string,
+  unended: (line: number) => void = () => undefined,
+): AsyncGenerator<CsvRow, void, void> {
   const file = await openIfThere(disk, path);
   if (file === undefined) return;
   try {
     let names: string[] | undefined;
     let separator = ',';
     let record = '';
+    let [last, first] = [0, 1];
     for await (const line of readLines(file)) {
+      last++;
+      if (record === '') first = last;
       record += (record === '' ? '' : '\n') + line.bytes.toString('utf8');
       if (names === undefined) separator = separatorOf(record);
       const cells = splitRecord(record, separator);
       if (cells === undefined) continue;
       record = '';
       if (names === undefined) names = cells.map((name) => name.replace(/^\uFEFF/, '').trim());
-      else if (cells.length > 1 || cells[0] !== '') yield byName(names, cells);
+      else if (cells.length > 1 || cells[0] !== '') yield { line: first, cells: byName(names, cells) };
     }
+    if (record !== '') unended(first);
   } finally {
     await file.close();
   }

@@ -1,13 +1,16 @@
-import { countOf, formatPrice, formatSum } from '../words/amounts.js';
+import { countOf, formatPrice } from '../words/amounts.js';
 import type { Charge } from './read-charges.js';
-import type { Purchase } from './read-purchases.js';
+import type { Purchase } from '../read/read-costs.js';
 import type { Reconciliation } from './reconcile.js';
+
+/** Of each kind. */
+const shown = 200;
 
 /** What came of it, line by line, for people. Ids stand as they are: whoever prints them makes them safe for a terminal. */
 export function describeReconciliation(found: Reconciliation): string[] {
   const { totals, matched, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
   return [
-    `The run booked ${formatSum(totals.booked)}${totals.inDoubt > 0 ? ` and holds ${formatSum(totals.inDoubt)} in doubt` : ''}; the statement charges ${formatSum(totals.charged)} for it.`,
+    `The run booked ${formatPrice(totals.booked)}${totals.inDoubt > 0 ? ` and holds ${formatPrice(totals.inDoubt)} in doubt` : ''}; the statement charges ${formatPrice(totals.charged)} for it.`,
     `${countOf(matched, 'purchase')} ${matched === 1 ? 'stands' : 'stand'} in both at the same price.`,
     ...section(
       'charged at another price',
@@ -24,7 +27,8 @@ export function describeReconciliation(found: Reconciliation): string[] {
     ...section(
       'charged and not booked',
       onlyInStatement,
-      (charge) => `job ${charge.jobId}: ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
+      (charge) =>
+        `${charge.jobId === '' ? 'without a job id' : `job ${charge.jobId}`}: ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
     ),
     ...section(
       'held, because nobody knows whether it was bought',
@@ -33,7 +37,7 @@ export function describeReconciliation(found: Reconciliation): string[] {
     ),
     ...(elsewhere.count > 0
       ? [
-          `${countOf(elsewhere.count, 'charge')} of other times, ${formatSum(elsewhere.amount)}, were left aside.`,
+          `${countOf(elsewhere.count, 'charge')} of other times, ${formatPrice(elsewhere.amount)}, were left aside.`,
         ]
       : []),
     ...(found.isEven ? ['The books are even.'] : []),
@@ -41,9 +45,13 @@ export function describeReconciliation(found: Reconciliation): string[] {
 }
 
 function section<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {
-  return items.length === 0
-    ? []
-    : [`${countOf(items.length, 'purchase')} ${title}:`, ...items.map((item) => `  ${line(item)}`)];
+  if (items.length === 0) return [];
+  const rest = items.length - shown;
+  return [
+    `${countOf(items.length, 'purchase')} ${title}:`,
+    ...items.slice(0, shown).map((item) => `  ${line(item)}`),
+    ...(rest > 0 ? [`  … and ${countOf(rest, 'more', 'more')}`] : []),
+  ];
 }
 
 function suspicion(charges: readonly Charge[]): string {
@@ -64,6 +72,6 @@ function nameOf({ id, row }: Purchase): string {
 
 function placeOf({ lines }: Charge): string {
   return lines.length === 1
-    ? `row ${lines[0] ?? 0} of the statement`
-    : `rows ${lines.join(', ')} of the statement`;
+    ? `line ${lines[0] ?? 0} of the statement`
+    : `lines ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''} of the statement`;
 }

@@ -8,7 +8,7 @@ import { statementColumns, type FoundColumns, type StatementColumns } from './st
 /** What a billing export charges for one job; several lines of one job are one charge. */
 export interface Charge {
   readonly jobId: string;
-  /** Rows of the export, from 1; the header does not count. */
+  /** Of the export, from 1; the header counts. */
   readonly lines: readonly number[];
   readonly amount: MicroDollars;
   /** Of its first line that tells one, ms since the epoch. */
@@ -18,7 +18,7 @@ export interface Charge {
 /**
  * Reads a billing export.
  *
- * @throws {MillraceError} `statement` where it is empty, lacks a column, or a line has no amount
+ * @throws {MillraceError} `statement` where it is empty or a line has no amount, `statement-columns` where a column is missing
  */
 export async function readCharges(
   disk: Disk,
@@ -27,29 +27,30 @@ export async function readCharges(
 ): Promise<Map<string, Charge>> {
   const charges = new Map<string, Charge>();
   let columns: FoundColumns | undefined;
-  let line = 0;
-  for await (const cells of readCsv(disk, path)) {
-    columns ??= statementColumns(Object.keys(cells), told);
-    line++;
+  const refuse = (line: number): never => {
+    throw new MillraceError('statement', `${path}, line ${line}: a quote is opened that nothing closes`);
+  };
+  for await (const { line, cells } of readCsv(disk, path, refuse)) {
+    columns ??= statementColumns(path, Object.keys(cells), told);
     const amount = parseAmount(cells[columns.amount] ?? '');
-    if (amount === undefined)
-      throw new MillraceError(
-        'statement',
-        `${path}, row ${line}: "${cells[columns.amount] ?? ''}" is no amount`,
-      );
+    if (amount === undefined) throw noAmount(path, line, columns.amount, cells[columns.amount] ?? '');
     const jobId = (cells[columns.job] ?? '').trim();
     const before = charges.get(jobId);
     const at = before?.at ?? timeOf(columns.time === undefined ? '' : (cells[columns.time] ?? ''));
-    const lines = [...(before?.lines ?? []), line];
     charges.set(jobId, {
       jobId,
-      lines,
+      lines: [...(before?.lines ?? []), line],
       amount: (before?.amount ?? 0) + amount,
       ...(at !== undefined && { at }),
     });
   }
   if (columns === undefined) throw new MillraceError('statement', `${path} holds no charges`);
   return charges;
+}
+
+function noAmount(path: string, line: number, column: string, cell: string): MillraceError {
+  const what = cell.trim() === '' ? 'the amount is empty' : `"${cell.slice(0, 60)}" is no amount`;
+  return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
 }
 
 /** Also of bare seconds or milliseconds since the epoch. */

@@ -2,7 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { readCharges, type Charge } from './read-charges.js';
-import { readPurchases, type Purchase } from './read-purchases.js';
+import { readCosts, type Purchase } from '../read/read-costs.js';
 import type { StatementColumns } from './statement-columns.js';
 import { suspectCharges } from './suspect-charges.js';
 
@@ -44,7 +44,7 @@ const marginMs = 3_600_000;
  * other. Sends nothing and changes nothing.
  *
  * @param statement Path of the export.
- * @throws {MillraceError} `statement` where the export cannot be read as one
+ * @throws {MillraceError} `statement` where the export cannot be read as one, `statement-columns` where a column is missing
  */
 export async function reconcile(
   folder: string,
@@ -52,7 +52,8 @@ export async function reconcile(
   options: ReconcileOptions = {},
 ): Promise<Reconciliation> {
   const { disk = nodeDisk, columns = {} } = options;
-  const purchases = await readPurchases(disk, folder);
+  const purchases: Purchase[] = [];
+  for await (const purchase of readCosts(disk, folder)) purchases.push(purchase);
   const charges = await readCharges(disk, statement, columns);
   const known = purchases.filter(({ jobId }) => jobId !== '');
   const booked = new Map(known.map((purchase) => [purchase.jobId, purchase]));

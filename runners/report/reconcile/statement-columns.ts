@@ -33,10 +33,15 @@ export interface FoundColumns {
 }
 
 /**
+ * @param path Of the export, for what is said of it.
  * @param present The names of the export's first line.
- * @throws {MillraceError} `statement` where a column is missing: it names those that are there
+ * @throws {MillraceError} `statement-columns` where a column is missing: it names those that are there
  */
-export function statementColumns(present: readonly string[], told: StatementColumns): FoundColumns {
+export function statementColumns(
+  path: string,
+  present: readonly string[],
+  told: StatementColumns,
+): FoundColumns {
   const find = (meaning: keyof typeof usual): string | undefined => {
     const name = told[meaning];
     if (name === undefined)
@@ -45,8 +50,8 @@ export function statementColumns(present: readonly string[], told: StatementColu
       present.find((column) => column === name) ?? present.find((column) => plain(column) === plain(name));
     if (found === undefined)
       throw new MillraceError(
-        'statement',
-        `the statement has no column "${name}"; it has ${listOf(present)}`,
+        'statement-columns',
+        `${path}, line 1: there is no column "${name}"; there are ${listOf(present)}`,
       );
     return found;
   };
@@ -54,8 +59,8 @@ export function statementColumns(present: readonly string[], told: StatementColu
     const found = find(meaning);
     if (found !== undefined) return found;
     throw new MillraceError(
-      'statement',
-      `no column of the statement is known to hold ${what}; say which of ${listOf(present)} does`,
+      'statement-columns',
+      `${path}, line 1: no column is known to hold ${what}; say which of ${listOf(present)} does`,
     );
   };
   return { job: need('job', 'the job id'), amount: need('amount', 'the amount'), time: find('time') };

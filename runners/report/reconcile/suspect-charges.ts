@@ -1,5 +1,5 @@
 import type { Charge } from './read-charges.js';
-import type { Purchase } from './read-purchases.js';
+import type { Purchase } from '../read/read-costs.js';
 
 const nearMs = 3_600_000;
 

@@ -1,10 +1,6 @@
-import { join } from 'node:path';
-import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { readCsv } from '../read/read-csv.js';
-
-const sources = ['reported', 'estimated', 'unknown'] as const;
-export type PurchaseSource = (typeof sources)[number];
+import { readCosts, type PurchaseSource } from '../read/read-costs.js';
 
 export interface MoneyRow {
   purchases: number;
@@ -21,23 +17,19 @@ export interface Money {
   readonly spending: readonly { at: number; amount: MicroDollars; source: PurchaseSource }[];
 }
 
-/** Adds up costs.csv: a line a purchase. */
+/** Adds up costs.csv. */
 export async function sumMoney(disk: Disk, folder: string): Promise<Money> {
   const total = nothing();
   const byResolution = new Map<string, MoneyRow>();
   const spending: { at: number; amount: MicroDollars; source: PurchaseSource }[] = [];
-  for await (const line of readCsv(disk, join(folder, 'costs.csv'))) {
-    const amount = toMicroDollars(Number(line['cost']));
-    const source = sources.find((name) => name === line['source']);
-    if (source === undefined || !(amount > 0)) continue;
-    const resolution = line['resolution'] ?? '';
+  for await (const { cost: amount, source, resolution, at } of readCosts(disk, folder)) {
+    if (!(amount > 0)) continue;
     const part = byResolution.get(resolution) ?? nothing();
     byResolution.set(resolution, part);
     for (const sum of [total, part]) {
       sum.purchases++;
       sum[source] += amount;
     }
-    const at = Date.parse(line['settledAt'] ?? '');
     if (!Number.isNaN(at)) spending.push({ at, amount, source });
   }
   spending.sort((a, b) => a.at - b.at);

@@ -8,9 +8,9 @@ import { readCsv } from '../../../../runners/report/read/read-csv.js';
 import { collect } from '../../../support/collect.js';
 import { reportFolder } from '../../../support/report-folder.js';
 
-async function read(text: string): Promise<Record<string, string>[]> {
+async function read(text: string): Promise<Readonly<Record<string, string>>[]> {
   const folder = await reportFolder({ 'a.csv': text });
-  return collect(readCsv(nodeDisk, join(folder, 'a.csv')));
+  return (await collect(readCsv(nodeDisk, join(folder, 'a.csv')))).map(({ cells }) => cells);
 }
 
 describe('readCsv', () => {
@@ -28,7 +28,7 @@ describe('readCsv', () => {
           }),
         );
         const found = await collect(readCsv(nodeDisk, path));
-        expect(found.map(({ x, one, two }) => [x, one, two])).toEqual(rows);
+        expect(found.map(({ cells: { x, one, two } }) => [x, one, two])).toEqual(rows);
       }),
       { numRuns: 60 },
     );
@@ -44,6 +44,17 @@ describe('readCsv', () => {
       { a: '1', b: '' },
       { a: '2', b: '3' },
     ]);
+  });
+
+  it('names the line in which each row begins, and the one of a quote that stays open', async () => {
+    const folder = await reportFolder({ 'a.csv': 'a,b\n1,"x\ny"\n\n2,z\n3,"open\n4,w\n' });
+    const unended: number[] = [];
+    const rows = await collect(readCsv(nodeDisk, join(folder, 'a.csv'), (line) => unended.push(line)));
+    expect(rows.map(({ line, cells }) => [line, cells['a']])).toEqual([
+      [2, '1'],
+      [5, '2'],
+    ]);
+    expect(unended).toEqual([6]);
   });
 
   it('is empty when the file is missing', async () => {

@@ -40,7 +40,7 @@ describe('reconcile', () => {
       totals: { booked: 217_500, inDoubt: 0, charged: 217_500 },
     });
     expect(describeReconciliation(found)).toEqual([
-      'The run booked $0.22; the statement charges $0.22 for it.',
+      'The run booked $0.2175; the statement charges $0.2175 for it.',
       '2 purchases stand in both at the same price.',
       'The books are even.',
     ]);
@@ -55,10 +55,10 @@ describe('reconcile', () => {
       ['c', 0, 87_500],
     ]);
     expect(found.onlyInRun.map(({ id }) => id)).toEqual(['b']);
-    expect(found.onlyInStatement).toEqual([{ jobId: 'job-x', lines: [3], amount: 130_000 }]);
+    expect(found.onlyInStatement).toEqual([{ jobId: 'job-x', lines: [4], amount: 130_000 }]);
     expect(found.isEven).toBe(false);
     expect(describeReconciliation(found).join('\n')).toContain(
-      'a (row 1): booked $0.0875, charged $0.09, row 1 of the statement',
+      'a (row 1): booked $0.0875, charged $0.09, line 2 of the statement',
     );
   });
 
@@ -74,7 +74,7 @@ describe('reconcile', () => {
     ).toEqual([['d', ['lost']]]);
     expect(found.onlyInStatement).toEqual([]);
     expect(describeReconciliation(found).join('\n')).toContain(
-      'd (row 4): most likely job lost, row 3 of the statement (settle it with --job lost)',
+      'd (row 4): most likely job lost, line 4 of the statement (settle it with --job lost)',
     );
   });
 
@@ -103,14 +103,36 @@ describe('reconcile', () => {
     expect(found.isEven).toBe(true);
     await expect(held(statement)).rejects.toThrow('say which of "Vorgang", "Betrag" does');
     await expect(held(statement, costs, { columns: { job: 'Nummer' } })).rejects.toMatchObject({
-      code: 'statement',
+      code: 'statement-columns',
       message: expect.stringContaining('"Nummer"') as string,
     });
   });
 
-  it('refuses an amount that is none, with its row', async () => {
-    await expect(held(['job,cost', 'job-a,0.1', 'job-b,oops'])).rejects.toThrow('row 2: "oops" is no amount');
+  it('refuses an amount that is none, with its line and column', async () => {
+    await expect(held(['job,cost', '"job-a\n",0.1', 'job-b,oops'])).rejects.toThrow(
+      'statement.csv, line 4, column "cost": "oops" is no amount',
+    );
+    await expect(held(['job,cost', 'job-a'])).rejects.toThrow('line 2, column "cost": the amount is empty');
+    await expect(held(['job,cost', 'job-a,1', '"job-b,2'])).rejects.toThrow(
+      'line 3: a quote is opened that nothing closes',
+    );
     await expect(held(['job,cost'])).rejects.toThrow('holds no charges');
+  });
+
+  it('does not hold in doubt what was unknown for a while and reported since', async () => {
+    const found = await held(
+      ['job,cost', 'job-a,0.0875', 'job-e,0.0875'],
+      [
+        ...costs.slice(0, 2),
+        `e,5,1,job-e,e,1k,0.0875,unknown,${at}`,
+        `e,5,1,job-e,e,1k,0.0875,reported,2026-11-20T11:00:00.000Z`,
+      ],
+    );
+    expect(found).toMatchObject({
+      isEven: true,
+      matched: 2,
+      totals: { booked: 175_000, inDoubt: 0, charged: 175_000 },
+    });
   });
 
   it('agrees with the books of a whole run', async () => {

@@ -11,7 +11,7 @@ import { pickTransport } from './pick-transport.js';
 import { tellOutcome } from './tell-outcome.js';
 
 /** Lets a run go to its end while showing where it stands, tells how it ended, and returns its exit code. */
-export async function watchRun(run: StartedRun): Promise<number> {
+export async function attendRun(run: StartedRun): Promise<number> {
   const transport = await pickTransport(run.options.http);
   const connections = trackConnections();
   const stop = listenForStop(run.io);

@@ -1,0 +1,40 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { watchRun } from '../../report/watch/watch-run.js';
+import type { CliIo } from '../io/cli-io.js';
+import { explainPort } from '../io/explain-port.js';
+import { untilStopped } from '../io/until-stopped.js';
+import { UsageError } from '../io/usage-error.js';
+import { optionValue } from '../options/option-value.js';
+import { parseOptions } from '../options/parse-options.js';
+import { shownPath } from '../words/shown-path.js';
+
+const watchOptionsSchema = z.object({ port: optionValue.wholeNumber(0, 65_535).default(0) });
+
+/**
+ * Serves the report of a run on loopback, and keeps open pages up to date, until SIGINT or SIGTERM. The run may go on in
+ * another process, be over, or not have begun. Says on stdout where the page is; only reads files. Exit 0.
+ */
+export async function watch(
+  name: string,
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+): Promise<number> {
+  const { port } = parseOptions(watchOptionsSchema, raw);
+  const folder = resolve(io.cwd, name);
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory() === false)
+    throw new UsageError([`"${name}" is no folder: name the output folder of a run`]);
+  const hasRun = (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
+  const stopped = untilStopped(io);
+  const live = await watchRun(folder, { port }).catch((error: unknown) => explainPort(error, port));
+  io.stdout.write(`${live.url}\n`);
+  const shown = shownPath(folder, io.cwd);
+  io.stderr.write(
+    `${hasRun ? `watching ${shown}` : `no run lies in ${shown} yet: the page shows it as soon as one begins`}; Ctrl-C ends it\n`,
+  );
+  await stopped;
+  await live.close();
+  return 0;
+}
