@@ -1,9 +1,10 @@
-import { concat, concatMap, defer, from, of, tap, type Observable } from 'rxjs';
+import { concat, concatMap, defer, from, map, of, tap, type Observable } from 'rxjs';
 import { failureCodes } from '../../contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { askUntilAnswered } from '../asking/ask-until-answered.js';
 import type { Desk, Judged } from '../asking/exchange.js';
+import type { WaitingEvent } from '../asking/through-gate.js';
 import { failureOf } from '../asking/failure-of.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
 import { asJob, type Job } from '../job.js';
@@ -33,16 +34,22 @@ function answered<O>(query: RouteQuery<O>, desk: Desk): Observable<JobEvent<O>> 
   const { request, options, checkpoint } = query;
   return defer(() => {
     const at = desk.scheduler.now() + options.deadlineMs;
-    const late = () => settle(overdue(request, options.deadlineMs), query);
+    const late = () => of<Step>({ type: 'ended', outcome: overdue(request, options.deadlineMs) });
     return concat(
       awaitMark(checkpoint, { type: 'intent', sync: true, attempt: 1 }),
       of<JobEvent<O>>({ type: 'submitting', sync: true }),
-      ask(query, desk).pipe(deadline<JobEvent<O>>({ at, otherwise: late, scheduler: desk.scheduler })),
+      ask(query, desk).pipe(
+        deadline<Step>({ at, otherwise: late, scheduler: desk.scheduler }),
+        // Outside of the deadline: an outcome that is being made durable is not given up for another.
+        concatMap((step) => (step.type === 'ended' ? settle(step.outcome, query) : of(step))),
+      ),
     );
   });
 }
 
-function ask<O>(query: RouteQuery<O>, desk: Desk): Observable<JobEvent<O>> {
+type Step = WaitingEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
+
+function ask<O>(query: RouteQuery<O>, desk: Desk): Observable<Step> {
   const { key, request, options } = query;
   let tokens: number | undefined;
   const mayAskAgain = ({ verdict, fault }: Judged, failures: number) => {
@@ -54,11 +61,11 @@ function ask<O>(query: RouteQuery<O>, desk: Desk): Observable<JobEvent<O>> {
     { purpose: 'route-get', request, key, backoff: options.retry, mayAskAgain },
     desk,
   ).pipe(
-    concatMap((step) => {
-      if (step.type === 'waiting') return of(step);
+    map((step): Step => {
+      if (step.type === 'waiting') return step;
       const outcome = outcomeIn(step.judged, request);
       if (outcome.status === 'completed') desk.quota.succeeded(tokens);
-      return settle(outcome, query);
+      return { type: 'ended', outcome };
     }),
   );
 }

@@ -160,6 +160,17 @@ describe('readRoute', () => {
     });
   });
 
+  it('lets an outcome that is being made durable end, past its deadline', () => {
+    inVirtualTime((virtual) => {
+      const checkpoint = (mark: Mark<unknown>) => (mark.type === 'settled' ? virtual.cold('------|') : of());
+      const { job } = reading(virtual, ['--v|'], {
+        checkpoint,
+        options: { ...virtualOrder(virtual).order.options, deadlineMs: 5 },
+      });
+      virtual.expectObservable(job).toBe('S-------(V|)', { S, V });
+    });
+  });
+
   it('errors with a checkpoint that fails, before it asks', () => {
     inVirtualTime((virtual) => {
       const checkpoint = () => throwError(() => new Error('ENOSPC'));
