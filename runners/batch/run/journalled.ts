@@ -28,6 +28,7 @@ export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Obse
             row.enter('polling'),
           );
         case 'settled':
+          if (isRead(row.row)) row.enter('ended');
           return keepOutcome(run, row, mark.outcome);
       }
     });
@@ -47,6 +48,7 @@ export function collecting(run: Run, row: RowRun, jobId: string): Observable<nev
 /** From here on the row is not left alone: its POST is about to leave. A read may be left at any time. */
 function intend(run: Run, row: RowRun): Observable<unknown> {
   if (isRead(row.row)) {
+    row.enter('wire');
     row.attempts += 1;
     row.submittedAt ??= now(run);
     row.intent = intentRecord(row.row, { at: row.submittedAt, attempt: row.attempts, price: 0 });

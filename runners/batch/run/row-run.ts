@@ -5,7 +5,8 @@ import type { RowFacts, TaskOf } from './task.js';
 
 /**
  * Where a row in flight stands. `waiting`: nothing of it is out. `wire`: an intent is journalled, and no answer yet.
- * `polling`: its id is journalled. `ended`: its reply or its outcome is.
+ * `polling`: its id is journalled. `ended`: its reply or its outcome is, or is on its
+ * way there and can no longer be left.
  */
 export type RowPhase = 'waiting' | 'wire' | 'polling' | 'ended';
 

@@ -5,11 +5,12 @@ import type { Leaving, Stops } from './stops.js';
 
 /**
  * Leaves a row when the run stops and the row can be gone on with by a later start: before its POST, or once its id is
- * journalled. A reply on its way is paid for and is awaited, unless nothing is any more.
+ * journalled. A reply on its way is paid for and is awaited, unless nothing is any more. What has ended is never left:
+ * its outcome may be in the journal, and then its lines have to follow.
  */
 export function untilLeft<T>(row: RowRun, stops: Stops): MonoTypeOperatorFunction<T> {
   const isLeft = combineLatest([row.phase$, stops.leaving$]).pipe(
-    filter(([phase, leaving]) => leaving !== undefined && leaving.has(leavingOf[phaseOf(row, phase)])),
+    filter(([phase, leaving]) => leaving !== undefined && isLeftIn(phaseOf(row, phase), leaving)),
   );
   return takeUntil(isLeft);
 }
@@ -18,8 +19,11 @@ const leavingOf = {
   waiting: 'submits',
   wire: 'answers',
   polling: 'polls',
-  ended: 'answers',
-} as const satisfies Record<RowPhase, Leaving>;
+} as const satisfies Partial<Record<RowPhase, Leaving>>;
+
+function isLeftIn(phase: RowPhase, leaving: ReadonlySet<Leaving>): boolean {
+  return phase !== 'ended' && leaving.has(leavingOf[phase]);
+}
 
 /** What is free to repeat is left at once. */
 function phaseOf(row: RowRun, phase: RowPhase): RowPhase {
