@@ -35,9 +35,9 @@ export interface Ledger {
   reserve(id: string, price: MicroDollars | null): boolean;
   /** The purchase ended and cost this much. `null`: nobody can tell, and it is kept as unknown. */
   settle(id: string, cost: MicroDollars | null): void;
-  /** Nothing was bought. */
+  /** Nothing was bought: the reservation is given back. What is held as unknown stays. */
   release(id: string): void;
-  /** It may have been bought: the reservation is held. A later `settle` or `release` of the row ends that. */
+  /** It may have been bought: the reservation is held. A later `settle` of the row ends that. */
   keepUnknown(id: string): void;
   /** An earlier purchase of the row comes to light that may have been made: it is held, whatever the cap. */
   hold(id: string, price: MicroDollars | null): void;
@@ -81,22 +81,18 @@ class MemoryLedger implements Ledger {
     const reserved = this.holds.get(id)?.price;
     // Where no price was known, nothing is dearer than expected; a cap is passed by it all the same.
     if (reserved !== null || this.cap !== undefined) this.drift += Math.max(cost - (reserved ?? 0), 0);
-    this.release(id);
+    this.remove(id);
     this.spent += cost;
   }
 
   release(id: string): void {
-    const hold = this.holds.get(id);
-    if (hold === undefined) return;
-    this.holds.delete(id);
-    this.sums[hold.state] -= hold.price ?? 0;
-    if (hold.price === null) this.unpriced--;
+    if (this.holds.get(id)?.state === 'reserved') this.remove(id);
   }
 
   keepUnknown(id: string): void {
     const hold = this.holds.get(id);
     if (hold === undefined) return;
-    this.release(id);
+    this.remove(id);
     this.add(id, { ...hold, state: 'unknown' });
   }
 
@@ -125,6 +121,14 @@ class MemoryLedger implements Ledger {
     this.holds.set(id, hold);
     this.sums[hold.state] += hold.price ?? 0;
     if (hold.price === null) this.unpriced++;
+  }
+
+  private remove(id: string): void {
+    const hold = this.holds.get(id);
+    if (hold === undefined) return;
+    this.holds.delete(id);
+    this.sums[hold.state] -= hold.price ?? 0;
+    if (hold.price === null) this.unpriced--;
   }
 
   private total(): MicroDollars {

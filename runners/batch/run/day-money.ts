@@ -40,7 +40,10 @@ export class DayMoney {
         ledger.release(id);
         this.release(id);
       },
-      keepUnknown: (id) => ledger.keepUnknown(id),
+      keepUnknown: (id) => {
+        ledger.keepUnknown(id);
+        this.reserved.delete(id);
+      },
       hold: (id, price) => ledger.hold(id, price),
       snapshot: () => ledger.snapshot(),
     };

@@ -55,6 +55,17 @@ describe('DayMoney', () => {
     expect(day.snapshot().reserved).toBe(80);
   });
 
+  it('keeps an earlier purchase that may have been made when a second one is left before it was asked for', async () => {
+    const { day, money, ledger } = open();
+    ledger.reserve('a', 30);
+    await money.reserve('a', 30);
+    ledger.keepUnknown('a');
+    ledger.release('a');
+    await money.flush();
+    expect(day.snapshot().reserved).toBe(30);
+    expect(ledger.snapshot().unknown).toBe(30);
+  });
+
   it('takes a price that nobody knows for nothing until it is known', async () => {
     const { day, money, ledger } = open();
     ledger.reserve('a', null);
