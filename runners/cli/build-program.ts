@@ -42,7 +42,8 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
     program
       .command('plan')
       .description('check every row and price the run; sends nothing. Takes the options of run')
-      .argument('<manifest>'),
+      .argument('<manifest>')
+      .option('--save <FILE>', 'keep the plan, so that run --plan FILE does exactly that'),
   ).action(async (manifest: string, raw: Raw) => {
     const { plan } = await import('./commands/plan.js');
     ended(await plan(manifest, raw, io));
@@ -51,9 +52,10 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
     program
       .command('run')
       .description('do it; run again to go on')
-      .argument('<manifest>')
+      .argument('[manifest]', 'with --plan it is known')
+      .option('--plan <FILE>', 'do exactly what a saved plan says, or nothing where something has changed')
       .addHelpText('after', exitCodes),
-  ).action(async (manifest: string, raw: Raw) => {
+  ).action(async (manifest: string | undefined, raw: Raw) => {
     const { run } = await import('./commands/run.js');
     ended(await run(manifest, raw, io, fault));
   });

@@ -1,6 +1,7 @@
 import { recommendedImages } from '../../../src/contract/limits.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { ColumnTally } from './column-tally.js';
+import { isBought } from './is-bought.js';
 import type { InvalidRow, ManifestItem, Row, RowKind } from './row.js';
 
 export interface Plan {
@@ -96,9 +97,4 @@ class Tally {
     if (price === null) this.#unpriced++;
     else this.#estimated += price;
   }
-}
-
-/** What was paid already, or may have been, is collected, fetched or held. */
-function isBought({ jobId, prior }: Row): boolean {
-  return jobId === undefined && (prior === undefined || prior.paid === 'no');
 }

@@ -2,7 +2,9 @@ import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import type { Ahead } from '../../batch/run/ahead.js';
 import { confirmPrice } from '../options/confirm-price.js';
 import { aheadText } from '../words/ahead-text.js';
-import { planText } from '../words/plan-text.js';
+import { planText, priceText } from '../words/plan-text.js';
+import { UsageError } from '../io/usage-error.js';
+import type { SavedPlan } from '../saved-plan/read-plan.js';
 import type { StartedRun } from './batch-options.js';
 import { requireHosts } from './open-target.js';
 import { refuseInvalid, refuseMissing } from './plan-source.js';
@@ -19,10 +21,11 @@ export interface CheckedRun {
  */
 export async function agreeToPlan(
   { plan, ahead }: CheckedRun,
-  { io, options, source }: StartedRun,
+  { io, options, source, plan: saved }: StartedRun,
   stopped: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
   refuseInvalid(plan, source, options, io);
+  if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
     const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local)];
     io.stderr.write(`${lines.join('\n')}\n`);
@@ -38,4 +41,13 @@ export function explainRefusal(
   refuseInvalid(plan, source, options, io);
   refuseMissing(ahead.missing);
   requireHosts(plan, target);
+}
+
+/** Prices that earlier starts were charged count as well: they may be above those of the plan. */
+function refuseDearer({ price }: Ahead, { name, foot }: SavedPlan): void {
+  if (price.estimated <= foot.estimated && price.unpriced <= foot.unpriced) return;
+  throw new UsageError(
+    [`this start costs ${priceText(price)}, by what the service has charged; planned was ${priceText(foot)}`],
+    `nothing was sent; plan anew with --prices and --save ${name}`,
+  );
 }

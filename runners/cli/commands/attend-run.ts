@@ -1,9 +1,10 @@
 import { lastValueFrom, tap } from 'rxjs';
 import { gateFor } from '../../batch/run/gate-for.js';
-import { runBatch, type RunEvent } from '../../batch/run-batch.js';
+import { runBatch, runStages, type RunEvent } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
 import { viewRun } from '../progress/view-run.js';
+import { withinPlan } from '../saved-plan/within-plan.js';
 import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
 import { askHealth } from './ask-health.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
@@ -35,13 +36,16 @@ export async function attendRun(run: StartedRun): Promise<number> {
   };
   try {
     const last = await lastValueFrom(
-      runBatch({
-        ...batchOptions(run),
-        ...(transport && { transport }),
-        gate,
-        stop: stop.orders$,
-        confirm,
-      }).pipe(tap(look)),
+      runBatch(
+        {
+          ...batchOptions(run),
+          ...(transport && { transport }),
+          gate,
+          stop: stop.orders$,
+          confirm,
+        },
+        run.plan === undefined ? runStages : { ...runStages, takeRows: withinPlan(run.plan) },
+      ).pipe(tap(look)),
     );
     view.close();
     if (last.type !== 'finished') throw new Error('a run ended without saying how');

@@ -4,6 +4,7 @@ import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { ledgerFile } from '../options/ledger-file.js';
 import type { RunOptions } from '../options/run-options.js';
+import type { SavedPlan } from '../saved-plan/read-plan.js';
 import type { Target } from './target.js';
 import { manifestSettings } from './plan-source.js';
 import type { SpooledManifest } from './spool-input.js';
@@ -17,6 +18,8 @@ export interface StartedRun {
   readonly prices: PriceBook;
   readonly io: CliIo;
   readonly fault: FaultContext;
+  /** The plan that it is held to. */
+  readonly plan?: SavedPlan;
 }
 
 /** The options of the command line as the batch runner takes them. */

@@ -23,13 +23,21 @@ export async function planSource(
   io: Pick<CliIo, 'stdin'>,
   prices: PriceBook,
 ): Promise<Plan> {
-  const settings: ManifestSettings = {
-    ...manifestSettings(source, options),
-    ...(options.local && { resolveImage: await plannedImages(source.folder) }),
-  };
+  const settings = await plannedSettings(source, options);
   const { path } = source;
   const rows = path === undefined ? readManifest(io.stdin, settings) : readRows(nodeDisk, { path, settings });
   return planManifest(selectRows(rows, options, refuseMissing), { priceOf: (row) => prices.priceOf(row) });
+}
+
+/** How a plan reads the manifest. */
+export async function plannedSettings(
+  source: ManifestSource,
+  options: RunOptions,
+): Promise<ManifestSettings> {
+  return {
+    ...manifestSettings(source, options),
+    ...(options.local && { resolveImage: await plannedImages(source.folder) }),
+  };
 }
 
 /** What a plan reckons with. */

@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CliIo } from '../io/cli-io.js';
+import type { RunOptions } from '../options/run-options.js';
+import { serviceSettings } from '../options/service-settings.js';
+import type { PlanHead } from './saved-plan.js';
+
+/** The options that say what is sent, where and at what price. All others are free at every start by a plan. */
+const planned = [
+  ...['endpoint', 'baseUrl', 'lbBaseUrl', 'local', 'format', 'set', 'map', 'kind', 'mode'],
+  ...['limit', 'only', 'skipInvalid', 'assumePrice'],
+] as const satisfies readonly (keyof RunOptions)[];
+
+/** Only run needs them: a plan that was made without them holds nobody to any. */
+const hosts: readonly string[] = ['baseUrl', 'lbBaseUrl'];
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Options as the command line gave them, with the hosts of the environment where it gave none. */
+export function withHosts(raw: Raw, env: CliIo['env']): Raw {
+  if (raw['local'] === true) return raw;
+  const { baseUrl, lbBaseUrl } = serviceSettings({}, env);
+  return { ...(baseUrl && { baseUrl }), ...(lbBaseUrl && { lbBaseUrl }), ...raw };
+}
+
+/** Those of them that a plan holds a start to. */
+export function plannedOptions(raw: Raw): PlanHead['options'] {
+  const told = planned.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]] as const]));
+  return Object.fromEntries(told) as PlanHead['options'];
+}
+
+/** The options of a start by a plan: the plan's, and the start's own where the plan holds it to none. */
+export function withPlannedOptions(raw: Raw, plan: PlanHead['options']): Raw {
+  return { ...raw, ...plan };
+}
+
+/** A sentence for each option that the start gives otherwise than the plan. */
+export function changedOptions(raw: Raw, plan: PlanHead['options']): string[] {
+  return planned.flatMap((name) => {
+    const [was, is] = [plan[name], raw[name]];
+    if (is === undefined || isDeepStrictEqual(is, was)) return [];
+    if (was === undefined && hosts.includes(name)) return [];
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return [
+      `${flag}: the plan was made ${was === undefined ? 'without it' : `with ${shown(was)}`}, this start has ${shown(is)}`,
+    ];
+  });
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

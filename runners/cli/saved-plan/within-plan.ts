@@ -1,0 +1,39 @@
+import { takeRows } from '../../batch/run/take-rows.js';
+import { stopCauses } from '../../batch/run/stop-causes.js';
+import type { Run } from '../../batch/run/run.js';
+import type { Task } from '../../batch/run/task.js';
+import type { PlannedRows, SavedPlan } from './read-plan.js';
+
+/**
+ * The tasks of a run by a plan: a row that is not in it as it stands there, because the manifest was changed after it was
+ * compared, stops the run instead of being sent.
+ */
+export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
+  return async function* (run: Run): AsyncGenerator<Task, void, void> {
+    const planned = plan.rows();
+    try {
+      for await (const task of take(run)) {
+        if (task.what === 'send' && !(await isPlanned(planned, task.row))) {
+          const { id, row } = task.row;
+          run.stops.stop(stopCauses.manifestChanged(`row ${row} (id "${id}") is not in the plan`));
+          return;
+        }
+        yield task;
+      }
+    } finally {
+      await planned.return();
+    }
+  };
+}
+
+/** Rows come in the manifest's order, which is the plan's. */
+async function isPlanned(
+  planned: PlannedRows,
+  { id, hash }: { readonly id: string; readonly hash: string },
+): Promise<boolean> {
+  for (;;) {
+    const { done, value } = await planned.next();
+    if (done === true) return false;
+    if (value.id === id) return value.hash === hash;
+  }
+}

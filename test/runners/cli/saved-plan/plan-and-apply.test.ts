@@ -1,0 +1,98 @@
+import { appendFile, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { millrace } from '../../../support/millrace.js';
+import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+
+describe('plan --save and run --plan', () => {
+  let work: Rehearsal;
+  beforeEach(async () => {
+    work = await openRehearsal();
+    await work.write('rows.jsonl', echoJobs(12));
+    await work.write('prices.json', ['{"endpoints": {"echo": {"usdPerJob": 0.01}}}']);
+  });
+  afterEach(() => work.close());
+
+  const save = (...args: string[]) =>
+    work.call('plan', 'rows.jsonl', '--prices', 'prices.json', '--save', 'rows.plan', ...args);
+  const apply = (...args: string[]) =>
+    work.call('run', '--plan', 'rows.plan', '--prices', 'prices.json', ...args);
+  const bought = () => work.emulator.bill().filter(({ operation }) => operation === 'run').length;
+
+  it('does exactly what was planned, with the manifest and the options of the plan, and goes on by it', async () => {
+    expect(await save('--limit', '5', '--mode', 'async')).toMatchObject({ code: 0 });
+    const { code, stdout } = await apply();
+    expect(stdout).toContain('completed    5 of');
+    expect(code).toBe(0);
+    const again = await apply();
+    expect(again.stderr).toContain('0 rows to send, 7 left for later, 5 ended before');
+    expect(bought()).toBe(5);
+  });
+
+  it('refuses another manifest, and names the first changed rows and how many they are', async () => {
+    await save();
+    const lines = (await readFile(join(work.folder, 'rows.jsonl'), 'utf8')).trimEnd().split('\n');
+    const changed = lines.map((line, at) => (at < 11 ? line.replace('"n":', '"m":') : line)).slice(0, 11);
+    await work.write('rows.jsonl', [...changed, ...echoJobs(14).slice(12)]);
+    const { code, stderr } = await apply();
+    expect(stderr).toContain('error: the manifest is not the one that was planned: 14 rows of it differ\n');
+    expect(stderr).toContain('error: row 1 (id "j0") has changed\n');
+    expect(stderr).toContain('error: … and 4 more rows\n');
+    expect(stderr).toContain('error: the price is $0.13; planned was $0.12\n');
+    expect(stderr).toContain('nothing was sent');
+    expect(code).toBe(2);
+    expect(bought()).toBe(0);
+  });
+
+  it('names new rows and those that are gone', async () => {
+    await save();
+    await work.write('rows.jsonl', [...echoJobs(13).slice(1)]);
+    const { stderr } = await apply();
+    expect(stderr).toContain('row 12 (id "j12") is new');
+    expect(stderr).toContain('row 1 (id "j0") is gone');
+  });
+
+  it('refuses a manifest of other bytes, though all its rows are the same', async () => {
+    await save();
+    await appendFile(join(work.folder, 'rows.jsonl'), '\n');
+    const { code, stderr } = await apply();
+    expect(stderr).toContain('its bytes have changed, though no row that is sent');
+    expect(code).toBe(2);
+  });
+
+  it('refuses other prices', async () => {
+    await save();
+    await work.write('prices.json', ['{"endpoints": {"echo": {"usdPerJob": 0.02}}}']);
+    const { code, stderr } = await apply();
+    expect(stderr).toContain('this is not what was planned: the price of 12 rows is another');
+    expect(stderr).toContain('row 1 (id "j0") costs $0.02, was $0.01');
+    expect(stderr).toContain('the price is $0.24; planned was $0.12');
+    expect(code).toBe(2);
+    expect(bought()).toBe(0);
+  });
+
+  it('refuses options that are not those of the plan, another service among them', async () => {
+    await save('--set', 'endpoint=echo');
+    const { code, stderr } = await apply('--set', 'endpoint=other', '--limit', '3');
+    expect(stderr).toContain(
+      '--set: the plan was made with ["endpoint=echo"], this start has ["endpoint=other"]',
+    );
+    expect(stderr).toContain('--limit: the plan was made without it, this start has 3');
+    expect(code).toBe(2);
+    const elsewhere = await millrace(['run', '--plan', 'rows.plan'], {
+      cwd: work.folder,
+      env: { ...work.env, MILLRACE_BASE_URL: 'http://127.0.0.1:9' },
+    });
+    expect(elsewhere.stderr).toMatch(
+      /--base-url: the plan was made with http:.*this start has http:\/\/127\.0\.0\.1:9/,
+    );
+    expect(elsewhere.code).toBe(2);
+  });
+
+  it('saves no plan that could not be done', async () => {
+    await work.write('rows.jsonl', ['{"id":"x"}']);
+    expect(await save()).toMatchObject({ code: 2 });
+    const left = await readdir(work.folder);
+    expect(left.filter((name) => name.startsWith('rows.plan'))).toEqual([]);
+  });
+});
