@@ -37,6 +37,8 @@ const rooms = {
       (room) => `runners/batch/${room}`,
     ),
   ],
+  'runners/distributed/embedded': ['src/contract', 'runners/batch/lock', 'runners/distributed/database'],
+  'runners/distributed/database': ['src/contract', 'runners/distributed/schema'],
   'runners/distributed/schema': [],
   'runners/distributed/store': [
     'src/contract',

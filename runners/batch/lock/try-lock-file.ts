@@ -8,6 +8,11 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
+/** A lock that a child can share: it holds until every process that was given the file has ended. */
+export interface OpenLock extends FileLock {
+  readonly fd: number;
+}
+
 /** `undefined`: somebody else has it. */
 export type TryLock = (path: string) => Promise<FileLock | undefined>;
 
@@ -22,10 +27,12 @@ interface NativeLocks {
  *
  * @throws {LockError} `lock-unavailable`, `lock-io`.
  */
-export const tryLockFile: TryLock = lockFilesBy(async () => (await import('fs-native-extensions')).default);
+export const tryLockFile = lockFilesBy(async () => (await import('fs-native-extensions')).default);
 
 /** @param load Brings the system's locks, when the first one is wanted. */
-export function lockFilesBy(load: () => Promise<NativeLocks>): TryLock {
+export function lockFilesBy(
+  load: () => Promise<NativeLocks>,
+): (path: string) => Promise<OpenLock | undefined> {
   return async (path) => {
     const locks = await load().catch((cause: unknown) => {
       throw notLoaded(cause);
@@ -41,7 +48,7 @@ export function lockFilesBy(load: () => Promise<NativeLocks>): TryLock {
     } finally {
       if (!isLocked) await file.close();
     }
-    return isLocked ? { release: () => file.close() } : undefined;
+    return isLocked ? { fd: file.fd, release: () => file.close() } : undefined;
   };
 }
 

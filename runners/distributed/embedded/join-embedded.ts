@@ -1,0 +1,85 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { withFileLock } from '../../batch/lock/with-file-lock.js';
+import type { Cluster } from './cluster.js';
+import { databasePlace } from './database-place.js';
+import { postgresBinaries } from './postgres-binaries.js';
+import { runServer, stopServer } from './run-server.js';
+import { serverUser } from './server-user.js';
+
+/** A part in the embedded database of a folder. */
+export interface EmbeddedDatabase {
+  /** With its password. The port stays the same while nobody else takes it. */
+  readonly url: string;
+  /** Where the server's files lie. */
+  readonly folder: string;
+  /** Starts the server again where it has ended. */
+  ensure(): Promise<void>;
+  /** Gives the part up; the last one stops the server. Close what is connected first. */
+  leave(): Promise<void>;
+  /** Gives the part up and lets the server run, also with nobody left. */
+  letGo(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** Further settings of the server, as `-c` takes them. @defaultValue none */
+  readonly settings?: readonly string[];
+}
+
+const startPatienceMs = 120_000;
+
+/**
+ * Joins the PostgreSQL that belongs to a run's folder, or starts it: on loopback, behind a generated password, as a
+ * process of its own that outlives this one. Any number of processes may join at the same time.
+ *
+ * @throws {DatabaseError} where it cannot be had.
+ */
+export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+  await mkdir(out, { recursive: true });
+  let presence: pg.Client | undefined;
+  const underLock = <T>(work: () => Promise<T>) =>
+    withFileLock(join(out, '.database.lock'), work, { patienceMs: startPatienceMs });
+  const cluster = await underLock(() => clusterOf(out, options));
+  const ensure = () =>
+    underLock(async () => {
+      const { url, client } = await runServer(cluster);
+      await presence?.end().catch(() => undefined);
+      presence = client;
+      return url;
+    });
+  const letGo = async () => {
+    await presence?.end().catch(() => undefined);
+    presence = undefined;
+  };
+  return {
+    url: await ensure(),
+    folder: cluster.folder,
+    ensure: async () => {
+      await ensure();
+    },
+    leave: () =>
+      underLock(async () => {
+        const isLast = presence !== undefined && (await isAlone(presence));
+        await letGo();
+        if (isLast) await stopServer(cluster.folder);
+      }),
+    letGo,
+  };
+}
+
+async function clusterOf(out: string, { settings }: EmbeddedOptions): Promise<Cluster> {
+  const user = await serverUser();
+  const place = await databasePlace(out, user.mayUse);
+  const binaries = await postgresBinaries(place.folder, user.mayUse);
+  return { ...place, binaries, user, ...(settings && { settings }) };
+}
+
+/** Whether nobody else is connected. A server that does not answer is not ours to stop. */
+async function isAlone(presence: pg.Client): Promise<boolean> {
+  const others = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+  return presence.query(others).then(
+    ({ rowCount }) => rowCount === 0,
+    () => false,
+  );
+}

