@@ -1,10 +1,16 @@
 // A client and its endpoints: what can be bought.
 export { createClient } from './endpoints/create-client.js';
 export type { Client, ClientOptions, QueueEndpointOptions } from './endpoints/create-client.js';
-export type { EndpointTypes, InputOf, OutputOf } from './endpoints/endpoint-types.js';
-export type { QueueEndpoint } from './endpoints/queue-endpoint.js';
+export type { ChunkOf, EndpointTypes, InputOf, OutputOf } from './endpoints/endpoint-types.js';
+export type {
+  QueueEndpoint,
+  StatusOptions,
+  StreamOptions,
+  WatchOptions,
+} from './endpoints/queue-endpoint.js';
 export type { RouteCall, RouteCallOptions, RouteEndpoint, RouteOptions } from './endpoints/route-endpoint.js';
 export type { AttachOptions, CallOptions } from './endpoints/call-options.js';
+export type { JobPolicy, SubmitOptions, SyncOptions } from './endpoints/submit-options.js';
 export type { Activity } from './endpoints/client-state.js';
 
 // A job, its events and its outcome.
@@ -64,6 +70,7 @@ export { jobStates, isTerminal } from './contract/job-state.js';
 export type { JobState } from './contract/job-state.js';
 export { healthSchema } from './contract/health.js';
 export type { Health } from './contract/health.js';
+export type { Purged } from './contract/purge-reply.js';
 export type { StandardSchema } from './contract/standard-schema.js';
 
 // What goes wrong.
@@ -71,6 +78,7 @@ export { failureCodes } from './contract/failure-code.js';
 export type { FailureCode } from './contract/failure-code.js';
 export { isMillraceError, MillraceError } from './contract/millrace-error.js';
 export { JobError } from './operators/job-error.js';
+export { ChunkGapError } from './operators/streaming/chunk-gap-error.js';
 export { InvalidInputError } from './operators/invalid-input-error.js';
 export { InvalidOptionError } from './contract/invalid-option-error.js';
 export { TransportError } from './transport/transport-error.js';

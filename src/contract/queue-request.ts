@@ -22,6 +22,8 @@ export const queueRequestSchema = z.strictObject({
     .optional(),
 });
 
+export type QueueRequest = z.infer<typeof queueRequestSchema>;
+
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

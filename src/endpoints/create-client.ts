@@ -12,9 +12,10 @@ import { createGotTransport } from '../transport/got-transport.js';
 import type { Transport } from '../transport/transport.js';
 import { checkBaseUrl } from './check-base-url.js';
 import type { Activity, ClientState } from './client-state.js';
-import type { InputOf, OutputOf } from './endpoint-types.js';
+import { createQueueEndpoint } from './create-queue-endpoint.js';
+import type { ChunkOf, InputOf, OutputOf } from './endpoint-types.js';
 import { createImageEditEndpoint } from './image-edit-endpoint.js';
-import { createQueueEndpoint, type QueueEndpoint } from './queue-endpoint.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
 
 export interface ClientOptions {
@@ -53,7 +54,7 @@ export interface Client {
   >(
     id: K,
     options?: QueueEndpointOptions<IS, OS>,
-  ): QueueEndpoint<InputOf<K, IS>, OutputOf<K, OS>>;
+  ): QueueEndpoint<InputOf<K, IS>, OutputOf<K, OS>, ChunkOf<K>>;
   /** @throws InvalidOptionError */
   imageEdit(id: string, options?: QueueOptions): QueueEndpoint<ImageEditInput, ImageEditOutput>;
   /** One load-balanced endpoint by its {lb_base_url}. @throws InvalidOptionError */
@@ -88,7 +89,7 @@ function typedQueue<
 >(client: ClientState, id: K, { input, output, ...options }: QueueEndpointOptions<IS, OS>) {
   type O = OutputOf<K, OS>;
   const schemas = { input, output: output as StandardSchema<unknown, O> | undefined };
-  return createQueueEndpoint<InputOf<K, IS>, O>(client, id, options, schemas);
+  return createQueueEndpoint<InputOf<K, IS>, O, ChunkOf<K>>(client, id, options, schemas);
 }
 
 function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientState {

@@ -8,6 +8,7 @@ import type { SchemaInput, SchemaOutput, StandardSchema } from '../contract/stan
  * declare module 'millrace' {
  *   interface EndpointTypes {
  *     upscale: { input: { url: string }; output: { url: string } };
+ *     narrate: { input: { text: string }; chunk: string };
  *   }
  * }
  * client.queue('upscale').run({ url });
@@ -33,3 +34,10 @@ export type OutputOf<K extends string, S extends StandardSchema | undefined> = S
       ? O
       : unknown
     : unknown;
+
+/** A chunk of an endpoint's stream: by its id, else anything. */
+export type ChunkOf<K extends string> = K extends keyof EndpointTypes
+  ? EndpointTypes[K] extends { chunk: infer C }
+    ? C
+    : unknown
+  : unknown;

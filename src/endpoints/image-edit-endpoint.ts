@@ -1,9 +1,9 @@
 import { imageEditDefaults, imageEditInputSchema, imageEditOutputSchema } from '../contract/image-edit.js';
 import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
 import type { QueueOptions } from '../policy/queue-options.js';
-import type { CallOptions } from './call-options.js';
 import type { ClientState } from './client-state.js';
-import { createQueueEndpoint, type QueueEndpoint } from './queue-endpoint.js';
+import { createQueueEndpoint } from './create-queue-endpoint.js';
+import type { QueueEndpoint } from './queue-endpoint.js';
 
 /**
  * The hosted image-editing endpoint: a queue endpoint whose input is checked strictly before anything is sent, and whose
@@ -16,15 +16,18 @@ export function createImageEditEndpoint(
 ): QueueEndpoint<ImageEditInput, ImageEditOutput> {
   const schemas = { input: imageEditInputSchema, output: imageEditOutputSchema };
   const queue = createQueueEndpoint<ImageEditInput, ImageEditOutput>(client, id, options, schemas);
-  type Options = CallOptions<ImageEditOutput> | undefined;
   return {
     id,
-    run: (input, call: Options) => queue.run(input, { variant: variantOf(input), ...call }),
-    runSync: (input, call: Options) => queue.runSync(input, { variant: variantOf(input), ...call }),
+    run: (input, call) => queue.run(input, { variant: variantOf(input), ...call }),
+    runSync: (input, call) => queue.runSync(input, { variant: variantOf(input), ...call }),
     attach: (jobId, call) => queue.attach(jobId, call),
-    status: (jobId) => queue.status(jobId),
+    retry: (jobId, call) => queue.retry(jobId, call),
+    stream: (job, call) => queue.stream(job, call),
+    status: (jobId, call) => queue.status(jobId, call),
     cancel: (jobId) => queue.cancel(jobId),
     health: () => queue.health(),
+    watchHealth: (call) => queue.watchHealth(call),
+    purgeQueue: () => queue.purgeQueue(),
   };
 }
 

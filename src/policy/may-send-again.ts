@@ -1,7 +1,11 @@
 import type { FailureCode } from '../contract/failure-code.js';
 
-/** What a request is for. `submit` (POST /run, /runsync) and `route-post` buy work; the others are free to repeat. */
-export type RequestPurpose = 'submit' | 'route-post' | 'route-get' | 'poll' | 'cancel' | 'health';
+/**
+ * What a request is for. `submit` (POST /run, /runsync), `retry` (POST /retry) and `route-post` buy work, and `purge`
+ * takes away what others wait for: none of them may happen twice unasked. The others are free to repeat.
+ */
+export type RequestPurpose =
+  'submit' | 'retry' | 'route-post' | 'route-get' | 'poll' | 'stream' | 'cancel' | 'health' | 'purge';
 
 /**
  * What a reply's body turned out to be. `job`: a job in a known state; `failed`: a body that says FAILED; `value`: a
@@ -34,14 +38,15 @@ export type Verdict =
 export function maySendAgain(purpose: RequestPurpose, exchange: Exchange): Verdict {
   if ('sent' in exchange) return afterFault(purpose, exchange.phase, exchange.sent);
   const { status, body } = exchange;
-  if (body === 'failed' && purpose === 'submit') return final(status === 400 ? 'rejected' : 'job-failed');
+  if (body === 'failed' && (purpose === 'submit' || purpose === 'retry'))
+    return final(status === 400 ? 'rejected' : 'job-failed');
   if (isAnswer(status, body)) return { verdict: 'answer' };
   return refusal(purpose, exchange) ?? routeAnswer(purpose, status, body) ?? afterStatus(purpose, status);
 }
 
 function afterFault(purpose: RequestPurpose, phase: string, sent: 'no' | 'maybe'): Verdict {
   if (sent === 'no') return phase === 'tls' ? final('insecure') : again(purpose, 'not-sent');
-  return buys(purpose) ? { verdict: 'ambiguous' } : again(purpose, 'transient');
+  return happensOnce(purpose) ? { verdict: 'ambiguous' } : again(purpose, 'transient');
 }
 
 function isAnswer(status: number, body: BodyKind): boolean {
@@ -73,17 +78,20 @@ function afterStatus(purpose: RequestPurpose, status: number): Verdict {
   if (status === 402) return final('refused');
   if (status === 410) return final(notFound[purpose]);
   if (refusedInput.has(status)) return final('rejected');
-  if (buys(purpose)) return { verdict: 'ambiguous' };
+  if (happensOnce(purpose)) return { verdict: 'ambiguous' };
   return again(purpose, 'transient', isSuccess(status) ? 'malformed-reply' : 'transport');
 }
 
 const notFound = {
   submit: 'endpoint-not-found',
+  retry: 'expired',
   'route-post': 'route-not-found',
   'route-get': 'route-not-found',
   poll: 'expired',
+  stream: 'expired',
   cancel: 'expired',
   health: 'endpoint-not-found',
+  purge: 'endpoint-not-found',
 } as const satisfies Record<RequestPurpose, FailureCode>;
 
 /** Moved before it was worked on. 303 is missing: it may well follow upon work that was done. */
@@ -92,8 +100,10 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** The request itself is at fault: nothing was begun. 408, 409, 425 and the like leave a doubt. */
 const refusedInput: ReadonlySet<number> = new Set([400, 405, 406, 411, 413, 414, 415, 417, 422, 431]);
 
-function buys(purpose: RequestPurpose): boolean {
-  return purpose === 'submit' || purpose === 'route-post';
+const once: ReadonlySet<RequestPurpose> = new Set<RequestPurpose>(['submit', 'retry', 'route-post', 'purge']);
+
+function happensOnce(purpose: RequestPurpose): boolean {
+  return once.has(purpose);
 }
 
 function isSuccess(status: number): boolean {
@@ -105,7 +115,7 @@ function final(code: FailureCode): Verdict {
 }
 
 function again(purpose: RequestPurpose, why: AgainReason, usedUp: FailureCode = usedUpCodes[why]): Verdict {
-  return { verdict: 'again', why, usedUp: purpose === 'poll' ? 'deadline' : usedUp };
+  return { verdict: 'again', why, usedUp: purpose === 'poll' || purpose === 'stream' ? 'deadline' : usedUp };
 }
 
 const usedUpCodes = {

@@ -4,6 +4,7 @@ import { jobStates } from '../contract/job-state.js';
 import { redact } from '../contract/redact.js';
 import { routeErrorSchema } from '../contract/route-error.js';
 import { serviceErrorText } from '../contract/service-error-text.js';
+import { streamReplySchema, type StreamReply } from '../contract/stream-reply.js';
 import type { BodyKind, RequestPurpose } from '../policy/may-send-again.js';
 import { retryAfterMs } from '../policy/retry-after.js';
 import {
@@ -23,7 +24,12 @@ import type { WireReply, WireRequest } from './transport.js';
 export type Reading =
   | { readonly status: number; readonly body: 'job'; readonly job: JobReply }
   | { readonly status: number; readonly body: 'failed'; readonly job: FailedReply }
-  | { readonly status: number; readonly body: 'value'; readonly value: unknown }
+  | {
+      readonly status: number;
+      readonly body: 'value';
+      readonly value: unknown;
+      readonly chunks?: StreamReply;
+    }
   | {
       readonly status: number;
       readonly body: 'error' | 'no-workers' | 'unreadable';
@@ -52,10 +58,7 @@ const excerptLength = 200;
 export function readReply(reply: WireReply, asked: Asked): Reading {
   const text = redact(reply.body, asked.secrets);
   const json = parse(text);
-  const answer =
-    isRoute(asked.purpose) || asked.purpose === 'health'
-      ? readValue(reply.status, json)
-      : readJob(reply.status, json, asked);
+  const answer = readAnswer(reply.status, json, asked);
   if (answer) return answer;
   const retryAfter = retryAfterMs(reply.headers['retry-after'], asked.nowMs);
   return {
@@ -64,6 +67,17 @@ export function readReply(reply: WireReply, asked: Asked): Reading {
     error: errorOf(reply.status, { text, json, retryAfter }, asked),
     retryAfterMs: retryAfter,
   };
+}
+
+function readAnswer(status: number, json: Json, asked: Asked): Reading | undefined {
+  if (asked.purpose === 'stream') return readChunks(status, json);
+  return isValue(asked.purpose) ? readValue(status, json) : readJob(status, json, asked);
+}
+
+function readChunks(status: number, json: Json): Reading | undefined {
+  const chunks = streamReplySchema.safeParse(json?.value);
+  if (!chunks.success || !isSuccess(status)) return undefined;
+  return { status, body: 'value', value: json?.value, chunks: chunks.data };
 }
 
 function readValue(status: number, json: Json): Reading | undefined {
@@ -75,7 +89,8 @@ function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading
   const failed = failedReplySchema.safeParse(value);
   if (failed.success)
     return isOther(failed.data.id, jobId) ? undefined : { status, body: 'failed', job: failed.data };
-  const schema = purpose === 'submit' && isSuccess(status) ? submissionReplySchema : jobReplySchema;
+  const isBought = purpose === 'submit' || purpose === 'retry';
+  const schema = isBought && isSuccess(status) ? submissionReplySchema : jobReplySchema;
   const job = schema.safeParse(value);
   if (!job.success || isOther(job.data.id, jobId)) return undefined;
   return isSuccess(status) || isKnownState(job.data.status)
@@ -127,9 +142,12 @@ function errorOf(
 
 const expected = {
   submit: 'an accepted job',
+  retry: 'the job that was asked for',
   poll: 'the job that was asked for',
   cancel: 'the job that was asked for',
+  stream: 'chunks of a job',
   health: 'JSON',
+  purge: 'JSON',
   'route-post': 'JSON',
   'route-get': 'JSON',
 } as const satisfies Record<RequestPurpose, string>;
@@ -143,6 +161,11 @@ function parse(text: string): Json {
   } catch {
     return undefined;
   }
+}
+
+/** Whether the answer is a value of its own, not a job. */
+function isValue(purpose: RequestPurpose): boolean {
+  return isRoute(purpose) || purpose === 'health' || purpose === 'purge';
 }
 
 function isRoute(purpose: RequestPurpose): boolean {

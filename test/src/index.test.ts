@@ -5,9 +5,10 @@ import * as face from '../../src/index.js';
 /** All that `import … from 'millrace'` offers, in the order of the file: values, and types in brackets. */
 const names = [
   ...['createClient', '[Client]', '[ClientOptions]', '[QueueEndpointOptions]'],
-  ...['[EndpointTypes]', '[InputOf]', '[OutputOf]', '[QueueEndpoint]'],
+  ...['[ChunkOf]', '[EndpointTypes]', '[InputOf]', '[OutputOf]'],
+  ...['[QueueEndpoint]', '[StatusOptions]', '[StreamOptions]', '[WatchOptions]'],
   ...['[RouteCall]', '[RouteCallOptions]', '[RouteEndpoint]', '[RouteOptions]'],
-  ...['[AttachOptions]', '[CallOptions]', '[Activity]'],
+  ...['[AttachOptions]', '[CallOptions]', '[JobPolicy]', '[SubmitOptions]', '[SyncOptions]', '[Activity]'],
   ...[
     '[Job]',
     '[Completed]',
@@ -56,10 +57,11 @@ const names = [
     '[JobState]',
     'healthSchema',
     '[Health]',
+    '[Purged]',
     '[StandardSchema]',
   ],
-  ...['failureCodes', '[FailureCode]', 'isMillraceError', 'MillraceError', 'JobError', 'InvalidInputError'],
-  ...['InvalidOptionError', 'TransportError', '[FaultPhase]'],
+  ...['failureCodes', '[FailureCode]', 'isMillraceError', 'MillraceError', 'JobError', 'ChunkGapError'],
+  ...['InvalidInputError', 'InvalidOptionError', 'TransportError', '[FaultPhase]'],
   ...[
     'BadRequestError',
     'MalformedReplyError',

@@ -66,11 +66,14 @@ export function exchange(asking: Asking, desk: Desk): Observable<Judged> {
 
 export const requestKinds = {
   submit: 'submit',
+  retry: 'submit',
   'route-post': 'submit',
   'route-get': 'submit',
   poll: 'poll',
+  stream: 'poll',
   cancel: 'cancel',
   health: 'other',
+  purge: 'other',
 } as const satisfies Record<RequestPurpose, RequestKind>;
 
 /** A function that fails answers with 5xx and is no sign of a service in trouble. */

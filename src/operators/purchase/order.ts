@@ -7,8 +7,8 @@ import type { WireRequest } from '../../transport/transport.js';
 /** What is to be bought, and how: all that a job needs to know. */
 export interface Order<O> {
   readonly key: string;
-  /** `submit`: a job of a queue endpoint. `route-post`: the reply is the answer. */
-  readonly purpose: 'submit' | 'route-post';
+  /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
+  readonly purpose: 'submit' | 'retry' | 'route-post';
   readonly sync: boolean;
   /** The POST. Emits one value, or errors with `InvalidInputError`. */
   readonly request: Observable<WireRequest>;
@@ -19,6 +19,8 @@ export interface Order<O> {
   readonly options: Pick<ResolvedQueueOptions, 'deadlineMs' | 'onUnsubscribe' | 'retry' | 'poll'>;
   /** A job that was bought before: it is polled, never submitted. */
   readonly known?: { readonly jobId: string; readonly submittedAt?: number };
+  /** The failed job that is to run again: the answer must be about it. */
+  readonly retried?: string;
   readonly endpoint: string;
   readonly variant?: string;
   readonly checkpoint?: Checkpoint<O>;

@@ -7,7 +7,7 @@ import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { againAfter } from '../asking/ask-until-answered.js';
 import { exchange, type Desk, type Judged } from '../asking/exchange.js';
-import { failureOf } from '../asking/failure-of.js';
+import { failureOf, type FailureFacts } from '../asking/failure-of.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
 import { throughGate } from '../asking/through-gate.js';
 import { deadline } from '../waiting/deadline.js';
@@ -95,29 +95,29 @@ export class Submission<O> {
   /** The one place from which a purchase goes on the wire. */
   private post(request: WireRequest): Observable<JobEvent<O>> {
     this.sentAt = this.desk.scheduler.now();
-    return exchange({ purpose: this.order.purpose, request }, this.desk).pipe(
-      concatMap((judged) => this.answered(judged, request)),
-    );
+    const { purpose, retried } = this.order;
+    const asking = { purpose, request, ...(retried !== undefined && { jobId: retried }) };
+    return exchange(asking, this.desk).pipe(concatMap((judged) => this.answered(judged, request)));
   }
 
   private answered(judged: Judged, request: WireRequest): Observable<JobEvent<O>> {
     const { verdict, reading } = judged;
     if (verdict.verdict === 'again') return this.refused(verdict.usedUp, judged, request);
     if (verdict.verdict === 'ambiguous')
-      return this.buyer.settle(failureOf('unknown', judged, { request, advice: this.doubt(judged) }));
+      return this.buyer.settle(failureOf('unknown', judged, this.facts(request, this.doubt(judged))));
     if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
       this.desk.quota.succeeded(this.tokens);
       return this.buyer.accept(reading, request);
     }
     const code = verdict.verdict === 'final' ? verdict.code : 'unknown';
-    const failed = failureOf(code, judged, { request });
+    const failed = failureOf(code, judged, this.facts(request));
     return failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);
   }
 
   private refused(code: FailureCode, judged: Judged, request: WireRequest): Observable<JobEvent<O>> {
     const { desk, order } = this;
     this.refusals += 1;
-    const failed = failureOf(code, judged, { request, advice: `tries: ${this.refusals}` });
+    const failed = failureOf(code, judged, this.facts(request, `tries: ${this.refusals}`));
     this.lastRefusal = failed;
     this.tokens = desk.quota.take({ timedOut: judged.fault?.timedOut ?? false });
     if (this.refusals > order.options.retry.maxRetries || this.tokens === undefined)
@@ -139,6 +139,11 @@ export class Submission<O> {
   private unsent(request: WireRequest, why: string): Failed {
     const message = `${whatWasAsked(request)}: not sent: ${why}`;
     return this.lastRefusal ?? { status: 'failed', code: 'refused', paid: 'no', message };
+  }
+
+  private facts(request: WireRequest, advice?: string): FailureFacts {
+    const jobId = this.order.retried;
+    return { request, ...(jobId !== undefined && { jobId }), ...(advice !== undefined && { advice }) };
   }
 
   private doubt({ fault }: Judged): string {

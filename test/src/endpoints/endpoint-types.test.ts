@@ -16,10 +16,14 @@ import {
   type ImageEditOutput,
   type Job,
   type JobEvent,
+  type JobPolicy,
   type JobReply,
   type Outcome,
+  type Purged,
   type QueueEndpoint,
   type StandardSchema,
+  type SubmitOptions,
+  type SyncOptions,
 } from '../../../src/index.js';
 import { replied } from '../../support/virtual-time.js';
 
@@ -27,6 +31,7 @@ declare module '../../../src/index.js' {
   interface EndpointTypes {
     upscale: { input: { url: string }; output: { url: string; scale: number } };
     describe: { output: { text: string } };
+    narrate: { input: { text: string }; output: string[]; chunk: string };
   }
 }
 
@@ -71,6 +76,17 @@ describe('types of an endpoint', () => {
     >();
   });
 
+  it('of chunks come from the endpoint id, and go through the operators', () => {
+    const narrate = client.queue('narrate');
+    expectTypeOf(narrate).toEqualTypeOf<QueueEndpoint<{ text: string }, string[], string>>();
+    expectTypeOf(narrate.stream('j')).toEqualTypeOf<Observable<string>>();
+    expectTypeOf(narrate.stream(narrate.run({ text: 'a' }))).toEqualTypeOf<Observable<string>>();
+    expectTypeOf(narrate.retry('j')).toEqualTypeOf<Job<string[]>>();
+    expectTypeOf(client.queue('upscale').stream('j')).toEqualTypeOf<Observable<unknown>>();
+    // @ts-expect-error -- a job of another endpoint has another output
+    expect(() => narrate.stream(client.queue('upscale').run({ url: 'x' }))).not.toThrow();
+  });
+
   it('are unknown where nothing is known', () => {
     expectTypeOf(client.queue('other')).toEqualTypeOf<QueueEndpoint<unknown, unknown>>();
     const name: string = 'upscale';
@@ -88,11 +104,22 @@ describe('types of an endpoint', () => {
     expectTypeOf(lb.post('x', {}, { output })).toEqualTypeOf<Job<{ at: number }>>();
   });
 
+  it('of what goes beside an input are named, with their units', () => {
+    const endpoint = client.queue('other');
+    expectTypeOf(endpoint.run).parameter(1).toEqualTypeOf<SubmitOptions | undefined>();
+    expectTypeOf(endpoint.runSync).parameter(1).toEqualTypeOf<SyncOptions | undefined>();
+    expectTypeOf<SyncOptions>().toExtend<{ waitMs?: number; policy?: JobPolicy; webhook?: string }>();
+    // @ts-expect-error -- /run does not wait
+    expect(endpoint.run({}, { waitMs: 1_000 }).jobId).toBeUndefined();
+  });
+
   it('of status, cancel and health are what the service says', () => {
     const endpoint = client.queue('other');
     expectTypeOf(endpoint.status('j')).toEqualTypeOf<Observable<JobReply>>();
     expectTypeOf(endpoint.cancel('j')).toEqualTypeOf<Observable<JobReply>>();
     expectTypeOf(endpoint.health()).toEqualTypeOf<Observable<Health>>();
+    expectTypeOf(endpoint.watchHealth()).toEqualTypeOf<Observable<Health>>();
+    expectTypeOf(endpoint.purgeQueue()).toEqualTypeOf<Observable<Purged>>();
   });
 });
 

@@ -146,6 +146,40 @@ describe('every call goes on the wire as the specification says', () => {
     ]);
   });
 
+  it('POST /retry, GET /stream, GET /status-sync and POST /purge-queue, which live services have', async () => {
+    const retried = tap(host, 200, '{"id":"j/1","status":"COMPLETED"}');
+    await firstValueFrom(queue().retry('j/1').pipe(toOutcome()));
+    const streamed = tap(host, 200, '{"status":"IN_PROGRESS","stream":[{"output":"a"}]}');
+    expect(await firstValueFrom(queue().stream('j/1'))).toBe('a');
+    const waited = tap(host, 200, '{"id":"j/1","status":"COMPLETED"}');
+    await firstValueFrom(queue().status('j/1', { waitMs: 30_000 }));
+    const purged = tap(host, 200, '{"removed":3,"status":"completed"}');
+    expect(await firstValueFrom(queue().purgeQueue())).toEqual({ removed: 3, status: 'completed' });
+    const call = { to: 'api.example.test', headers: always, body: '' };
+    expect([...retried, ...streamed, ...waited, ...purged].map(sentBy)).toStrictEqual([
+      { ...call, method: 'POST', path: '/v2/my-fn/retry/j%2F1' },
+      { ...call, method: 'GET', path: '/v2/my-fn/stream/j%2F1' },
+      { ...call, method: 'GET', path: '/v2/my-fn/status-sync/j%2F1?wait=30000' },
+      { ...call, method: 'POST', path: '/v2/my-fn/purge-queue' },
+    ]);
+  });
+
+  it('with what live services take beside the input, when it is asked for', async () => {
+    const policy = { executionTimeoutMs: 60_000, ttlMs: 7_200_000, lowPriority: true };
+    const sent = tap(host, 200, completed);
+    const options = { policy, webhook: 'https://hooks.example/done', waitMs: 300_000 };
+    await firstValueFrom(queue().runSync({ text: 'x' }, options).pipe(toOutcome()));
+    expect(sent.map(sentBy)).toStrictEqual([
+      {
+        to: 'api.example.test',
+        method: 'POST',
+        path: '/v2/my-fn/runsync?wait=300000',
+        headers: withBody,
+        body: '{"input":{"text":"x"},"policy":{"executionTimeout":60000,"ttl":7200000,"lowPriority":true},"webhook":"https://hooks.example/done"}',
+      },
+    ]);
+  });
+
   it('without a key, no authorization at all', async () => {
     const sent = tap(host, 401, '{"error":"unauthorized"}');
     await firstValueFrom(createClient({ baseUrl: host }).queue('e').runSync({}).pipe(toOutcome()));

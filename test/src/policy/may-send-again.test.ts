@@ -4,8 +4,12 @@ import { failureCodes } from '../../../src/contract/failure-code.js';
 import { maySendAgain } from '../../../src/policy/may-send-again.js';
 import type { BodyKind, Exchange, RequestPurpose, Verdict } from '../../../src/policy/may-send-again.js';
 
-const purposes: RequestPurpose[] = ['submit', 'route-post', 'route-get', 'poll', 'cancel', 'health'];
-const buying: RequestPurpose[] = ['submit', 'route-post'];
+const purposes: RequestPurpose[] = [
+  ...(['submit', 'retry', 'route-post', 'route-get', 'poll'] as const),
+  ...(['stream', 'cancel', 'health', 'purge'] as const),
+];
+/** What must not happen twice unasked: what buys, and what takes away. */
+const buying: RequestPurpose[] = ['submit', 'retry', 'route-post', 'purge'];
 const free = purposes.filter((purpose) => !buying.includes(purpose));
 const bodies: BodyKind[] = ['job', 'failed', 'value', 'error', 'no-workers', 'unreadable'];
 const phases = [
@@ -67,6 +71,10 @@ describe('a request that buys work', () => {
     ['submit', 422, 'rejected'],
     ['submit', 402, 'refused'],
     ['submit', 307, 'insecure'],
+    ['retry', 400, 'rejected'],
+    ['retry', 404, 'expired'],
+    ['retry', 401, 'unauthorized'],
+    ['purge', 404, 'endpoint-not-found'],
     ['route-post', 404, 'route-not-found'],
     ['route-post', 400, 'rejected'],
     ['route-post', 401, 'unauthorized'],
@@ -75,7 +83,8 @@ describe('a request that buys work', () => {
   });
 
   it.each([200, 401, 404, 429, 500, 503])('is answered by a FAILED body under HTTP %i', (status) => {
-    expect(maySendAgain('submit', reply(status, 'failed', 1_000))).toEqual(final('job-failed'));
+    for (const purpose of ['submit', 'retry'] as const)
+      expect(maySendAgain(purpose, reply(status, 'failed', 1_000))).toEqual(final('job-failed'));
   });
 
   it('is rejected by a FAILED body under HTTP 400', () => {
@@ -139,6 +148,18 @@ describe('a poll', () => {
   it('is answered by a job in any state', () => {
     expect(maySendAgain('poll', reply(200, 'job'))).toEqual(answer);
     expect(maySendAgain('poll', reply(400, 'failed'))).toEqual(answer);
+  });
+});
+
+describe('a question for chunks', () => {
+  it('says whether chunks may have been handed out in vain', () => {
+    expect(maySendAgain('stream', { phase: 'reset', sent: 'maybe' })).toEqual(again('transient', 'deadline'));
+    expect(maySendAgain('stream', reply(200))).toEqual(again('transient', 'deadline'));
+    expect(maySendAgain('stream', reply(502))).toEqual(again('transient', 'deadline'));
+    expect(maySendAgain('stream', { phase: 'connect', sent: 'no' })).toEqual(again('not-sent', 'deadline'));
+    expect(maySendAgain('stream', reply(429))).toEqual(again('rate-limited', 'deadline'));
+    expect(maySendAgain('stream', reply(404))).toEqual(final('expired'));
+    expect(maySendAgain('stream', reply(200, 'value'))).toEqual(answer);
   });
 });
 

@@ -25,6 +25,12 @@ describe('a queue endpoint', () => {
     expect(() => client.queue('e').attach('')).toThrow('jobId');
     expect(() => client.queue('e').status('')).toThrow('jobId');
     expect(() => client.queue('e').cancel('')).toThrow('jobId');
+    expect(() => client.queue('e').retry('')).toThrow('jobId');
+    expect(() => client.queue('e').stream('')).toThrow('jobId');
+    expect(() => client.queue('e').status('j', { waitMs: 1 })).toThrow('waitMs');
+    expect(() => client.queue('e').runSync({}, { waitMs: 1 })).toThrow('waitMs');
+    expect(() => client.queue('e').run({}, { webhook: 'x' })).toThrow('webhook');
+    expect(() => client.queue('e').watchHealth({ everyMs: 0 })).toThrow('everyMs');
   });
 
   it('gives /runsync the client timeout of spec 8 unless another is set, and /run none of it', async () => {

@@ -1,0 +1,173 @@
+import { concatMap, EMPTY, map, of, repeat, timer, type Observable } from 'rxjs';
+import { checkEndpointId } from '../contract/endpoint-id.js';
+import { healthSchema, type Health } from '../contract/health.js';
+import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import type { JobReply } from '../contract/job-reply.js';
+import { purgeReplySchema, type Purged } from '../contract/purge-reply.js';
+import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
+import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
+import { ask } from '../operators/asking/ask.js';
+import type { Asking } from '../operators/asking/exchange.js';
+import { InvalidInputError } from '../operators/invalid-input-error.js';
+import type { Job } from '../operators/job.js';
+import { createJob } from '../operators/purchase/create-job.js';
+import type { Order } from '../operators/purchase/order.js';
+import { jobChunks } from '../operators/streaming/job-chunks.js';
+import { readChunks } from '../operators/streaming/read-chunks.js';
+import { clampTimer } from '../policy/clamp-timer.js';
+import {
+  resolveQueueOptions,
+  type QueueOptions,
+  type ResolvedQueueOptions,
+} from '../policy/queue-options.js';
+import type { Reading } from '../transport/read-reply.js';
+import type { WireRequest } from '../transport/transport.js';
+import type { AttachOptions, CallOptions } from './call-options.js';
+import { checkInput } from './check-input.js';
+import type { ClientState } from './client-state.js';
+import { orderOf } from './order-of.js';
+import type { QueueEndpoint, StatusOptions, StreamOptions, WatchOptions } from './queue-endpoint.js';
+import { queueRequests, type QueueRequests } from './queue-requests.js';
+import { checkWait, submissionFields, type SubmitOptions, type SyncOptions } from './submit-options.js';
+import { toJson } from './to-json.js';
+
+export interface QueueSchemas<O> {
+  readonly input?: StandardSchema | undefined;
+  readonly output?: StandardSchema<unknown, O> | undefined;
+}
+
+/** @throws InvalidOptionError for an id that is no plain path segment, and for wrong options */
+export function createQueueEndpoint<I, O, C = unknown>(
+  client: ClientState,
+  id: string,
+  options: QueueOptions,
+  schemas: QueueSchemas<O>,
+): QueueEndpoint<I, O, C> {
+  const problem = checkEndpointId(id);
+  if (problem !== undefined)
+    throw new InvalidOptionError('endpoint id', `${problem} (got ${JSON.stringify(id)})`);
+  return new Queue(client, id, resolveQueueOptions(options, client.scheduler), schemas);
+}
+
+class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
+  private readonly requests: QueueRequests;
+
+  constructor(
+    private readonly client: ClientState,
+    readonly id: string,
+    private readonly options: ResolvedQueueOptions,
+    private readonly schemas: QueueSchemas<O>,
+  ) {
+    this.requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
+  }
+
+  run(input: I, options: SubmitOptions<O> = {}): Job<O> {
+    const request = this.submission(input, options, (body) => this.requests.run(body));
+    return createJob({ ...this.order(options), sync: false, request }, this.client);
+  }
+
+  runSync(input: I, options: SyncOptions<O> = {}): Job<O> {
+    const { waitMs } = options;
+    checkWait(waitMs);
+    const { executionTimeoutMs } = this.options;
+    const request = this.submission(input, options, (body) =>
+      this.requests.runSync(body, executionTimeoutMs, waitMs),
+    );
+    return createJob({ ...this.order(options), sync: true, request }, this.client);
+  }
+
+  attach(jobId: string, options: AttachOptions<O> = {}): Job<O> {
+    const { submittedAt } = options;
+    const known = { jobId: checkJobId(jobId), ...(submittedAt !== undefined && { submittedAt }) };
+    return createJob({ ...this.order(options), sync: false, request: EMPTY, known }, this.client);
+  }
+
+  retry(jobId: string, options: CallOptions<O> = {}): Job<O> {
+    const retried = checkJobId(jobId);
+    const request = of(this.requests.retry(retried));
+    const order = { ...this.order(options), purpose: 'retry', sync: false, request, retried } as const;
+    return createJob(order, this.client);
+  }
+
+  stream(job: Job<O> | string, options: StreamOptions = {}): Observable<C> {
+    const { client, options: defaults, requests } = this;
+    const { deadlineMs = defaults.deadlineMs, signal } = options;
+    const key = options.key ?? (typeof job === 'string' ? this.id : job.key);
+    const chunksOf = (jobId: string) => {
+      const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
+      const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs, onCall: () => undefined };
+      return readChunks(task, client) as Observable<C>;
+    };
+    const chunks = typeof job === 'string' ? chunksOf(checkJobId(job)) : jobChunks(job, chunksOf);
+    return chunks.pipe(client.untilAborted(signal));
+  }
+
+  status(jobId: string, { waitMs }: StatusOptions = {}): Observable<JobReply> {
+    checkWait(waitMs);
+    const request = this.requests.status(checkJobId(jobId), waitMs);
+    return this.askJob({ purpose: 'poll', request, jobId });
+  }
+
+  cancel(jobId: string): Observable<JobReply> {
+    return this.askJob({ purpose: 'cancel', request: this.requests.cancel(checkJobId(jobId)), jobId });
+  }
+
+  health(): Observable<Health> {
+    return this.askValue('health', this.requests.health()).pipe(map((value) => healthSchema.parse(value)));
+  }
+
+  watchHealth({ everyMs = 5_000 }: WatchOptions = {}): Observable<Health> {
+    if (!(everyMs > 0)) throw new InvalidOptionError('everyMs', `is no number above 0 (got ${everyMs})`);
+    return this.health().pipe(repeat({ delay: () => timer(clampTimer(everyMs), this.client.scheduler) }));
+  }
+
+  purgeQueue(): Observable<Purged> {
+    return this.askValue('purge', this.requests.purgeQueue()).pipe(
+      map((value) => purgeReplySchema.parse(value)),
+    );
+  }
+
+  private order(call: CallOptions<O>): Omit<Order<O>, 'request' | 'sync'> {
+    const { client, id, options, schemas, requests } = this;
+    return {
+      ...orderOf(client, { endpoint: id, name: id, options, call, output: schemas.output }),
+      purpose: 'submit',
+      queue: { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) },
+    };
+  }
+
+  private submission(
+    input: I,
+    options: SubmitOptions<O>,
+    post: (body: string) => WireRequest,
+  ): Observable<WireRequest> {
+    const fields = submissionFields(options, this.client.secrets);
+    return checkInput(this.schemas.input, input).pipe(map((checked) => post(queueBody(checked, fields))));
+  }
+
+  private askJob(asking: Asking & { jobId: string }): Observable<JobReply> {
+    return this.ask(asking).pipe(
+      concatMap((reading) => ('job' in reading ? [{ ...reading.job, id: asking.jobId }] : [])),
+    );
+  }
+
+  private askValue(purpose: 'health' | 'purge', request: WireRequest): Observable<unknown> {
+    return this.ask({ purpose, request }).pipe(map((reading) => ('value' in reading ? reading.value : {})));
+  }
+
+  private ask(asking: Asking): Observable<Reading> {
+    return ask(asking, { key: this.id, retry: this.options.retry }, this.client);
+  }
+}
+
+/** The function's parameters go into `input`, which is an object. (spec 2.2) */
+function queueBody(input: unknown, fields: Omit<QueueRequest, 'input'>): string {
+  const body = queueRequestSchema.safeParse({ input, ...fields });
+  if (!body.success) throw new InvalidInputError(describeIssues(body.error.issues));
+  return toJson(body.data);
+}
+
+function checkJobId(jobId: string): string {
+  if (typeof jobId !== 'string' || jobId === '') throw new InvalidOptionError('jobId', 'is empty');
+  return jobId;
+}

@@ -1,0 +1,115 @@
+import type { JobReply } from '../../contract/job-reply.js';
+import { isTerminal } from '../../contract/job-state.js';
+import type { Failed } from '../../contract/outcome.js';
+import type { StreamReply } from '../../contract/stream-reply.js';
+import { retryDelayMs } from '../../policy/retry-delay.js';
+import { againAfter } from '../asking/ask-until-answered.js';
+import type { Judged } from '../asking/exchange.js';
+import { failureOf } from '../asking/failure-of.js';
+import { outcomeOf } from '../asking/outcome-of.js';
+import { ChunkGapError } from './chunk-gap-error.js';
+import type { ChunkTask } from './chunk-task.js';
+
+/** A service that does not hold a request is asked again after so many ms, ever later while nothing comes. */
+const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;
+
+/** What is known of the chunks of one job. */
+export class ChunkBook {
+  /** All that may be told, in order. */
+  readonly kept: unknown[] = [];
+  /** Nothing more is to be had from /stream. */
+  isDrained = false;
+  /** Nothing more is to be learned from /status either. */
+  isClosed = false;
+  /** How long until the next question, in ms. */
+  waitMs = 0;
+  failure: Failed | undefined;
+  gap: ChunkGapError | undefined;
+  private readonly held: unknown[] = [];
+  private hasGap = false;
+  private status = '';
+  private failures = 0;
+  private quiet = 0;
+
+  constructor(
+    private readonly task: ChunkTask,
+    private readonly random: () => number,
+  ) {}
+
+  /** Completed, and no reply was lost. */
+  get isWhole(): boolean {
+    return this.status === 'COMPLETED' && !this.hasGap && this.failure === undefined;
+  }
+
+  /** A new subscriber after an end that was none of the job's, or a job that runs again. */
+  reopen(): void {
+    if (this.isClosed || this.isWhole) return;
+    this.failure = undefined;
+    this.isDrained = false;
+  }
+
+  enter(judged: Judged): void {
+    const { verdict, reading } = judged;
+    if (reading?.body === 'value' && reading.chunks !== undefined) this.answered(reading.chunks);
+    else if (verdict.verdict === 'again') this.faulted(judged, verdict.why === 'transient');
+    else {
+      const code = verdict.verdict === 'final' ? verdict.code : 'expired';
+      const { chunks: request, jobId } = this.task;
+      // A job that completed and is forgotten now has handed out all it had.
+      const isPast = code === 'expired' && this.status === 'COMPLETED';
+      if (!isPast) this.failure = failureOf(code, judged, { request, jobId, paid: 'maybe' });
+      this.isDrained = true;
+    }
+  }
+
+  /** Told of the job's end. A lost chunk is looked for in the output, where functions gather what they yield. */
+  close(job: JobReply): void {
+    const outcome = outcomeOf(job, this.task.request);
+    this.isClosed = true;
+    if (outcome.status === 'failed') this.failure = outcome;
+    if (!this.hasGap) return;
+    const received = this.kept.length;
+    if (outcome.status === 'completed' && this.isIn(outcome.output)) {
+      add(this.kept, outcome.output.slice(received));
+      return;
+    }
+    add(this.kept, this.held);
+    this.gap = new ChunkGapError(this.task.jobId, received);
+  }
+
+  private answered({ status, stream }: StreamReply): void {
+    this.failures = 0;
+    this.status = status;
+    add(this.hasGap ? this.held : this.kept, stream);
+    this.quiet = stream.length > 0 ? 0 : this.quiet + 1;
+    this.isDrained = stream.length === 0 && isTerminal(status);
+    const { initialMs, factor, maxMs } = pause;
+    this.waitMs = this.quiet === 0 ? 0 : Math.min(initialMs * factor ** (this.quiet - 1), maxMs);
+  }
+
+  private faulted(judged: Judged, mayHaveHandedOut: boolean): void {
+    this.failures += 1;
+    this.hasGap ||= mayHaveHandedOut;
+    this.waitMs = retryDelayMs(againAfter(judged), this.failures, this.random, this.task.backoff);
+  }
+
+  /** Whether an output begins with what came before the gap, and what came after it stands in the rest, in order. */
+  private isIn(output: unknown): output is unknown[] {
+    if (!Array.isArray(output)) return false;
+    if (!this.kept.every((chunk, index) => index < output.length && isSame(chunk, output[index])))
+      return false;
+    let found = 0;
+    for (const chunk of output.slice(this.kept.length) as unknown[])
+      if (found < this.held.length && isSame(chunk, this.held[found])) found += 1;
+    return found === this.held.length;
+  }
+}
+
+/** One by one: a spread of very many overflows the stack. */
+function add(list: unknown[], more: readonly unknown[]): void {
+  for (const chunk of more) list.push(chunk);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

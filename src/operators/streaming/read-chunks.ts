@@ -1,0 +1,140 @@
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  of,
+  repeat,
+  share,
+  startWith,
+  tap,
+  throwError,
+  timer,
+  type Observable,
+} from 'rxjs';
+import { isTerminal } from '../../contract/job-state.js';
+import type { Failed } from '../../contract/outcome.js';
+import { clampTimer } from '../../policy/clamp-timer.js';
+import { exchange, type Desk } from '../asking/exchange.js';
+import { whatWasAsked } from '../asking/outcome-of.js';
+import { pollOnce } from '../asking/poll-once.js';
+import { throughGate } from '../asking/through-gate.js';
+import { JobError } from '../job-error.js';
+import { uninterrupted } from '../purchase/uninterrupted.js';
+import { deadline } from '../waiting/deadline.js';
+import { ChunkBook } from './chunk-book.js';
+import type { ChunkTask } from './chunk-task.js';
+
+/**
+ * The chunks of a job: each once and in order, to every subscriber from the first on; completes when the job has
+ * completed and the service has no more of them. Errors with a `JobError` when the job ends otherwise or is not at its
+ * end by the deadline.
+ *
+ * The service forgets a chunk once it has handed it out. So a request on the wire is never aborted: what it brings is
+ * kept for whoever subscribes next. When a reply was lost, what comes after it is held back until the output of the job
+ * shows what is missing, else the stream errors with `ChunkGapError`.
+ */
+export function readChunks(task: ChunkTask, desk: Desk): Observable<unknown> {
+  const reader = new ChunkReader(task, desk);
+  return defer(() => {
+    let seen = 0;
+    return reader.news.pipe(
+      startWith(undefined),
+      concatMap(() => {
+        const fresh = reader.book.kept.slice(seen);
+        seen += fresh.length;
+        return fresh;
+      }),
+    );
+  });
+}
+
+class ChunkReader {
+  readonly book: ChunkBook;
+  /** Emits when there are more chunks; ends as the stream does. One run for all subscribers at a time. */
+  readonly news: Observable<undefined>;
+  private onWire: Observable<unknown> | undefined;
+
+  constructor(
+    private readonly task: ChunkTask,
+    private readonly desk: Desk,
+  ) {
+    this.book = new ChunkBook(task, desk.random);
+    this.news = defer(() => this.read()).pipe(share());
+  }
+
+  private read(): Observable<undefined> {
+    const { task, desk, book } = this;
+    book.reopen();
+    const at = desk.scheduler.now() + task.deadlineMs;
+    const late = () => throwError(() => new JobError(overdue(task)));
+    const rounds = defer(() => this.round()).pipe(
+      repeat({ delay: () => (book.isDrained ? EMPTY : timer(clampTimer(book.waitMs), desk.scheduler)) }),
+    );
+    return concat(
+      book.isDrained ? EMPTY : rounds,
+      defer(() => this.end()),
+    ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: desk.scheduler }));
+  }
+
+  /** One answer, or one fault. Waiting at the gate can be left. */
+  private round(): Observable<undefined> {
+    const before = this.book.kept.length;
+    return throughGate(this.desk.gate, { kind: 'poll', key: this.task.key }, () => this.ask()).pipe(
+      ignoreElements(),
+      (quiet) =>
+        concat(
+          quiet,
+          defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
+        ),
+    );
+  }
+
+  private ask(): Observable<unknown> {
+    this.onWire ??= exchange({ purpose: 'stream', request: this.task.chunks }, this.desk).pipe(
+      tap({
+        next: (judged) => {
+          this.task.onCall();
+          this.book.enter(judged);
+        },
+        complete: () => (this.onWire = undefined),
+      }),
+      uninterrupted(),
+    );
+    return this.onWire;
+  }
+
+  /** How the job ended is asked only where the chunks alone do not say it. */
+  private end(): Observable<undefined> {
+    const { task, desk, book } = this;
+    if (book.isClosed || book.failure !== undefined) return this.closed();
+    if (book.isWhole) return EMPTY;
+    return pollOnce(task, desk).pipe(
+      concatMap((step) => {
+        if (step.type === 'waiting') return EMPTY;
+        if (step.type === 'ended') return throwError(() => new JobError(step.outcome));
+        if (!isTerminal(step.job.status)) return this.runsAgain();
+        book.close(step.job);
+        return concat(of(undefined), this.closed());
+      }),
+    );
+  }
+
+  /** Somebody retried the job meanwhile. */
+  private runsAgain(): Observable<undefined> {
+    const { book, desk } = this;
+    return timer(clampTimer(book.waitMs), desk.scheduler).pipe(concatMap(() => this.read()));
+  }
+
+  private closed(): Observable<never> {
+    const { failure, gap } = this.book;
+    const error = failure === undefined ? gap : new JobError(failure);
+    return error === undefined ? EMPTY : throwError(() => error);
+  }
+}
+
+function overdue({ jobId, chunks, deadlineMs }: ChunkTask): Failed {
+  const message = `${whatWasAsked(chunks)}: no end within ${deadlineMs} ms; the job may still run`;
+  return { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
+}
