@@ -29,8 +29,11 @@ describe('the calls of live services', () => {
     },
   };
   const start = async (options: EmulatorOptions = {}) => {
-    await emulator?.close();
     emulator = await startEmulator({ workers: 2, functions: { queue }, ...options });
+  };
+  const restart = async (options: EmulatorOptions) => {
+    await emulator.close();
+    await start(options);
   };
   const endpoint = (id: string, options: QueueOptions = {}) =>
     createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl, random: () => 0 }).queue(id, {
@@ -67,7 +70,7 @@ describe('the calls of live services', () => {
 
   it('streams by an id what is left, and loses nothing to cut replies', async () => {
     let asked = 0;
-    await start({
+    await restart({
       faultOf: ({ operation }) =>
         operation === 'stream' && ++asked % 3 === 0 ? ['cut', 'reset-after', '502-after'][asked % 2]! : '',
     });
@@ -109,7 +112,7 @@ describe('the calls of live services', () => {
   });
 
   it('does not send a retry again that may have been taken', async () => {
-    await start({ faultOf: ({ operation }) => (operation === 'retry' ? 'reset-after' : '') });
+    await restart({ faultOf: ({ operation }) => (operation === 'retry' ? 'reset-after' : '') });
     failures = 1;
     const shaky = endpoint('shaky');
     const failed = await firstValueFrom(shaky.run({}).pipe(toOutcome()));
