@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { lastValueFrom, tap } from 'rxjs';
 import { gateFor } from '../../batch/run/gate-for.js';
 import { runBatch, runStages, type RunEvent } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
-import { viewRun } from '../progress/view-run.js';
+import type { MetricsFile } from '../metrics/keep-metrics-file.js';
+import { viewRun, type RunView } from '../progress/view-run.js';
 import { withinPlan } from '../saved-plan/within-plan.js';
 import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
 import { askHealth } from './ask-health.js';
@@ -20,12 +22,14 @@ export async function attendRun(run: StartedRun): Promise<number> {
   let checked: CheckedRun | undefined;
   const view = viewRun(run.io, {
     quiet: run.options.quiet,
-    concurrency: typeof run.options.concurrency === 'number' ? run.options.concurrency : 8,
+    concurrency: concurrencyOf(run.options),
     askHealth: () => askHealth(run.target, checked?.ahead.endpoints ?? [], gate),
   });
   let answer: Answer;
+  let metrics: MetricsFile | undefined;
   const look = (event: RunEvent) => {
     view.look(event);
+    metrics?.take(event);
     if (event.type === 'checked') checked = event;
     if (event.type === 'started') run.fault.folder = run.out;
   };
@@ -35,6 +39,7 @@ export async function attendRun(run: StartedRun): Promise<number> {
     return answer === 'go';
   };
   try {
+    metrics = await openMetrics(run, view);
     const last = await lastValueFrom(
       runBatch(
         {
@@ -56,8 +61,24 @@ export async function attendRun(run: StartedRun): Promise<number> {
   } finally {
     view.close();
     stop.close();
+    await metrics?.close();
     connections.letGo();
   }
+}
+
+async function openMetrics(
+  { options, out, io }: StartedRun,
+  view: Pick<RunView, 'warn'>,
+): Promise<MetricsFile | undefined> {
+  if (options.metricsFile === undefined) return undefined;
+  const { keepMetricsFile } = await import('../metrics/keep-metrics-file.js');
+  const path = resolve(io.cwd, options.metricsFile);
+  return keepMetricsFile({ path, out, concurrency: concurrencyOf(options), warn: (why) => view.warn(why) });
+}
+
+/** Until the run says what it has found out. */
+function concurrencyOf({ concurrency }: StartedRun['options']): number {
+  return typeof concurrency === 'number' ? concurrency : 8;
 }
 
 /** At the question already: by Ctrl-C, which a terminal that is asked does not turn into a signal, or by a signal. */

@@ -10,6 +10,8 @@ import { watchHealth } from './watch-health.js';
 /** A run as a person sees it while it goes. */
 export interface RunView {
   look(event: RunEvent): void;
+  /** A line for what a person should know and no event tells. */
+  warn(message: string): void;
   /** Takes the display away until the run has started. */
   pause(): void;
   close(): void;
@@ -46,12 +48,14 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
     if (!quiet)
       asking.add(watchHealth({ view: fold.view, ask: askHealth, note: fold.noteHealth, scheduler }));
   };
+  const warn = (message: string) => display.note(`warning: ${plainText(message)}`);
   return {
+    warn,
     look(event) {
       if (event.type === 'started') display.close();
       fold.take(event, scheduler.now());
       if (event.type === 'started') start();
-      else if (event.type === 'warning') display.note(`warning: ${plainText(event.message)}`);
+      else if (event.type === 'warning') warn(event.message);
       else if (event.type === 'stopping' && !quiet) noteStop(event);
       else if (event.type === 'ended' && event.status !== 'completed')
         groups.take({ id: event.id, code: event.status, message: event.message });
