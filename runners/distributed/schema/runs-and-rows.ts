@@ -1,9 +1,10 @@
 /**
- * Runs, their rows, their money, their gate and the workers. JSON is kept as text in columns of type `json`: numbers,
- * the order of keys and `\u0000` stay as they were.
+ * Runs, their rows, their money, their gate and the workers. What is JSON stays text, in columns of type `json`: numbers,
+ * the order of keys and `\\u0000` stay as they were.
  *
- * A row: open → sent → accepted → ended, or → saving → ended. `sent`: its intent is committed, and no answer is.
- * `attempt` counts its POSTs over all starts; whatever a piece writes names the attempt it belongs to.
+ * A row: open → sent → accepted → ended, where a worker saves pictures → saving → ended. `sent`: its intent is committed,
+ * and no answer is. `left`: nothing of it is out, and this start does not do it. `attempt` counts its POSTs over all
+ * starts; whatever a piece writes names the attempt it belongs to.
  */
 export const runsAndRows = `
 create table millrace.runs (
@@ -13,6 +14,8 @@ create table millrace.runs (
   starts     int not null default 1,
   fed_all    boolean not null default false,
   stop       json,
+  -- Endpoints that the service does not know, with what it said.
+  blocked    json not null default '{}',
   created_at timestamptz not null default now(),
   started_at timestamptz not null default now()
 );
@@ -46,6 +49,7 @@ create table millrace.prices (
 create table millrace.gates (
   run          int primary key references millrace.runs on delete cascade,
   rate         double precision,
+  heard_at     timestamptz not null default '-infinity',
   next_at      timestamptz not null default '-infinity',
   paused_until timestamptz not null default '-infinity',
   why          text not null default 'backoff',
@@ -57,21 +61,27 @@ create table millrace.gates (
 create table millrace.rows (
   run          int not null references millrace.runs on delete cascade,
   id           text not null,
+  -- Names its pieces in the queues: never more than one of a kind.
+  piece        uuid not null default gen_random_uuid(),
   facts        json not null,
-  state        text not null check (state in ('open', 'sent', 'accepted', 'saving', 'ended')),
+  brief        json not null,
+  state        text not null check (state in ('open', 'left', 'sent', 'accepted', 'saving', 'ended')),
   attempt      int not null default 0,
-  -- Refusals of this start, and POSTs that were sent again though they may have been accepted.
+  -- Provable refusals since it was last taken up, and POSTs that followed a doubt.
   refusals     int not null default 0,
   doubles      int not null default 0,
-  -- Reserved; null: no price is known.
+  -- By the price book, and what is reserved while it is in flight; null: not known.
+  listed       bigint,
   price        bigint,
   -- Nothing is bought by it: its job was bought elsewhere.
-  takes        text,
+  takes        boolean not null default false,
+  -- Its purchase stands among the costs as unknown already.
   held         boolean not null default false,
-  job_id       text,
-  late_job_id  text,
+  job_id       json,
+  -- An id that came when the row had ended as unknown.
+  late_job_id  json,
   submitted_at timestamptz,
-  deadline_at  timestamptz,
+  -- Who sends it or saves its picture.
   worker       uuid,
   reply        json,
   ending       json,
@@ -79,22 +89,23 @@ create table millrace.rows (
   seq          bigint,
   primary key (run, id),
   constraint one_outcome check ((state = 'ended') = (seq is not null) and (seq is null) = (ending is null)),
-  constraint sent_by_somebody check ((state = 'sent') <= (worker is not null)),
+  constraint sent_by_somebody check (state <> 'sent' or worker is not null),
   constraint accepted_by_id check (state <> 'accepted' or job_id is not null)
 ) with (fillfactor = 80);
+create unique index rows_by_piece on millrace.rows (piece);
 create unique index rows_ended on millrace.rows (run, seq) where seq is not null;
 create index rows_held_by on millrace.rows (worker) where worker is not null;
 
--- Purchases that ended in doubt and were sent again all the same.
+-- Purchases that ended in doubt, of rows that were sent again all the same.
 create table millrace.doubles (
-  run     int not null references millrace.runs on delete cascade,
-  seq     bigint not null,
-  id      text not null,
-  facts   json not null,
-  attempt int not null,
-  price   bigint,
+  run          int not null references millrace.runs on delete cascade,
+  seq          bigint not null,
+  id           text not null,
+  facts        json not null,
+  attempt      int not null,
+  price        bigint,
   submitted_at timestamptz,
-  ending  json not null,
+  ending       json not null,
   primary key (run, seq)
 );
 
@@ -102,7 +113,7 @@ create table millrace.workers (
   worker     uuid primary key,
   host       text not null,
   pid        int not null,
-  does       json not null default '{}',
+  does       json not null,
   started_at timestamptz not null default now(),
   seen_at    timestamptz not null default now()
 ) with (fillfactor = 50);

@@ -6,11 +6,14 @@ import type { RunTerms } from './run-terms.js';
 
 /** What a collector does with the runs of a database. A run is named by the number that `openRun` gives. */
 export interface RunStore {
-  /** Begins a run, or another start of it: its terms are these from now on, and what stopped it before is forgotten. */
+  /**
+   * Begins a run, or another start of it: its terms are these from now on, what stopped it before is forgotten, and rows
+   * that nothing was sent of wait to be fed again.
+   */
   openRun(key: string, terms: RunTerms): Promise<OpenedRun>;
   /** The number of a run that is there; `undefined`: there is none of this key. */
   findRun(key: string): Promise<number | undefined>;
-  /** Rows to be done. A row that the run has already is left as it is. Returns how many are new. */
+  /** Rows to be done by this start. One that is on its way or has ended is left as it is. Returns how many were taken. */
   feed(run: number, rows: readonly FedRow[]): Promise<number>;
   /** All rows of the manifest are fed. */
   fedAll(run: number): Promise<void>;
@@ -18,13 +21,15 @@ export interface RunStore {
   collect(run: number, after: number, limit: number): Promise<readonly EndedRow[]>;
   /** How the given rows stand; rows that the run does not have are missing. */
   find(run: number, ids: readonly string[]): Promise<readonly FoundRow[]>;
-  /** Takes up rows again that had ended. Returns the ids it was true of. */
+  /** Takes up rows again that had ended. Returns the ids that it was true of. */
   takeUp(run: number, ids: readonly string[], to: TakeUp): Promise<readonly string[]>;
   /** Ends the doubt about a held row by hand. False: the row is not held. */
   settle(run: number, id: string, settlement: HeldSettlement): Promise<boolean>;
   stateOf(run: number): Promise<RunState>;
   /** Ends a run before its rows do. The cause that matters most stays. */
   stopRun(run: number, cause: StopCause): Promise<void>;
+  /** Declares workers dead that were not seen for a while, and ends what they had sent as unknown. Workers do it too. */
+  sweep(): Promise<void>;
   /** Workers that were seen lately, the longest at work first. */
   workers(): Promise<readonly WorkerState[]>;
   /** Drops a run with its rows and queues. */
@@ -47,15 +52,17 @@ export interface FedRow {
   readonly attempts?: number;
   /** A job that was bought elsewhere: it is polled, and nothing is bought. */
   readonly jobId?: string;
+  /** Its id differs from another row's in case alone. @defaultValue false */
+  readonly collides?: boolean;
 }
 
-/** `buy`: sent. `poll`: its job is asked for once more. `download`: its picture is fetched once more. */
-export type TakeUp = 'buy' | 'poll' | 'download';
+/** `buy`: it may be fed again, as it stands now; what may have been paid before stays held. `poll`: its job is asked for once more. */
+export type TakeUp = 'buy' | 'poll';
 
 export type HeldSettlement =
   | { readonly jobId: string }
   /** Its ending from now on. */
-  | { readonly paid: MicroDollars; readonly outcome: OutcomeRecord }
+  | { readonly outcome: OutcomeRecord }
   | { readonly notSent: true };
 
 /** A row that has ended, with all that its records in a journal say. Times in ms since the epoch. */
@@ -66,7 +73,8 @@ export interface EndedRow {
   /** POSTs over all starts. 0: nothing was sent. */
   readonly attempts: number;
   readonly price: MicroDollars | null;
-  readonly takes?: 'job';
+  /** Nothing was bought: its job was bought elsewhere. */
+  readonly takes: boolean;
   readonly jobId?: string;
   readonly submittedAt?: number;
   readonly ending: Ending;
@@ -79,7 +87,8 @@ export type Ending =
   | { readonly reply: ReplyRecord; readonly outcome?: undefined }
   | { readonly reply?: ReplyRecord; readonly outcome: OutcomeRecord };
 
-export type RowPlace = 'open' | 'sent' | 'accepted' | 'saving' | 'ended';
+/** `left`: nothing of it is out, and this start does not do it. */
+export type RowPlace = 'open' | 'left' | 'sent' | 'accepted' | 'saving' | 'ended';
 
 export interface FoundRow {
   readonly id: string;

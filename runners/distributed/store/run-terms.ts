@@ -25,6 +25,9 @@ export interface RunTerms {
   /** A reported price that is dearer than the book's by more than so many per cent stops the run. */
   readonly maxPriceDriftPercent?: number;
   readonly prices: PriceTerms;
+  /** Queue endpoints that rows of this start are sent to, and whether rows go to routes: when nothing of it is left the run stops. */
+  readonly endpoints: readonly string[];
+  readonly hasRoutes: boolean;
 }
 
 /** A price book as plain values. */

@@ -1,0 +1,59 @@
+import type { RowFacts } from '../../batch/run/task.js';
+import type { Transaction } from './database.js';
+import { keyOf } from './row-record.js';
+import type { EndedRow, Ending, FoundRow, RowPlace } from './run-store.js';
+
+interface Found {
+  readonly seq: number;
+  readonly facts: RowFacts;
+  readonly attempts: number;
+  readonly price: number | null;
+  readonly takes: boolean;
+  readonly jobId: string | null;
+  readonly submittedAt: number | null;
+  readonly ending: Ending;
+  readonly isDouble: boolean;
+}
+
+const submitted = `extract(epoch from submitted_at)::float8 * 1000 as "submittedAt"`;
+
+/** Endings behind a place, in order. A place is taken under the run's lock, so none is filled in later. */
+export async function collectRows(
+  on: Transaction,
+  run: number,
+  after: number,
+  limit: number,
+): Promise<EndedRow[]> {
+  const text = `select * from (
+      (select seq::float8, facts, attempt as attempts, price::float8, takes, job_id as "jobId", ${submitted}, ending,
+        false as "isDouble" from millrace.rows where run = $1 and seq > $2 order by seq limit $3)
+      union all
+      (select seq::float8, facts, attempt as attempts, price::float8, false, null, ${submitted}, ending, true
+        from millrace.doubles where run = $1 and seq > $2 order by seq limit $3)
+    ) as both_kinds order by seq limit $3`;
+  const { rows } = await on.query<Found>(text, [run, after, limit]);
+  return rows.map(({ jobId, submittedAt, ...row }) => ({
+    ...row,
+    id: row.facts.id,
+    ...(jobId !== null && { jobId }),
+    ...(submittedAt !== null && { submittedAt }),
+  }));
+}
+
+export async function findRows(on: Transaction, run: number, ids: readonly string[]): Promise<FoundRow[]> {
+  const text = `select facts->>'id' as id, state as place, attempt as attempts, job_id as "jobId",
+      late_job_id as "lateJobId", ending
+    from millrace.rows where run = $1 and id = any($2)`;
+  const { rows } = await on.query<Nullable<FoundRow> & { id: string; place: RowPlace; attempts: number }>(text, [
+    run,
+    ids.map(keyOf),
+  ]);
+  return rows.map(({ id, place, attempts, jobId, lateJobId, ending }) => ({
+    ...{ id, place, attempts },
+    ...(jobId !== null && { jobId }),
+    ...(lateJobId !== null && { lateJobId }),
+    ...(ending !== null && { ending }),
+  }));
+}
+
+type Nullable<T> = { [K in keyof T]-?: NonNullable<T[K]> | null };

@@ -1,0 +1,62 @@
+import { isRead } from '../../batch/run/task.js';
+import { inTransaction, type Database, type Transaction } from './database.js';
+import { lockLedger, saveLedger } from './ledger-record.js';
+import { schedulePieces } from './pieces.js';
+import { keyOf, type RowBrief } from './row-record.js';
+import type { FedRow } from './run-store.js';
+import { wakeWorkers } from './wake-workers.js';
+
+/** Takes rows in that are to be done, with a piece for each. */
+export async function feedRows(database: Database, run: number, rows: readonly FedRow[]): Promise<number> {
+  if (rows.length === 0) return 0;
+  return inTransaction(database.pool, async (on) => {
+    const ledger = await lockLedger(on, run);
+    const taken = await insert(on, run, rows);
+    const pieces = (state: 'open' | 'accepted') =>
+      taken.filter((row) => row.state === state).map(({ piece }) => ({ piece, afterMs: 0 }));
+    const toSend = pieces('open');
+    const toPoll = pieces('accepted');
+    ledger.open += toSend.length;
+    ledger.inFlight += toPoll.length;
+    await saveLedger(on, run, ledger);
+    await schedulePieces(database.boss, on, { run, kind: 'submit' }, toSend);
+    await schedulePieces(database.boss, on, { run, kind: 'poll' }, toPoll);
+    await wakeWorkers(on);
+    return taken.length;
+  });
+}
+
+interface TakenRow {
+  readonly piece: string;
+  readonly state: 'open' | 'accepted';
+}
+
+async function insert(on: Transaction, run: number, rows: readonly FedRow[]): Promise<TakenRow[]> {
+  const text = `insert into millrace.rows (run, id, facts, brief, attempt, listed, state, takes, job_id, price, submitted_at)
+    select $1, f.id, f.facts, f.brief, f.attempt, f.listed,
+      case when f.job_id is null then 'open' else 'accepted' end, f.job_id is not null, f.job_id,
+      case when f.job_id is not null then 0 end, case when f.job_id is not null then now() end
+    from unnest($2::text[], $3::json[], $4::json[], $5::int[], $6::bigint[], $7::json[])
+      as f (id, facts, brief, attempt, listed, job_id)
+    on conflict (run, id) do update set facts = excluded.facts, brief = excluded.brief, listed = excluded.listed,
+      state = excluded.state, takes = excluded.takes, job_id = excluded.job_id, price = excluded.price,
+      submitted_at = excluded.submitted_at, attempt = greatest(rows.attempt, excluded.attempt)
+      where rows.state = 'left'
+    returning piece, state`;
+  const column = <T>(value: (row: FedRow) => T): T[] => rows.map(value);
+  const { rows: taken } = await on.query<TakenRow>(text, [
+    run,
+    column(({ facts }) => keyOf(facts.id)),
+    column(({ facts }) => JSON.stringify(facts)),
+    column((row) => JSON.stringify(briefOf(row))),
+    column(({ attempts = 0 }) => attempts),
+    column(({ price }) => price),
+    column(({ jobId }) => (jobId === undefined ? null : JSON.stringify(jobId))),
+  ]);
+  return taken;
+}
+
+function briefOf({ facts, collides = false }: FedRow): RowBrief {
+  const { id, row, hash, kind, endpoint, mode, resolution } = facts;
+  return { id, row, hash, kind, endpoint, mode, resolution, isRead: isRead(facts), collides };
+}

@@ -1,0 +1,47 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { Transaction } from './database.js';
+
+/** What a run owes, holds and counts. Money in millionths of a dollar. */
+export interface LedgerRecord {
+  readonly cap: MicroDollars | null;
+  reserved: MicroDollars;
+  spent: MicroDollars;
+  unknown: MicroDollars;
+  open: number;
+  inFlight: number;
+  saving: number;
+  ended: number;
+  /** Endings so far: the place of the last. */
+  outcomes: number;
+  readonly concurrency: number;
+  /** The database's clock, in ms since the epoch. */
+  readonly now: number;
+}
+
+export const ledgerColumns = `cap::float8, reserved::float8, spent::float8, unknown::float8, open, in_flight as "inFlight",
+  saving, ended, outcomes::float8, concurrency,
+  extract(epoch from clock_timestamp())::float8 * 1000 as now`;
+
+/** Locks a run's money and counts until the transaction is over: whoever changes rows begins with it. */
+export async function lockLedger(on: Transaction, run: number): Promise<LedgerRecord> {
+  const text = `select ${ledgerColumns} from millrace.ledgers where run = $1 for update`;
+  const [ledger] = (await on.query<LedgerRecord>(text, [run])).rows;
+  if (ledger === undefined) throw new RunGone(run);
+  return ledger;
+}
+
+export async function saveLedger(on: Transaction, run: number, ledger: LedgerRecord): Promise<void> {
+  const { reserved, spent, unknown, open, inFlight, saving, ended, outcomes } = ledger;
+  await on.query(
+    `update millrace.ledgers set reserved = $2, spent = $3, unknown = $4, open = $5, in_flight = $6, saving = $7, ended = $8,
+      outcomes = $9 where run = $1`,
+    [run, reserved, spent, unknown, open, inFlight, saving, ended, outcomes],
+  );
+}
+
+/** Somebody has dropped the run. */
+export class RunGone extends Error {
+  constructor(run: number) {
+    super(`The database has no run ${run} any more.`);
+  }
+}

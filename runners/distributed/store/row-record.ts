@@ -1,0 +1,118 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { ReplyRecord } from '../../batch/journal/record.js';
+import type { RowFacts } from '../../batch/run/task.js';
+import type { Transaction } from './database.js';
+import type { Ending, RowPlace } from './run-store.js';
+
+/** What of a row's facts its pieces need: all but what it sends and what stands in its cells. */
+export type RowBrief = Pick<RowFacts, 'row' | 'hash' | 'kind' | 'endpoint' | 'mode' | 'resolution'> & {
+  readonly id: string;
+  /** It buys nothing and is free to repeat: a GET of a route. */
+  readonly isRead: boolean;
+  /** Its id differs from another row's in case alone. */
+  readonly collides: boolean;
+};
+
+/** A row as it lies in the database, but for its facts. Times in ms since the epoch, by the database's clock. */
+export interface RowRecord {
+  readonly key: string;
+  readonly piece: string;
+  readonly brief: RowBrief;
+  readonly state: RowPlace;
+  readonly attempt: number;
+  readonly refusals: number;
+  readonly doubles: number;
+  readonly listed: MicroDollars | null;
+  readonly price: MicroDollars | null;
+  readonly takes: boolean;
+  readonly held: boolean;
+  readonly jobId: string | null;
+  readonly lateJobId: string | null;
+  readonly submittedAt: number | null;
+  readonly worker: string | null;
+  readonly reply: ReplyRecord | null;
+  readonly ending: Ending | null;
+  readonly seq: number | null;
+}
+
+/** An id as a key: half a surrogate pair, which no text of PostgreSQL holds, does not make two ids one. */
+export function keyOf(id: string): string {
+  return /\p{Surrogate}/u.test(id) ? JSON.stringify(id) : id;
+}
+
+const columns = `id as key, piece, brief, state, attempt, refusals, doubles, listed::float8, price::float8, takes, held,
+  job_id as "jobId", late_job_id as "lateJobId", worker, reply, ending, seq::float8,
+  extract(epoch from submitted_at)::float8 * 1000 as "submittedAt"`;
+
+/** Rows by their keys or their pieces' name, in one order for all, locked until the transaction is over. */
+export async function lockRows(
+  on: Transaction,
+  run: number,
+  by: { keys: readonly string[] } | { pieces: readonly string[] } | { workers: readonly string[] },
+): Promise<RowRecord[]> {
+  const [where, values] =
+    'keys' in by
+      ? ['id = any($2)', by.keys]
+      : 'pieces' in by
+        ? ['piece = any($2)', by.pieces]
+        : ['worker = any($2)', by.workers];
+  if (values.length === 0) return [];
+  const text = `select ${columns} from millrace.rows where run = $1 and ${where} order by id for update`;
+  return (await on.query<RowRecord>(text, [run, [...values]])).rows;
+}
+
+/** The same, not locked: what it says may be past. */
+export async function peekRows(
+  on: Transaction,
+  run: number,
+  pieces: readonly string[],
+): Promise<RowRecord[]> {
+  const text = `select ${columns} from millrace.rows where run = $1 and piece = any($2)`;
+  return (await on.query<RowRecord>(text, [run, [...pieces]])).rows;
+}
+
+export async function readFacts(
+  on: Transaction,
+  run: number,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, RowFacts>> {
+  const text = 'select id, facts from millrace.rows where run = $1 and id = any($2)';
+  const { rows } = await on.query<{ id: string; facts: RowFacts }>(text, [run, [...keys]]);
+  return new Map(rows.map(({ id, facts }) => [id, facts]));
+}
+
+/** Writes all that changes of rows that are locked. */
+export async function saveRows(on: Transaction, run: number, rows: readonly RowRecord[]): Promise<void> {
+  if (rows.length === 0) return;
+  const text = `update millrace.rows r set
+      state = c.state, attempt = c.attempt, refusals = c.refusals, doubles = c.doubles, price = c.price, held = c.held,
+      job_id = c.job_id, late_job_id = c.late_job_id, worker = c.worker, reply = c.reply, ending = c.ending, seq = c.seq,
+      submitted_at = to_timestamp(c.submitted_at / 1000)
+    from unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::bigint[], $8::bool[], $9::json[], $10::json[],
+      $11::uuid[], $12::json[], $13::json[], $14::bigint[], $15::float8[])
+      as c (id, state, attempt, refusals, doubles, price, held, job_id, late_job_id, worker, reply, ending, seq,
+        submitted_at)
+    where r.run = $1 and r.id = c.id`;
+  const column = <T>(value: (row: RowRecord) => T): T[] => rows.map(value);
+  await on.query(text, [
+    run,
+    column((row) => row.key),
+    column((row) => row.state),
+    column((row) => row.attempt),
+    column((row) => row.refusals),
+    column((row) => row.doubles),
+    column((row) => row.price),
+    column((row) => row.held),
+    column((row) => asJson(row.jobId)),
+    column((row) => asJson(row.lateJobId)),
+    column((row) => row.worker),
+    column((row) => asJson(row.reply)),
+    column((row) => asJson(row.ending)),
+    column((row) => row.seq),
+    column((row) => row.submittedAt),
+  ]);
+}
+
+export function asJson(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,39 @@
+import { inTransaction, type Database } from './database.js';
+import { keyOf, lockRows, type RowRecord } from './row-record.js';
+import { RunChange } from './run-change.js';
+import type { HeldSettlement } from './run-store.js';
+import { toPoll } from './take-up-rows.js';
+import { wakeWorkers } from './wake-workers.js';
+
+/** Ends the doubt about a row that may have been bought. */
+export function settleHeld(
+  database: Database,
+  run: number,
+  id: string,
+  settlement: HeldSettlement,
+): Promise<boolean> {
+  return inTransaction(database.pool, async (on) => {
+    const change = await RunChange.begin(database, on, run);
+    const [row] = await lockRows(on, run, { keys: [keyOf(id)] });
+    if (row === undefined || !isHeld(row)) return false;
+    settle(change, row, settlement);
+    await change.save();
+    await wakeWorkers(on);
+    return true;
+  });
+}
+
+function settle(change: RunChange, row: RowRecord, settlement: HeldSettlement): void {
+  if ('jobId' in settlement) {
+    toPoll(change, row, settlement.jobId);
+    return;
+  }
+  if (row.ending !== null) change.unbook(row.ending);
+  const open = change.reopen(row, { state: 'left', refusals: 0, held: false });
+  if ('outcome' in settlement) change.end(open, { outcome: settlement.outcome });
+}
+
+function isHeld({ state, ending }: RowRecord): boolean {
+  const outcome = state === 'ended' ? ending?.outcome : undefined;
+  return outcome?.status === 'failed' && (outcome.error.code === 'unknown' || outcome.error.code === 'expired');
+}

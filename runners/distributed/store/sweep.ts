@@ -1,0 +1,78 @@
+import type { StopCause } from '../../batch/run/stops.js';
+import { inTransaction, type Database, type Transaction } from './database.js';
+import { doubtOf } from './doubt-of.js';
+import { lockRows, type RowRecord } from './row-record.js';
+import { RunChange } from './run-change.js';
+import type { RunTerms } from './run-terms.js';
+
+/** A worker that was not seen for so long is taken for dead; one that waits for /runsync gets that time on top. */
+export const deadAfterMs = 40_000;
+
+/** Rows in the hands of workers that are taken for dead. */
+const abandoned = `select rows.run, rows.piece from millrace.rows
+  join millrace.runs using (run) left join millrace.workers w on w.worker = rows.worker
+  where rows.worker is not null and (w.worker is null or w.seen_at < clock_timestamp() - interval '1 ms' * ($1::float8 +
+    case when state = 'sent' and brief->>'mode' = 'sync' then (terms->>'runsyncTimeoutMs')::float8 else 0 end))
+  order by rows.run, rows.id limit 1000`;
+
+/**
+ * What dead workers had in hand: a row that was sent and not answered ends as unknown, never sent again; all else is
+ * given to others. Workers do this in turns; it may be done at any time, by anybody.
+ */
+export async function sweep(database: Database, patienceMs = deadAfterMs): Promise<void> {
+  const { pool, boss } = database;
+  await boss.expire();
+  const { rows } = await pool.query<{ run: number; piece: string }>(abandoned, [patienceMs]);
+  for (const run of new Set(rows.map((row) => row.run))) {
+    const pieces = rows.filter((row) => row.run === run).map(({ piece }) => piece);
+    await inTransaction(pool, (on) => release(database, on, run, { pieces, patienceMs }));
+  }
+  await pool.query(`delete from millrace.workers where seen_at < now() - interval '1 day'`);
+}
+
+async function release(
+  database: Database,
+  on: Transaction,
+  run: number,
+  found: { pieces: readonly string[]; patienceMs: number },
+): Promise<void> {
+  const change = await RunChange.begin(database, on, run);
+  const { rows } = await on.query<{ terms: RunTerms; stop: StopCause | null }>(
+    'select terms, stop from millrace.runs where run = $1',
+    [run],
+  );
+  const rules = rows[0];
+  if (rules === undefined) return;
+  // Their worker may have come back, or answered, while the lock was waited for.
+  const still = new Set((await on.query<{ piece: string }>(abandoned, [found.patienceMs])).rows.map((row) => row.piece));
+  for (const row of await lockRows(on, run, { pieces: found.pieces }))
+    if (still.has(row.piece)) letGo(change, row, rules);
+  await change.save();
+}
+
+function letGo(
+  change: RunChange,
+  row: RowRecord,
+  { terms, stop }: { terms: RunTerms; stop: StopCause | null },
+): void {
+  if (row.state === 'saving') {
+    change.schedule('download', change.put(row, { worker: null }), 0);
+    return;
+  }
+  if (row.state !== 'sent') return;
+  if (row.brief.isRead) {
+    change.schedule('submit', change.put(row, { state: 'open', worker: null }), 0);
+    return;
+  }
+  const ending = doubtOf(row, change.ledger.now);
+  const mayDouble = terms.onUnknown === 'retry' && stop === null && row.doubles < terms.retries;
+  if (mayDouble) sendAgain(change, row, ending);
+  else change.end(row, ending);
+}
+
+/** It may have been accepted, and the user prefers to risk paying twice. */
+export function sendAgain(change: RunChange, row: RowRecord, ending: ReturnType<typeof doubtOf>): void {
+  change.doubt(row, ending);
+  const open = change.put(row, { state: 'open', worker: null, doubles: row.doubles + 1 });
+  change.schedule('submit', open, 0);
+}
