@@ -47,6 +47,13 @@ const rooms = {
     'runners/batch/run',
     'runners/distributed/schema',
   ],
+  'runners/distributed/work': [
+    ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
+    ...['disk', 'manifest', 'ledger', 'journal', 'artifacts', 'sinks', 'run'].map(
+      (room) => `runners/batch/${room}`,
+    ),
+    'runners/distributed/store',
+  ],
 };
 const owners = {
   got: 'src/transport',

@@ -44,10 +44,10 @@ export async function findRows(on: Transaction, run: number, ids: readonly strin
   const text = `select facts->>'id' as id, state as place, attempt as attempts, job_id as "jobId",
       late_job_id as "lateJobId", ending
     from millrace.rows where run = $1 and id = any($2)`;
-  const { rows } = await on.query<Nullable<FoundRow> & { id: string; place: RowPlace; attempts: number }>(text, [
-    run,
-    ids.map(keyOf),
-  ]);
+  const { rows } = await on.query<Nullable<FoundRow> & { id: string; place: RowPlace; attempts: number }>(
+    text,
+    [run, ids.map(keyOf)],
+  );
   return rows.map(({ id, place, attempts, jobId, lateJobId, ending }) => ({
     ...{ id, place, attempts },
     ...(jobId !== null && { jobId }),

@@ -17,7 +17,9 @@ export function createRunStore(database: Database): RunStore {
   return {
     openRun: (key, terms) => openRun(database, key, terms),
     async findRun(key) {
-      const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [key]);
+      const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [
+        key,
+      ]);
       return rows[0]?.run;
     },
     feed: (run, rows) => feedRows(database, run, rows),

@@ -19,17 +19,17 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
   // What breaks an idle connection is told by the next query.
   const ignore = (): void => undefined;
   client.on('error', ignore);
-  let broken: Error | undefined;
+  let isBroken = false;
   try {
     await client.query('begin');
     const result = await work(client);
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((failure: Error) => (broken = failure));
+    await client.query('rollback').catch(() => (isBroken = true));
     throw error;
   } finally {
     client.off('error', ignore);
-    client.release(broken);
+    client.release(isBroken);
   }
 }

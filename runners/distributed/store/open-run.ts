@@ -19,12 +19,7 @@ export async function openRun(database: Database, key: string, terms: RunTerms):
   return opened;
 }
 
-async function begin(
-  { boss }: Database,
-  on: Transaction,
-  run: number,
-  terms: RunTerms,
-): Promise<OpenedRun> {
+async function begin({ boss }: Database, on: Transaction, run: number, terms: RunTerms): Promise<OpenedRun> {
   const { concurrency, cap, rate } = terms;
   await on.query(
     `insert into millrace.ledgers (run, cap, concurrency) values ($1, $2, $3)

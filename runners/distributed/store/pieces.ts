@@ -39,8 +39,11 @@ export async function makeQueues({ boss }: Database, run: number): Promise<void>
   }
 }
 
-export async function dropQueues({ boss }: Database, run: number): Promise<void> {
-  for (const kind of pieceKinds) await boss.deleteQueue(queueOf(run, kind));
+/** pg-boss drops no queue with pieces in it. */
+export async function dropQueues({ boss, pool }: Database, run: number): Promise<void> {
+  const names = pieceKinds.map((kind) => queueOf(run, kind));
+  await pool.query(`delete from ${queueSchema}.job where name = any($1)`, [names]);
+  for (const name of names) await boss.deleteQueue(name);
 }
 
 /** Puts pieces in place of those of the same name. */
@@ -52,7 +55,12 @@ export async function schedulePieces(
 ): Promise<void> {
   if (pieces.length === 0) return;
   const name = queueOf(queue.run, queue.kind);
-  await dropPieces(boss, on, queue, pieces.map(({ piece }) => piece));
+  await dropPieces(
+    boss,
+    on,
+    queue,
+    pieces.map(({ piece }) => piece),
+  );
   const jobs = pieces.map(({ piece, afterMs, data }) => ({
     ...{ id: piece, name, startAfter: `${Math.max(afterMs, 0) / 1_000}` },
     ...(data && { data }),

@@ -11,7 +11,8 @@ export async function readState(on: Transaction, run: number): Promise<RunState>
     from millrace.runs r join millrace.ledgers l using (run) join millrace.gates g using (run) where run = $1`;
   const [found] = (await on.query<Found>(text, [run])).rows;
   if (found === undefined) throw new RunGone(run);
-  const { cap, stop, outcomes, fedAll, pausedMs, open, inFlight, saving, ended, reserved, spent, unknown } = found;
+  const { cap, stop, outcomes, fedAll, pausedMs, open, inFlight, saving, ended, reserved, spent, unknown } =
+    found;
   return {
     ...{ fedAll, open, inFlight, saving, ended, lastSeq: outcomes, reserved, spent, unknown, pausedMs },
     ...(cap !== null && { cap }),

@@ -2,7 +2,14 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { CostSource } from '../../batch/journal/record.js';
 import type { Database, Transaction } from './database.js';
 import { lockLedger, saveLedger, type LedgerRecord } from './ledger-record.js';
-import { dropPieces, pieceKinds, schedulePieces, type Piece, type PieceData, type PieceKind } from './pieces.js';
+import {
+  dropPieces,
+  pieceKinds,
+  schedulePieces,
+  type Piece,
+  type PieceData,
+  type PieceKind,
+} from './pieces.js';
 import { asJson, saveRows, type RowRecord } from './row-record.js';
 import type { Ending, RowPlace } from './run-store.js';
 
@@ -128,7 +135,7 @@ interface Cost {
 }
 
 export function costIn({ reply, outcome }: Ending): Cost {
-  return outcome ?? reply ?? { cost: null, source: 'none' };
+  return outcome ?? reply;
 }
 
 /** Reserved from before the POST until the cost is known. */

@@ -35,5 +35,7 @@ function settle(change: RunChange, row: RowRecord, settlement: HeldSettlement): 
 
 function isHeld({ state, ending }: RowRecord): boolean {
   const outcome = state === 'ended' ? ending?.outcome : undefined;
-  return outcome?.status === 'failed' && (outcome.error.code === 'unknown' || outcome.error.code === 'expired');
+  return (
+    outcome?.status === 'failed' && (outcome.error.code === 'unknown' || outcome.error.code === 'expired')
+  );
 }

@@ -44,7 +44,9 @@ async function release(
   const rules = rows[0];
   if (rules === undefined) return;
   // Their worker may have come back, or answered, while the lock was waited for.
-  const still = new Set((await on.query<{ piece: string }>(abandoned, [found.patienceMs])).rows.map((row) => row.piece));
+  const still = new Set(
+    (await on.query<{ piece: string }>(abandoned, [found.patienceMs])).rows.map((row) => row.piece),
+  );
   for (const row of await lockRows(on, run, { pieces: found.pieces }))
     if (still.has(row.piece)) letGo(change, row, rules);
   await change.save();

@@ -1,0 +1,74 @@
+import pg from 'pg';
+import type { RowFacts } from '../../runners/batch/run/task.js';
+import { migrations } from '../../runners/distributed/schema/migrations.js';
+import type { Database } from '../../runners/distributed/store/database.js';
+import { openQueue } from '../../runners/distributed/store/open-queue.js';
+import type { FedRow } from '../../runners/distributed/store/run-store.js';
+import type { RunTerms } from '../../runners/distributed/store/run-terms.js';
+import { openDatabase } from './database.js';
+
+/** A database with millrace's schema and queues, and connections to it. */
+export interface RunDatabase extends Database {
+  readonly url: string;
+  /** More connections, as of another process. */
+  connect(): Promise<Database & { close(): Promise<void> }>;
+  close(): Promise<void>;
+}
+
+export async function openRunDatabase(): Promise<RunDatabase> {
+  const server = await openDatabase();
+  const pool = poolOf(server.url);
+  await pool.query('create schema millrace');
+  for (const { sql } of migrations) await pool.query(sql);
+  const pools: pg.Pool[] = [];
+  return {
+    url: server.url,
+    pool,
+    boss: await openQueue(pool),
+    async connect() {
+      const more = poolOf(server.url);
+      pools.push(more);
+      return { pool: more, boss: await openQueue(more), close: () => more.end() };
+    },
+    async close() {
+      for (const open of [pool, ...pools]) if (!open.ended) await open.end();
+      await server.close();
+    },
+  };
+}
+
+function poolOf(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 6, connectionTimeoutMillis: 5_000 });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** Terms of a run of jobs on `echo` that cost 0.10 dollars each. */
+export function termsWith(terms: Partial<RunTerms> = {}): RunTerms {
+  return {
+    identity: { baseUrl: 'http://127.0.0.1:1', lbBaseUrl: '', local: false },
+    ...{
+      concurrency: 8,
+      timeoutMs: 60_000,
+      runsyncTimeoutMs: 5_000,
+      retries: 4,
+      onUnknown: 'hold',
+      pollCostMs: 20,
+    },
+    ...{ download: true, endpoints: ['echo'], hasRoutes: false },
+    prices: { name: 'test', edit: {}, endpoints: [['echo', { perJob: 100_000 }]], route: null },
+    ...terms,
+  };
+}
+
+/** So many rows of a run, `r1` first. */
+export function rowsOf(count: number, input: Record<string, unknown> = {}): FedRow[] {
+  return Array.from({ length: count }, (_, index) => ({ facts: factsAt(index + 1, input), price: 100_000 }));
+}
+
+function factsAt(row: number, input: Record<string, unknown>): RowFacts {
+  return {
+    ...{ id: `r${row}`, row, hash: 'h', kind: 'job', endpoint: 'echo', mode: 'async' },
+    ...{ request: { kind: 'job', input: { n: row, ...input } }, cells: { id: `r${row}` }, columns: {} },
+  };
+}
