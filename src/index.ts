@@ -21,15 +21,22 @@ export { toOutcome } from './operators/to-outcome.js';
 export { toOutput } from './operators/to-output.js';
 export { rebuy } from './operators/rebuy.js';
 export type { RebuyOptions } from './operators/rebuy.js';
+export { thenJob } from './operators/then-job.js';
 export { cancelOnTeardown } from './operators/cancel-on-teardown.js';
+export { untilAborted } from './operators/until-aborted.js';
+export { iterate } from './operators/iterate.js';
 
 // Many jobs.
 export { pullJobs } from './operators/pull-jobs.js';
 export type { PullOptions } from './operators/pull-jobs.js';
+export type { PulledJobs } from './operators/pulled-jobs.js';
 export { mergeJobs } from './operators/merge-jobs.js';
 export type { MergeOptions } from './operators/merge-jobs.js';
 export { switchJobs } from './operators/switch-jobs.js';
 export type { RowOutcome } from './operators/fan-out.js';
+export { createShares } from './operators/create-shares.js';
+export type { ShareOptions, Shares } from './operators/create-shares.js';
+export { withinShare } from './operators/within-share.js';
 
 // Money.
 export { createBudget } from './operators/create-budget.js';

@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs';
 import type { JobEvent } from '../contract/outcome.js';
 import { FanOut, type Feed, type RowOutcome } from './fan-out.js';
+import { asPulledJobs, type PulledJobs } from './pulled-jobs.js';
 
 export interface PullOptions {
   /**
@@ -14,25 +15,27 @@ export interface PullOptions {
  * Runs a job a row and pulls a row only for a free slot, from an array, a generator, an async iterable or a Node stream.
  * Emits in order of completion; a failed row is a value. A slot is free when its job completes. Errors when the source
  * or `project` throws, or when a job errors other than by its input. Unsubscribing returns the iterator and unsubscribes
- * every job.
+ * every job. `for await` and `Readable.from` take it too, with back-pressure from end to end.
  *
  * @example
  * ```ts
- * pullJobs(rows, (row) => endpoint.run(row), { concurrency: 8 }).subscribe(({ row, outcome }) => …);
+ * pullJobs(rows, (row) => endpoint.run(row), { concurrency: 8 }).subscribe(({ row, outcome }) => save(row, outcome));
  * ```
  */
 export function pullJobs<T, O>(
   source: Iterable<T> | AsyncIterable<T>,
   project: (row: T, index: number) => Observable<JobEvent<O>>,
   { concurrency }: PullOptions,
-): Observable<RowOutcome<T, O>> {
-  return new Observable((subscriber) => {
-    const fill = () => slots.fill();
-    const fail = (error: unknown) => slots.fail(error);
-    const feed = Symbol.asyncIterator in source ? asyncFeed(source, fill, fail) : syncFeed(source);
-    const slots = new FanOut<T, O>(feed, { project, concurrency }, subscriber);
-    slots.start();
-  });
+): PulledJobs<T, O> {
+  const pull = (slots: number | Observable<number>) =>
+    new Observable<RowOutcome<T, O>>((subscriber) => {
+      const fill = () => fanOut.fill();
+      const fail = (error: unknown) => fanOut.fail(error);
+      const feed = Symbol.asyncIterator in source ? asyncFeed(source, fill, fail) : syncFeed(source);
+      const fanOut = new FanOut<T, O>(feed, { project, concurrency: slots }, subscriber);
+      fanOut.start();
+    });
+  return asPulledJobs(pull, concurrency);
 }
 
 function syncFeed<T>(source: Iterable<T>): Feed<T> {

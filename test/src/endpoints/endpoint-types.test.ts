@@ -4,13 +4,18 @@ import { z } from 'zod';
 import {
   createBudget,
   createClient,
+  createShares,
+  iterate,
   mergeJobs,
   pullJobs,
   rebuy,
   switchJobs,
+  thenJob,
   toOutcome,
   toOutput,
+  untilAborted,
   withinBudget,
+  withinShare,
   type Health,
   type ImageEditInput,
   type ImageEditOutput,
@@ -19,6 +24,7 @@ import {
   type JobPolicy,
   type JobReply,
   type Outcome,
+  type PulledJobs,
   type Purged,
   type QueueEndpoint,
   type StandardSchema,
@@ -132,9 +138,10 @@ describe('types go through the operators', () => {
     const pulled = pullJobs(rows, (row) => endpoint.run(row).pipe(withinBudget(createBudget(1), 0.1)), {
       concurrency: 2,
     });
-    expectTypeOf(pulled).toEqualTypeOf<
-      Observable<{ row: { url: string; note: number }; index: number; outcome: Outcome<Upscaled> }>
-    >();
+    type Row = { row: { url: string; note: number }; index: number; outcome: Outcome<Upscaled> };
+    expectTypeOf(pulled).toEqualTypeOf<PulledJobs<{ url: string; note: number }, Upscaled>>();
+    expectTypeOf(pulled).toExtend<Observable<Row>>();
+    expectTypeOf(pulled).toExtend<AsyncIterable<Row>>();
     const merged = of('a', 'b').pipe(mergeJobs((url) => endpoint.run({ url }), { concurrency: 2 }));
     expectTypeOf(merged).toEqualTypeOf<Observable<{ row: string; outcome: Outcome<Upscaled> }>>();
     const switched = of('a').pipe(
@@ -144,6 +151,18 @@ describe('types go through the operators', () => {
     expectTypeOf(switched).toEqualTypeOf<Observable<Upscaled>>();
     const again = rebuy(() => endpoint.run({ url: 'a' }), { maxRetries: 1, codes: ['job-failed'] });
     expectTypeOf(again).toEqualTypeOf<Observable<JobEvent<Upscaled>>>();
+  });
+
+  it('of a pipeline, a share, a signal and an iteration', () => {
+    const describe = client.queue('describe');
+    const piped = describe.run({}).pipe(
+      withinShare(createShares({ slots: 1 }), 'describe'),
+      thenJob(({ text }) => endpoint.run({ url: text })),
+      untilAborted(new AbortController().signal),
+    );
+    expectTypeOf(piped).toEqualTypeOf<Observable<JobEvent<Upscaled>>>();
+    expectTypeOf(iterate(piped.pipe(toOutput()))).toExtend<AsyncIterable<Upscaled>>();
+    expect(piped).toBeDefined();
   });
 
   it('of a loop and of a promise', async () => {
