@@ -25,6 +25,8 @@ export interface EmbeddedDatabase {
 export interface EmbeddedOptions {
   /** Further settings of the server, as `-c` takes them. @defaultValue none */
   readonly settings?: readonly string[];
+  /** Called when the server has ended though nobody left: by a crash, or by a person. */
+  readonly onEnd?: () => void;
 }
 
 const startPatienceMs = 120_000;
@@ -38,20 +40,24 @@ const startPatienceMs = 120_000;
 export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   await mkdir(out, { recursive: true });
   let presence: pg.Client | undefined;
+  const letGo = async () => {
+    const client = presence;
+    presence = undefined;
+    await client?.end().catch(() => undefined);
+  };
   const underLock = <T>(work: () => Promise<T>) =>
     withFileLock(join(out, '.database.lock'), work, { patienceMs: startPatienceMs });
   const cluster = await underLock(() => clusterOf(out, options));
   const ensure = () =>
     underLock(async () => {
       const { url, client } = await runServer(cluster);
-      await presence?.end().catch(() => undefined);
+      await letGo();
       presence = client;
+      client.once('end', () => {
+        if (presence === client) options.onEnd?.();
+      });
       return url;
     });
-  const letGo = async () => {
-    await presence?.end().catch(() => undefined);
-    presence = undefined;
-  };
   return {
     url: await ensure(),
     folder: cluster.folder,

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { databaseAddress } from '../../../../runners/distributed/database/database-address.js';
+import { openPool } from '../../../../runners/distributed/database/open-pool.js';
+import { openDatabase, type TestDatabase } from '../../../support/database.js';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+
+afterAll(() => database.close());
+
+const open = (url: string, env: Record<string, string> = {}) => openPool(databaseAddress(url, env));
+const without = (part: RegExp, text = '') => database.url.replace(part, text);
+
+it('connects, and takes no TLS where none is offered and none was asked for', async () => {
+  const { pool, isEncrypted } = await open(database.url);
+  expect(isEncrypted).toBe(false);
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  await pool.end();
+});
+
+it('names what is wrong and what to do, without the password', async () => {
+  const password = new URL(database.url).password;
+  const said = (promise: Promise<unknown>) =>
+    promise.then(String, (error: unknown) => (error as Error).message);
+  const wrong = await said(open(without(/:[^:@/]+@/, ':wrong-secret@')));
+  expect(wrong).toContain('refuses the user or the password');
+  expect(wrong).not.toContain('wrong-secret');
+  const none = await said(open(without(/:[^:@/]+@/, '@'), { PGPASSFILE: '/nowhere' }));
+  expect(none).toContain('wants a password, and none was given: set PGPASSWORD');
+  expect(await said(open(without(/[^/]*$/, 'nowhere')))).toContain('database "nowhere" does not exist');
+  const tls = await said(open(`${database.url}?sslmode=require`));
+  expect(tls).toContain('offers no TLS, and PGSSLMODE asks for it');
+  for (const text of [none, tls]) expect(text).not.toContain(password);
+});
+
+it('tells a database that is away from one that will not do', async () => {
+  await expect(open('postgres://127.0.0.1:1/jobs')).rejects.toMatchObject({ code: 'database-away' });
+  await expect(open('postgres://nowhere.invalid/jobs')).rejects.toMatchObject({ code: 'database-away' });
+  await expect(open(without(/[^/]*$/, 'nowhere'))).rejects.toMatchObject({ code: 'database' });
+});
