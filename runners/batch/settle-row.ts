@@ -5,6 +5,7 @@ import type { RowRecords } from './journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from './journal/record.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
 import { failedRecord, purchaseFacts, rowError } from './run/records-of.js';
+import { reopenRecord } from './run/reopen-record.js';
 import type { Summary } from './sinks/summary.js';
 
 /** What a person found out about a held row. */
@@ -99,8 +100,8 @@ function paidOutcome(
 
 const nowhere = { row: 0, endpoint: '' };
 
-function reopened(folder: OpenFolder, { id }: RowRecords, to: 'poll' | 'buy'): JournalRecord {
-  return { k: 'reopen', at: now(folder), id, why: 'settle', to };
+function reopened(folder: OpenFolder, row: RowRecords, to: 'poll' | 'buy'): JournalRecord {
+  return reopenRecord(row, { at: now(folder), why: 'settle', to });
 }
 
 function now({ scheduler }: OpenFolder): number {

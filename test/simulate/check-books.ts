@@ -158,7 +158,7 @@ function costsLikeBill({ service, rows, retried }: Books, { failures, costs }: F
   }
   const seen = new Set<string>();
   for (const line of costs) {
-    const key = `${line['id']} ${line['attempt']} ${line['source'] === 'unknown'}`;
+    const key = `${line['id']} ${line['attempt']}`;
     if (seen.has(key)) broken.push(`costs.csv has ${key} twice`);
     seen.add(key);
   }
@@ -205,6 +205,7 @@ function likeTheSummary({ finished, disk, out, rows }: Books, { results, failure
     );
   same('reported', Math.round(summary.cost.reported * 1e6), sum('reported'));
   same('estimated', Math.round(summary.cost.estimated * 1e6), sum('estimated'));
+  same('unknown', Math.round(summary.cost.unknown * 1e6), sum('unknown'));
   for (const { error } of failures)
     if (!summary.failures[error.code as 'unknown'])
       broken.push(`summary: no ${error.code} among the failures`);

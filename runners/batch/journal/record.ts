@@ -108,6 +108,8 @@ export type JournalRecord =
       id: string;
       why: 'retry' | 'redo' | 'refetch' | 'settle';
       to: 'poll' | 'download' | 'buy';
+      /** A purchase of the row, by its attempt, that is held as unknown no more: its job is asked for, or it was never made. */
+      voids?: number;
     }
   /** The end of one start. */
   | { k: 'stop'; at: number; exitCode: number }
@@ -145,7 +147,7 @@ export interface PurchaseFacts {
   readonly resolution?: string;
   /** In ms since the epoch. */
   readonly settledAt: number;
-  /** It stands in costs.csv as unknown already. */
+  /** Written before a `reopen` could say `voids`: it stands in costs.csv as unknown already. */
   readonly held?: true;
 }
 

@@ -72,8 +72,7 @@ export function pricedOf({ kind, endpoint, resolution }: RowFacts) {
 /** What costs.csv is to say; nothing where nothing was bought. */
 export function purchaseOf(run: RowRun, settledAt: number): { purchase?: PurchaseFacts } {
   if (run.takes || isRead(run.row)) return {};
-  const purchase = purchaseFacts(run.row, { attempt: run.attempts, jobId: run.jobId, settledAt });
-  return { purchase: run.isHeld ? { ...purchase, held: true } : purchase };
+  return { purchase: purchaseFacts(run.row, { attempt: run.attempts, jobId: run.jobId, settledAt }) };
 }
 
 /** The same for a row whose reply is known. `told`: it stands in costs.csv already. */

@@ -27,14 +27,11 @@ export class RowRun {
   doubles = 0;
   /** Its reply is durable, and its picture is still to be had. */
   reply: ReplyRecord | undefined;
-  /** Its purchase stands in costs.csv as unknown already. */
-  isHeld = false;
 
   constructor(readonly task: TaskOf<'send' | 'poll'>) {
     this.row = task.row;
     this.attempts = task.attempts;
     if (task.what !== 'poll') return;
-    this.isHeld = task.held ?? false;
     this.intent = task.intent;
     this.jobId = task.jobId;
     this.submittedAt = task.submittedAt;

@@ -8,7 +8,7 @@ import type { Run } from './run.js';
 import { SelectRows } from './select-rows.js';
 import { stopCauses } from './stop-causes.js';
 import { factsOf, isRead, type Task } from './task.js';
-import { isHeldPurchase, isToldPurchase } from './told-purchase.js';
+import { isToldPurchase } from './told-purchase.js';
 
 /**
  * What this start has to do, each when it is asked for: first what earlier starts bought, those accepted first in front,
@@ -59,7 +59,7 @@ function taskOf(known: RowRecords): Task | undefined {
   if (intent === undefined) return undefined;
   if (known.status === 'accepted' && jobId !== undefined) {
     const submittedAt = acceptedAt ?? intent.at;
-    return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts, held: isHeldPurchase(known) };
+    return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts };
   }
   if (known.status !== 'replied' || reply === undefined) return undefined;
   return { what: 'fetch', row: intent, replied: { intent, reply, told: isToldPurchase(known) }, attempts };

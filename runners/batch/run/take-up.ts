@@ -8,6 +8,7 @@ import { decideRow, rulesOf } from './decide-row.js';
 import type { JournalWriter } from './journal-writer.js';
 import type { RecoveredSent } from './recover-sent.js';
 import { readRows } from './read-rows.js';
+import { reopenRecord } from './reopen-record.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunTotals } from './run-totals.js';
 import { SelectRows } from './select-rows.js';
@@ -107,7 +108,7 @@ class Reopenings {
   ): Promise<void> {
     if (row.outcome !== undefined) this.context.totals.reopen(row.outcome, to);
     const at = this.context.options.scheduler.now();
-    this.waiting.push({ k: 'reopen', at, id: row.id, why, to });
+    this.waiting.push(reopenRecord(row, { at, why, to }));
     if (this.waiting.length >= batchSize) await this.flush();
   }
 

@@ -25,8 +25,6 @@ export type Task =
       readonly intent?: IntentRecord;
       /** In ms since the epoch. */
       readonly submittedAt?: number;
-      /** Its purchase stands in costs.csv as unknown already. */
-      readonly held?: boolean;
     })
   /** Its picture is fetched. */
   | (RowTask & { readonly what: 'fetch'; readonly imageUrl: string; readonly replied?: undefined })

@@ -9,8 +9,3 @@ export function isToldPurchase({ reply, outcome }: Pick<RowRecords, 'reply' | 'o
   const isOfReply = outcome.status === 'completed' || outcome.error.code === 'download';
   return isOfReply && outcome.submittedAt === reply.submittedAt;
 }
-
-/** Whether the purchase of a row that is polled once more stands there as unknown: an earlier start gave up on it. */
-export function isHeldPurchase({ outcome, attempts }: Pick<RowRecords, 'outcome' | 'attempts'>): boolean {
-  return outcome?.source === 'unknown' && outcome.purchase?.attempt === attempts;
-}

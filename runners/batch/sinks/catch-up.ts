@@ -1,8 +1,10 @@
 import type { Journal } from '../journal/journal.js';
-import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
+import type { IntentRecord, JournalRecord, OutcomeRecord, RecordOf, ReplyRecord } from '../journal/record.js';
 import { RowStates } from '../journal/rows/row-states.js';
+import { purchaseKey } from './held-purchase.js';
 import { lineId } from './line-id.js';
-import { LineBatch, type RunFiles } from './run-files.js';
+import { LineBatch } from './line-batch.js';
+import type { RunFiles } from './run-files.js';
 
 export interface CaughtUp {
   /** Records of the journal that the files now tell of. */
@@ -23,12 +25,13 @@ export async function catchUp(
   after: number,
 ): Promise<CaughtUp> {
   const survey = await surveyTail(journal, after);
-  const { reopened, redone, records } = survey;
+  const { reopened, redone, voided, records } = survey;
   if (after > 0 && reopened.size > 0) {
     const isTaken = (id: string): boolean => reopened.get(id) !== undefined;
     await files.remove(isTaken, (id) => redone.get(id) !== undefined, lineId);
+    if (voided.size > 0) await files.removeHeld((purchase) => voided.get(purchase) !== undefined);
   }
-  if (survey.hasOutcomes) await appendTail(files, journal, after, reopened);
+  if (survey.hasOutcomes) await appendTail(files, journal, after, survey);
   return { records: after + records, removed: after > 0 && reopened.size > 0 };
 }
 
@@ -36,6 +39,8 @@ interface Survey {
   /** How often each row is taken up again, as `attempts`. */
   readonly reopened: RowStates;
   readonly redone: RowStates;
+  /** How often each purchase ceases to be held, as `attempts`. */
+  readonly voided: RowStates;
   readonly records: number;
   readonly hasOutcomes: boolean;
 }
@@ -43,16 +48,26 @@ interface Survey {
 async function surveyTail(journal: Pick<Journal, 'records'>, after: number): Promise<Survey> {
   const reopened = new RowStates();
   const redone = new RowStates();
+  const voided = new RowStates();
   let records = 0;
   let hasOutcomes = false;
   for await (const record of journal.records(after)) {
     records++;
     if (record.k === 'outcome') hasOutcomes = true;
     if (record.k !== 'reopen') continue;
-    reopened.set(record.id, { status: 'open', attempts: (reopened.get(record.id)?.attempts ?? 0) + 1 });
+    count(reopened, record.id, 1);
+    if (record.voids !== undefined) count(voided, purchaseKey(record.id, record.voids), 1);
     if (record.why === 'redo') redone.set(record.id, { status: 'open' });
   }
-  return { reopened, redone, records, hasOutcomes };
+  return { reopened, redone, voided, records, hasOutcomes };
+}
+
+function count(states: RowStates, key: string, by: 1 | -1): void {
+  states.set(key, { status: 'open', attempts: Math.max(times(states, key) + by, 0) });
+}
+
+function times(states: RowStates, key: string): number {
+  return states.get(key)?.attempts ?? 0;
 }
 
 /** A row between its first record and its last word. */
@@ -66,9 +81,9 @@ async function appendTail(
   files: RunFiles,
   journal: Pick<Journal, 'records' | 'find'>,
   after: number,
-  reopened: RowStates,
+  survey: Survey,
 ): Promise<void> {
-  const threads = new Threads(journal, reopened);
+  const threads = new Threads(journal, survey);
   let batch = new LineBatch();
   for await (const record of journal.records(after)) {
     await threads.take(record, batch);
@@ -84,7 +99,7 @@ class Threads {
 
   constructor(
     private readonly journal: Pick<Journal, 'find'>,
-    private readonly reopened: RowStates,
+    private readonly ahead: Pick<Survey, 'reopened' | 'voided'>,
   ) {}
 
   async take(record: JournalRecord, batch: LineBatch): Promise<void> {
@@ -96,20 +111,22 @@ class Threads {
 
   private async end(outcome: OutcomeRecord, batch: LineBatch): Promise<void> {
     const thread = await this.of(outcome.id);
-    const isCurrent = this.timesReopened(outcome.id) === 0;
-    batch.add({ ...thread, outcome }, isCurrent);
+    const { id, source, purchase } = outcome;
+    const isCurrent = times(this.ahead.reopened, id) === 0;
+    const isVoid =
+      source === 'unknown' &&
+      purchase !== undefined &&
+      times(this.ahead.voided, purchaseKey(id, purchase.attempt)) > 0;
+    batch.add({ ...thread, outcome }, isCurrent, isVoid);
     if (isCurrent) this.open.delete(outcome.id);
     else thread.outcome = outcome;
   }
 
-  private reopen({ id, why }: { id: string; why: string }, batch: LineBatch): void {
+  private reopen({ id, why, voids }: RecordOf<'reopen'>, batch: LineBatch): void {
     const { outcome, ...thread } = this.open.get(id) ?? {};
     if (why === 'redo' && outcome !== undefined) batch.addEarlier({ ...thread, outcome });
-    this.reopened.set(id, { status: 'open', attempts: Math.max(this.timesReopened(id) - 1, 0) });
-  }
-
-  private timesReopened(id: string): number {
-    return this.reopened.get(id)?.attempts ?? 0;
+    count(this.ahead.reopened, id, -1);
+    if (voids !== undefined) count(this.ahead.voided, purchaseKey(id, voids), -1);
   }
 
   /** A row that was sent before the tail begins is looked up. */

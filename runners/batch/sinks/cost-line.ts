@@ -16,9 +16,8 @@ export const costColumns = [
 ] as const;
 
 /**
- * What costs.csv says of the purchase that ended with this outcome; `undefined` where none did, and where it
- * has its line as unknown and is unknown still. An empty cost: it was
- * not reported, and no price is known.
+ * What costs.csv says of the purchase that ended with this outcome; `undefined` where none did. An empty cost: it was not
+ * reported, and no price is known.
  */
 export function costLine({ id, cost, source, purchase }: OutcomeRecord): string | undefined {
   if (purchase === undefined || source === 'none') return undefined;

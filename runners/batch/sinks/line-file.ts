@@ -74,11 +74,14 @@ export class LineFile {
   }
 
   /** Leaves out the lines that `keep` refuses, by a new file in place of the old one. */
-  filter(keep: (line: Buffer) => boolean | Promise<boolean>): Promise<void> {
-    const kept = async function* (lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  filter(
+    keep: (line: Buffer) => boolean | Promise<boolean>,
+    lines: AsyncIterable<Buffer> = this.lines(),
+  ): Promise<void> {
+    const kept = async function* (): AsyncGenerator<Buffer> {
       for await (const line of lines) if (await keep(line)) yield Buffer.concat([line, newline]);
     };
-    return this.replace(kept(this.lines()));
+    return this.replace(kept());
   }
 
   /** Puts a new file in the place of the old one. */

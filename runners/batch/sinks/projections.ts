@@ -3,7 +3,8 @@ import type { Journal } from '../journal/journal.js';
 import { catchUp } from './catch-up.js';
 import type { EndedRow } from './ended-row.js';
 import { holdsMark } from './line-file.js';
-import { LineBatch, RunFiles, type FileMarks, type PictureLine, type SheetColumns } from './run-files.js';
+import { LineBatch } from './line-batch.js';
+import { RunFiles, type FileMarks, type PictureLine, type SheetColumns } from './run-files.js';
 
 /** Up to where the files tell of the journal. Kept in summary.json. */
 export interface FilesMark {

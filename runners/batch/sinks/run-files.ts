@@ -1,12 +1,13 @@
 import type { Disk } from '../disk/disk.js';
-import { costColumns, costLine } from './cost-line.js';
+import { costColumns } from './cost-line.js';
 import { csvLine } from './csv-line.js';
-import type { EndedRow } from './ended-row.js';
-import { failureLine, type FailureLine } from './failure-line.js';
 import { failureColumns, failureSheetRow } from './failure-sheet-row.js';
-import { lineId } from './line-id.js';
+import { heldPurchase } from './held-purchase.js';
+import { joinQuoted } from './join-quoted.js';
+import type { LineBatch } from './line-batch.js';
 import { LineFile, type FileMark } from './line-file.js';
-import { resultLine, type ResultLine } from './result-line.js';
+import { lineId } from './line-id.js';
+import type { ResultLine } from './result-line.js';
 import { resultColumns, resultSheetRow } from './result-sheet-row.js';
 import { Spreadsheet, type SheetMark, type SheetRow } from './spreadsheet.js';
 
@@ -26,14 +27,6 @@ export interface PictureLine {
   readonly path: string | undefined;
   /** When its URL dies. */
   readonly expiresAt: string | undefined;
-}
-
-/** The lines of some rows, as text a file. */
-interface Batch {
-  results: ResultLine[];
-  failures: FailureLine[];
-  earlier: string;
-  costs: string;
 }
 
 /** The files that follow from the journal, as they are appended to. One call at a time. */
@@ -89,7 +82,7 @@ export class RunFiles {
     };
   }
 
-  async append(batch: Batch): Promise<void> {
+  async append(batch: LineBatch): Promise<void> {
     const { results, failures, costs, earlier } = batch;
     if (results.length > 0) await this.results.append(jsonLines(results));
     if (failures.length > 0) await this.failures.append(jsonLines(failures));
@@ -111,6 +104,15 @@ export class RunFiles {
       if (isRedone(id)) await (await this.openEarlier()).append(`${line.toString()}\n`);
       return !isTaken(id);
     });
+  }
+
+  /** Takes purchases out of costs.csv that are held as unknown no more. */
+  async removeHeld(isVoid: (purchase: string) => boolean): Promise<void> {
+    const keep = (line: Buffer): boolean => {
+      const held = heldPurchase(line.toString());
+      return held === undefined || !isVoid(held);
+    };
+    await this.costs.filter(keep, joinQuoted(this.costs.lines()));
   }
 
   /** Cuts off what does not follow from the journal, and writes the spreadsheets anew where they are stale. */
@@ -147,43 +149,6 @@ export class RunFiles {
 
   private async openEarlier(): Promise<LineFile> {
     return (this.earlier ??= await LineFile.open(this.disk, `${this.folder}/earlier.jsonl`));
-  }
-}
-
-/** The lines of rows that ended, to be appended together. */
-export class LineBatch implements Batch {
-  readonly results: ResultLine[] = [];
-  readonly failures: FailureLine[] = [];
-  earlier = '';
-  costs = '';
-  /** Number of the last outcome in the journal that it tells of. */
-  record = 0;
-  private count = 0;
-
-  get isEmpty(): boolean {
-    return this.count === 0;
-  }
-
-  get isLarge(): boolean {
-    return this.count >= 200;
-  }
-
-  /** @param isCurrent Whether it is the row's last word; else only the purchase is told. */
-  add(row: EndedRow, isCurrent: boolean): void {
-    this.count++;
-    this.costs += costLine(row.outcome) ?? '';
-    const result = isCurrent ? resultLine(row) : undefined;
-    const failure = isCurrent ? failureLine(row) : undefined;
-    if (result) this.results.push(result);
-    if (failure) this.failures.push(failure);
-  }
-
-  /** A completed row that was redone since. */
-  addEarlier(row: EndedRow): void {
-    const result = resultLine(row);
-    if (result === undefined) return;
-    this.count++;
-    this.earlier += `${JSON.stringify(result)}\n`;
   }
 }
 

@@ -23,8 +23,8 @@ export interface Purchase {
 }
 
 /**
- * The purchases of a run, each once: a line `unknown` stays in costs.csv beside the one that says later what became of
- * it, and is left out here. Those that are unknown still come last.
+ * The purchases of a run, each once: earlier versions left a line `unknown` in costs.csv beside the one that says later
+ * what became of it, and it is left out here. Those that are unknown still come last.
  */
 export async function* readCosts(disk: Disk, folder: string): AsyncGenerator<Purchase, void, void> {
   const open = new Map<string, Purchase>();

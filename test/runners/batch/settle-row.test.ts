@@ -27,6 +27,10 @@ function settle(run: PaperRun, id: string, settlement: Settlement) {
   return settleRow('/work/out', id, settlement, { disk, scheduler, hold });
 }
 
+function purchases(run: PaperRun): string[] {
+  return run.costs().map(({ id, attempt, source }) => `${id} ${attempt} ${source}`);
+}
+
 describe('settleRow', () => {
   it('with a job id: the next start polls it, and buys nothing', async () => {
     const run = await heldRun();
@@ -38,6 +42,7 @@ describe('settleRow', () => {
     expect(end).toMatchObject({ exitCode: 0, summary: { cost: { reported: 0.175, unknown: 0 } } });
     expect(run.service.posts).toEqual(['a', 'b']);
     expect(run.lines('results.jsonl').map(({ id, jobId }) => [id, jobId])).toContainEqual(['a', 'job-a-1']);
+    expect(purchases(run)).toEqual(['b 1 reported', 'a 1 reported']);
   });
 
   it('as never sent: the next start sends it', async () => {
@@ -49,6 +54,7 @@ describe('settleRow', () => {
     expect((await run.start()).exitCode).toBe(0);
     expect(run.service.posts).toEqual(['a', 'b', 'a']);
     expect(run.lines('failures.jsonl')).toEqual([]);
+    expect(purchases(run)).toEqual(['b 1 reported', 'a 2 reported']);
   });
 
   it('as paid: its cost is in the books, its result is given up, and nobody is asked any more', async () => {
@@ -56,11 +62,8 @@ describe('settleRow', () => {
     const summary = await settle(run, 'a', { paidUsd: 0.09 });
     expect(summary).toMatchObject({ failures: { expired: 1 }, cost: { reported: 0.1775, unknown: 0 } });
     expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'expired', paid: 'yes' } }]);
-    expect(run.costs().map(({ id, cost, source }) => [id, cost, source])).toContainEqual([
-      'a',
-      '0.09',
-      'reported',
-    ]);
+    expect(purchases(run)).toEqual(['b 1 reported', 'a 1 reported']);
+    expect(run.costs().map(({ cost }) => cost)).toEqual(['0.0875', '0.09']);
     expect((await run.start({ retry: ['unknown'] })).exitCode).toBe(0);
     expect(run.service.posts).toEqual(['a', 'b']);
     expect((await readStatus('/work/out', { disk: run.disk })).held).toEqual([]);

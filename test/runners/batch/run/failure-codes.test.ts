@@ -178,7 +178,7 @@ describe('what a new start takes up', () => {
     expect(end).toMatchObject({ exitCode: 0, summary: { cost: { reported: 0.0875, unknown: 0 } } });
     expect(failures(run)).toEqual([]);
     expect(run.service.executions.get('a')).toBe(1);
-    expect(run.costs().map(({ source }) => source)).toEqual(['unknown', 'reported']);
+    expect(run.costs().map(({ source }) => source)).toEqual(['reported']);
   });
 
   it('download: fetches it by default, buys nothing, and the row is completed then', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
-import { isHeldPurchase, isToldPurchase } from '../../../../runners/batch/run/told-purchase.js';
+import { isToldPurchase } from '../../../../runners/batch/run/told-purchase.js';
 
 const facts = { at: 9, id: 'a', cost: 87_500, statusCalls: 0 };
 const reply: ReplyRecord = { ...facts, k: 'reply', source: 'reported', submittedAt: 5, output: {} };
@@ -22,14 +22,5 @@ describe('isToldPurchase', () => {
     expect(isToldPurchase({ reply, outcome: failed('download', { submittedAt: 3 }) })).toBe(false);
     expect(isToldPurchase({ reply, outcome: failed('deadline', { source: 'unknown' }) })).toBe(false);
     expect(isToldPurchase({ reply })).toBe(false);
-  });
-});
-
-describe('isHeldPurchase', () => {
-  it('is true where the same purchase was given up as unknown before', () => {
-    const outcome = failed('deadline', { source: 'unknown', purchase });
-    expect(isHeldPurchase({ outcome, attempts: 2 })).toBe(true);
-    expect(isHeldPurchase({ outcome, attempts: 3 })).toBe(false);
-    expect(isHeldPurchase({ outcome: failed('download', { purchase }), attempts: 2 })).toBe(false);
   });
 });

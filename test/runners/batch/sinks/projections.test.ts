@@ -122,6 +122,38 @@ describe('Projections', () => {
     expect(files(disk)).toEqual(gone);
   });
 
+  it('name no purchase twice: what was held leaves costs.csv once its job is asked for again', async () => {
+    const disk = new ForgetfulDisk();
+    const held = (id: string, settledAt = at): JournalRecord => ({
+      ...outcome(id, 'failed'),
+      source: 'unknown',
+      cost: 87_500,
+      purchase: { row: 1, attempt: 1, endpoint: 'echo', settledAt },
+    });
+    const polled = (id: string): JournalRecord => ({
+      ...{ k: 'reopen', at, id, why: 'retry', to: 'poll', voids: 1 },
+    });
+    const id = 'two\nlines, "quoted"';
+    const journal = await openJournal(disk, folder);
+    await append(journal, intent('a'), held('a'), intent(id), held(id), intent('c'), held('c'));
+    await journal.close();
+    const mark = await caughtUp(disk);
+    expect(files(disk)['costs.csv']?.match(/,unknown,/g)).toHaveLength(3);
+    const again = await openJournal(disk, folder);
+    await append(again, polled('a'), polled(id), outcome(id, 'completed'), held('a'), polled('a'));
+    await append(again, held('a', at + 1));
+    await again.close();
+    await caughtUp(disk, mark);
+    const gone = files(disk);
+    const [, c, b, a] = gone['costs.csv']?.split(/\n(?=[ac"])/) ?? [];
+    expect(c).toMatch(/^c,.*,unknown,/);
+    expect(b).toMatch(/^"two\nlines, ""quoted""",.*,estimated,/);
+    expect(a).toMatch(/^a,.*,unknown,.*\.001Z\n$/);
+    for (const name of names.slice(0, 3)) await disk.unlink(`${folder}/${name}`);
+    await caughtUp(disk);
+    expect(files(disk)).toEqual(gone);
+  });
+
   it.each([
     [
       'a file that is shorter than the mark',

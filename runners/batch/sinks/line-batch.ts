@@ -1,0 +1,44 @@
+import { costLine } from './cost-line.js';
+import type { EndedRow } from './ended-row.js';
+import { failureLine, type FailureLine } from './failure-line.js';
+import { resultLine, type ResultLine } from './result-line.js';
+
+/** The lines of rows that ended, to be appended together. */
+export class LineBatch {
+  readonly results: ResultLine[] = [];
+  readonly failures: FailureLine[] = [];
+  earlier = '';
+  costs = '';
+  /** Number of the last outcome in the journal that it tells of. */
+  record = 0;
+  private count = 0;
+
+  get isEmpty(): boolean {
+    return this.count === 0;
+  }
+
+  get isLarge(): boolean {
+    return this.count >= 200;
+  }
+
+  /**
+   * @param isCurrent Whether it is the row's last word; else only the purchase is told.
+   * @param isVoid The purchase was held, and is no more: it has no line.
+   */
+  add(row: EndedRow, isCurrent: boolean, isVoid = false): void {
+    this.count++;
+    if (!isVoid) this.costs += costLine(row.outcome) ?? '';
+    const result = isCurrent ? resultLine(row) : undefined;
+    const failure = isCurrent ? failureLine(row) : undefined;
+    if (result) this.results.push(result);
+    if (failure) this.failures.push(failure);
+  }
+
+  /** A completed row that was redone since. */
+  addEarlier(row: EndedRow): void {
+    const result = resultLine(row);
+    if (result === undefined) return;
+    this.count++;
+    this.earlier += `${JSON.stringify(result)}\n`;
+  }
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { costLine } from '../../../../runners/batch/sinks/cost-line.js';
+import { heldPurchase, purchaseKey } from '../../../../runners/batch/sinks/held-purchase.js';
+import type { OutcomeRecord } from '../../../../runners/batch/journal/record.js';
+
+function line(id: string, source: OutcomeRecord['source']): string {
+  const purchase = { row: 7, attempt: 2, endpoint: 'edit', resolution: '1k', settledAt: 0 };
+  const facts = { k: 'outcome', at: 0, id, cost: 87_500, statusCalls: 0, status: 'completed' } as const;
+  return costLine({ ...facts, source, purchase })?.trimEnd() ?? '';
+}
+
+describe('heldPurchase', () => {
+  it.each(['a', 'with, comma', 'with "quotes"', 'two\nlines', '=cmd()', ',unknown,x', '007', 'ü🖼️'])(
+    'knows the purchase of the row %j by its line',
+    (id) => {
+      expect(heldPurchase(line(id, 'unknown'))).toBe(purchaseKey(id, 2));
+      expect(heldPurchase(line(id, 'unknown'))).not.toBe(purchaseKey(id, 1));
+    },
+  );
+
+  it.each(['reported', 'estimated'] as const)('is none where the cost is %s', (source) => {
+    expect(heldPurchase(line('a', source))).toBeUndefined();
+    expect(heldPurchase(line(',unknown,', source))).toBeUndefined();
+  });
+});
