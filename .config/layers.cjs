@@ -5,7 +5,8 @@ const rooms = {
   'src/transport': ['src/contract', 'src/policy'],
   'src/operators': ['src/contract', 'src/policy', 'src/transport'],
   'src/endpoints': ['src/contract', 'src/policy', 'src/transport', 'src/operators'],
-  'runners/emulator': ['src/contract'],
+  'runners/pictures': [],
+  'runners/emulator': ['src/contract', 'runners/pictures'],
   'runners/batch/disk': ['src/contract'],
   'runners/batch/manifest': ['src/contract', 'runners/batch/disk'],
   'runners/batch/lock': ['src/contract', 'runners/batch/disk'],
@@ -23,6 +24,12 @@ const rooms = {
     'runners/batch/disk',
     'runners/batch/manifest',
   ],
+  'runners/batch/uploads': [
+    'src/contract',
+    'runners/pictures',
+    'runners/batch/disk',
+    'runners/batch/manifest',
+  ],
   'runners/batch/log': ['src/contract', 'runners/batch/disk'],
   'runners/batch/sinks': [
     'src/contract',
@@ -33,7 +40,7 @@ const rooms = {
   ],
   'runners/batch/run': [
     ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
-    ...['disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'].map(
+    ...['disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'uploads', 'sinks', 'log'].map(
       (room) => `runners/batch/${room}`,
     ),
   ],
@@ -60,6 +67,7 @@ const owners = {
   undici: 'src/transport',
   'csv-parse': 'runners/batch/manifest',
   split2: 'runners/batch/manifest',
+  '@aws-sdk': 'runners/batch/uploads',
   'csv-stringify': 'runners/batch/sinks',
   hono: 'runners/emulator',
   '@hono/node-server': 'runners/emulator',

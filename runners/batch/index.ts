@@ -31,6 +31,14 @@ export { readPriceFile } from './ledger/read-price-file.js';
 export type { Disk, DiskFile } from './disk/disk.js';
 export { nodeDisk } from './disk/node-disk.js';
 
+export { localPicture } from './uploads/local-picture.js';
+export { createPictureHost, type HostOptions } from './uploads/create-picture-host.js';
+export { openS3Store, type S3Store, type S3StoreOptions } from './uploads/open-s3-store.js';
+export { parseUploadTarget, type UploadTarget } from './uploads/parse-upload-target.js';
+export type { PictureHost } from './uploads/picture-host.js';
+export { UploadError } from './uploads/upload-error.js';
+export { UploadNotes, type UploadNote } from './uploads/upload-notes.js';
+
 export { settleRow, type Settlement } from './settle-row.js';
 export { refetch, type RefetchOptions } from './refetch.js';
 export { readStatus, type RunStatus } from './read-status.js';

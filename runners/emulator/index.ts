@@ -13,7 +13,7 @@ export type {
   RouteFunction,
   RouteContext,
 } from './functions/user-functions.js';
-export { findLocalPicture, type LocalPicture } from './pictures/find-local-picture.js';
+export { findLocalPicture, type LocalPicture } from '../pictures/find-local-picture.js';
 export { missingSharp } from './edit/missing-sharp.js';
 export { localImageUrl } from './pictures/local-image-url.js';
 export type { BillLine } from './bill/bill.js';

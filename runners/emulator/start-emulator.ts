@@ -7,7 +7,7 @@ import { createApp } from './create-app.js';
 import { createService } from './create-service.js';
 import type { EmulatorOptions } from './emulator-options.js';
 import { localImageUrl } from './pictures/local-image-url.js';
-import { findLocalPicture } from './pictures/find-local-picture.js';
+import { findLocalPicture } from '../pictures/find-local-picture.js';
 import { createTempFolder } from './pictures/temp-folder.js';
 import { type QueueHealth, addHealth } from './queue/queue-health.js';
 import { lbPath } from './routes/add-route-calls.js';

@@ -1,6 +1,7 @@
 import { concat, defer, EMPTY, filter, of, type Observable } from 'rxjs';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../../src/contract/outcome.js';
+import { withHostedPictures } from './host-pictures.js';
 import { jobOf } from './job-of.js';
 import type { RowRun } from './row-run.js';
 import type { Run } from './run.js';
@@ -15,7 +16,7 @@ export function buyRow(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
   return defer(() => {
     if (isBlocked(run, row)) return EMPTY;
     const heardBefore = run.heard.count;
-    const job = jobOf(run, row).pipe(withinLedger(run, row));
+    const job = withHostedPictures(run, row, jobOf(run, row).pipe(withinLedger(run, row)));
     return afterEnd(job, (settled) => {
       if (row.phase === 'waiting' && isDoubt(settled.outcome)) return buyRow(run, row);
       return goOn(run, row, settled, run.heard.count > heardBefore);

@@ -21,7 +21,8 @@ export function jobOf(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
 function makeJob(run: Run, row: RowRun): Job<unknown> {
   const { timeoutMs, runsyncTimeoutMs, retries } = run.options;
   const { schedule } = run.pollLaw;
-  const { request, endpoint, mode, resolution } = row.row;
+  const { endpoint, mode, resolution } = row.row;
+  const request = row.wire ?? row.row.request;
   const retry = { maxRetries: retries };
   const call = {
     key: row.id,

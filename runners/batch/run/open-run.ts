@@ -84,6 +84,8 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
   const sheets = sheetsOf(options, checked);
   const projections = await Projections.open({ disk, folder: out, journal, mark, sheets });
   closers.push(() => projections.close());
+  const host = await options.pictureHost?.(out);
+  if (host !== undefined) closers.push(() => host.close());
   const pollLaw = await openPollLaw(options);
   const writer = new JournalWriter(journal);
   await lastValueFrom(writer.append(startRecord(options, journal)));
@@ -108,6 +110,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
       journal: writer,
       projections,
       totals,
+      host,
       stops,
       log,
       events,

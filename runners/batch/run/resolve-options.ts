@@ -89,6 +89,7 @@ function parts(options: RunBatchOptions) {
     gate: options.gate ?? gateFor(rate, clock),
     schedule: options.schedule,
     transport: options.transport ?? createGotTransport(),
+    pictureHost: options.pictureHost,
     saveFrom: options.saveFrom ?? createGotDownload(),
     makeThumbnail: options.makeThumbnail ?? makeThumbnail,
     hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),

@@ -1,6 +1,7 @@
 import { BehaviorSubject } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
+import type { RowRequest } from '../manifest/row.js';
 import type { RowFacts, TaskOf } from './task.js';
 
 /**
@@ -12,7 +13,10 @@ export type RowPhase = 'waiting' | 'wire' | 'polling' | 'ended';
 
 /** A row in flight. */
 export class RowRun {
-  readonly row: RowFacts;
+  /** As the files tell of it. */
+  row: RowFacts;
+  /** What leaves, where the files do not tell it: addresses of pictures. */
+  wire: RowRequest | undefined;
   readonly phase$ = new BehaviorSubject<RowPhase>('waiting');
   /** POSTs over all starts. */
   attempts: number;

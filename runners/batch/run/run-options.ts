@@ -10,6 +10,7 @@ import type { RunIdentity } from '../journal/record.js';
 import type { DayLedger } from '../ledger/day-ledger.js';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
+import type { PictureHost } from '../uploads/picture-host.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
@@ -93,6 +94,8 @@ export interface RunBatchOptions {
   readonly disk?: Disk;
   /** @defaultValue one over got */
   readonly transport?: Transport;
+  /** Where pictures go that rows name by their paths, once the folder is there. Goes with `manifest.resolveImage: localPicture`. @defaultValue nowhere */
+  readonly pictureHost?: (folder: string) => Promise<PictureHost>;
   /** Fetches pictures. @defaultValue one over got, without the key */
   readonly saveFrom?: Download;
   /** @defaultValue by sharp, where it is installed */

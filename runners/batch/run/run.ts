@@ -4,6 +4,7 @@ import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RunLog } from '../log/open-log.js';
+import type { PictureHost } from '../uploads/picture-host.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from './ahead.js';
@@ -42,6 +43,8 @@ export interface Run {
   readonly client: Client;
   /** Absent where no {lb_base_url} is known. */
   readonly routes: RouteEndpoint | undefined;
+  /** Where pictures of this machine go; absent where they stay. */
+  readonly host: PictureHost | undefined;
   readonly stops: Stops;
   /** Endpoints that the service does not know, with what it said. */
   readonly blocked: Map<string, string>;

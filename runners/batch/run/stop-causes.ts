@@ -28,6 +28,11 @@ export const stopCauses = {
     return { exitCode: 4, reason, leaves: ['submits'] };
   },
 
+  uploadRefused(message: string): StopCause {
+    const reason = `Stopped because ${message}. Rows with pictures of this machine are left to be done, and none of them has been paid for: check bucket and credentials (AWS_ACCESS_KEY_ID, AWS_PROFILE …) and run again.`;
+    return { exitCode: 4, reason, leaves: ['submits'] };
+  },
+
   insecure(message: string): StopCause {
     const reason = `Stopped because the service cannot be talked to safely (${message}). Check its address and certificate and run again.`;
     return { exitCode: 4, reason, leaves: ['submits', 'polls'] };

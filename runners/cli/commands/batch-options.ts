@@ -6,6 +6,7 @@ import { ledgerFile } from '../options/ledger-file.js';
 import type { RunOptions } from '../options/run-options.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
 import type { Target } from './target.js';
+import { openUploads, uploadedImages } from './open-uploads.js';
 import { manifestSettings } from './plan-source.js';
 import type { SpooledManifest } from './spool-input.js';
 
@@ -31,6 +32,7 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
       ...manifestSettings(source, options),
       path: source.path,
       ...(resolveImage && { resolveImage }),
+      ...(options.upload && { resolveImage: uploadedImages(source.folder) }),
     },
     out,
     identity: { baseUrl: baseUrl ?? '', lbBaseUrl: lbBaseUrl ?? '', local },
@@ -40,6 +42,7 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
     ...paceOf(options),
     ...choicesOf(options),
     ...moneyOf(run),
+    ...(run.options.upload && { pictureHost: (folder: string) => openUploads(run, folder) }),
   };
 }
 

@@ -36,7 +36,9 @@ export async function plannedSettings(
 ): Promise<ManifestSettings> {
   return {
     ...manifestSettings(source, options),
-    ...(options.local && { resolveImage: await plannedImages(source.folder) }),
+    ...((options.local || options.upload !== undefined) && {
+      resolveImage: await plannedImages(source.folder),
+    }),
   };
 }
 
@@ -90,7 +92,7 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
 
 /** Whether a picture is there to be served; nobody asks for its URL, because a plan sends nothing. */
 async function plannedImages(folder: string): Promise<ResolveImage> {
-  const { findLocalPicture } = await import('../../emulator/pictures/find-local-picture.js');
+  const { findLocalPicture } = await import('../../pictures/find-local-picture.js');
   return (path) => {
     const found = findLocalPicture(folder, path);
     return 'problem' in found ? found : `http://127.0.0.1/${encodeURIComponent(path)}`;

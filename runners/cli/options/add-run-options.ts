@@ -19,6 +19,14 @@ function addServiceOptions(command: Command): void {
     .option('--base-url <URL>', 'host of the queue API (env MILLRACE_BASE_URL)')
     .option('--lb-base-url <URL>', 'host of the routes (env MILLRACE_LB_BASE_URL)')
     .option('--api-key-file <FILE>', 'file with the API key (else env MILLRACE_API_KEY)')
+    .option(
+      '--upload <S3URL>',
+      'upload pictures that rows name by path: s3://bucket/prefix, with AWS credentials',
+    )
+    .option(
+      '--upload-endpoint <URL>',
+      'host of an S3-compatible store (env AWS_ENDPOINT_URL_S3; default: AWS)',
+    )
     .option('--local', 'start the emulator in this process and use it: nothing is bought');
   addEmulatorOptions(command);
 }

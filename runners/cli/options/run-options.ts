@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { emulatorFlags } from './emulator-flags.js';
+import { parseUploadTarget } from '../../batch/uploads/parse-upload-target.js';
 import { optionValue } from './option-value.js';
 
 /** No timer waits longer: a limit beyond the lifetime of any job would only look like one. */
 const longestMs = 30 * 86_400_000;
+const longestUploadMs = 6 * 86_400_000;
 
 /** The options of `run` and `plan` as the command line gives them; durations in ms, money in USD. */
 export const runOptionsSchema = z
@@ -14,6 +16,8 @@ export const runOptionsSchema = z
     apiKeyFile: z.string().optional(),
     local: z.boolean().default(false),
     ...emulatorFlags,
+    upload: optionValue.parsedBy(parseUploadTarget).optional(),
+    uploadEndpoint: optionValue.host().optional(),
     out: z.string().min(1, 'is empty: name a folder').optional(),
     format: optionValue.oneOf('csv', 'jsonl').optional(),
     set: optionValue.pairs('NAME=VALUE').default({}),
@@ -58,12 +62,23 @@ export const runOptionsSchema = z
         });
       }
     }
-    for (const name of ['baseUrl', 'lbBaseUrl'] as const) {
+    if (options.uploadEndpoint !== undefined && options.upload === undefined)
+      context.addIssue({ code: 'custom', path: ['uploadEndpoint'], message: 'goes with --upload' });
+    if (options.upload !== undefined && options.timeout > longestUploadMs)
+      context.addIssue({
+        code: 'custom',
+        path: ['timeout'],
+        message: 'is at most 6d with --upload: no address of a picture lives longer than 7 days',
+      });
+    for (const name of ['baseUrl', 'lbBaseUrl', 'upload'] as const) {
       if (options[name] !== undefined && options.local) {
         context.addIssue({
           code: 'custom',
           path: [name],
-          message: 'does not go with --local: the emulator has its own',
+          message:
+            name === 'upload'
+              ? 'does not go with --local: the emulator serves the pictures'
+              : 'does not go with --local: the emulator has its own',
         });
       }
     }

@@ -7,7 +7,7 @@ import type { PlanHead } from './saved-plan.js';
 /** The options that say what is sent, where and at what price. All others are free at every start by a plan. */
 const planned = [
   ...['endpoint', 'baseUrl', 'lbBaseUrl', 'local', 'format', 'set', 'map', 'kind', 'mode'],
-  ...['limit', 'only', 'skipInvalid', 'assumePrice'],
+  ...['limit', 'only', 'skipInvalid', 'assumePrice', 'upload', 'uploadEndpoint'],
 ] as const satisfies readonly (keyof RunOptions)[];
 
 /** Only run needs them: a plan that was made without them holds nobody to any. */

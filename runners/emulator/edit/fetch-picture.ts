@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
-import { maxPictureBytes } from '../pictures/find-local-picture.js';
-import { headBytes, pictureType } from '../pictures/picture-type.js';
+import { maxPictureBytes } from '../../pictures/find-local-picture.js';
+import { headBytes, pictureType } from '../../pictures/picture-type.js';
 import { BadEdit } from './bad-edit.js';
 
 /** From the request to the last byte, in ms. */

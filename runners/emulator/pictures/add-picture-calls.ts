@@ -4,7 +4,7 @@ import type { Answer } from '../http/answer.js';
 import { answering, answeringPlainly } from '../answering.js';
 import { Refusal } from '../http/refusal.js';
 import type { Service } from '../service.js';
-import { findLocalPicture } from './find-local-picture.js';
+import { findLocalPicture } from '../../pictures/find-local-picture.js';
 
 /** Where edited pictures, and where local ones, lie below the emulator's address. */
 export const picturesPath = '/pictures';

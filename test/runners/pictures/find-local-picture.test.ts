@@ -8,7 +8,7 @@ import {
   findLocalPicture,
   localImageUrl,
   startEmulator,
-} from '../../../../runners/emulator/index.js';
+} from '../../../runners/emulator/index.js';
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-files-'));
 const folder = join(root, 'manifest');

@@ -1,0 +1,78 @@
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { explainStore } from './explain-store.js';
+
+/** How a bucket is reached. Credentials, region and profile are found as the AWS tools find them. */
+export interface S3StoreOptions {
+  readonly bucket: string;
+  /** A store other than AWS; the bucket is then part of the path. @defaultValue env AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL */
+  readonly endpoint?: string | undefined;
+  /** What connections go over. @defaultValue the SDK's own */
+  readonly requestHandler?: S3ClientConfig['requestHandler'];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A bucket of any S3-compatible store. All of it errors with `UploadError`. */
+export interface S3Store {
+  has(key: string): Promise<boolean>;
+  add(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
+  /** A presigned address. */
+  addressOf(key: string, lifetimeMs: number): Promise<string>;
+}
+
+/** @throws {MillraceError} `usage` where the packages are not installed */
+export async function openS3Store(options: S3StoreOptions): Promise<S3Store> {
+  const { S3Client, GetObjectCommand, HeadObjectCommand, PutObjectCommand, getSignedUrl } = await loadSdk();
+  const client = new S3Client(configOf(options));
+  const { bucket } = options;
+  const place = (key: string) => ({ Bucket: bucket, Key: key });
+  return {
+    has: (key) =>
+      client.send(new HeadObjectCommand(place(key))).then(
+        () => true,
+        (error: unknown) => {
+          if ((error as { name?: unknown }).name === 'NotFound') return false;
+          throw explainStore(error, bucket);
+        },
+      ),
+    async add(key, bytes, contentType) {
+      const command = new PutObjectCommand({ ...place(key), Body: bytes, ContentType: contentType });
+      await client.send(command).catch((error: unknown) => {
+        throw explainStore(error, bucket);
+      });
+    },
+    addressOf: (key, lifetimeMs) =>
+      getSignedUrl(client, new GetObjectCommand(place(key)), {
+        expiresIn: Math.ceil(lifetimeMs / 1000),
+      }).catch((error: unknown) => {
+        throw explainStore(error, bucket);
+      }),
+  };
+}
+
+/** Stores other than AWS know neither its regions nor its later checksums. */
+function configOf({ endpoint, requestHandler, env }: S3StoreOptions): S3ClientConfig {
+  const isElsewhere = [endpoint, env['AWS_ENDPOINT_URL_S3'], env['AWS_ENDPOINT_URL']].some(Boolean);
+  const hasRegion = [env['AWS_REGION'], env['AWS_PROFILE']].some(Boolean);
+  return {
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...(endpoint !== undefined && { endpoint }),
+    ...(isElsewhere && { forcePathStyle: true, ...(!hasRegion && { region: 'us-east-1' }) }),
+    ...(requestHandler && { requestHandler }),
+  };
+}
+
+async function loadSdk() {
+  try {
+    const [{ getSignedUrl }, client] = await Promise.all([
+      import('@aws-sdk/s3-request-presigner'),
+      import('@aws-sdk/client-s3'),
+    ]);
+    return { ...client, getSignedUrl };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const packages = '@aws-sdk/client-s3 @aws-sdk/s3-request-presigner';
+    throw new MillraceError('usage', `uploads need packages that are not installed: npm i ${packages}`);
+  }
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { openAppendFile, type AppendFile } from '../disk/append-file.js';
+import type { Disk } from '../disk/disk.js';
+import { readLines } from '../disk/read-lines.js';
+
+const noteSchema = z.object({
+  /** As the manifest has it. */
+  path: z.string(),
+  bytes: z.int(),
+  mtimeMs: z.number(),
+  sha256: z.string(),
+  /** What the store calls it. */
+  name: z.string(),
+});
+export type UploadNote = z.output<typeof noteSchema>;
+
+/** Which picture was uploaded as what, over all starts of a run: `uploads.jsonl` in its folder. */
+export class UploadNotes {
+  readonly #notes = new Map<string, UploadNote>();
+  #file: AppendFile | undefined;
+  #last = Promise.resolve();
+
+  private constructor(
+    private readonly disk: Disk,
+    private readonly path: string,
+  ) {}
+
+  /** What cannot be read of it is worked out anew. */
+  static async open(disk: Disk, path: string): Promise<UploadNotes> {
+    const notes = new UploadNotes(disk, path);
+    const file = await disk.open(path, 'r').catch(() => undefined);
+    if (file === undefined) return notes;
+    try {
+      for await (const { bytes, ended } of readLines(file)) if (ended) notes.#read(bytes.toString('utf8'));
+    } finally {
+      await file.close();
+    }
+    return notes;
+  }
+
+  /** What is known of a picture, as long as the file is the same. */
+  find(path: string, { bytes, mtimeMs }: Pick<UploadNote, 'bytes' | 'mtimeMs'>): UploadNote | undefined {
+    const note = this.#notes.get(path);
+    return note?.bytes === bytes && note.mtimeMs === mtimeMs ? note : undefined;
+  }
+
+  /** A note that cannot be written is no fault: the next start looks at the picture again. */
+  async add(note: UploadNote): Promise<void> {
+    this.#notes.set(note.path, note);
+    this.#last = this.#last.then(() => this.#write(note)).catch(() => undefined);
+    await this.#last;
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#file?.close();
+  }
+
+  async #write(note: UploadNote): Promise<void> {
+    this.#file ??= await openAppendFile(this.disk, this.path);
+    await this.#file.append(Buffer.from(`${JSON.stringify(note)}\n`));
+  }
+
+  #read(line: string): void {
+    try {
+      const { data } = noteSchema.safeParse(JSON.parse(line));
+      if (data !== undefined) this.#notes.set(data.path, data);
+    } catch {
+      // A torn line: see above.
+    }
+  }
+}
