@@ -54,7 +54,10 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
       .description('do it; run again to go on')
       .argument('[manifest]', 'with --plan it is known')
       .option('--plan <FILE>', 'do exactly what a saved plan says, or nothing where something has changed')
-      .option('--metrics-file <FILE>', "figures for Prometheus' textfile collector, every 10 s and at the end")
+      .option(
+        '--metrics-file <FILE>',
+        "figures for Prometheus' textfile collector, every 10 s and at the end",
+      )
       .addHelpText('after', exitCodes),
   ).action(async (manifest: string | undefined, raw: Raw) => {
     const { run } = await import('./commands/run.js');

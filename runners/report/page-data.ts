@@ -17,6 +17,12 @@ export interface PageData {
   readonly latest?: readonly number[];
 }
 
+/** What an open page is told when the rows in flight have changed and nothing else has. */
+export interface FlightUpdate {
+  /** Written and escaped by the server. */
+  readonly flight: string;
+}
+
 /** What an open page is told when the run that it watches has gone on. */
 export interface LiveUpdate {
   /** The figures above the gallery, written and escaped by the server. */

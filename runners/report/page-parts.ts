@@ -5,8 +5,14 @@ import type { PageParts } from './render-page.js';
 export async function readPageParts(): Promise<PageParts> {
   const read = (name: string): Promise<string> =>
     readFile(new URL(`./page/${name}`, import.meta.url), 'utf8');
-  const [page, summary, style, script] = await Promise.all(
-    ['page.eta', 'summary.eta', 'bundle.css', 'bundle.js'].map(read),
+  const [page, summary, flight, style, script] = await Promise.all(
+    ['page.eta', 'summary.eta', 'flight.eta', 'bundle.css', 'bundle.js'].map(read),
   );
-  return { page: page ?? '', summary: summary ?? '', style: style ?? '', script: script ?? '' };
+  return {
+    page: page ?? '',
+    summary: summary ?? '',
+    flight: flight ?? '',
+    style: style ?? '',
+    script: script ?? '',
+  };
 }

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Eta } from 'eta';
 import type { ReportView } from './report-view.js';
+import type { FlightView } from './watch/view-flight.js';
 import { escapeHtml } from './words/escape-html.js';
 
 /** What the page is made of: templates, style and script, as the package brings them. */
 export interface PageParts {
   readonly page: string;
   readonly summary: string;
+  readonly flight: string;
   readonly style: string;
   readonly script: string;
 }
@@ -22,12 +24,21 @@ export interface RenderedPage {
 const eta = new Eta({ autoEscape: true, escapeFunction: (value) => escapeHtml(String(value)) });
 
 /** The part of the page that needs no script: what happened, the figures, the charts, the failures. */
-export function renderSummary(parts: PageParts, view: ReportView): string {
-  return eta.renderString(parts.summary, view);
+export function renderSummary(parts: PageParts, view: ReportView, flight?: FlightView): string {
+  return eta.renderString(parts.summary, {
+    ...view,
+    flight: flight === undefined ? '' : renderFlight(parts, flight),
+  });
 }
 
-/** @param isLive Served over HTTP: the policy goes into a header, and lets the page listen to its server. */
-export function renderPage(parts: PageParts, view: ReportView, isLive = false): RenderedPage {
+/** The part of the live page that tells of rows that have not ended. */
+export function renderFlight(parts: PageParts, view: FlightView): string {
+  return eta.renderString(parts.flight, view);
+}
+
+/** @param flight Makes it the live page, served over HTTP: its policy goes into a header, and lets it listen to its server. */
+export function renderPage(parts: PageParts, view: ReportView, flight?: FlightView): RenderedPage {
+  const isLive = flight !== undefined;
   const nonce = randomBytes(16).toString('base64');
   const policy = isLive
     ? `${policyOf(nonce, `'self'`)}; connect-src 'self'; frame-ancestors 'none'`
@@ -37,7 +48,7 @@ export function renderPage(parts: PageParts, view: ReportView, isLive = false): 
     nonce,
     policy: isLive ? '' : policy,
     isLive,
-    summary: renderSummary(parts, view),
+    summary: renderSummary(parts, view, flight),
     style: parts.style,
     script: parts.script,
   });

@@ -8,5 +8,10 @@ export async function pageParts(): Promise<PageParts> {
   const bundler = pathToFileURL(resolve('.config/bundle-page.mjs')).href;
   const { bundlePage } = (await import(bundler)) as { bundlePage: () => { script: string; style: string } };
   const read = (name: string): string => readFileSync(resolve('runners/report/page', name), 'utf8');
-  return { ...bundlePage(), page: read('page.eta'), summary: read('summary.eta') };
+  return {
+    ...bundlePage(),
+    page: read('page.eta'),
+    summary: read('summary.eta'),
+    flight: read('flight.eta'),
+  };
 }

@@ -7,6 +7,7 @@ import type { Disk } from '../../batch/disk/disk.js';
 import type { Place } from '../read/read-places.js';
 import { isObject, openIfThere, parseObject, type JsonObject } from '../read/read-jsonl.js';
 import { indexEarlier } from './index-earlier.js';
+import { numberOr } from './number-or.js';
 import { originalRows } from './original-rows.js';
 import { readStory, type RunStory } from './run-story.js';
 import { sumMoney, type Money } from './sum-money.js';
@@ -60,7 +61,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     story,
     prices: pricesOf(summary, rows),
     heldRows: rows.causes.filter(({ code }) => code === 'unknown').reduce((sum, { count }) => sum + count, 0),
-    toDo: rowsToDo(summary),
+    toDo: rowsToDo(summary, rows.places.length),
     cap: maxCost === undefined ? undefined : toMicroDollars(maxCost),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
@@ -86,10 +87,11 @@ async function readSummary(disk: Disk, path: string): Promise<JsonObject> {
   }
 }
 
-function rowsToDo(summary: JsonObject): number {
-  const rows = isObject(summary['rows']) ? summary['rows'] : summary;
-  const toDo = rows['toDo'];
-  return typeof toDo === 'number' && toDo > 0 ? toDo : 0;
+/** While a run goes its rows end sooner than summary.json says so. */
+function rowsToDo(summary: JsonObject, ended: number): number {
+  const rows = isObject(summary['rows']) ? summary['rows'] : {};
+  const endedThen = numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0);
+  return Math.max(0, numberOr(rows['toDo'], 0) - Math.max(0, ended - endedThen));
 }
 
 /** The run's own price table wins, then what was charged last, then the service's list. */

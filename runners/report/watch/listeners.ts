@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { LiveUpdate } from '../page-data.js';
+import type { FlightUpdate, LiveUpdate } from '../page-data.js';
 
 /** The pages that listen, by server-sent events. */
 export class Listeners {
@@ -17,11 +17,19 @@ export class Listeners {
   }
 
   send(update: LiveUpdate, to: Iterable<ServerResponse> = this.#open): void {
-    const event = `event: update\ndata: ${JSON.stringify(update)}\n\n`;
-    for (const response of to) response.write(event);
+    write('update', update, to);
+  }
+
+  sendFlight(update: FlightUpdate): void {
+    write('flight', update, this.#open);
   }
 
   close(): void {
     for (const response of this.#open) response.end();
   }
+}
+
+function write(event: string, update: LiveUpdate | FlightUpdate, to: Iterable<ServerResponse>): void {
+  const text = `event: ${event}\ndata: ${JSON.stringify(update)}\n\n`;
+  for (const response of to) response.write(text);
 }

@@ -20,12 +20,12 @@ export class Snapshot {
   readonly data: PageData;
   /** Files outside the output folder that rows name as references, by the name under which they are served. */
   readonly references = new Map<string, string>();
+  readonly survey: Survey;
   readonly #disk: Disk;
-  readonly #survey: Survey;
 
   private constructor(disk: Disk, survey: Survey) {
     this.#disk = disk;
-    this.#survey = survey;
+    this.survey = survey;
     this.version = randomBytes(6).toString('hex');
     this.view = viewReport(survey, []);
     const textFiles = Math.ceil(survey.rows.places.length / textsPerFile);
@@ -46,7 +46,7 @@ export class Snapshot {
   /** The script that hands one part of the rows, or of what the search reads, to the page. */
   async script(kind: 'page' | 'search', file: number): Promise<string> {
     const size = kind === 'page' ? rowsPerFile : textsPerFile;
-    const reader = await PageRowReader.open(this.#disk, this.#survey, await this.#shelf());
+    const reader = await PageRowReader.open(this.#disk, this.survey, await this.#shelf());
     try {
       const rows = await reader.read(file * size, (file + 1) * size);
       return scriptText(kind, this.version, file, kind === 'page' ? rows : rows.map(searchText));
@@ -56,12 +56,12 @@ export class Snapshot {
   }
 
   #shelf(): Promise<PictureShelf> {
-    const { folder } = this.#survey;
+    const { folder } = this.survey;
     const addressOf = (path: string): string => this.#addressOf(path, folder);
     return PictureShelf.open({
       disk: this.#disk,
       folder,
-      manifestFolders: manifestFoldersOf(this.#survey),
+      manifestFolders: manifestFoldersOf(this.survey),
       mayMake: 0,
       addressOf,
     });

@@ -3,8 +3,11 @@ import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { readPageParts } from '../page-parts.js';
 import type { PageParts } from '../render-page.js';
+import { whoHolds } from '../../batch/lock/who-holds.js';
+import { JournalTail } from './journal-tail.js';
 import { runMark } from './run-mark.js';
 import { Snapshot } from './snapshot.js';
+import { viewFlight } from './view-flight.js';
 import { WatchServer } from './watch-server.js';
 
 export interface WatchRunOptions {
@@ -36,17 +39,25 @@ export interface Watch {
 export async function watchRun(folder: string, options: WatchRunOptions = {}): Promise<Watch> {
   const { port = 0, disk = nodeDisk, everyMs = 1000, scheduler = asyncScheduler } = options;
   const server = new WatchServer({ disk, folder, parts: options.parts ?? (await readPageParts()) });
-  let mark = await runMark(disk, folder);
-  server.show(await Snapshot.take(disk, folder));
-  const url = await server.listen(port);
+  const tail = new JournalTail(disk, folder);
+  let mark = '';
+  let snapshot: Snapshot | undefined;
 
   async function look(): Promise<number> {
     const began = scheduler.now();
-    const now = await runMark(disk, folder);
-    if (now !== mark) server.show(await Snapshot.take(disk, folder));
+    await tail.look();
+    const now = `${tail.starts} ${tail.exitCode ?? ''} ${await runMark(disk, folder)}`;
+    const isNew = snapshot === undefined || now !== mark;
+    if (snapshot === undefined || isNew) snapshot = await Snapshot.take(disk, folder);
     mark = now;
+    const flight = viewFlight(tail, await whoHolds(disk, folder), snapshot.survey, scheduler.now());
+    if (isNew) server.show(snapshot, flight);
+    else server.showFlight(flight);
     return scheduler.now() - began;
   }
+
+  await look();
+  const url = await server.listen(port);
 
   // A look that fails (a file is just being replaced) is made up for by the next one. What takes long is done seldom.
   const looking = of(0)

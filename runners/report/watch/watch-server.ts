@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { LiveUpdate } from '../page-data.js';
-import { renderPage, renderSummary, type PageParts } from '../render-page.js';
+import { renderFlight, renderPage, renderSummary, type PageParts } from '../render-page.js';
 import { embedJson } from '../words/embed-json.js';
 import { Listeners } from './listeners.js';
 import { serveFile } from './serve-file.js';
 import type { Snapshot } from './snapshot.js';
+import type { FlightView } from './view-flight.js';
 
 export interface WatchServerOptions {
   readonly disk: Disk;
@@ -24,6 +26,7 @@ export class WatchServer {
   readonly #server: Server;
   readonly #listeners = new Listeners();
   #snapshots: readonly Snapshot[] = [];
+  #flight: FlightView = { state: '', facts: [], rows: [], more: '' };
 
   constructor(options: WatchServerOptions) {
     this.#options = options;
@@ -40,9 +43,17 @@ export class WatchServer {
     });
   }
 
-  show(snapshot: Snapshot): void {
+  show(snapshot: Snapshot, flight: FlightView): void {
+    this.#flight = flight;
     this.#snapshots = [snapshot, ...this.#snapshots].slice(0, snapshotsKept);
     if (this.#listeners.count > 0) this.#listeners.send(this.#update(snapshot));
+  }
+
+  /** Only when it says something else than before. */
+  showFlight(flight: FlightView): void {
+    if (isDeepStrictEqual(flight, this.#flight)) return;
+    this.#flight = flight;
+    this.#listeners.sendFlight({ flight: renderFlight(this.#options.parts, flight) });
   }
 
   close(): Promise<void> {
@@ -58,7 +69,10 @@ export class WatchServer {
   }
 
   #update(snapshot: Snapshot): LiveUpdate {
-    return { summary: renderSummary(this.#options.parts, snapshot.view), data: snapshot.data };
+    return {
+      summary: renderSummary(this.#options.parts, snapshot.view, this.#flight),
+      data: snapshot.data,
+    };
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -81,7 +95,7 @@ export class WatchServer {
   #page(response: ServerResponse): void {
     const [snapshot] = this.#snapshots;
     if (snapshot === undefined) return end(response, 503);
-    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, true);
+    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, this.#flight);
     const data = `<script type="application/json" id="page-data">${embedJson(snapshot.data)}</script>\n`;
     response.writeHead(200, {
       'content-type': 'text/html; charset=utf-8',

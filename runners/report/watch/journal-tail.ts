@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import type { Disk, DiskFile } from '../../batch/disk/disk.js';
+import { readLines } from '../../batch/disk/read-lines.js';
+import { isObject, openIfThere, parseObject } from '../read/read-jsonl.js';
+import { numberOr } from '../survey/number-or.js';
+import { recordKind } from '../survey/record-kind.js';
+
+/** Where a row is that has not ended: on its way to the service, at the service, or answered and its picture not saved yet. */
+export type FlightPhase = 'sent' | 'accepted' | 'saving';
+
+/** A row that has begun and has not ended. */
+export interface RowInFlight {
+  readonly id: string;
+  readonly phase: FlightPhase;
+  /** When its latest request went out, ms since the epoch. */
+  readonly since: number;
+  /** The line of the journal with all of the row; absent when that is not known any more. */
+  readonly intent?: Buffer;
+}
+
+/** Longer ids than fit in here are read with the whole line. */
+const headBytes = 512;
+
+/**
+ * The end of a journal that another process writes: each look reads what has been added since the one before. Keeps the
+ * rows in flight, not those that ended.
+ */
+export class JournalTail {
+  readonly rows = new Map<string, RowInFlight>();
+  starts = 0;
+  /** How the latest start ended; `undefined` while it goes, and after a crash. */
+  exitCode: number | undefined;
+  readonly #disk: Disk;
+  readonly #path: string;
+  #offset = 0;
+  #head: Buffer = Buffer.alloc(0);
+
+  constructor(disk: Disk, folder: string) {
+    this.#disk = disk;
+    this.#path = join(folder, 'journal.jsonl');
+  }
+
+  /** Reads on. A journal that has become another one is read from its beginning. */
+  async look(): Promise<void> {
+    const file = await openIfThere(this.#disk, this.#path);
+    if (file === undefined) return this.#forget(Buffer.alloc(0));
+    try {
+      await this.#checkHead(file);
+      for await (const line of readLines(file, { from: this.#offset })) {
+        if (!line.ended) return;
+        this.#offset = line.offset + line.bytes.length + 1;
+        this.#take(line.bytes);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #checkHead(file: DiskFile): Promise<void> {
+    const head = Buffer.alloc(headBytes);
+    const now = head.subarray(0, await file.read(head, 0));
+    const isSame =
+      (await file.size()) >= this.#offset && now.subarray(0, this.#head.length).equals(this.#head);
+    if (!isSame) this.#forget(now);
+    else if (now.length > this.#head.length) this.#head = now;
+  }
+
+  #forget(head: Buffer): void {
+    this.rows.clear();
+    this.starts = 0;
+    this.exitCode = undefined;
+    this.#offset = 0;
+    this.#head = head;
+  }
+
+  #take(line: Buffer): void {
+    const kind = recordKind(line);
+    if (kind === 'start') {
+      this.starts++;
+      this.exitCode = undefined;
+    } else if (kind === 'stop')
+      this.exitCode = numberOr(parseObject(line.toString())?.['exitCode'], undefined);
+    else if (kind === 'refused' || kind === 'outcome') this.rows.delete(idOf(line));
+    else if (kind === 'intent')
+      this.#put(idOf(line), { phase: 'sent', since: atOf(line), intent: Buffer.from(line) });
+    else if (kind === 'accepted') this.#move(line, 'accepted');
+    else if (kind === 'reply') this.#move(line, 'saving');
+    else if (kind === 'reopen') this.#reopen(line);
+  }
+
+  #put(id: string, row: Omit<RowInFlight, 'id'>): void {
+    this.rows.delete(id);
+    this.rows.set(id, { id, ...row });
+  }
+
+  #move(line: Buffer, phase: FlightPhase): void {
+    const id = idOf(line);
+    this.rows.set(id, { since: atOf(line), ...this.rows.get(id), id, phase });
+  }
+
+  /** A row that is bought again has its next intent to come. */
+  #reopen(line: Buffer): void {
+    const to = parseObject(line.toString())?.['to'];
+    if (to === 'poll') this.#move(line, 'accepted');
+    else if (to === 'download') this.#move(line, 'saving');
+  }
+}
+
+/** Of a record as the journal writes it: number, kind, time and id come first. */
+function idOf(line: Buffer): string {
+  const quoted = /"id":("(?:[^"\\]|\\.)*")/.exec(line.toString('utf8', 0, headBytes))?.[1];
+  const id: unknown = quoted === undefined ? parseObject(line.toString())?.['id'] : JSON.parse(quoted);
+  return typeof id === 'string' ? id : '';
+}
+
+function atOf(line: Buffer): number {
+  return Number(/"at":(\d+)/.exec(line.toString('latin1', 0, 128))?.[1] ?? 0);
+}
+
+/** What the row asks for, in a line. */
+export function requestOf({ intent }: RowInFlight): string {
+  const record = intent === undefined ? undefined : parseObject(intent.toString());
+  const request = isObject(record?.['request']) ? record['request'] : {};
+  const input = isObject(request['input']) ? request['input'] : undefined;
+  if (typeof input?.['prompt'] === 'string') return input['prompt'].slice(0, 200);
+  if (typeof request['route'] === 'string') return `${textOr(request['method'])} ${request['route']}`.trim();
+  return input === undefined ? '' : JSON.stringify(input).slice(0, 200);
+}
+
+function textOr(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,93 @@
+import type { Owner } from '../../batch/lock/owner.js';
+import type { Survey } from '../survey/survey-run.js';
+import { countOf, formatCount, formatSpan } from '../words/amounts.js';
+import { requestOf, type FlightPhase, type JournalTail, type RowInFlight } from './journal-tail.js';
+
+/** What the live page says of a run that may be going on; all of it plain text. */
+export interface FlightView {
+  /** Whether a process works on it, and if not, how the last one ended. */
+  readonly state: string;
+  readonly facts: readonly string[];
+  readonly rows: readonly FlightRow[];
+  readonly more: string;
+}
+
+interface FlightRow {
+  readonly id: string;
+  readonly what: string;
+  readonly place: string;
+  readonly phase: FlightPhase;
+  /** ms since the epoch; 0 where no clock is to run. */
+  readonly since: number;
+}
+
+/** More than a screen holds helps nobody. */
+const rowsShown = 16;
+const paceMs = 120_000;
+/** Less than this says nothing about the pace. */
+const enoughMs = 3_000;
+
+const places: Record<FlightPhase, string> = {
+  sent: 'sent, no answer yet',
+  accepted: 'at the service',
+  saving: 'answered, being saved',
+};
+
+/** The rows in flight, the longest on their way first. `now` in ms since the epoch. */
+export function viewFlight(
+  tail: JournalTail,
+  owner: Owner | undefined,
+  survey: Survey,
+  now: number,
+): FlightView {
+  const rows = [...tail.rows.values()].sort((one, other) => one.since - other.since);
+  const isRunning = owner !== undefined && tail.starts > 0 && tail.exitCode === undefined;
+  const shown = rows.slice(0, rowsShown).map((row) => rowOf(row, isRunning));
+  return {
+    state: stateOf(tail, isRunning ? owner : undefined, rows.length),
+    facts: isRunning ? [...phaseFacts(rows), ...paceFacts(survey, now)] : [],
+    rows: shown,
+    more: rows.length > rowsShown ? `and ${formatCount(rows.length - rowsShown)} more` : '',
+  };
+}
+
+function stateOf({ starts, exitCode }: JournalTail, owner: Owner | undefined, left: number): string {
+  if (owner !== undefined) return `${countOf(left, 'row')} in flight, in process ${owner.pid}`;
+  if (starts === 0) return 'No run has begun here yet: this page shows it as soon as one does.';
+  const rest =
+    left === 0
+      ? ''
+      : ` ${countOf(left, 'row')} had been sent by then: the next start goes on with ${left === 1 ? 'it' : 'them'}.`;
+  if (exitCode !== undefined) return `Not running: the last start ended with exit code ${exitCode}.${rest}`;
+  return `Not running: the last start was cut off. Run it again to go on.${rest}`;
+}
+
+function phaseFacts(rows: readonly RowInFlight[]): string[] {
+  const count = (phase: FlightPhase): number => rows.filter((row) => row.phase === phase).length;
+  return [
+    [count('sent'), 'waiting for an answer'] as const,
+    [count('accepted'), 'at the service'] as const,
+    [count('saving'), 'being saved'] as const,
+  ].flatMap(([of, words]) => (of > 0 ? [`${formatCount(of)} ${words}`] : []));
+}
+
+/** Over the last two minutes of this start. */
+function paceFacts({ rows, story, toDo }: Survey, now: number): string[] {
+  const from = Math.max(story.starts.at(-1)?.at ?? 0, now - paceMs);
+  const firstOf = rows.ends.findIndex(({ at }) => at >= from);
+  const ended = firstOf < 0 ? 0 : rows.ends.length - firstOf;
+  if (ended === 0 || now - from < enoughMs) return [];
+  const aMinute = (ended * 60_000) / (now - from);
+  const pace = `${aMinute < 10 ? aMinute.toFixed(1) : formatCount(aMinute)} rows a minute`;
+  return toDo > 0 ? [pace, `about ${formatSpan((toDo / aMinute) * 60_000)} left`] : [pace];
+}
+
+function rowOf(row: RowInFlight, isRunning: boolean): FlightRow {
+  return {
+    id: row.id,
+    what: requestOf(row),
+    place: places[row.phase],
+    phase: row.phase,
+    since: isRunning ? row.since : 0,
+  };
+}
