@@ -1,5 +1,5 @@
 import type { Run } from './run.js';
-import type { RunEnd } from './summary-of.js';
+import type { RunEnd } from './worst-end.js';
 
 /** How a run ended: the stop that mattered most, else what became of the rows of this start. */
 export function endOf(run: Run): RunEnd {

@@ -1,6 +1,6 @@
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { stopCauses } from './stop-causes.js';
-import type { RunEnd } from './summary-of.js';
+import type { RunEnd } from './worst-end.js';
 
 /** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
 const exitCodes: Readonly<Record<string, number>> = {

@@ -6,8 +6,8 @@ import { endOf } from './end-of.js';
 import { exitOf } from './exit-of.js';
 import { keepPollLaw } from './keep-poll-law.js';
 import type { Run } from './run.js';
-import { summaryOf, type RunEnd } from './summary-of.js';
-import { worstEnd } from './worst-end.js';
+import { summaryOf } from './summary-of.js';
+import { worstEnd, type RunEnd } from './worst-end.js';
 
 /** The last words of a run: its files made durable, its end in the journal, its summary. */
 export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {

@@ -1,5 +1,5 @@
 import { BehaviorSubject, filter, type Observable } from 'rxjs';
-import type { RunEnd } from './summary-of.js';
+import type { RunEnd } from './worst-end.js';
 import { worstEnd } from './worst-end.js';
 
 /** What ends a run before its rows do. */

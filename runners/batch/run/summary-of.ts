@@ -6,12 +6,7 @@ import type { FilesMark } from '../sinks/projections.js';
 import type { CostSummary, Summary } from '../sinks/summary.js';
 import type { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
-
-/** The end of a run, where it has come to it. */
-export interface RunEnd {
-  readonly exitCode: number;
-  readonly reason: string;
-}
+import type { RunEnd } from './worst-end.js';
 
 /** What summary.json says at this moment. */
 export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd): Summary {

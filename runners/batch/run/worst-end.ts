@@ -1,4 +1,8 @@
-import type { RunEnd } from './summary-of.js';
+/** The end of a run, where it has come to it. */
+export interface RunEnd {
+  readonly exitCode: number;
+  readonly reason: string;
+}
 
 /** From what matters most to what matters least. Interruptions stand above all. */
 const order = [70, 74, 4, 2, 3, 5, 69, 6, 1];
