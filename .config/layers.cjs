@@ -49,6 +49,7 @@ const rooms = {
   'runners/distributed/schema': [],
   'runners/distributed/store': [
     'src/contract',
+    'src/policy',
     'runners/batch/journal',
     'runners/batch/ledger',
     'runners/batch/run',

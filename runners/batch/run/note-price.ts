@@ -26,6 +26,10 @@ export function isBeyond(drift: number, limitPercent: number | undefined): limit
 }
 
 /** What a price is a price of, for people. */
-export function purchaseName({ endpoint, resolution, kind }: RowFacts): string {
+export function purchaseName({
+  endpoint,
+  resolution,
+  kind,
+}: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>): string {
   return [endpoint, resolution].filter(Boolean).join(' at ') || kind;
 }

@@ -65,7 +65,7 @@ export function costOfFailed(run: RowRun, { paid, output }: Pick<Failed, 'paid' 
     : { cost: run.intent?.price ?? null, source: 'unknown' };
 }
 
-export function pricedOf({ kind, endpoint, resolution }: RowFacts) {
+export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>) {
   return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
 }
 

@@ -94,7 +94,7 @@ export async function fetchPieces(
 /** Ms until the next piece is due, 0 or less where one is; `undefined`: there is none. */
 export const nextDueSql = (kind: PieceKind): string =>
   `(select extract(epoch from min(start_after) - clock_timestamp()) * 1000 from ${queueSchema}.job
-    where name = 'millrace_' || $1 || '_${kind}' and state < 'active')`;
+    where name = 'millrace_' || $1::int || '_${kind}' and state < 'active')`;
 
 function executing(on: Transaction): PgBoss.Db {
   return { executeSql: (text, values) => on.query(text, values) };

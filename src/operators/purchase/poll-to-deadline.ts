@@ -24,8 +24,8 @@ export function pollToDeadline(task: PollTask, due: Due, desk: Desk): Observable
     wasAsked = true;
     task.onCall();
   };
-  const otherwise = () =>
-    wasAsked ? of(overdue(task, due)) : concat(lastLook(task, desk), of(overdue(task, due))).pipe(take(1));
+  const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, due) });
+  const otherwise = () => (wasAsked ? givenUp : concat(lastLook(task, desk), givenUp).pipe(take(1)));
   return pollUntilTerminal({ ...task, onCall }, desk).pipe(
     deadline<PollStep>({ at: due.at, otherwise, scheduler: desk.scheduler }),
   );
@@ -42,8 +42,11 @@ function lastLook(task: PollTask, desk: Desk): Observable<PollStep> {
   );
 }
 
-function overdue({ jobId, request }: PollTask, { deadlineMs }: Due): PollStep {
+/** The failure of a job that has not ended by its deadline. */
+export function overdue(
+  { jobId, request }: { readonly jobId: string; readonly request: Parameters<typeof whatWasAsked>[0] },
+  { deadlineMs }: Pick<Due, 'deadlineMs'>,
+): Failed {
   const message = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
-  const outcome: Failed = { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
-  return { type: 'ended', outcome };
+  return { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
 }

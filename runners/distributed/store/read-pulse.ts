@@ -1,0 +1,36 @@
+import type { StopCause } from '../../batch/run/stops.js';
+import type { Transaction } from './database.js';
+import { nextDueSql } from './pieces.js';
+
+/** What there is to do in a run at this moment. Times in ms. */
+export interface Pulse {
+  readonly starts: number;
+  readonly startedAt: number;
+  readonly stop: StopCause | null;
+  readonly open: number;
+  readonly inFlight: number;
+  readonly concurrency: number;
+  readonly rate: number | null;
+  readonly recovering: boolean;
+  readonly pausedMs: number;
+  /** Since the service last gave a good answer, to whomever. */
+  readonly heardMsAgo: number;
+  /** The database's clock, since the epoch. */
+  readonly now: number;
+  /** Until the next piece of its kind is due; `null`: there is none. */
+  readonly submitInMs: number | null;
+  readonly pollInMs: number | null;
+  readonly downloadInMs: number | null;
+}
+
+export async function readPulse(on: Transaction, run: number): Promise<Pulse | undefined> {
+  const epochMs = (column: string): string => `extract(epoch from ${column})::float8 * 1000`;
+  const text = `select starts, stop, open, in_flight as "inFlight", concurrency, rate, recovering,
+      ${epochMs('started_at')} as "startedAt", ${epochMs('clock_timestamp()')} as now,
+      greatest(${epochMs(`greatest(paused_until, to_timestamp(0)) - clock_timestamp()`)}, 0) as "pausedMs",
+      ${epochMs(`clock_timestamp() - greatest(heard_at, to_timestamp(0))`)} as "heardMsAgo",
+      ${nextDueSql('submit')}::float8 as "submitInMs", ${nextDueSql('poll')}::float8 as "pollInMs",
+      ${nextDueSql('download')}::float8 as "downloadInMs"
+    from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run) where run = $1`;
+  return (await on.query<Pulse>(text, [run])).rows[0];
+}

@@ -1,0 +1,145 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import { isBeyond, purchaseName } from '../../batch/run/note-price.js';
+import { pricedOf } from '../../batch/run/records-of.js';
+import { stopCauses } from '../../batch/run/stop-causes.js';
+import type { StopCause } from '../../batch/run/stops.js';
+import type { RowFacts } from '../../batch/run/task.js';
+import { inTransaction, type Database } from './database.js';
+import { lockGate, saveGate } from './gate-record.js';
+import { afterTurns, turnsAt } from './grant-turns.js';
+import { fetchPieces } from './pieces.js';
+import { observePrices } from './prices.js';
+import { lockRows, readFacts, type RowRecord } from './row-record.js';
+import { RunChange } from './run-change.js';
+import { stopRun } from './stop-run.js';
+
+/** A row whose intent is committed, and that is to be sent. */
+export interface TakenRow {
+  readonly row: RowRecord;
+  readonly facts: RowFacts;
+  /** Its turn at the gate. */
+  readonly sendInMs: number;
+}
+
+export interface TakeOptions {
+  readonly worker: string;
+  readonly most: number;
+  readonly book: PriceBook;
+  readonly maxPriceDriftPercent: number | undefined;
+}
+
+/** Turns further away than so many ms are left to others, polls above all. */
+const horizonMs = 150;
+
+/**
+ * Rows to be sent, in one transaction: their pieces, a slot, a turn at the gate and their price reserved for each, and
+ * their intent. The first row that does not fit under the cap stops the run.
+ */
+export async function takeSubmits(
+  database: Database,
+  run: number,
+  options: TakeOptions,
+): Promise<readonly TakenRow[]> {
+  return inTransaction(database.pool, async (on) => {
+    const change = await RunChange.begin(database, on, run);
+    const { ledger } = change;
+    const free = Math.min(options.most, ledger.concurrency - ledger.inFlight, ledger.open);
+    if (free < 1 || (await isStopped(change))) return [];
+    const gate = await lockGate(on, run);
+    const turns = turnsAt(gate, free, horizonMs);
+    const fetched = await fetchPieces(database.boss, on, { run, kind: 'submit' }, turns.count);
+    if (fetched.length === 0) return [];
+    await observePrices(on, run, options.book);
+    const rows = await lockRows(on, run, { pieces: fetched.map(({ piece }) => piece) });
+    for (const { piece } of fetched) change.drop('submit', piece);
+    const sent = await intend(change, rows, options);
+    await saveGate(on, run, afterTurns(gate, { ...turns, count: sent.length }));
+    const facts = await readFacts(
+      on,
+      run,
+      sent.map(({ key }) => key),
+    );
+    await change.save();
+    return sent.flatMap((row, place) => {
+      const known = facts.get(row.key);
+      const sendInMs = turns.firstInMs + place * turns.everyMs;
+      return known === undefined ? [] : [{ row, facts: known, sendInMs }];
+    });
+  });
+}
+
+async function isStopped({ on, run }: RunChange): Promise<boolean> {
+  const { rows } = await on.query('select 1 from millrace.runs where run = $1 and stop is null', [run]);
+  return rows.length === 0;
+}
+
+async function intend(
+  change: RunChange,
+  rows: readonly RowRecord[],
+  options: TakeOptions,
+): Promise<RowRecord[]> {
+  const { on, run, ledger } = change;
+  const found = await on.query<{ blocked: Record<string, string> }>(
+    'select blocked from millrace.runs where run = $1',
+    [run],
+  );
+  const blocked = found.rows[0]?.blocked ?? {};
+  const sent: RowRecord[] = [];
+  let isStopped = false;
+  for (const row of inManifestOrder(rows)) {
+    // A piece that is left over from an earlier turn of its row.
+    if (row.state !== 'open') continue;
+    if (row.brief.kind !== 'route' && Object.hasOwn(blocked, row.brief.endpoint)) {
+      change.put(row, { state: 'left' });
+      continue;
+    }
+    const price: MicroDollars | null = isStopped ? null : reserved(row, options.book);
+    const cause: StopCause | undefined = isStopped ? undefined : whyNot(row, price, ledger, options);
+    if (cause !== undefined) await stopRun(on, run, cause);
+    isStopped ||= cause !== undefined;
+    if (isStopped) change.schedule('submit', row, 0);
+    else sent.push(send(change, row, price, options.worker));
+  }
+  return sent;
+}
+
+function send(change: RunChange, row: RowRecord, price: MicroDollars | null, worker: string): RowRecord {
+  const attempt = row.attempt + 1;
+  const submittedAt = change.ledger.now;
+  return change.put(row, {
+    state: 'sent',
+    attempt,
+    price,
+    worker,
+    submittedAt,
+    jobId: null,
+    lateJobId: null,
+  });
+}
+
+/** By the list that the row was fed with, or the highest price that was reported since, if that is dearer. */
+function reserved({ brief, listed }: RowRecord, book: PriceBook): MicroDollars | null {
+  if (brief.isRead) return 0;
+  const price = book.priceOf(pricedOf(brief));
+  return price === null || listed === null ? (price ?? listed) : Math.max(price, listed);
+}
+
+function whyNot(
+  { brief }: RowRecord,
+  price: MicroDollars | null,
+  ledger: RunChange['ledger'],
+  { book, maxPriceDriftPercent }: TakeOptions,
+): StopCause | undefined {
+  if (brief.isRead) return undefined;
+  const { cap, spent, reserved, unknown } = ledger;
+  const drift = book.driftOf(pricedOf(brief));
+  if (isBeyond(drift, maxPriceDriftPercent))
+    return stopCauses.priceDrifted(purchaseName(brief), drift, maxPriceDriftPercent);
+  if (cap === null || reserved + spent + unknown + (price ?? 0) <= cap) return undefined;
+  return stopCauses.capReached({ cap, spent, reserved, unknown, drift: 0, unpriced: 0 });
+}
+
+function inManifestOrder(rows: readonly RowRecord[]): RowRecord[] {
+  return rows.toSorted((one, other) => one.brief.row - other.brief.row);
+}

@@ -1,0 +1,134 @@
+import type { Answer } from './answer.js';
+import { inTransaction, type Database, type Transaction } from './database.js';
+import { dropPieces, pieceKinds, schedulePieces } from './pieces.js';
+import { savePrices } from './prices.js';
+import { lockRows, type RowRecord } from './row-record.js';
+import { RunChange } from './run-change.js';
+import { sendAgain } from './sweep.js';
+
+/** An answer that changes its row. */
+type RowAnswer = Exclude<Answer, { is: 'again' | 'stale' }>;
+
+/**
+ * Makes durable what came of pieces of a run, all in one transaction. An answer to a POST that is not the row's last, or
+ * is answered already, changes nothing; so all of it may be written again.
+ */
+export async function writeAnswers(
+  database: Database,
+  run: number,
+  answers: readonly Answer[],
+): Promise<void> {
+  const ofRows = answers.filter(isOfRow);
+  await inTransaction(database.pool, async (on) => {
+    if (ofRows.length > 0) await changeRows(database, on, run, ofRows);
+    await moveOn(database, on, run, answers);
+  });
+}
+
+function isOfRow(answer: Answer): answer is RowAnswer {
+  return answer.is !== 'again' && answer.is !== 'stale';
+}
+
+async function changeRows(
+  database: Database,
+  on: Transaction,
+  run: number,
+  answers: readonly RowAnswer[],
+): Promise<void> {
+  const change = await RunChange.begin(database, on, run);
+  const locked = await lockRows(on, run, { pieces: answers.map(({ piece }) => piece) });
+  const rows = new Map(locked.map((row) => [row.piece, row]));
+  for (const answer of answers) {
+    const row = rows.get(answer.piece);
+    if (row === undefined || row.attempt !== answer.attempt) continue;
+    const next = answered(change, row, answer);
+    if (next !== undefined) rows.set(row.piece, next);
+  }
+  await change.save();
+  await savePrices(
+    on,
+    run,
+    answers.flatMap((answer) => ('price' in answer && answer.price ? [answer.price] : [])),
+  );
+}
+
+function answered(change: RunChange, row: RowRecord, answer: RowAnswer): RowRecord | undefined {
+  switch (answer.is) {
+    case 'accepted':
+      return accepted(change, row, answer);
+    case 'refused': {
+      if (row.state !== 'sent') return undefined;
+      const refusals = row.refusals + (answer.tried ? 1 : 0);
+      const open = change.put(row, { state: 'open', worker: null, refusals });
+      change.schedule('submit', open, answer.afterMs);
+      return open;
+    }
+    case 'left':
+      return row.state === 'sent' ? change.put(row, { state: 'left', worker: null }) : undefined;
+    case 'paid': {
+      if (row.state !== 'sent' && row.state !== 'accepted') return undefined;
+      change.drop('poll', row.piece);
+      const saving = change.paid(row, answer.reply);
+      change.schedule('download', saving, 0);
+      return saving;
+    }
+    case 'ended':
+      return ended(change, row, answer);
+  }
+}
+
+function accepted(
+  change: RunChange,
+  row: RowRecord,
+  { jobId, pollInMs }: Extract<RowAnswer, { is: 'accepted' }>,
+): RowRecord | undefined {
+  if (row.state === 'ended') return late(change, row, jobId);
+  if (row.state !== 'sent') return undefined;
+  const next = change.put(row, { state: 'accepted', worker: null, jobId, refusals: 0 });
+  change.schedule('poll', next, pollInMs);
+  return next;
+}
+
+function ended(
+  change: RunChange,
+  row: RowRecord,
+  { ending, sendAgain: isSentAgain = false }: Extract<RowAnswer, { is: 'ended' }>,
+): RowRecord | undefined {
+  const { reply, outcome } = ending;
+  const failedId = outcome?.status === 'failed' ? outcome.jobId : undefined;
+  const jobId = reply?.jobId ?? failedId ?? row.jobId;
+  if (row.state === 'ended') return jobId === null ? undefined : late(change, row, jobId);
+  if (row.state === 'open' || row.state === 'left') return undefined;
+  if (isSentAgain) {
+    sendAgain(change, row, ending);
+    return undefined;
+  }
+  change.drop('poll', row.piece);
+  change.drop('download', row.piece);
+  return change.end({ ...row, jobId }, ending);
+}
+
+/** The worker was taken for dead, and its answer comes at last: the row stays unknown, and its job can be polled. */
+function late(change: RunChange, row: RowRecord, jobId: string): RowRecord | undefined {
+  const outcome = row.ending?.outcome;
+  const isHeld = outcome?.status === 'failed' && outcome.error.code === 'unknown' && row.jobId === null;
+  return isHeld ? change.put(row, { lateJobId: jobId }) : undefined;
+}
+
+async function moveOn(
+  { boss }: Database,
+  on: Transaction,
+  run: number,
+  answers: readonly Answer[],
+): Promise<void> {
+  for (const kind of pieceKinds) {
+    const again = answers.flatMap((answer) =>
+      answer.is === 'again' && answer.kind === kind ? [answer] : [],
+    );
+    const stale = answers.flatMap((answer) =>
+      answer.is === 'stale' && answer.kind === kind ? [answer.piece] : [],
+    );
+    await schedulePieces(boss, on, { run, kind }, again);
+    await dropPieces(boss, on, { run, kind }, stale);
+  }
+}

@@ -1,0 +1,96 @@
+import { defaultIfEmpty, filter, firstValueFrom, takeUntil, timer } from 'rxjs';
+import { failureCodes } from '../../../src/contract/failure-code.js';
+import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
+import { overdue } from '../../../src/operators/purchase/poll-to-deadline.js';
+import { backoff } from '../../../src/policy/backoff.js';
+import { stopCauses } from '../../batch/run/stop-causes.js';
+import type { Answer } from '../store/answer.js';
+import type { RowRecord } from '../store/row-record.js';
+import type { DuePiece } from '../store/take-due.js';
+import { keepCompleted, keepFailed } from './ending-of.js';
+import { factsOf, rowOf } from './row-of.js';
+import { pollLimitMs, type RunDesk } from './run-desk.js';
+import { sleep } from './sleep.js';
+
+type AcceptedRow = RowRecord & { readonly jobId: string };
+type Polled = Extract<JobEvent<unknown>, { type: 'status' | 'settled' }>;
+
+/** Asks once for a row's job, and says what came of it. */
+export async function askJob(desk: RunDesk, due: DuePiece): Promise<Answer> {
+  const { piece, row, data } = due;
+  if (!isAccepted(row)) return { is: 'stale', kind: 'poll', piece };
+  const { scheduler, onStep } = desk.parts;
+  await sleep(due.sendInMs, scheduler);
+  desk.gate.grant(piece);
+  const { endpoint } = row.brief;
+  const job = desk
+    .queue(endpoint)
+    .attach(row.jobId, { key: piece, submittedAt: row.submittedAt ?? desk.now() });
+  const polled = await firstValueFrom(
+    job.pipe(
+      filter((event): event is Polled => event.type === 'status' || event.type === 'settled'),
+      takeUntil(timer(pollLimitMs, scheduler)),
+      defaultIfEmpty(undefined),
+    ),
+  );
+  await onStep('polled', row.brief.id);
+  const calls = data.calls + job.statusCalls;
+  if (polled?.type === 'settled') return settled(desk, row, polled.outcome, calls);
+  const answer =
+    polled === undefined ? { ...data, calls, failures: data.failures + 1 } : { calls, failures: 0 };
+  return later(desk, row, answer);
+}
+
+function isAccepted(row: RowRecord | undefined): row is AcceptedRow {
+  return row?.state === 'accepted' && row.jobId !== null;
+}
+
+async function settled(
+  desk: RunDesk,
+  row: AcceptedRow,
+  outcome: Extract<JobEvent<unknown>, { type: 'settled' }>['outcome'],
+  calls: number,
+): Promise<Answer> {
+  const { piece, attempt, brief } = row;
+  const known = rowOf(row, factsOf(brief), calls);
+  const { endpoint, resolution } = brief;
+  if (outcome.status === 'completed') {
+    const job = { endpoint, resolution, submittedAt: row.submittedAt ?? desk.now(), calls };
+    desk.times.ended(job, outcome, desk.now());
+    return { ...(await keepCompleted(desk, known, outcome, brief.collides)), piece, attempt };
+  }
+  if (failureCodes[outcome.code].scope === 'row')
+    return { ...keepFailed(desk, known, outcome), piece, attempt };
+  // The job may have been paid: it stays accepted, and a later start asks for it.
+  await desk.stop(whyStop(outcome));
+  return { is: 'again', kind: 'poll', piece, afterMs: 0, data: { calls, failures: 0 } };
+}
+
+function whyStop({ code, message }: Failed) {
+  const cause = code === 'unauthorized' ? stopCauses.keyRefused(message) : stopCauses.insecure(message);
+  return { ...cause, leaves: ['submits', 'polls'] as const };
+}
+
+/** Another poll, when the policy says; the last one at the row's deadline, counted from this start or its POST. */
+function later(
+  desk: RunDesk,
+  row: AcceptedRow,
+  data: { readonly calls: number; readonly failures: number },
+): Answer {
+  const { piece, attempt, brief, jobId } = row;
+  const { endpoint, resolution } = brief;
+  const { timeoutMs } = desk.terms;
+  const submittedAt = row.submittedAt ?? desk.now();
+  const leftMs = Math.max(submittedAt, desk.pulse.startedAt) + timeoutMs - desk.now();
+  if (leftMs <= 0) {
+    const url = `${desk.terms.identity.baseUrl}/v2/${endpoint}/status/${encodeURIComponent(jobId)}`;
+    const failed = overdue({ jobId, request: { method: 'GET', url } }, { deadlineMs: timeoutMs });
+    return { ...keepFailed(desk, rowOf(row, factsOf(brief), data.calls), failed), piece, attempt };
+  }
+  const job = { endpoint, resolution, submittedAt, calls: data.calls };
+  const plannedMs =
+    data.failures > 0
+      ? backoff(data.failures, desk.parts.random)
+      : desk.times.next(job, { ...desk.pulse, now: desk.now() });
+  return { is: 'again', kind: 'poll', piece, afterMs: Math.min(plannedMs, leftMs), data };
+}

@@ -1,0 +1,94 @@
+import type { Completed, Failed } from '../../../src/contract/outcome.js';
+import { findPicture, replaceAt, type FoundPicture } from '../../batch/artifacts/find-picture.js';
+import { savePicture } from '../../batch/artifacts/save-picture.js';
+import type { ReplyRecord } from '../../batch/journal/record.js';
+import {
+  completedRecord,
+  costOfCompleted,
+  costOfFailed,
+  failedRecord,
+  failedRow,
+  pricedOf,
+  purchaseOf,
+  replyRecord,
+  rowError,
+} from '../../batch/run/records-of.js';
+import type { RowRun } from '../../batch/run/row-run.js';
+import { isRead } from '../../batch/run/task.js';
+import type { Answer } from '../store/answer.js';
+import type { Ending } from '../store/run-store.js';
+import type { RunDesk } from './run-desk.js';
+
+type EndAnswer = Pick<Extract<Answer, { is: 'ended' }>, 'is' | 'ending' | 'price'>;
+type PaidAnswer = Pick<Extract<Answer, { is: 'paid' }>, 'is' | 'reply' | 'price'>;
+
+/** What is kept of a completed job: its picture is saved here, by a later piece, or by the collector. */
+export async function keepCompleted(
+  desk: RunDesk,
+  row: RowRun,
+  completed: Completed<unknown>,
+  collides: boolean,
+): Promise<EndAnswer | PaidAnswer> {
+  const at = desk.now();
+  const { artifacts } = desk.parts;
+  const found = findPicture(completed.output, row.row.kind);
+  const cost = costOfCompleted(row, completed, desk.book);
+  const price =
+    cost.source === 'reported' && cost.cost !== null
+      ? { price: { ...pricedOf(row.row), cost: cost.cost } }
+      : {};
+  const reply = (more: Partial<Pick<ReplyRecord, 'output' | 'imageUrl' | 'image'>> = {}): ReplyRecord =>
+    replyRecord(row, completed, { at, output: completed.output, ...cost, ...more });
+  const ended = (told: ReplyRecord): Ending => ({
+    reply: told,
+    outcome: completedRecord(told, { at, image: told.image, ...purchaseOf(row, at) }),
+  });
+  if (found === undefined) return { is: 'ended', ending: ended(reply()), ...price };
+  if ('url' in found) {
+    const told = reply({ imageUrl: found.url });
+    if (!desk.terms.download) return { is: 'ended', ending: ended(told), ...price };
+    return artifacts === undefined
+      ? { is: 'ended', ending: { reply: told }, ...price }
+      : { is: 'paid', reply: told, ...price };
+  }
+  if (artifacts === undefined) return { is: 'ended', ending: { reply: reply() }, ...price };
+  const saved = await saveEncoded(desk, row.id, found, { artifacts, collides });
+  if (saved === undefined) return { is: 'ended', ending: { reply: reply() }, ...price };
+  const output = replaceAt(completed.output, found.at, saved.path);
+  return { is: 'ended', ending: ended(reply({ output, image: saved })), ...price };
+}
+
+/** `undefined`: it could not be saved here; the collector tries. */
+async function saveEncoded(
+  desk: RunDesk,
+  id: string,
+  { bytes }: Extract<FoundPicture, { bytes: Buffer }>,
+  { artifacts, collides }: { artifacts: string; collides: boolean },
+) {
+  const place = { disk: desk.parts.disk, folder: artifacts, id, collides };
+  try {
+    const { path, bytes: length, sha256 } = await savePicture((write) => write(bytes), place);
+    return { path, bytes: length, sha256 };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The failure of a row, as it is kept. */
+export function keepFailed(desk: RunDesk, row: RowRun, failed: Failed): EndAnswer {
+  const at = desk.now();
+  const cost = costOfFailed(row, failed);
+  const jobId = failed.jobId ?? row.jobId;
+  if (jobId !== undefined) row.jobId = jobId;
+  const outcome = failedRecord(row.id, rowError(failed), {
+    ...{ at, ...cost, jobId, submittedAt: row.submittedAt, statusCalls: row.statusCalls() },
+    ...purchaseOf(row, at),
+    ...(isRead(row.row) && { row: failedRow(row.row) }),
+  });
+  const reported = cost.source === 'reported' ? cost.cost : null;
+  return {
+    is: 'ended',
+    ending: { outcome },
+    ...(reported !== null && { price: { ...pricedOf(row.row), cost: reported } }),
+  };
+}

@@ -1,0 +1,12 @@
+/** Codes of PostgreSQL that pass: it stops, starts or has too many guests; another transaction was in the way. */
+const passing = /^(08|57P|53300|40001|40P01|25006)/;
+const ofTheNet = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_AGAIN|NOTFOUND)/;
+
+/** Whether an error of the driver says that the database cannot be reached now. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError) return error.errors.every(isAway);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (passing.test(code) || ofTheNet.test(code)) return true;
+  return /connection (was )?(terminated|closed|ended)|timeout|not queryable|socket/i.test(error.message);
+}

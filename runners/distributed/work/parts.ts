@@ -1,0 +1,24 @@
+import { asyncScheduler } from 'rxjs';
+import { createGotDownload } from '../../../src/transport/got-download.js';
+import { createGotTransport } from '../../../src/transport/got-transport.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import type { WorkerOptions } from './worker-options.js';
+
+/** What a worker works with. */
+export type Parts = ReturnType<typeof partsOf>;
+
+export function partsOf(options: WorkerOptions) {
+  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, onStep, tell } = options;
+  return {
+    ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts },
+    slots: options.slots ?? 64,
+    once: options.once ?? false,
+    tell: tell ?? (() => undefined),
+    onStep: onStep ?? (() => undefined),
+    transport: options.transport ?? createGotTransport(),
+    saveFrom: options.saveFrom ?? createGotDownload(),
+    disk: options.disk ?? nodeDisk,
+    scheduler: options.scheduler ?? asyncScheduler,
+    random: options.random ?? Math.random,
+  };
+}

@@ -1,0 +1,139 @@
+import type { SchedulerLike } from 'rxjs';
+import { createClient, type Client } from '../../../src/endpoints/create-client.js';
+import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
+import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
+import { assumePrice } from '../../batch/ledger/assume-price.js';
+import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
+import type { StopCause } from '../../batch/run/stops.js';
+import type { Database } from '../store/database.js';
+import { inTransaction } from '../store/database.js';
+import { openGate, pauseGate } from '../store/gate-record.js';
+import { readPulse, type Pulse } from '../store/read-pulse.js';
+import type { PriceTerms, RunTerms } from '../store/run-terms.js';
+import { stopRun } from '../store/stop-run.js';
+import { takeTurn } from '../store/take-due.js';
+import { DeskGate } from './desk-gate.js';
+import type { Parts } from './parts.js';
+import { PollTimes } from './poll-times.js';
+import { silentSchedule } from './silent-schedule.js';
+import { sleep } from './sleep.js';
+
+/** Good answers are told to the other workers so often. */
+const heardEveryMs = 2_000;
+/** One poll, with the tries again after what passes quickly. */
+export const pollLimitMs = 20_000;
+
+/** One start of a run, as one worker sees it. */
+export class RunDesk {
+  readonly book: PriceBook;
+  readonly times: PollTimes;
+  readonly gate: DeskGate;
+  readonly routes: RouteEndpoint | undefined;
+  pulse: Pulse;
+  private readonly client: Client;
+  private readonly endpoints = new Map<string, QueueEndpoint<unknown, unknown>>();
+  private clockAhead = 0;
+  private heardAt = -Infinity;
+
+  constructor(
+    readonly run: number,
+    readonly terms: RunTerms,
+    readonly parts: Parts,
+    pulse: Pulse,
+  ) {
+    this.pulse = pulse;
+    this.book = bookOf(terms.prices);
+    this.times = new PollTimes(terms.pollCostMs);
+    this.gate = new DeskGate(
+      {
+        pause: (why, askedMs) =>
+          this.tell(pauseGate(this.database, run, { why, askedMs, random: parts.random })),
+        heard: () => this.heard(),
+        turn: () => this.turn(),
+      },
+      parts.scheduler,
+    );
+    const { transport, scheduler, random, apiKey } = parts;
+    const { baseUrl, lbBaseUrl } = terms.identity;
+    this.client = createClient({
+      ...{ transport, scheduler, random, gate: this.gate },
+      ...(apiKey !== undefined && { apiKey }),
+      ...(baseUrl !== '' && { baseUrl }),
+    });
+    const retry = { maxRetries: terms.retries };
+    this.routes =
+      lbBaseUrl === '' ? undefined : this.client.routes(lbBaseUrl, { retry, deadlineMs: terms.timeoutMs });
+    this.note(pulse);
+  }
+
+  get database(): Database {
+    return this.parts.database;
+  }
+
+  private get scheduler(): SchedulerLike {
+    return this.parts.scheduler;
+  }
+
+  /** The database's clock, in ms since the epoch: those of machines differ. */
+  now(): number {
+    return this.scheduler.now() + this.clockAhead;
+  }
+
+  /** What there is to do. False: the run is gone, or has begun another start. */
+  async look(): Promise<boolean> {
+    const pulse = await readPulse(this.database.pool, this.run);
+    if (pulse === undefined || pulse.starts !== this.pulse.starts) return false;
+    this.note(pulse);
+    return true;
+  }
+
+  /** An endpoint that buys at most once a call and never polls by itself: what comes next is another piece. */
+  queue(endpoint: string): QueueEndpoint<unknown, unknown> {
+    const { terms } = this;
+    const known = this.endpoints.get(endpoint);
+    if (known !== undefined) return known;
+    const options = {
+      ...{ executionTimeoutMs: terms.runsyncTimeoutMs, deadlineMs: terms.timeoutMs },
+      ...{ poll: silentSchedule(), retry: { maxRetries: 0 } },
+    };
+    const made = this.client.queue<string>(endpoint, options);
+    this.endpoints.set(endpoint, made);
+    return made;
+  }
+
+  async stop(cause: StopCause): Promise<void> {
+    await inTransaction(this.database.pool, (on) => stopRun(on, this.run, cause));
+  }
+
+  private note(pulse: Pulse): void {
+    this.pulse = pulse;
+    this.clockAhead = pulse.now - this.scheduler.now();
+    if (pulse.pausedMs > 0) this.gate.hold(pulse.pausedMs);
+  }
+
+  private heard(): void {
+    const now = this.scheduler.now();
+    if (!this.pulse.recovering && now - this.heardAt < heardEveryMs) return;
+    this.heardAt = now;
+    this.pulse = { ...this.pulse, recovering: false, heardMsAgo: 0 };
+    this.tell(openGate(this.database, this.run));
+  }
+
+  private async turn(): Promise<void> {
+    for (;;) {
+      const { granted, inMs } = await takeTurn(this.database, this.run);
+      await sleep(inMs, this.scheduler);
+      if (granted) return;
+    }
+  }
+
+  /** What is lost of it while the database is away is told again by the next answer. */
+  private tell(told: Promise<unknown>): void {
+    told.catch(() => undefined);
+  }
+}
+
+function bookOf({ endpoints, assumed, ...list }: PriceTerms): PriceBook {
+  const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
+  return assumed === undefined ? book : assumePrice(book, assumed);
+}

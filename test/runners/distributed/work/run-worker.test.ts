@@ -1,0 +1,34 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openFleet, type Fleet } from '../../../support/fleet.js';
+import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+
+let database: RunDatabase;
+let fleet: Fleet | undefined;
+beforeAll(async () => {
+  database = await openRunDatabase();
+});
+afterEach(async () => {
+  await fleet?.close();
+  fleet = undefined;
+});
+afterAll(() => database.close());
+
+describe('workers', () => {
+  it('send each row once and end it once', async () => {
+    fleet = await openFleet(database, rowsOf(60, { sleepMs: 20 }));
+    await fleet.start();
+    await fleet.start();
+    const rows = await fleet.ended();
+    expect(rows.map(({ id }) => id).sort()).toStrictEqual(
+      rowsOf(60)
+        .map(({ facts }) => facts.id)
+        .sort(),
+    );
+    expect(rows.map(({ seq }) => seq)).toStrictEqual(rows.map((_, place) => place + 1));
+    expect(fleet.emulator.bill()).toHaveLength(60);
+    const { reply, outcome } = rows[0]?.ending ?? {};
+    expect(outcome).toMatchObject({ status: 'completed', cost: 100_000, source: 'estimated' });
+    expect(reply?.output).toMatchObject({ echo: { sleepMs: 20 } });
+    expect(await fleet.state()).toMatchObject({ ended: 60, reserved: 0, spent: 6_000_000, unknown: 0 });
+  });
+});
