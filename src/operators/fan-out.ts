@@ -74,8 +74,16 @@ export class FanOut<T, O> {
     this.active -= 1;
     if (slot.subscription !== undefined) this.running.delete(slot.subscription);
     const { row, index, outcome } = slot;
-    if (outcome !== undefined) this.subscriber.next({ row, index, outcome });
+    if (outcome !== undefined) this.tell({ row, index, outcome });
     this.fill();
+  }
+
+  /** Whoever hears of an outcome may change the number of slots: that is acted on when everybody has heard. */
+  private tell(outcome: RowOutcome<T, O>): void {
+    const { filling } = this;
+    this.filling = true;
+    this.subscriber.next(outcome);
+    this.filling = filling;
   }
 
   private startNext(): boolean {

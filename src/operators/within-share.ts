@@ -1,4 +1,5 @@
-import { Observable, type MonoTypeOperatorFunction } from 'rxjs';
+import { Observable, type OperatorFunction } from 'rxjs';
+import type { JobEvent } from '../contract/outcome.js';
 import type { Shares } from './create-shares.js';
 
 /**
@@ -16,7 +17,7 @@ import type { Shares } from './create-shares.js';
  * );
  * ```
  */
-export function withinShare<T>(shares: Shares, lane: string): MonoTypeOperatorFunction<T> {
+export function withinShare<O>(shares: Shares, lane: string): OperatorFunction<JobEvent<O>, JobEvent<O>> {
   return (source) =>
     new Observable((subscriber) => {
       const giveBack = shares.take(lane, () => {

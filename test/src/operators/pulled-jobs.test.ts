@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { NEVER, of, Subject, throwError, type Observable } from 'rxjs';
+import { concatMap, defer, NEVER, of, Subject, throwError, type Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
@@ -19,6 +19,8 @@ function* counted(seen: { pulled: number; closed: boolean }, rows = 100) {
   }
 }
 const done = () => of<JobEvent<string>>(events.d);
+/** Ends in a turn of its own, so that the reader takes each outcome before the next. */
+const later = () => defer(() => new Promise(setImmediate)).pipe(concatMap(done));
 const begin = (project: () => Observable<JobEvent<string>> = done, concurrency = 2, rows = 100) => {
   const seen = { pulled: 0, closed: false };
   return { seen, jobs: pullJobs(counted(seen, rows), project, { concurrency }) };
@@ -34,6 +36,12 @@ describe('an iteration of pulled jobs', () => {
       done: true,
       value: undefined,
     });
+  });
+
+  it.each([1, 2, 3, 20])('loses no outcome of jobs that end later, with %i slots', async (concurrency) => {
+    const rows: number[] = [];
+    for await (const { row } of begin(later, concurrency, 20).jobs) rows.push(row);
+    expect(rows.sort((one, other) => one - other)).toStrictEqual(Array.from({ length: 20 }, (_, row) => row));
   });
 
   it('pulls a row for each slot, and one more for each outcome that is taken', async () => {

@@ -1,49 +1,55 @@
 import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../../src/contract/outcome.js';
 import { createShares } from '../../../src/operators/create-shares.js';
 import { withinShare } from '../../../src/operators/within-share.js';
-import { inVirtualTime } from '../../support/virtual-time.js';
+import { events } from '../../support/job-events.js';
+import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';
+
+const jobs =
+  ({ cold }: Virtual) =>
+  (marbles: string) =>
+    cold<JobEvent<string>>(marbles, events);
 
 describe('withinShare', () => {
   it('subscribes when there is a slot, and gives it back at the end', () => {
-    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+    inVirtualTime((virtual) => {
       const shares = createShares({ slots: 1 });
-      const [first, second] = [cold('-a-|'), cold('-b|')];
-      expectObservable(first.pipe(withinShare(shares, 'x'))).toBe('-a-|');
-      expectObservable(second.pipe(withinShare(shares, 'x'))).toBe('----b|');
-      expectSubscriptions(second.subscriptions).toBe('---^-!');
+      const [first, second] = [jobs(virtual)('-d-|'), jobs(virtual)('-f|')];
+      virtual.expectObservable(first.pipe(withinShare(shares, 'x'))).toBe('-d-|', events);
+      virtual.expectObservable(second.pipe(withinShare(shares, 'x'))).toBe('----f|', events);
+      virtual.expectSubscriptions(second.subscriptions).toBe('---^-!');
     });
   });
 
   it('passes on never, empty, one, many and an error, each of which gives its slot back', () => {
-    inVirtualTime(({ cold, flush, expectObservable }) => {
-      const shares = createShares({ slots: 1 });
-      for (const marbles of ['|', '(a|)', '(ab|)', '#'])
-        expectObservable(cold(marbles).pipe(withinShare(shares, 'x'))).toBe(marbles);
-      expectObservable(cold('-').pipe(withinShare(shares, 'x')), '^-!').toBe('-');
-      flush();
-      expect(shares.state()).toStrictEqual({ x: { held: 0, waiting: 0 } });
+    const shares = createShares({ slots: 1 });
+    inVirtualTime((virtual) => {
+      for (const marbles of ['|', '(d|)', '(sd|)', '#'])
+        virtual.expectObservable(jobs(virtual)(marbles).pipe(withinShare(shares, 'x'))).toBe(marbles, events);
+      virtual.expectObservable(jobs(virtual)('-').pipe(withinShare(shares, 'x')), '^-!').toBe('-');
     });
+    expect(shares.state()).toStrictEqual({ x: { held: 0, waiting: 0 } });
   });
 
   it('gives back its slot, or its place, when it is unsubscribed', () => {
-    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+    inVirtualTime((virtual) => {
       const shares = createShares({ slots: 1 });
-      const waiting = cold('-a');
-      expectObservable(cold('-').pipe(withinShare(shares, 'x')), '^----!').toBe('-');
-      expectObservable(waiting.pipe(withinShare(shares, 'x')), '^--!').toBe('-');
-      expectObservable(cold('-b|').pipe(withinShare(shares, 'y'))).toBe('------b|');
-      expectSubscriptions(waiting.subscriptions).toBe([]);
+      const waiting = jobs(virtual)('-s');
+      virtual.expectObservable(jobs(virtual)('-').pipe(withinShare(shares, 'x')), '^----!').toBe('-');
+      virtual.expectObservable(waiting.pipe(withinShare(shares, 'x')), '^--!').toBe('-');
+      virtual.expectObservable(jobs(virtual)('-d|').pipe(withinShare(shares, 'y'))).toBe('------d|', events);
+      virtual.expectSubscriptions(waiting.subscriptions).toBe([]);
     });
   });
 
   it('does not nest jobs that end at once', () => {
     const shares = createShares({ slots: 1 });
-    const first = new Subject<number>();
+    const first = new Subject<JobEvent<string>>();
     let ended = 0;
     first.pipe(withinShare(shares, 'x')).subscribe();
     for (let index = 0; index < 20_000; index += 1)
-      of(index)
+      of<JobEvent<string>>(events.d)
         .pipe(withinShare(shares, 'x'))
         .subscribe({ complete: () => (ended += 1) });
     first.complete();
