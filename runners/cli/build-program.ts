@@ -43,10 +43,14 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
       .command('plan')
       .description('check every row and price the run; sends nothing. Takes the options of run')
       .argument('<manifest>')
+      .option(
+        '--check',
+        'test the key, each endpoint and each reference picture, by requests that cost nothing',
+      )
       .option('--save <FILE>', 'keep the plan, so that run --plan FILE does exactly that'),
   ).action(async (manifest: string, raw: Raw) => {
     const { plan } = await import('./commands/plan.js');
-    ended(await plan(manifest, raw, io));
+    ended(await plan(manifest, raw, io, fault));
   });
   addRunOptions(
     program

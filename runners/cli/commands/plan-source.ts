@@ -90,11 +90,18 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
   };
 }
 
+const plannedHost = 'http://127.0.0.1/';
+
+/** Whether a URL stands for a picture beside the manifest. */
+export function isPlannedImage(url: string): boolean {
+  return url.startsWith(plannedHost);
+}
+
 /** Whether a picture is there to be served; nobody asks for its URL, because a plan sends nothing. */
 async function plannedImages(folder: string): Promise<ResolveImage> {
   const { findLocalPicture } = await import('../../pictures/find-local-picture.js');
   return (path) => {
     const found = findLocalPicture(folder, path);
-    return 'problem' in found ? found : `http://127.0.0.1/${encodeURIComponent(path)}`;
+    return 'problem' in found ? found : `${plannedHost}${encodeURIComponent(path)}`;
   };
 }

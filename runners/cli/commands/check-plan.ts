@@ -1,0 +1,94 @@
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { readRows } from '../../batch/run/read-rows.js';
+import { createClient } from '../../../src/endpoints/create-client.js';
+import { createGotProbe } from '../../../src/transport/got-probe.js';
+import { checkEndpoint, type CheckedEndpoint } from '../check/check-endpoint.js';
+import { checkReference } from '../check/check-reference.js';
+import { checkRows, type CheckedRows } from '../check/check-rows.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { trackConnections } from '../io/track-connections.js';
+import { UsageError } from '../io/usage-error.js';
+import type { ManifestSource } from '../options/find-manifest.js';
+import type { RunOptions } from '../options/run-options.js';
+import { checkText, deadText, endpointProblems } from '../words/check-text.js';
+import { openTarget } from './open-target.js';
+import { isPlannedImage, plannedSettings } from './plan-source.js';
+import { selectRows } from './select-rows.js';
+
+/** What came of testing what a run needs. */
+export interface PlanCheck {
+  readonly exitCode: number;
+  /** For people: what was found, and a line for each row that cannot succeed. */
+  readonly text: readonly string[];
+  readonly problems: readonly string[];
+  /** What `plan --json` says of it. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Tests what a run would need, with requests that cost nothing: the key and each endpoint by /health, each reference
+ * picture by HEAD, without the key. With `--local` there is no service to test.
+ */
+export async function checkPlan(
+  source: ManifestSource,
+  options: RunOptions,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<PlanCheck> {
+  const { path } = source;
+  if (path === undefined)
+    throw new UsageError(['--check reads the manifest twice: it needs a file, not stdin']);
+  const connections = trackConnections();
+  try {
+    const settings = await plannedSettings(source, options);
+    const items = selectRows(readRows(nodeDisk, { path, settings }), options, () => undefined);
+    const probe = createGotProbe();
+    const checked = await checkRows(items, {
+      endpoint: options.local ? rehearsed : await asker(source, options, io, fault),
+      reference: (url) => checkReference(url, probe),
+      isLocal: isPlannedImage,
+    });
+    return concluded(checked, source.name);
+  } finally {
+    connections.letGo();
+  }
+}
+
+async function asker(
+  source: ManifestSource,
+  options: RunOptions,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<(id: string) => Promise<CheckedEndpoint>> {
+  const { apiKey, baseUrl } = await openTarget(options, source.folder, io, fault);
+  const client = baseUrl === undefined ? undefined : createClient({ apiKey, baseUrl });
+  return (id) =>
+    client === undefined
+      ? Promise.resolve({ state: 'unreached', words: 'no host of the queue API is named: set --base-url' })
+      : checkEndpoint(client.queue(id, { retry: { maxRetries: 2 } }));
+}
+
+function rehearsed(): Promise<CheckedEndpoint> {
+  return Promise.resolve({ state: 'up', words: 'the emulator of this process' });
+}
+
+function concluded(checked: CheckedRows, name: string): PlanCheck {
+  const { endpoints, tested, deadCount, dead } = checked;
+  const told = Object.fromEntries([...endpoints].map(([id, { state, words }]) => [id, { state, words }]));
+  return {
+    exitCode: exitOf(checked),
+    text: checkText(checked),
+    problems: [...endpointProblems(checked), ...deadText(checked, name)],
+    json: { check: { endpoints: told, references: { tested, dead: deadCount, first: dead } } },
+  };
+}
+
+/** 4: no row can succeed; 69: the service was not reached; 1: some rows cannot; 0. */
+function exitOf({ endpoints, deadCount }: CheckedRows): number {
+  const states = [...endpoints.values()].map(({ state }) => state);
+  const isGone = states.length > 0 && states.every((state) => state === 'gone');
+  if (states.includes('refused') || isGone) return 4;
+  if (states.includes('unreached')) return 69;
+  return states.includes('gone') || deadCount > 0 ? 1 : 0;
+}

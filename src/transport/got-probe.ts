@@ -1,0 +1,74 @@
+import { Observable } from 'rxjs';
+import { faultOf } from './fault-of.js';
+import { gotDelays } from './got-delays.js';
+import { gotFault } from './got-fault.js';
+import { createGotFiles, type GotFiles } from './got-files.js';
+import { travel, type Trip } from './got-trip.js';
+import type { AgentOptions } from './keep-alive-agents.js';
+import type { PhaseTimeouts } from './transport.js';
+import { TransportError } from './transport-error.js';
+
+/** What an address answers without its file being fetched. */
+export interface Probed {
+  readonly status: number;
+  /** As the server names it; absent where it names none. */
+  readonly contentType?: string;
+}
+
+/** Asks whether a file is there. Cold: one value, then completion; unsubscribing aborts. Carries no key. Errors with `TransportError`. */
+export type Probe = (request: {
+  readonly url: string;
+  readonly timeouts: PhaseTimeouts;
+}) => Observable<Probed>;
+
+/** Many hosts answer a HEAD with an error of its own, those of signed addresses among them: a GET of one byte has the last word. */
+const asks = [
+  { method: 'HEAD', headers: {} },
+  { method: 'GET', headers: { range: 'bytes=0-0' } },
+] as const;
+
+/** The default probe, on got: HEAD, and a GET of the first byte where that is refused. Redirects are followed as for a download. */
+export function createGotProbe(options: AgentOptions = {}): Probe {
+  const files = createGotFiles(options);
+  return ({ url, timeouts }) =>
+    new Observable((subscriber) => {
+      const trips = asks.map((ask) => ({ ask, trip: { url, guarded: false } as Trip }));
+      const timeout = gotDelays(timeouts);
+      const send = async (): Promise<Probed> => {
+        let probed: Probed = { status: 0 };
+        for (const { ask, trip } of trips) {
+          probed = await probe(trip, { ...ask, timeout }, files);
+          if (probed.status < 400 || probed.status === 429 || subscriber.closed) break;
+        }
+        return probed;
+      };
+      send().then(
+        (probed) => {
+          subscriber.next(probed);
+          subscriber.complete();
+        },
+        (error: unknown) => subscriber.error(error),
+      );
+      return () => trips.forEach(({ trip }) => trip.stream?.destroy());
+    });
+}
+
+async function probe(
+  trip: Trip,
+  options: (typeof asks)[number] & { timeout: ReturnType<typeof gotDelays> },
+  { anywhere, publicHosts, connections }: GotFiles,
+): Promise<Probed> {
+  try {
+    const { stream, head } = await travel(trip, (url) =>
+      (trip.guarded ? publicHosts : anywhere).stream(url, { ...options, isStream: true }),
+    );
+    stream.destroy();
+    const contentType = head.headers['content-type'];
+    return { status: head.statusCode, ...(contentType !== undefined && { contentType }) };
+  } catch (error) {
+    trip.stream?.destroy();
+    if (error instanceof TransportError) throw error;
+    const asked = { method: 'GET', url: trip.url, headers: {} } as const;
+    throw faultOf(asked, gotFault(error, connections, trip.head !== undefined));
+  }
+}
