@@ -57,6 +57,10 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
       .command('run')
       .description('do it; run again to go on')
       .argument('[manifest]', 'with --plan it is known')
+      .option(
+        '--follow',
+        'with -: work the rows of an endless NDJSON stdin as they arrive; their ends go to stdout',
+      )
       .option('--plan <FILE>', 'do exactly what a saved plan says, or nothing where something has changed')
       .option(
         '--metrics-file <FILE>',

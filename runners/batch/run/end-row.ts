@@ -1,6 +1,7 @@
 import { concatMap, defer, last, merge, of, type Observable } from 'rxjs';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 import type { EndedRow } from '../sinks/ended-row.js';
+import { delivered } from './delivered.js';
 import type { Run } from './run.js';
 import { stopCauses } from './stop-causes.js';
 
@@ -30,6 +31,7 @@ export function endRow(run: Run, ending: Ending): Observable<EndedRow> {
         (error: unknown) => noteDiskFault(run, error),
       );
     }),
+    concatMap(() => delivered(run, ended)),
     concatMap(() => {
       tell(run, ending);
       return of(ended);
@@ -74,6 +76,7 @@ function haltIfTooMany(run: Run): void {
   const isTooMany =
     'count' in halt
       ? failed >= halt.count
-      : failed * 100 >= halt.percent * all || (ended >= 20 && failed * 100 >= halt.percent * ended);
+      : (all > 0 && failed * 100 >= halt.percent * all) ||
+        (ended >= 20 && failed * 100 >= halt.percent * ended);
   if (isTooMany) run.stops.stop(stopCauses.halted(failed));
 }

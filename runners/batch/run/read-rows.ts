@@ -7,11 +7,18 @@ import type { ManifestItem } from '../manifest/row.js';
 
 const chunkBytes = 1 << 16;
 
+/** Where rows come from. */
+interface ManifestPlace {
+  readonly path: string;
+  readonly settings: ManifestSettings;
+  /** They arrive while the run goes. */
+  readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
+}
+
 /** The rows of a manifest, each made when it is asked for. */
-export function readRows(
-  disk: Disk,
-  { path, settings }: { readonly path: string; readonly settings: ManifestSettings },
-): AsyncIterable<ManifestItem> {
+export function readRows(disk: Disk, { path, settings, live }: ManifestPlace): AsyncIterable<ManifestItem> {
+  // Of rows that arrive while the run goes nothing is known before.
+  if (live !== undefined) return nothing();
   return readManifest(readBytes(disk, path, settings.name), settings);
 }
 
@@ -30,4 +37,8 @@ async function* readBytes(disk: Disk, path: string, name: string): AsyncGenerato
   } finally {
     await file.close().catch(() => undefined);
   }
+}
+
+async function* nothing(): AsyncGenerator<never> {
+  // No row.
 }

@@ -98,6 +98,7 @@ function parts(options: RunBatchOptions) {
     prices: pricesOf(options),
     dayLedger: options.dayLedger ?? sharedLedger(options, disk, now),
     stop: (options.stop ?? NEVER) satisfies Observable<StopOrder>,
+    deliver: options.deliver,
     confirm: options.confirm ?? (() => true),
   };
 }
@@ -116,7 +117,18 @@ function sharedLedger({ out, ledgerFile, maxCostPerDayUsd }: RunBatchOptions, di
   );
 }
 
-function manifestOf(manifest: RunBatchOptions['manifest']): { path: string; settings: ManifestSettings } {
+/** Where rows come from, and how they are read. */
+interface ResolvedManifest {
+  readonly path: string;
+  readonly settings: ManifestSettings;
+  readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
+}
+
+function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
+  if ('rows' in manifest) {
+    const { rows: live, name = 'the stream', ...given } = manifest;
+    return { path: name, live, settings: { ...given, name, format: 'jsonl', gzip: false } };
+  }
   const { path, ...given } = manifest;
   const byName = manifestFormat(path);
   const format = given.format ?? byName?.format;

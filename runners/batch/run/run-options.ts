@@ -12,6 +12,8 @@ import type { Ledger, LedgerOptions } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { PictureHost } from '../uploads/picture-host.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import type { FailureLine } from '../sinks/failure-line.js';
+import type { ResultLine } from '../sinks/result-line.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 
@@ -27,8 +29,20 @@ export type StopOrder =
 
 /** What a run does, and with what. Durations in ms, money in USD. */
 export interface RunBatchOptions {
-  /** A file by its path. Format and gzip go by its name unless they are given. */
-  readonly manifest: { readonly path: string } & Partial<ManifestSettings>;
+  /**
+   * A file by its path: format and gzip go by its name unless they are given. Or `rows` that are worked as they arrive, from
+   * an array, an async generator or a Node stream, however many: objects as in JSONL, or lines of it. They are checked one
+   * by one, a wrong one becomes a failure, and one that is told again, by its id, is recognised, over all starts.
+   */
+  readonly manifest: (
+    { readonly path: string } | { readonly rows: AsyncIterable<unknown> | Iterable<unknown> }
+  ) &
+    Partial<ManifestSettings>;
+  /**
+   * Told of each row's end, as its line in results.jsonl or failures.jsonl has it, once that is written; with `rows` also of
+   * rows told again that ended in an earlier start. A promise holds the row's place, so that a slow reader slows the run.
+   */
+  readonly deliver?: (line: ResultLine | FailureLine) => void | PromiseLike<void>;
   /** The output folder, and so the run: the same one goes on where the last start ended. */
   readonly out: string;
   /** What must be the same at every start. @defaultValue the hosts, not local */

@@ -16,8 +16,14 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
   const failures = failureCounts(totals.ended);
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
   const { ended, completed: nowCompleted, failed: nowFailed, unknown } = totals.now;
+  const isLive = options.manifest.live !== undefined;
   return {
-    rows: { total: run.ahead.rows, completed, failed, toDo: run.toDo.rows },
+    rows: {
+      total: isLive ? completed + failed + run.toDo.rows : run.ahead.rows,
+      completed,
+      failed,
+      toDo: run.toDo.rows,
+    },
     failures,
     cost: costOf(run),
     times: {

@@ -1,13 +1,14 @@
 import type { PendingRow, RowRecords } from '../journal/journal.js';
-import type { Row } from '../manifest/row.js';
 import { describeInvalid } from '../manifest/describe-invalid.js';
 import { goesOn } from './check-manifest.js';
 import { decideRow, rulesOf, type Decision } from './decide-row.js';
+import { liveTasks } from './live-tasks.js';
+import { manifestTask, type TakenDecision } from './manifest-task.js';
 import { readRows } from './read-rows.js';
 import type { Run } from './run.js';
 import { SelectRows } from './select-rows.js';
 import { stopCauses } from './stop-causes.js';
-import { factsOf, isRead, type Task } from './task.js';
+import { isRead, type Task } from './task.js';
 import { isToldPurchase } from './told-purchase.js';
 
 /**
@@ -26,7 +27,8 @@ async function* allTasks(run: Run): AsyncGenerator<Task, void, void> {
   yield* retakenTasks(run, 'deadline');
   yield* pendingTasks(run, ['replied']);
   yield* retakenTasks(run, 'download');
-  if (hasManifestTasks(run)) yield* manifestTasks(run);
+  if (run.options.manifest.live !== undefined) yield* liveTasks(run, run.options.manifest.live);
+  else if (hasManifestTasks(run)) yield* manifestTasks(run);
 }
 
 /** A manifest whose rows have all ended is not read another time. */
@@ -88,19 +90,9 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   }
 }
 
-type Taken = Exclude<Decision, { what: 'leave' | 'pending' }>;
-
 /** What is to be taken up again has been by now: the rest has ended since the check, and is for a later start. */
-function isLeft(decision: Decision): decision is Exclude<Decision, Taken> {
+function isLeft(decision: Decision): decision is Exclude<Decision, TakenDecision> {
   return decision.what === 'leave' || decision.what === 'pending' || 'reopen' in decision;
-}
-
-function manifestTask(row: Row, decision: Taken, attempts: number): Task {
-  const facts = factsOf(row);
-  if (decision.what === 'hold') return { what: 'hold', row: facts, code: decision.code, attempts };
-  if (decision.what === 'collect') return { what: 'poll', row: facts, jobId: decision.jobId, attempts };
-  if (decision.what === 'fetch') return { what: 'fetch', row: facts, imageUrl: decision.imageUrl, attempts };
-  return { what: 'send', row: facts, attempts };
 }
 
 /** Rows of an endpoint that the service does not know are left, not asked for one by one. */

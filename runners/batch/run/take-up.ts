@@ -45,7 +45,9 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
     else polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
     await batch.add(row, isPicture ? 'download' : 'poll');
   }
-  if (context.totals.ended.get('invalid-row') !== invalid.size) await forgetInvalid(context, invalid, batch);
+  const isWhole = context.options.manifest.live === undefined;
+  if (isWhole && context.totals.ended.get('invalid-row') !== invalid.size)
+    await forgetInvalid(context, invalid, batch);
   if (ahead.retried + ahead.redone + invalid.size > 0) await reopenSent(context, checked, batch);
   await batch.flush();
   return { polled, downloaded };

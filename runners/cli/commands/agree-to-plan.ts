@@ -21,9 +21,13 @@ export interface CheckedRun {
  */
 export async function agreeToPlan(
   { plan, ahead }: CheckedRun,
-  { io, options, source, plan: saved }: StartedRun,
+  { io, options, source, live, plan: saved }: StartedRun,
   stopped: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
+  if (live !== undefined) {
+    if (!options.quiet) io.stderr.write(followText(options));
+    return 'go';
+  }
   refuseInvalid(plan, source, options, io);
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
@@ -41,6 +45,12 @@ export function explainRefusal(
   refuseInvalid(plan, source, options, io);
   refuseMissing(ahead.missing);
   requireHosts(plan, target);
+}
+
+/** Nobody knows the price of what is still to come. */
+function followText({ local, maxCost, maxCostPerDay }: StartedRun['options']): string {
+  const isOpen = !local && maxCost === undefined && maxCostPerDay === undefined;
+  return `following stdin: rows are sent as they arrive${isOpen ? ', and nothing limits what they cost (--max-cost does)' : ''}\n`;
 }
 
 /** Prices that earlier starts were charged count as well: they may be above those of the plan. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { lastValueFrom, tap } from 'rxjs';
+import { lastValueFrom, merge, tap } from 'rxjs';
 import { gateFor } from '../../batch/run/gate-for.js';
 import { runBatch, runStages, type RunEvent } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
@@ -46,7 +46,7 @@ export async function attendRun(run: StartedRun): Promise<number> {
           ...batchOptions(run),
           ...(transport && { transport }),
           gate,
-          stop: stop.orders$,
+          stop: run.live === undefined ? stop.orders$ : merge(stop.orders$, run.live.stop$),
           confirm,
         },
         run.plan === undefined ? runStages : { ...runStages, takeRows: withinPlan(run.plan) },

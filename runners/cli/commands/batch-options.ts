@@ -7,6 +7,7 @@ import type { RunOptions } from '../options/run-options.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
 import type { Target } from './target.js';
 import { openUploads, uploadedImages } from './open-uploads.js';
+import type { LiveRows } from './live-rows.js';
 import { manifestSettings } from './plan-source.js';
 import type { SpooledManifest } from './spool-input.js';
 
@@ -19,21 +20,24 @@ export interface StartedRun {
   readonly prices: PriceBook;
   readonly io: CliIo;
   readonly fault: FaultContext;
+  /** Rows that arrive while it goes, in place of a manifest. */
+  readonly live?: LiveRows;
   /** The plan that it is held to. */
   readonly plan?: SavedPlan;
 }
 
 /** The options of the command line as the batch runner takes them. */
 export function batchOptions(run: StartedRun): RunBatchOptions {
-  const { source, out, options, target } = run;
+  const { source, out, options, target, live } = run;
   const { baseUrl, lbBaseUrl, apiKey, local, resolveImage } = target;
   return {
     manifest: {
       ...manifestSettings(source, options),
-      path: source.path,
+      ...(live === undefined ? { path: source.path } : { rows: live.rows }),
       ...(resolveImage && { resolveImage }),
       ...(options.upload && { resolveImage: uploadedImages(source.folder) }),
     },
+    ...(live && { deliver: live.deliver }),
     out,
     identity: { baseUrl: baseUrl ?? '', lbBaseUrl: lbBaseUrl ?? '', local },
     apiKey,

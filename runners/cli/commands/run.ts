@@ -7,6 +7,7 @@ import { readPrices } from '../options/read-prices.js';
 import { runOptionsSchema } from '../options/run-options.js';
 import { openPlan } from '../saved-plan/open-plan.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
+import { followRows } from './follow-rows.js';
 import { heldToPlan } from './held-to-plan.js';
 import { openTarget } from './open-target.js';
 import { spoolInput } from './spool-input.js';
@@ -22,6 +23,7 @@ export async function run(
   const { raw, plan } = await openPlan(given, io);
   const options = parseOptions(runOptionsSchema, raw);
   const prices = await readPrices(options.prices, io.cwd);
+  if (options.follow) return followRows(name, { options, prices, io, fault });
   const manifest = await findManifest(manifestName(name, plan), options.format, io);
   const out = outFolder(manifest, options.out, options.local, io.cwd);
   const target = await openTarget(options, manifest.folder, io, fault);

@@ -48,9 +48,10 @@ export async function tellOutcome(
     ...failureText(groups),
     ...(await filesText(out, io.cwd)),
   ];
-  (options.json ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
+  (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
   // A person whose stdout goes into a file is told as well.
-  if (!options.json && io.stdout.isTTY !== true && io.stderr.isTTY === true) io.stderr.write(`${sentence}\n`);
+  if (!options.json && run.live === undefined && io.stdout.isTTY !== true && io.stderr.isTTY === true)
+    io.stderr.write(`${sentence}\n`);
   return exitCode;
 }
 

@@ -25,6 +25,8 @@ export interface OutStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): boolean;
-  on(event: 'resize', listener: () => void): unknown;
-  off(event: 'resize', listener: () => void): unknown;
+  on(event: OutEvent, listener: () => void): unknown;
+  off(event: OutEvent, listener: () => void): unknown;
 }
+
+type OutEvent = 'resize' | 'drain' | 'close' | 'error';

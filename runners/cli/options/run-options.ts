@@ -45,6 +45,7 @@ export const runOptionsSchema = z
     only: optionValue.names().optional(),
     repair: z.boolean().default(false),
     changed: optionValue.oneOf('keep', 'redo').default('keep'),
+    follow: z.boolean().default(false),
     halt: optionValue.halt().optional(),
     skipInvalid: z.boolean().default(false),
     download: z.boolean().default(true),

@@ -5,7 +5,7 @@ import type { ProgressView } from './progress-view.js';
 export function progressLine(view: ProgressView): string {
   if (view.rows === undefined) return 'reading the manifest';
   const done = view.endedBefore + view.completed + view.failed + view.unknown;
-  const rows = `${formatCount(done)} of ${countOf(view.rows, 'row')}`;
+  const rows = `${formatCount(done)} of ${countOf(Math.max(view.rows, done), 'row')}`;
   const counts = [
     `${formatCount(view.completed)} completed`,
     view.failed > 0 && `${formatCount(view.failed)} failed`,

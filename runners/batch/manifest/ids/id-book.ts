@@ -3,6 +3,9 @@ import { IdHash } from './id-hash.js';
 
 const derivedDigits = 12;
 
+/** Gives rows their ids. */
+export type IdKeeper = Pick<IdBook, 'claim' | 'derive'>;
+
 /** Which ids are taken, and by which line; and how often each request without an id was seen. Flat in memory. */
 export class IdBook {
   readonly #lines = new HashTable();

@@ -1,7 +1,6 @@
 import { ManifestError } from '../manifest-error.js';
-import { quoteValue } from '../quote-value.js';
-import { parseJson } from '../rows/parse-json.js';
 import type { RawRecord } from './raw-record.js';
+import { recordOf } from './record-of.js';
 import { splitLines, type TextLine } from './split-lines.js';
 
 /** JSON lines → rows, each parsed when it is asked for: what waits is text. Blank lines are no rows. */
@@ -27,22 +26,5 @@ function refuseArray(first: TextLine | undefined, name: string): void {
 }
 
 function* toRecords(lines: readonly TextLine[]): Generator<RawRecord> {
-  for (const line of lines) yield toRecord(line);
-}
-
-function toRecord({ text, line }: TextLine): RawRecord {
-  const parsed = parseJson(text);
-  if ('problem' in parsed) return broken({ text, line }, `${parsed.problem}; write one object a line`);
-  const { value } = parsed;
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return broken({ text, line }, `is no JSON object, but ${quoteValue(value)}`);
-  const names = Object.keys(value);
-  const wrong = names.find((name) => name === '' || name === '__proto__');
-  return wrong === undefined
-    ? { line, names, values: Object.values(value) }
-    : broken({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
-}
-
-function broken({ text, line }: TextLine, message: string): RawRecord {
-  return { line, names: [], values: [text], problem: { message } };
+  for (const line of lines) yield recordOf(line);
 }

@@ -1,4 +1,4 @@
-import { IdBook } from '../ids/id-book.js';
+import { IdBook, type IdKeeper } from '../ids/id-book.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { RawRecord } from '../records/raw-record.js';
@@ -32,12 +32,14 @@ export class RowBuilder {
   readonly #settings: ManifestSettings;
   readonly #fixed: FixedCells;
   readonly #layouts: LayoutBook;
-  readonly #ids = new IdBook();
+  readonly #ids: IdKeeper;
   readonly #rules: MeaningRules;
   #rows = 0;
 
-  constructor(settings: ManifestSettings) {
+  /** @param ids @defaultValue each id once, in the whole manifest */
+  constructor(settings: ManifestSettings, ids: IdKeeper = new IdBook()) {
     this.#settings = settings;
+    this.#ids = ids;
     this.#fixed = fixedCells(settings);
     this.#layouts = new LayoutBook(settings.map);
     const { endpoint, kind, resolveImage } = settings;

@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lastValueFrom, Subject } from 'rxjs';
+import {
+  runBatch,
+  type RunBatchOptions,
+  type RunEvent,
+  type StopOrder,
+} from '../../../../runners/batch/index.js';
+import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
+import { until } from '../../../support/until.js';
+
+describe('runBatch over rows that arrive', () => {
+  let emulator: Emulator;
+  let out: string;
+  beforeEach(async () => {
+    out = await mkdtemp(join(tmpdir(), 'millrace-live-'));
+    emulator = await startEmulator();
+  });
+  afterEach(async () => {
+    await emulator.close();
+    await rm(out, { recursive: true });
+  });
+  const run = (rows: AsyncIterable<unknown> | Iterable<unknown>, more: Partial<RunBatchOptions> = {}) => {
+    const { baseUrl, lbBaseUrl, apiKey } = emulator;
+    const manifest = { rows, mode: 'sync' as const };
+    return lastValueFrom(runBatch({ manifest, out, baseUrl, lbBaseUrl, apiKey, ...more }));
+  };
+  const echo = (n: number) => ({ id: `r${n}`, endpoint: 'echo', input: { n } });
+  const finished = (exitCode: number) =>
+    expect.objectContaining<Partial<RunEvent>>({ type: 'finished', exitCode });
+
+  it('pulls no more rows than it has places for while nobody takes their ends', async () => {
+    let pulled = 0;
+    const told: string[] = [];
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    async function* rows() {
+      for (; pulled < 30; pulled++) yield await Promise.resolve(echo(pulled));
+    }
+    const end = run(rows(), {
+      concurrency: 3,
+      async deliver({ id }) {
+        told.push(id);
+        await gate;
+      },
+    });
+    await until(() => told.length === 3);
+    expect(pulled).toBeLessThanOrEqual(4);
+    open();
+    expect(await end).toEqual(finished(0));
+    expect(new Set(told).size).toBe(30);
+  });
+
+  it('sends a row once that is told twice at once, and ends with a stop while it waits for the next', async () => {
+    const stop = new Subject<StopOrder>();
+    const told: string[] = [];
+    async function* rows() {
+      yield* [echo(1), echo(1), echo(1)];
+      await new Promise(() => undefined);
+    }
+    const end = run(rows(), { stop, deliver: ({ id }) => void told.push(id) });
+    await until(() => told.length === 1);
+    stop.next('graceful');
+    expect(await end).toEqual(finished(130));
+    expect(emulator.bill()).toHaveLength(1);
+  });
+
+  it('refuses rows that it has no host or, under a cap, no price for, and goes on', async () => {
+    const rows = [{ id: 'route', route: 'info', method: 'GET' }, echo(1), { ...echo(2), endpoint: 'other' }];
+    const { baseUrl, apiKey } = emulator;
+    const told: Record<string, unknown> = {};
+    const end = await lastValueFrom(
+      runBatch({
+        ...{ manifest: { rows, mode: 'sync' }, out, baseUrl, apiKey, maxCostUsd: 1 },
+        deliver: (line) => void (told[line.id.split('~')[0] ?? ''] = line),
+      }),
+    );
+    expect(end).toEqual(finished(1));
+    expect(told).toMatchObject({
+      route: { error: { code: 'invalid-row', message: expect.stringContaining('routes need their host') } },
+      r1: { error: { message: expect.stringContaining('has no known price') } },
+    });
+    expect(emulator.bill()).toEqual([]);
+  });
+});

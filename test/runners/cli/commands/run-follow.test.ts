@@ -1,0 +1,132 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mainFile } from '../../../support/millrace.js';
+import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+import { until } from '../../../support/until.js';
+
+describe('run - --follow', () => {
+  let work: Rehearsal;
+  const children: ChildProcessWithoutNullStreams[] = [];
+  beforeEach(async () => {
+    work = await openRehearsal({ workers: 50 });
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    await work.close();
+  });
+
+  function follow(...args: string[]) {
+    const child = spawn(process.execPath, [mainFile, 'run', '-', '--follow', '--out', 'o', ...args], {
+      cwd: work.folder,
+      env: { PATH: process.env['PATH'], ...work.env },
+    });
+    children.push(child);
+    child.stdin.on('error', () => undefined);
+    const ended = once(child, 'exit');
+    const told: { id: string; status?: string; error?: { code: string; paid: string } }[] = [];
+    const feed = (...rows: (object | string)[]) =>
+      child.stdin.write(
+        rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''),
+      );
+    const read = () =>
+      createInterface({ input: child.stdout }).on('line', (line) =>
+        told.push(JSON.parse(line) as (typeof told)[0]),
+      );
+    return { child, ended, told, feed, read };
+  }
+  const job = (n: number, input: object = {}) => ({ id: `j${n}`, endpoint: 'echo', input: { n, ...input } });
+  const bought = () => work.emulator.bill().filter(({ operation }) => operation === 'run');
+
+  it('works rows as they arrive, tells bad ones as failures, ends with stdin, and knows rows that are fed again', async () => {
+    const first = follow();
+    first.read();
+    first.feed(job(1));
+    await until(() => first.told.length === 1);
+    first.feed('{"id":"half', '', job(2, { fail: 'no' }), job(1), job(1, { other: true }));
+    await until(() => first.told.length === 4);
+    first.child.stdin.end();
+    expect(await first.ended).toEqual([1, null]);
+    expect(first.told.map(({ status, error }) => status ?? error?.code).sort()).toEqual([
+      'completed',
+      'invalid-row',
+      'invalid-row',
+      'job-failed',
+    ]);
+    const second = follow();
+    second.read();
+    second.feed(job(1), job(2, { fail: 'no' }), job(3));
+    second.child.stdin.end();
+    expect(await second.ended).toEqual([0, null]);
+    await until(() => second.told.length === 3);
+    expect(second.told.map(({ id }) => id).sort()).toEqual(['j1', 'j2', 'j3']);
+    expect(bought()).toHaveLength(3);
+    expect(await work.lines('o/failures.jsonl')).toHaveLength(3);
+  });
+
+  it('reads no further while nobody reads what it says', async () => {
+    const rows = 120;
+    const { child, feed, read, told, ended } = follow('--quiet');
+    const text = 'x'.repeat(10_000);
+    for (let n = 0; n < rows; n++) feed(job(n, { text }));
+    child.stdin.end();
+    let [last, same] = [0, 0];
+    await until(() => {
+      const now = bought().length;
+      same = now === last && now > 0 ? same + 1 : 0;
+      last = now;
+      return same === 40;
+    });
+    expect(last).toBeLessThan(rows / 2);
+    expect(child.stdin.writableLength).toBeGreaterThan(0);
+    read();
+    expect(await ended).toEqual([0, null]);
+    await until(() => told.length === rows);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(rows);
+  });
+
+  it('is killed, fed all again, and pays nothing twice, tells every row', async () => {
+    const rows = Array.from({ length: 40 }, (_, n) => job(n, { sleepMs: 20 }));
+    const first = follow('--concurrency', '4');
+    first.read();
+    first.feed(...rows);
+    await until(() => first.told.length > 10);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const second = follow('--concurrency', '16');
+    second.read();
+    second.feed(...rows);
+    second.child.stdin.end();
+    const [code] = (await second.ended) as [number];
+    await until(() => second.told.length >= rows.length);
+    const unknown = second.told.filter(({ error }) => error?.code === 'unknown');
+    expect(code).toBe(unknown.length > 0 ? 6 : 0);
+    expect(new Set(second.told.map(({ id }) => id))).toEqual(new Set(rows.map(({ id }) => id)));
+    const paid = bought().length;
+    expect(paid).toBeGreaterThanOrEqual(rows.length - unknown.length);
+    expect(paid).toBeLessThanOrEqual(rows.length);
+  });
+
+  it('stops gracefully at SIGINT while it waits for rows, and when nobody is left to read', async () => {
+    const first = follow();
+    first.read();
+    first.feed(job(1));
+    await until(() => first.told.length === 1);
+    first.child.kill('SIGINT');
+    expect(await first.ended).toEqual([130, null]);
+    const second = follow();
+    second.child.stdout.destroy();
+    second.feed(job(2), job(3));
+    expect(await second.ended).toEqual([130, null]);
+  });
+
+  it('takes no option that needs the whole manifest', async () => {
+    const { child, ended } = follow('--limit', '3', '--format', 'csv', '--json');
+    let text = '';
+    child.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
+    expect(await ended).toEqual([2, null]);
+    expect(text).toContain('error: --limit: does not go with --follow\n');
+    expect(text).toContain('error: --format: --follow reads NDJSON, one object a line\n');
+  });
+});
