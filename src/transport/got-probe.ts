@@ -26,13 +26,14 @@ const asks = [
   { method: 'HEAD', headers: {} },
   { method: 'GET', headers: { range: 'bytes=0-0' } },
 ] as const;
+type Ask = (typeof asks)[number];
 
 /** The default probe, on got: HEAD, and a GET of the first byte where that is refused. Redirects are followed as for a download. */
 export function createGotProbe(options: AgentOptions = {}): Probe {
   const files = createGotFiles(options);
   return ({ url, timeouts }) =>
     new Observable((subscriber) => {
-      const trips = asks.map((ask) => ({ ask, trip: { url, guarded: false } as Trip }));
+      const trips = asks.map((ask): { ask: Ask; trip: Trip } => ({ ask, trip: { url, guarded: false } }));
       const timeout = gotDelays(timeouts);
       const send = async (): Promise<Probed> => {
         let probed: Probed = { status: 0 };
@@ -55,7 +56,7 @@ export function createGotProbe(options: AgentOptions = {}): Probe {
 
 async function probe(
   trip: Trip,
-  options: (typeof asks)[number] & { timeout: ReturnType<typeof gotDelays> },
+  options: Ask & { timeout: ReturnType<typeof gotDelays> },
   { anywhere, publicHosts, connections }: GotFiles,
 ): Promise<Probed> {
   try {
