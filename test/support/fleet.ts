@@ -83,26 +83,29 @@ async function startWorker(
   const stop = new Subject<void>();
   const events: WorkerEvent[] = [];
   const tell = (event: WorkerEvent): void => void events.push(event);
-  let isDead = false;
+  let hasLeft = false;
+  let isKilled = false;
   const work = runWorker({
     ...{ database: connected, apiKey, baseUrl, lbBaseUrl, stop, tell },
     ...given,
-    // Who is dead takes no further step.
+    // Who is killed takes no further step.
     onStep: async (step, id) => {
       await given.onStep?.(step, id);
-      if (isDead) await firstValueFrom(new Subject());
+      if (isKilled) await firstValueFrom(new Subject());
     },
   }).catch((error: unknown) => tell({ type: 'fault', message: String(error) }));
   return {
     events,
     async stop() {
-      if (isDead) return;
+      if (hasLeft) return;
+      hasLeft = true;
       stop.next();
       await work;
       await connected.close();
     },
     async kill() {
-      isDead = true;
+      hasLeft = true;
+      isKilled = true;
       stop.next();
       stop.next();
       await connected.close();

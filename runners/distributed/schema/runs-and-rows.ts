@@ -75,8 +75,6 @@ create table millrace.rows (
   price        bigint,
   -- Nothing is bought by it: its job was bought elsewhere.
   takes        boolean not null default false,
-  -- Its purchase stands among the costs as unknown already.
-  held         boolean not null default false,
   job_id       json,
   -- An id that came when the row had ended as unknown.
   late_job_id  json,

@@ -1,21 +1,10 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { PriceBook, Priced } from '../../batch/ledger/price-book.js';
+import type { Priced } from '../../batch/ledger/price-book.js';
 import type { Transaction } from './database.js';
 
 /** A price that the service has reported. */
 export interface ReportedPrice extends Priced {
   readonly cost: MicroDollars;
-}
-
-/** Tells a worker's book of the highest prices that were reported to any of them. */
-export async function observePrices(on: Transaction, run: number, book: PriceBook): Promise<void> {
-  const text = `select kind, endpoint, nullif(resolution, '') as resolution, highest::float8 as cost
-    from millrace.prices where run = $1`;
-  const { rows } = await on.query<Omit<ReportedPrice, 'resolution'> & { resolution: string | null }>(text, [
-    run,
-  ]);
-  for (const { resolution, cost, ...row } of rows)
-    book.observe({ ...row, ...(resolution !== null && { resolution }) }, cost);
 }
 
 /** In one order for all, so that no two transactions wait for each other. */

@@ -25,7 +25,6 @@ export interface RowRecord {
   readonly listed: MicroDollars | null;
   readonly price: MicroDollars | null;
   readonly takes: boolean;
-  readonly held: boolean;
   readonly jobId: string | null;
   readonly lateJobId: string | null;
   readonly submittedAt: number | null;
@@ -40,7 +39,7 @@ export function keyOf(id: string): string {
   return /\p{Surrogate}/u.test(id) ? JSON.stringify(id) : id;
 }
 
-const columns = `id as key, piece, brief, state, attempt, refusals, doubles, listed::float8, price::float8, takes, held,
+const columns = `id as key, piece, brief, state, attempt, refusals, doubles, listed::float8, price::float8, takes,
   job_id as "jobId", late_job_id as "lateJobId", worker, reply, ending, seq::float8,
   extract(epoch from submitted_at)::float8 * 1000 as "submittedAt"`;
 
@@ -85,12 +84,12 @@ export async function readFacts(
 export async function saveRows(on: Transaction, run: number, rows: readonly RowRecord[]): Promise<void> {
   if (rows.length === 0) return;
   const text = `update millrace.rows r set
-      state = c.state, attempt = c.attempt, refusals = c.refusals, doubles = c.doubles, price = c.price, held = c.held,
+      state = c.state, attempt = c.attempt, refusals = c.refusals, doubles = c.doubles, price = c.price,
       job_id = c.job_id, late_job_id = c.late_job_id, worker = c.worker, reply = c.reply, ending = c.ending, seq = c.seq,
       submitted_at = to_timestamp(c.submitted_at / 1000)
-    from unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::bigint[], $8::bool[], $9::json[], $10::json[],
-      $11::uuid[], $12::json[], $13::json[], $14::bigint[], $15::float8[])
-      as c (id, state, attempt, refusals, doubles, price, held, job_id, late_job_id, worker, reply, ending, seq,
+    from unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::bigint[], $8::json[], $9::json[],
+      $10::uuid[], $11::json[], $12::json[], $13::bigint[], $14::float8[])
+      as c (id, state, attempt, refusals, doubles, price, job_id, late_job_id, worker, reply, ending, seq,
         submitted_at)
     where r.run = $1 and r.id = c.id`;
   const column = <T>(value: (row: RowRecord) => T): T[] => rows.map(value);
@@ -102,7 +101,6 @@ export async function saveRows(on: Transaction, run: number, rows: readonly RowR
     column((row) => row.refusals),
     column((row) => row.doubles),
     column((row) => row.price),
-    column((row) => row.held),
     column((row) => asJson(row.jobId)),
     column((row) => asJson(row.lateJobId)),
     column((row) => row.worker),

@@ -29,7 +29,7 @@ function settle(change: RunChange, row: RowRecord, settlement: HeldSettlement): 
     return;
   }
   if (row.ending !== null) change.unbook(row.ending);
-  const open = change.reopen(row, { state: 'left', refusals: 0, held: false });
+  const open = change.reopen(row, { state: 'left', refusals: 0 });
   if ('outcome' in settlement) change.end(open, { outcome: settlement.outcome });
 }
 

@@ -5,11 +5,11 @@ import { pricedOf } from '../../batch/run/records-of.js';
 import { stopCauses } from '../../batch/run/stop-causes.js';
 import type { StopCause } from '../../batch/run/stops.js';
 import type { RowFacts } from '../../batch/run/task.js';
-import { inTransaction, type Database } from './database.js';
+import { inTransaction, type Database, type Transaction } from './database.js';
 import { lockGate, saveGate } from './gate-record.js';
 import { afterTurns, turnsAt } from './grant-turns.js';
 import { fetchPieces } from './pieces.js';
-import { observePrices } from './prices.js';
+import type { ReportedPrice } from './prices.js';
 import { lockRows, readFacts, type RowRecord } from './row-record.js';
 import { RunChange } from './run-change.js';
 import { stopRun } from './stop-run.js';
@@ -45,16 +45,20 @@ export async function takeSubmits(
     const change = await RunChange.begin(database, on, run);
     const { ledger } = change;
     const free = Math.min(options.most, ledger.concurrency - ledger.inFlight, ledger.open);
-    if (free < 1 || (await isStopped(change))) return [];
+    if (free < 1) return [];
     const gate = await lockGate(on, run);
+    const { isStopped, blocked, prices } = await readRules(on, run);
+    if (isStopped) return [];
     const turns = turnsAt(gate, free, horizonMs);
     const fetched = await fetchPieces(database.boss, on, { run, kind: 'submit' }, turns.count);
     if (fetched.length === 0) return [];
-    await observePrices(on, run, options.book);
+    for (const { kind, endpoint, resolution, cost } of prices)
+      options.book.observe({ kind, endpoint, ...(resolution !== '' && { resolution }) }, cost);
     const rows = await lockRows(on, run, { pieces: fetched.map(({ piece }) => piece) });
     for (const { piece } of fetched) change.drop('submit', piece);
-    const sent = await intend(change, rows, options);
-    await saveGate(on, run, afterTurns(gate, { ...turns, count: sent.length }));
+    const sent = await intend(change, rows, blocked, options);
+    if (gate.rate !== null || gate.recovering)
+      await saveGate(on, run, afterTurns(gate, { ...turns, count: sent.length }));
     const facts = await readFacts(
       on,
       run,
@@ -69,22 +73,29 @@ export async function takeSubmits(
   });
 }
 
-async function isStopped({ on, run }: RunChange): Promise<boolean> {
-  const { rows } = await on.query('select 1 from millrace.runs where run = $1 and stop is null', [run]);
-  return rows.length === 0;
+interface Rules {
+  readonly isStopped: boolean;
+  readonly blocked: Readonly<Record<string, string>>;
+  readonly prices: readonly (ReportedPrice & { readonly resolution: string })[];
+}
+
+/** What else there is to know before anything is sent. */
+async function readRules(on: Transaction, run: number): Promise<Rules> {
+  const text = `select stop is not null as "isStopped", blocked,
+      (select coalesce(json_agg(json_build_object('kind', kind, 'endpoint', endpoint, 'resolution', resolution,
+        'cost', highest)), '[]') from millrace.prices p where p.run = r.run) as prices
+    from millrace.runs r where run = $1`;
+  const [rules] = (await on.query<Rules>(text, [run])).rows;
+  return rules ?? { isStopped: true, blocked: {}, prices: [] };
 }
 
 async function intend(
   change: RunChange,
   rows: readonly RowRecord[],
+  blocked: Rules['blocked'],
   options: TakeOptions,
 ): Promise<RowRecord[]> {
   const { on, run, ledger } = change;
-  const found = await on.query<{ blocked: Record<string, string> }>(
-    'select blocked from millrace.runs where run = $1',
-    [run],
-  );
-  const blocked = found.rows[0]?.blocked ?? {};
   const sent: RowRecord[] = [];
   let isStopped = false;
   for (const row of inManifestOrder(rows)) {

@@ -23,7 +23,7 @@ export function takeUpRows(
 
 function toBuy(change: RunChange, row: RowRecord): boolean {
   if (row.state !== 'ended') return false;
-  change.reopen(row, { state: 'left', refusals: 0, held: false, jobId: null, lateJobId: null });
+  change.reopen(row, { state: 'left', refusals: 0, jobId: null, lateJobId: null });
   return true;
 }
 
@@ -34,7 +34,7 @@ export function toPoll(change: RunChange, row: RowRecord, jobId = row.jobId ?? r
   const isHeld = costIn(ending).source === 'unknown';
   if (isHeld) change.unbook(ending);
   const price = isHeld ? costIn(ending).cost : 0;
-  const taken = change.reopen(row, { state: 'accepted', jobId, price, held: isHeld });
+  const taken = change.reopen(row, { state: 'accepted', jobId, price });
   change.schedule('poll', taken, 0);
   return true;
 }

@@ -5,12 +5,11 @@ import type { RowBrief, RowRecord } from '../store/row-record.js';
 
 /** The row of a piece as a local run knows it, so that its records are made the same way. */
 export function rowOf(record: RowRecord, facts: RowFacts, statusCalls: number): RowRun {
-  const { attempt, jobId, price, held, takes, submittedAt } = record;
+  const { attempt, jobId, price, takes, submittedAt } = record;
   const row = new RowRun({ what: 'send', row: facts, attempts: attempt });
   row.jobId = jobId ?? undefined;
   row.price = price;
   row.submittedAt = submittedAt ?? undefined;
-  row.isHeld = held;
   row.statusCalls = () => statusCalls;
   const intended = { at: submittedAt ?? 0, attempt, price, ...(takes && { takes: 'job' as const }) };
   row.intent = intentRecord(facts, intended);

@@ -1,0 +1,123 @@
+import { map } from 'rxjs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createGotTransport } from '../../../../src/transport/got-transport.js';
+import type { Transport } from '../../../../src/transport/transport.js';
+import { openFleet, type Fleet } from '../../../support/fleet.js';
+import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+
+let database: RunDatabase;
+let fleet: Fleet | undefined;
+beforeAll(async () => {
+  database = await openRunDatabase();
+});
+afterEach(async () => {
+  await fleet?.close();
+  fleet = undefined;
+});
+afterAll(() => database.close());
+
+/** Counts answers by status. */
+function counting(statuses: Map<number, number>): Transport {
+  const transport = createGotTransport();
+  return (request) =>
+    transport(request).pipe(
+      map((reply) => {
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        return reply;
+      }),
+    );
+}
+
+describe('four workers', () => {
+  it('never spend, reserve and hold more than the cap together', async () => {
+    const terms = { cap: 10_000_000, concurrency: 40 };
+    fleet = await openFleet(database, rowsOf(200), { terms });
+    await database.pool.query(`create or replace function within_cap() returns trigger as $$ begin
+      if new.reserved + new.spent + new.unknown > new.cap then raise exception 'beyond the cap'; end if; return new; end $$
+      language plpgsql`);
+    await database.pool.query(
+      'create or replace trigger within_cap before update on millrace.ledgers for each row execute function within_cap()',
+    );
+    const workers = await Promise.all([1, 2, 3, 4].map(() => fleet?.start()));
+    await fleet.ended();
+    const { stop, spent, reserved, unknown, ended } = await fleet.state();
+    expect(stop?.exitCode).toBe(3);
+    expect(stop?.reason).toMatch(
+      /^Stopped at the cost cap of \$10\.00: .* Run again with a higher cap to go on\.$/,
+    );
+    expect({ spent, reserved, unknown, ended }).toStrictEqual({
+      ...{ spent: 10_000_000, reserved: 0, unknown: 0, ended: 100 },
+    });
+    expect(fleet.emulator.bill()).toHaveLength(100);
+    expect(workers.flatMap((worker) => worker?.events.filter(({ type }) => type === 'fault'))).toStrictEqual(
+      [],
+    );
+  });
+
+  it('keep to one rate, and are hardly ever refused', async () => {
+    const terms = { rate: 100, concurrency: 100 };
+    fleet = await openFleet(database, rowsOf(150), { terms, emulator: { rateLimit: 100 } });
+    const statuses = new Map<number, number>();
+    const transport = counting(statuses);
+    await Promise.all([1, 2, 3, 4].map(() => fleet?.start({ transport })));
+    const rows = await fleet.ended();
+    expect(rows).toHaveLength(150);
+    const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+    expect(statuses.get(429) ?? 0).toBeLessThan(all * 0.02);
+  });
+
+  it('rest together after a 429, and go on when an answer is good', async () => {
+    let refused = 0;
+    const faultOf = ({ operation }: { operation: string }) =>
+      operation === 'run' && ++refused <= 3 ? '429' : '';
+    fleet = await openFleet(database, rowsOf(20), { emulator: { faultOf } });
+    await Promise.all([1, 2].map(() => fleet?.start()));
+    const rows = await fleet.ended();
+    expect(rows.map(({ ending }) => ending.outcome?.status)).toStrictEqual(rows.map(() => 'completed'));
+    expect(fleet.emulator.bill()).toHaveLength(20);
+  });
+});
+
+describe('a request that may have been accepted', () => {
+  it('is held, and its price with it', async () => {
+    const faultOf = ({ operation }: { operation: string }) => (operation === 'run' ? 'cut' : '');
+    fleet = await openFleet(database, rowsOf(1), { emulator: { faultOf } });
+    await fleet.start();
+    const [row] = await fleet.ended();
+    expect(row?.ending.outcome).toMatchObject({
+      error: { code: 'unknown', paid: 'maybe' },
+      source: 'unknown',
+    });
+    expect(await fleet.state()).toMatchObject({ unknown: 100_000, spent: 0, reserved: 0 });
+  });
+
+  it('is sent again where the user prefers it, and stays held all the same', async () => {
+    let posts = 0;
+    const faultOf = ({ operation }: { operation: string }) =>
+      operation === 'run' && ++posts === 1 ? 'cut' : '';
+    fleet = await openFleet(database, rowsOf(1), { terms: { onUnknown: 'retry' }, emulator: { faultOf } });
+    await fleet.start();
+    const rows = await fleet.ended();
+    expect(rows.map(({ isDouble, attempts }) => ({ isDouble, attempts }))).toStrictEqual([
+      { isDouble: true, attempts: 1 },
+      { isDouble: false, attempts: 2 },
+    ]);
+    expect(await fleet.state()).toMatchObject({ unknown: 100_000, spent: 100_000, reserved: 0 });
+  });
+});
+
+describe('the key', () => {
+  it('is nowhere in the database, though the service echoes it', async () => {
+    const fail = 'the-key-of-the-fleet is what you sent';
+    fleet = await openFleet(database, rowsOf(2, { fail }));
+    const facts = rowsOf(2);
+    await fleet.start();
+    const rows = await fleet.ended();
+    expect(rows).toHaveLength(facts.length);
+    const { rows: found } = await database.pool.query<{ text: string }>(
+      `select r.ending::text as text from millrace.rows r union all select t::text from millrace.runs t
+       union all select w::text from millrace.workers w union all select j.data::text from millrace_queue.job j`,
+    );
+    expect(found.filter(({ text }) => text?.includes('the-key-of-the-fleet'))).toStrictEqual([]);
+  });
+});
