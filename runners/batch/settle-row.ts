@@ -4,6 +4,7 @@ import { toMicroDollars } from '../../src/contract/micro-dollars.js';
 import type { RowRecords } from './journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from './journal/record.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
+import { openSharedLedger } from './run/open-shared-ledger.js';
 import { failedRecord, purchaseFacts, rowError } from './run/records-of.js';
 import { reopenRecord } from './run/reopen-record.js';
 import type { Summary } from './sinks/summary.js';
@@ -21,7 +22,8 @@ export type Settlement =
  * Ends by hand the doubt about a row that may have been bought. Nothing is sent.
  *
  * @returns the run's summary as it stands then; `undefined` where there is none yet.
- * @throws {MillraceError} `usage` for a row that is not held, and where there is no run; `LockError`, `JournalError`, `DiskFault`.
+ * @throws {MillraceError} `usage` for a row that is not held, and where there is no run; `LockError`, `JournalError`,
+ *   `DiskFault`; `day-ledger` where the row is settled and the ledger that runs share cannot be written.
  */
 export async function settleRow(
   out: string,
@@ -52,6 +54,21 @@ async function settle(folder: OpenFolder, id: string, settlement: Settlement): P
         ? givenUp(folder, row, settlement.paidUsd)
         : toBeSent(folder, row);
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
+  await bookDay(folder, id, settlement);
+}
+
+/** What the run reserved for the row in the ledger that runs share ends with the doubt. A job that is found is polled first. */
+async function bookDay(
+  { disk, out, scheduler, journal }: OpenFolder,
+  id: string,
+  settlement: Settlement,
+): Promise<void> {
+  const { ledgerFile: path } = journal.journal.recovered;
+  if (path === undefined || 'jobId' in settlement) return;
+  const shared = await openSharedLedger({ disk, out, path, now: () => scheduler.now(), capUsd: undefined });
+  if (!(await shared.outstanding()).some((reserved) => reserved.id === id)) return;
+  if ('paidUsd' in settlement) await shared.settle(id, toMicroDollars(settlement.paidUsd));
+  else await shared.release(id);
 }
 
 function polled(folder: OpenFolder, row: RowRecords, jobId: string): JournalRecord[] {

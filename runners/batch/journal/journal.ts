@@ -63,6 +63,8 @@ export interface Recovered {
   readonly lastStartAt?: number;
   /** End of the latest start; absent when that one died. */
   readonly lastStop?: { readonly at: number; readonly exitCode: number };
+  /** The ledger that runs share, of the latest start that had a part in one. */
+  readonly ledgerFile?: string;
   readonly records: number;
   /** Largest row number seen. */
   readonly lastRow: number;

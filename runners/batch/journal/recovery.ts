@@ -29,6 +29,7 @@ export class Recovery {
   firstStartAt: number | undefined;
   lastStartAt: number | undefined;
   lastStop: { at: number; exitCode: number } | undefined;
+  ledgerFile: string | undefined;
   repairs = 0;
   heldUpToRow: number | undefined;
   private readonly hash = new IdHash();
@@ -84,6 +85,8 @@ export class Recovery {
     this.firstStartAt ??= record.at;
     this.lastStartAt = record.at;
     this.lastStop = undefined;
+    const { ledgerFile } = record.settings;
+    if (typeof ledgerFile === 'string') this.ledgerFile = ledgerFile;
   }
 
   private takeRepair({ missing, heldUpToRow }: RecordOf<'repaired'>): void {

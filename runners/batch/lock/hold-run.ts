@@ -24,6 +24,8 @@ export interface HoldRunOptions {
 
 /** The right to be the one process of a run. */
 export interface RunHold {
+  /** Who had it before died with it. */
+  readonly isInherited?: boolean;
   release(): Promise<void>;
 }
 
@@ -39,9 +41,11 @@ export async function holdRun(folder: string, options: HoldRunOptions = {}): Pro
   const lock = await tryLock(`${folder}/.lock`);
   if (lock === undefined) throw heldHere(folder, await readOwner(disk, folder));
   return afterwards(lock, async () => {
-    refuseOthers(folder, await readOwner(disk, folder), host, path);
+    const before = await readOwner(disk, folder);
+    refuseOthers(folder, before, host, path);
     await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(ownerOf(host, options))}\n`));
     return {
+      isInherited: before !== undefined,
       release: async () => {
         await disk.unlink(path).catch(() => undefined);
         await lock.release();

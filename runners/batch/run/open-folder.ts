@@ -1,11 +1,12 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { clearLeftovers } from '../disk/clear-leftovers.js';
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import type { Journal } from '../journal/journal.js';
 import { journalPath } from '../journal/journal-path.js';
 import { openJournal } from '../journal/open-journal.js';
-import { holdRun } from '../lock/hold-run.js';
+import { holdRun, type RunHold } from '../lock/hold-run.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary } from '../sinks/summary-file.js';
 import type { Summary } from '../sinks/summary.js';
@@ -22,7 +23,7 @@ export interface FolderOptions {
   /** @defaultValue a file in the folder */
   readonly journal?: (folder: string) => Promise<Journal>;
   /** @defaultValue a lock that the kernel frees */
-  readonly hold?: (folder: string) => Promise<{ release(): Promise<void> }>;
+  readonly hold?: (folder: string) => Promise<RunHold>;
 }
 
 /** A run that this process holds, between two starts. */
@@ -53,6 +54,7 @@ export async function withFolder<T>(
     throw new MillraceError('usage', `${out} holds no run: there is no journal.jsonl in it`);
   const held = await (options.hold ?? ((folder) => holdRun(folder, { disk, now })))(out);
   try {
+    if (held.isInherited === true) await clearLeftovers(disk, out);
     const journal = await (options.journal ?? ((folder) => openJournal(disk, folder, { now })))(out);
     try {
       return await inJournal(out, { disk, scheduler }, journal, work);

@@ -4,6 +4,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { version } from '../../../src/contract/version.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import { openImagesFolder } from '../artifacts/images-folder.js';
+import { clearLeftovers } from '../disk/clear-leftovers.js';
 import type { Journal } from '../journal/journal.js';
 import { journalPath } from '../journal/journal-path.js';
 import { openLog } from '../log/open-log.js';
@@ -47,6 +48,11 @@ interface Opening {
 export async function openRun(opening: Opening): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
+  if ((await disk.stat(out))?.kind === 'file')
+    throw new MillraceError(
+      'usage',
+      `${out} is a file, and a run needs a folder: choose another --out; nothing was sent`,
+    );
   const isBegun = (await disk.stat(journalPath(out))) !== undefined;
   const early = isBegun ? await openJournal(opening) : undefined;
   const checked = await checkManifest(options, early?.recovered ?? nothingKnown, stops);
@@ -66,6 +72,7 @@ async function openJournal({ options, closers }: Opening): Promise<Journal> {
   const { out, identity, prices } = options;
   const held = await options.hold(out);
   closers.push(() => held.release());
+  if (held.isInherited === true) await clearLeftovers(options.disk, out);
   const journal = await options.journal(out);
   closers.push(() => journal.close());
   checkIdentity(journal.recovered.identity, identity, out);

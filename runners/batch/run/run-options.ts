@@ -10,6 +10,7 @@ import type { RunIdentity } from '../journal/record.js';
 import type { DayLedger } from '../ledger/day-ledger.js';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
+import type { RunHold } from '../lock/hold-run.js';
 import type { PictureHost } from '../uploads/picture-host.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import type { FailureLine } from '../sinks/failure-line.js';
@@ -125,7 +126,7 @@ export interface RunBatchOptions {
   /** Opens the run's journal, once the run is held. @defaultValue a file in the folder */
   readonly journal?: (folder: string) => Promise<Journal>;
   /** Makes this process the only one of the run. @defaultValue a lock that the kernel frees */
-  readonly hold?: (folder: string) => Promise<{ release(): Promise<void> }>;
+  readonly hold?: (folder: string) => Promise<RunHold>;
   /** @defaultValue createLedger */
   readonly ledger?: (recovered: LedgerOptions) => Ledger;
   /** Opens the ledger that runs share. @defaultValue by `ledgerFile` */

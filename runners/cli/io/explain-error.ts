@@ -25,6 +25,7 @@ const exitCodes: Readonly<Record<string, number>> = {
   'emulator-option': 2,
   'price-file': 2,
   disk: 74,
+  'day-ledger': 74,
   'journal-broken': 74,
   'journal-newer': 74,
   'journal-io': 74,

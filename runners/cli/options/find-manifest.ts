@@ -35,6 +35,12 @@ export async function findManifest(
       `millrace init ${name} --prompt "…" writes one of its pictures`,
     );
   }
+  if (!found.isFile()) {
+    throw new UsageError(
+      [`"${name}" is no file, and a manifest is read more than once`],
+      `cat ${name} | millrace plan - --format csv reads what comes through it`,
+    );
+  }
   const known = manifestFormat(path);
   if (known === undefined && format === undefined) {
     throw new UsageError([

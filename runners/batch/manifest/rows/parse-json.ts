@@ -1,14 +1,21 @@
+import { lostDigits } from './lost-digits.js';
+
 const deepest = 100;
 
 /** The value of a JSON text, or why it is none that can be sent on: too deep, or a number that JSON has no place for. */
 export function parseJson(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
     const value: unknown = JSON.parse(text);
-    const problem = typeof value === 'object' ? problemIn(value, 1) : undefined;
+    const problem = typeof value === 'object' ? (problemIn(value, 1) ?? lost(text)) : undefined;
     return problem === undefined ? { value } : { problem };
   } catch (error) {
     return { problem: `is no JSON: ${reason((error as Error).message)}` };
   }
+}
+
+function lost(text: string): string | undefined {
+  const number = /\d{16}/.test(text) ? lostDigits(text) : undefined;
+  return number && `holds ${number}, which has more digits than a number keeps: write it in quotes`;
 }
 
 /** V8's words without the text around the place, which the row has already. */

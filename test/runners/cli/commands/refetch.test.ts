@@ -1,8 +1,24 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeRecord } from '../../../../runners/batch/journal/line/decode-record.js';
+import { encodeRecord } from '../../../../runners/batch/journal/line/encode-record.js';
+import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { drawPicture } from '../../../support/draw-picture.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+
+/** Lets a run have been made so long ago: its journal says when, all else follows from it. */
+async function putBack(out: string, ms: number): Promise<void> {
+  const journal = join(out, 'journal.jsonl');
+  const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n');
+  const earlier = lines.map((line) => {
+    const { n, record } = decodeRecord(Buffer.from(line));
+    const submittedAt = 'submittedAt' in record ? { submittedAt: Number(record.submittedAt) - ms } : {};
+    return encodeRecord(n, { ...record, at: record.at - ms, ...submittedAt } as JournalRecord);
+  });
+  await writeFile(journal, Buffer.concat(earlier));
+  for (const name of ['summary.json', 'results.jsonl', 'results.csv', 'costs.csv']) await rm(join(out, name));
+}
 
 describe('millrace refetch', () => {
   let work: Rehearsal;
@@ -37,6 +53,24 @@ describe('millrace refetch', () => {
     expect((await run('--no-download')).code).toBe(0);
     expect((await work.call('refetch', 'edits.out', '--quiet')).stdout).toBe('');
     expect(await images()).toEqual(['a.png', 'b.png']);
+  });
+
+  it('is asked for by a start that finds pictures whose URLs die within two days', async () => {
+    expect((await run('--no-download')).code).toBe(0);
+    await putBack(join(work.folder, 'edits.out'), 6 * 86_400_000);
+    const { code, stderr } = await run('--no-download', '--quiet');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^warning: 2 pictures are paid for and not saved yet; the first URL dies at .*, in 23 h:/m,
+    );
+    expect(stderr).toContain('refetch');
+    expect(work.emulator.bill()).toHaveLength(2);
+  });
+
+  it('is too late for pictures older than seven days, and a start says so', async () => {
+    expect((await run('--no-download')).code).toBe(0);
+    await putBack(join(work.folder, 'edits.out'), 8 * 86_400_000);
+    expect((await run('--no-download', '--quiet')).stderr).toContain('older than 7 days');
   });
 
   it('names what cannot be had, and exits 1', async () => {

@@ -104,6 +104,17 @@ describe('the exit codes of millrace run', () => {
     expect(work.emulator.bill()).toEqual([]);
   });
 
+  it('2: a file where the folder should be', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1));
+    const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', 'rows.jsonl');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^error: .*rows\.jsonl is a file, and a run needs a folder/) as string,
+    });
+    expect(work.emulator.bill()).toEqual([]);
+  });
+
   it('3: the cap is reached', async () => {
     await open();
     await work.write('edits.csv', ['id,images,prompt', `a,${image},p`, `b,${image},p`]);
@@ -134,11 +145,11 @@ describe('the exit codes of millrace run', () => {
     expect(work.emulator.bill()).toEqual([]);
   });
 
-  it('5: --halt', async () => {
+  it.each(['2', '10%'])('5: --halt %s', async (halt) => {
     await open();
     await work.write('rows.jsonl', echoJobs(30, { fail: 'x' }));
-    expect((await work.call('run', 'rows.jsonl', '--halt', '2', '--concurrency', '1')).code).toBe(5);
-    expect(work.emulator.bill().length).toBeLessThan(30);
+    expect((await work.call('run', 'rows.jsonl', '--halt', halt, '--concurrency', '1')).code).toBe(5);
+    expect(work.emulator.bill().length).toBeLessThan(10);
   });
 
   it('6: a row is held as unknown', async () => {

@@ -33,6 +33,27 @@ describe('millrace settle', () => {
     expect(work.emulator.bill()).toHaveLength(2);
   });
 
+  it.each([
+    [['--not-sent'], { k: 'release', id: 'j0' }],
+    [['--paid', '0.02'], { k: 'settle', id: 'j0', amount: 20_000 }],
+  ])('tells the ledger that runs share: %j', async (way, entry) => {
+    losesReplies = true;
+    const money = [
+      '--assume-price',
+      '0.01',
+      '--max-cost-per-day',
+      '1',
+      '--ledger',
+      'day.jsonl',
+      '--out',
+      'shared',
+    ];
+    expect((await work.call('run', 'rows.jsonl', ...money)).code).toBe(6);
+    expect((await work.lines('day.jsonl')).at(-1)).toMatchObject({ k: 'reserve', id: 'j0' });
+    expect((await work.call('settle', 'shared', 'j0', ...way)).code).toBe(0);
+    expect((await work.lines('day.jsonl')).at(-1)).toMatchObject(entry);
+  });
+
   it('writes down what was paid for nothing', async () => {
     const { code, stdout } = await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'j0: ended as expired at $0.0875\n' });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +30,11 @@ describe('findManifest', () => {
     await expect(findManifest('rows.txt', undefined, { cwd })).rejects.toThrow(
       'say what it is with --format csv',
     );
+  });
+
+  it('refuses a pipe that has a name', async () => {
+    execFileSync('mkfifo', [join(cwd, 'rows.csv')]);
+    await expect(findManifest('rows.csv', undefined, { cwd })).rejects.toThrow('"rows.csv" is no file');
   });
 
   it('names a file that is not there, and a folder', async () => {

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { clearLeftovers } from '../../../../runners/batch/disk/clear-leftovers.js';
+import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+
+const left = [
+  'poll-law.json.tmp',
+  'summary.json.tmp',
+  'results.csv.tmp',
+  `images/.${'0a'.repeat(10)}.part`,
+  'thumbnails/a #1.png.abababab.webp.tmp',
+];
+const kept = [
+  'summary.json',
+  'notes.tmp',
+  'images/a.part',
+  'images/a.png',
+  'thumbnails/a.png.abababab.webp',
+  'x.part',
+];
+
+it('takes away what a start that died left half written, and nothing else', async () => {
+  const disk = new ForgetfulDisk();
+  for (const name of [...left, ...kept]) disk.plant(`/out/${name}`, 'x');
+  await clearLeftovers(disk, '/out');
+  expect(disk.paths()).toEqual(kept.map((name) => `/out/${name}`).sort());
+});
+
+it('does not mind a folder without pictures, nor a file that stays', async () => {
+  const disk = new ForgetfulDisk({ faults: [{ code: 'EROFS', call: 'unlink' }] });
+  disk.plant('/out/summary.json.tmp', 'x');
+  await clearLeftovers(disk, '/out');
+  expect(disk.paths()).toEqual(['/out/summary.json.tmp']);
+});
