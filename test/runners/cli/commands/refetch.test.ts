@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeRecord } from '../../../../runners/batch/journal/line/decode-record.js';
 import { encodeRecord } from '../../../../runners/batch/journal/line/encode-record.js';
-import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { drawPicture } from '../../../support/draw-picture.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 
@@ -14,7 +13,7 @@ async function putBack(out: string, ms: number): Promise<void> {
   const earlier = lines.map((line) => {
     const { n, record } = decodeRecord(Buffer.from(line));
     const submittedAt = 'submittedAt' in record ? { submittedAt: Number(record.submittedAt) - ms } : {};
-    return encodeRecord(n, { ...record, at: record.at - ms, ...submittedAt } as JournalRecord);
+    return encodeRecord(n, { ...record, at: record.at - ms, ...submittedAt });
   });
   await writeFile(journal, Buffer.concat(earlier));
   for (const name of ['summary.json', 'results.jsonl', 'results.csv', 'costs.csv']) await rm(join(out, name));
