@@ -22,7 +22,7 @@ interface FlightRow {
 }
 
 /** More than a screen holds helps nobody. */
-const rowsShown = 16;
+const rowsShown = 12;
 const paceMs = 120_000;
 /** Less than this says nothing about the pace. */
 const enoughMs = 3_000;
@@ -30,7 +30,7 @@ const enoughMs = 3_000;
 const places: Record<FlightPhase, string> = {
   sent: 'sent, no answer yet',
   accepted: 'at the service',
-  saving: 'answered, being saved',
+  saving: 'answered, to be saved',
 };
 
 /** The rows in flight, the longest on their way first. `now` in ms since the epoch. */
@@ -45,21 +45,28 @@ export function viewFlight(
   const shown = rows.slice(0, rowsShown).map((row) => rowOf(row, isRunning));
   return {
     state: stateOf(tail, isRunning ? owner : undefined, rows.length),
-    facts: isRunning ? [...phaseFacts(rows), ...paceFacts(survey, now)] : [],
+    facts: isRunning ? [...phaseFacts(rows), ...paceFacts(survey, now)] : restFacts(tail, rows.length),
     rows: shown,
     more: rows.length > rowsShown ? `and ${formatCount(rows.length - rowsShown)} more` : '',
   };
 }
 
-function stateOf({ starts, exitCode }: JournalTail, owner: Owner | undefined, left: number): string {
+function stateOf({ starts }: JournalTail, owner: Owner | undefined, left: number): string {
   if (owner !== undefined) return `${countOf(left, 'row')} in flight, in process ${owner.pid}`;
-  if (starts === 0) return 'No run has begun here yet: this page shows it as soon as one does.';
-  const rest =
-    left === 0
-      ? ''
-      : ` ${countOf(left, 'row')} had been sent by then: the next start goes on with ${left === 1 ? 'it' : 'them'}.`;
-  if (exitCode !== undefined) return `Not running: the last start ended with exit code ${exitCode}.${rest}`;
-  return `Not running: the last start was cut off. Run it again to go on.${rest}`;
+  return starts === 0 ? 'No run has begun here yet' : 'Not running';
+}
+
+function restFacts({ starts, exitCode }: JournalTail, left: number): string[] {
+  if (starts === 0) return ['This page shows it as soon as one does.'];
+  const end =
+    exitCode === undefined
+      ? 'The last start was cut off: run it again to go on.'
+      : `The last start ended with exit code ${exitCode}.`;
+  if (left === 0) return [end];
+  return [
+    end,
+    `${countOf(left, 'row')} had been sent by then: the next start asks for those whose job is known, and holds the others.`,
+  ];
 }
 
 function phaseFacts(rows: readonly RowInFlight[]): string[] {
