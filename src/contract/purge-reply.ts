@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The answer of /purge-queue, tolerantly. */
 export const purgeReplySchema = z.looseObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkHttpUrl } from './http-url.js';
 
 const milliseconds = z.int().positive();

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The body of a load-balanced failure. An `error` that is an object is kept as its JSON text. (spec 7.2) */
 export const routeErrorSchema = z.looseObject({

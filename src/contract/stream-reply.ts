@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The answer of /stream, tolerantly: the state of the job, and the chunks since the last such answer. The service hands

@@ -1,5 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import { defaultRunsyncTimeoutMs } from '../contract/limits.js';
 import { defaultBackoff } from './backoff.js';

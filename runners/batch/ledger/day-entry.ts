@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
 const amount = z.number().nonnegative();

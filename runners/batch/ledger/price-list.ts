@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { imageEditPrices } from '../../../src/contract/price-list.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';

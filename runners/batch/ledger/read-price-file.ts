@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { priceFileSchema, toPriceList } from './price-list.js';
 import type { PriceList } from './price-list.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The machine, or container, that a process runs on. */
 export interface Host {

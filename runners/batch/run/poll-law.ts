@@ -1,5 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { learned } from '../../../src/policy/learned.js';
 import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
 import type { Disk } from '../disk/disk.js';

@@ -1,5 +1,5 @@
 import { asyncScheduler, NEVER, type Observable } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';

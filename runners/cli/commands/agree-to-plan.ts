@@ -21,7 +21,7 @@ export interface CheckedRun {
  */
 export async function agreeToPlan(
   { plan, ahead }: CheckedRun,
-  { io, options, source, live, plan: saved }: StartedRun,
+  { io, options, source, live, target, plan: saved }: StartedRun,
   stopped: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
   if (live !== undefined) {
@@ -29,6 +29,7 @@ export async function agreeToPlan(
     return 'go';
   }
   refuseInvalid(plan, source, options, io);
+  requireHosts(plan, target);
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
     const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local)];

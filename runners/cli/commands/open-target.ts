@@ -33,7 +33,7 @@ export async function openTarget(
   return { ...hosts, apiKey: key, local: false, close: () => Promise.resolve() };
 }
 
-/** Rows need the host that their kind is sent to. */
+/** Rows need the host that their kind is sent to, and edits at the emulator what makes pictures. */
 export function requireHosts(plan: Plan, target: Target): void {
   const needsBase = plan.byKind.edit + plan.byKind.job > 0;
   const needsRoutes = plan.byKind.route > 0;
@@ -42,6 +42,7 @@ export function requireHosts(plan: Plan, target: Target): void {
       'edits and jobs need the host of the queue API: set --base-url or MILLRACE_BASE_URL',
     ]);
   }
+  if (plan.byKind.edit > 0 && target.editsNeed !== undefined) throw new UsageError([target.editsNeed]);
   if (needsRoutes && target.lbBaseUrl === undefined) {
     throw new UsageError(['routes need their host: set --lb-base-url or MILLRACE_LB_BASE_URL']);
   }

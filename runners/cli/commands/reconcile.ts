@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { describeReconciliation } from '../../report/reconcile/describe-reconciliation.js';
 import { reconcile as holdAgainst } from '../../report/reconcile/reconcile.js';

@@ -1,5 +1,5 @@
 import { lastValueFrom, tap } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { refetch as refetchPictures } from '../../batch/refetch.js';
 import type { RunEvent } from '../../batch/run/run-event.js';
 import type { CliIo } from '../io/cli-io.js';

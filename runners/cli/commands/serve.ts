@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { startEmulator } from '../../emulator/start-emulator.js';
 import type { CliIo } from '../io/cli-io.js';
 import { explainPort } from '../io/explain-port.js';

@@ -8,6 +8,8 @@ export interface Target {
   readonly local: boolean;
   /** Turns a picture's path into a URL; without it paths are refused. */
   readonly resolveImage?: ResolveImage;
+  /** What image edits need here and is not installed, with how to install it. */
+  readonly editsNeed?: string;
   /** Ends the emulator. */
   close(): Promise<void>;
 }

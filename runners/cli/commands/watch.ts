@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { watchRun } from '../../report/watch/watch-run.js';
 import type { CliIo } from '../io/cli-io.js';
 import { explainPort } from '../io/explain-port.js';

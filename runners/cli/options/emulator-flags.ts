@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseLatency } from '../../emulator/chance/parse-latency.js';
 import { parseFaults } from '../../emulator/faults/parse-faults.js';
 import { parseRateLimit } from '../../emulator/faults/rate-limit.js';

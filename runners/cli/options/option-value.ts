@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { emulatorFlags } from './emulator-flags.js';
 import { parseUploadTarget } from '../../batch/uploads/parse-upload-target.js';
 import { optionValue } from './option-value.js';

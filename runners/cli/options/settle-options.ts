@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { optionValue } from './option-value.js';
 
 /** How a held row ended. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The first line of a saved plan: what it was made of, and how. */
 export const planHeadSchema = z.object({

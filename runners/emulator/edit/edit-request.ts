@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkHttpUrl } from '../../../src/contract/http-url.js';
 import { maxImages } from '../../../src/contract/limits.js';
 import { BadEdit } from './bad-edit.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkHttpUrl } from '../../../src/contract/http-url.js';
 import { Refusal } from '../http/refusal.js';
 import type { JobLimits } from './job.js';

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { seeded } from '../../../support/seeded.js';
 import { append, intent, journalFile, recordsOf, start } from './sample-records.js';
+import { asScript } from '../../../support/as-script.js';
 
-const appenderFile = fileURLToPath(new URL('appender.mjs', import.meta.url));
+const appenderScript = asScript(new URL('appender.ts', import.meta.url));
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millrace-journal-'));
@@ -49,7 +49,7 @@ describe('a journal on a real disk', () => {
 
 /** All that the appender said until it was killed, after so many lines. */
 async function killedAfter(lines: number): Promise<string> {
-  const child = spawn(process.execPath, [appenderFile, folder]);
+  const child = spawn(process.execPath, [...appenderScript, folder]);
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { openDayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
+import { asScript } from '../../../support/as-script.js';
 
-const reserverFile = fileURLToPath(new URL('reserver.mjs', import.meta.url));
+const reserverScript = asScript(new URL('reserver.ts', import.meta.url));
 const capUsd = 0.0012;
 const places = 120;
 
@@ -41,7 +41,7 @@ it('gives each place under the cap to one of several processes, some of which ar
 
 /** How many rows it got; killed after so many lines. */
 async function reserver(path: string, run: string, killAfter = Infinity): Promise<number> {
-  const child = spawn(process.execPath, [reserverFile, path, run, String(capUsd)]);
+  const child = spawn(process.execPath, [...reserverScript, path, run, String(capUsd)]);
   let said = '';
   let complaint = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -5,10 +5,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asScript } from '../../../support/as-script.js';
 
-const holderFile = fileURLToPath(new URL('holder.mjs', import.meta.url));
+const holderScript = asScript(new URL('holder.ts', import.meta.url));
 const children: ChildProcessWithoutNullStreams[] = [];
 let folder: string;
 
@@ -26,7 +26,7 @@ interface Holder {
 }
 
 async function start(): Promise<Holder> {
-  const child = spawn(process.execPath, [holderFile, folder]);
+  const child = spawn(process.execPath, [...holderScript, folder]);
   children.push(child);
   const [said] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { child, said };

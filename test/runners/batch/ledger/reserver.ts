@@ -1,11 +1,11 @@
 // Reserves rows of 10 under a daily cap in the ledger file that it is given, one after another, and prints each one that it
 // got, until there is no room or it is killed.
-import { nodeDisk } from '../../../../dist/runners/batch/disk/node-disk.js';
-import { openDayLedger } from '../../../../dist/runners/batch/ledger/day-ledger.js';
-import { withFileLock } from '../../../../dist/runners/batch/lock/with-file-lock.js';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { openDayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
+import { withFileLock } from '../../../../runners/batch/lock/with-file-lock.js';
 
-const [path, run, capUsd] = process.argv.slice(2);
-const exclusively = (work) => withFileLock(`${path}.lock`, work);
+const [path = '', run = '', capUsd] = process.argv.slice(2);
+const exclusively = <T>(work: () => Promise<T>) => withFileLock(`${path}.lock`, work);
 const ledger = openDayLedger({ disk: nodeDisk, path, run, capUsd: Number(capUsd), exclusively });
 for (let row = 0; await ledger.reserve(`row-${row}`, 10); row++) process.stdout.write(`${row}\n`);
 process.stdout.write('full\n');
