@@ -24,7 +24,7 @@ export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Comm
   addManifestCommands(program, io, fault, ended);
   addFolderCommands(program, io, fault, ended);
   addBookCommands(program, io, ended);
-  addOtherCommands(program, io, ended);
+  addOtherCommands(program, io, fault, ended);
   return program;
 }
 
@@ -62,6 +62,10 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
         'with -: work the rows of an endless NDJSON stdin as they arrive; their ends go to stdout',
       )
       .option('--plan <FILE>', 'do exactly what a saved plan says, or nothing where something has changed')
+      .option(
+        '--db <URL|embedded>',
+        'over many machines: workers do the rows, PostgreSQL is between (millrace worker)',
+      )
       .option(
         '--metrics-file <FILE>',
         "figures for Prometheus' textfile collector, every 10 s and at the end",
@@ -143,7 +147,29 @@ function addBookCommands(program: Command, io: CliIo, ended: Ended): void {
     });
 }
 
-function addOtherCommands(program: Command, io: CliIo, ended: Ended): void {
+function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+  program
+    .command('worker')
+    .description('one more machine for the runs of a database, until it is stopped')
+    .option('--db <URL|embedded>', 'the database of the runs: postgres://…, or embedded in the folder --out')
+    .option('--out <DIR>', "with --db embedded: the run's folder, where its database is")
+    .option(
+      '--base-url <URL>',
+      'host of the queue API (env MILLRACE_BASE_URL): it serves runs against this host',
+    )
+    .option('--lb-base-url <URL>', 'host of the routes (env MILLRACE_LB_BASE_URL)')
+    .option('--api-key-file <FILE>', 'file with the API key (else env MILLRACE_API_KEY)')
+    .option(
+      '--artifacts <DIR>',
+      "the run's folder, where this machine shares it: pictures are saved from here",
+    )
+    .option('--slots <N>', 'requests and downloads at once (default: 64)')
+    .option('--http <CLIENT>', 'got or undici: a fifth of the CPU, to be installed beside (default: got)')
+    .option('--quiet', 'only what needs a person')
+    .action(async (raw: Raw) => {
+      const { worker } = await import('./commands/worker.js');
+      ended(await worker(raw, io, fault));
+    });
   addEmulatorOptions(
     program
       .command('serve')

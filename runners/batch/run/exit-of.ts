@@ -8,6 +8,8 @@ const exitCodes: Readonly<Record<string, number>> = {
   manifest: 2,
   'invalid-option': 2,
   'price-file': 2,
+  database: 2,
+  'database-away': 69,
   held: 75,
   'lock-unavailable': 74,
   'lock-io': 74,

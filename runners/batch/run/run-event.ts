@@ -26,6 +26,15 @@ export type RunEvent =
     }
   /** So many rows may be in flight from now on. */
   | { readonly type: 'concurrency'; readonly rows: number }
+  /** Where the rows of a run stand that other processes work on: so many wait, are in flight, are being saved. */
+  | {
+      readonly type: 'elsewhere';
+      readonly open: number;
+      readonly inFlight: number;
+      readonly saving: number;
+      /** No request is sent for so many ms. */
+      readonly pausedMs: number;
+    }
   /** Progress of one row. */
   | { readonly type: 'row'; readonly id: string; readonly row: number; readonly event: JobEvent<unknown> }
   | { readonly type: 'saved'; readonly id: string; readonly image: SavedImage }
@@ -57,7 +66,10 @@ export type RunEvent =
       readonly summary?: Summary;
     };
 
-/** `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now. */
+/**
+ * `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now.
+ * `database`: it is away, or back. `workers`: nobody works.
+ */
 export type WarningCode =
   | 'manifest'
   | 'held'
@@ -69,4 +81,6 @@ export type WarningCode =
   | 'endpoint'
   | 'double'
   | 'journal'
-  | 'poll-law';
+  | 'poll-law'
+  | 'database'
+  | 'workers';

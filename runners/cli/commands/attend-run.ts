@@ -10,6 +10,7 @@ import { withinPlan } from '../saved-plan/within-plan.js';
 import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
 import { askHealth } from './ask-health.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
+import { refuseWithoutDatabase } from './refuse-without-database.js';
 import { pickTransport } from './pick-transport.js';
 import { tellOutcome } from './tell-outcome.js';
 
@@ -40,8 +41,9 @@ export async function attendRun(run: StartedRun): Promise<number> {
   };
   try {
     metrics = await openMetrics(run, view);
+    const start = await startOf(run, (message) => view.warn(message));
     const last = await lastValueFrom(
-      runBatch(
+      start(
         {
           ...batchOptions(run),
           ...(transport && { transport }),
@@ -64,6 +66,16 @@ export async function attendRun(run: StartedRun): Promise<number> {
     await metrics?.close();
     connections.letGo();
   }
+}
+
+/** Who works off the rows: this process, or the workers of a database. */
+async function startOf(run: StartedRun, warn: (message: string) => void): Promise<typeof runBatch> {
+  if (run.options.db === undefined) {
+    await refuseWithoutDatabase(run.out);
+    return runBatch;
+  }
+  const { overDatabase } = await import('./over-database.js');
+  return overDatabase(run, run.options.db, warn);
 }
 
 async function openMetrics(

@@ -24,6 +24,8 @@ const exitCodes: Readonly<Record<string, number>> = {
   'invalid-option': 2,
   'emulator-option': 2,
   'price-file': 2,
+  database: 2,
+  'database-away': 69,
   disk: 74,
   'day-ledger': 74,
   'journal-broken': 74,

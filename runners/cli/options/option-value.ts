@@ -92,6 +92,12 @@ export const optionValue = {
     }),
   /** {base_url} or {lb_base_url}, without a trailing slash. */
   host: () => text(parseHost),
+  /** `embedded`, or the address of a database: never repeated in a message, for the password in it. */
+  database: () =>
+    text((given): Parsed<string> => {
+      if (given === 'embedded' || /^postgres(ql)?:\/\//.test(given)) return { value: given };
+      return { problem: 'this is no database: embedded, or postgres://user@host:5432/database, is' };
+    }),
   /** Names separated by commas; the option may stand several times. */
   names: () =>
     z.array(z.string()).transform((given, context): string[] => {

@@ -49,6 +49,7 @@ export const runOptionsSchema = z
     halt: optionValue.halt().optional(),
     skipInvalid: z.boolean().default(false),
     download: z.boolean().default(true),
+    db: optionValue.database().optional(),
     metricsFile: z.string().min(1, 'is empty: name a file').optional(),
     quiet: z.boolean().default(false),
     json: z.boolean().default(false),

@@ -25,6 +25,8 @@ export function foldProgress(settings: { concurrency: number; startedAt: number 
   };
 }
 
+type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
+
 class ProgressState {
   health: string | undefined;
   private stopping = false;
@@ -36,6 +38,7 @@ class ProgressState {
   private readonly waits = new Map<WaitReason, number>();
   private money: ProgressView['money'] = { spent: 0, unknown: 0 };
   private movedAt: number;
+  private elsewhere = { inFlight: 0, saving: 0 };
   private readonly pace;
 
   constructor(
@@ -59,13 +62,15 @@ class ProgressState {
     } else if (event.type === 'money') {
       const { spent, unknown, cap } = event;
       this.money = { spent, unknown, ...(cap !== undefined && { cap }) };
-    } else if (event.type === 'stopping') this.stopping = true;
+    } else if (event.type === 'elsewhere') this.takeElsewhere(event, at);
+    else if (event.type === 'stopping') this.stopping = true;
     else if (event.type === 'concurrency') this.concurrency = event.rows;
   }
 
   view(at: number): ProgressView {
-    const { sent, queued, working, saving } = this.inPhase;
-    const inFlight = sent + queued + working;
+    const { sent, queued, working } = this.inPhase;
+    const inFlight = sent + queued + working + this.elsewhere.inFlight;
+    const saving = this.inPhase.saving + this.elsewhere.saving;
     const rowsPerMinute = this.pace.rowsPerMinute(this.done(), at);
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
     const standing = { movedAt: this.movedAt, waits: this.waits, inFlight, queued, working, saving };
@@ -82,6 +87,12 @@ class ProgressState {
       cause: nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at),
       stopping: this.stopping,
     };
+  }
+
+  private takeElsewhere({ inFlight, saving, pausedMs }: RowsElsewhere, at: number): void {
+    if (inFlight !== this.elsewhere.inFlight || saving !== this.elsewhere.saving) this.moved(at);
+    this.elsewhere = { inFlight, saving };
+    if (pausedMs > 0) this.waits.set('backoff', at + pausedMs);
   }
 
   private takeStep(id: string, step: JobEvent<unknown>, at: number): void {

@@ -1,0 +1,42 @@
+import { databaseAddress } from '../../distributed/database/database-address.js';
+import { runDistributed } from '../../distributed/collector/run-distributed.js';
+import { connectDatabase } from '../../distributed/connect-database.js';
+import type { runBatch } from '../../batch/run-batch.js';
+import { UsageError } from '../io/usage-error.js';
+import type { StartedRun } from './batch-options.js';
+
+/**
+ * How a run goes over a database. An address is tried at once, so that what is wrong with it is said before anybody is
+ * asked about the price; an embedded one waits until the folder is made.
+ */
+export async function overDatabase(
+  { out, target, io, fault, options }: StartedRun,
+  db: string,
+  warn: (message: string) => void,
+): Promise<typeof runBatch> {
+  if (options.upload !== undefined)
+    throw new UsageError([
+      '--upload does not go with --db: give the pictures as URLs that the service can reach',
+    ]);
+  if (target.local)
+    warn(`workers reach the emulator with MILLRACE_BASE_URL=${target.baseUrl} and its key ${target.apiKey}`);
+  const settings = { env: io.env, name: 'millrace run', max: 6 };
+  if (db === 'embedded')
+    return (given, stages) =>
+      runDistributed(given, { connect: () => connectDatabase({ embeddedIn: out }, settings) }, stages);
+  fault.secrets.push(...databaseAddress(db, io.env).secrets);
+  const connected = await connectDatabase({ url: db }, settings);
+  if (!connected.isPrivate)
+    warn(
+      `the connection to ${connected.shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`,
+    );
+  let isTaken = false;
+  return (given, stages) => {
+    const connect = () => {
+      if (isTaken) return connectDatabase({ url: db }, settings);
+      isTaken = true;
+      return Promise.resolve(connected);
+    };
+    return runDistributed(given, { connect }, stages);
+  };
+}

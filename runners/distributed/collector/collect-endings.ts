@@ -1,0 +1,100 @@
+import { filter, firstValueFrom, from, lastValueFrom, mergeMap, race, timer } from 'rxjs';
+import type { Run } from '../../batch/run/run.js';
+import type { SettledRow } from '../../batch/run/settled-row.js';
+import type { EndedRow, RunState } from '../store/run-store.js';
+import { isKept } from './kept-ending.js';
+import { keepEnding } from './keep-ending.js';
+import type { RemoteRun } from './remote-run.js';
+
+const pageRows = 500;
+const pauseMs = 200;
+/** So often the note says how far the journal is. What was collected since is recognised when it comes again. */
+const noteMs = 2_000;
+
+/**
+ * Journals endings as they come, in their order, until nothing is left to come. Rows without a picture end here; the
+ * others are given to `save`, no more than the pool of pictures holds.
+ */
+export async function collectEndings(
+  run: Run,
+  remote: RemoteRun,
+  save: (row: SettledRow) => void,
+): Promise<void> {
+  const { store, ask, note, keepNote } = remote.collection;
+  const { scheduler, downloads } = run.options;
+  const saving = new Saving(4 * downloads, save);
+  let { collected } = note();
+  let notedAt = scheduler.now();
+  for (;;) {
+    // In this order: what the state says has ended is on the pages.
+    const state = await remote.look(run);
+    if (state.stop !== undefined) run.stops.stop(state.stop);
+    const page = await ask(() => store.collect(remote.number, collected, pageRows));
+    await keepPage(run, page, saving);
+    collected = page.at(-1)?.seq ?? collected;
+    const isOver = page.length < pageRows && collected >= state.lastSeq && hasEnded(run, remote, state);
+    if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
+      notedAt = scheduler.now();
+      await keepNote({ collected });
+    }
+    if (isOver) break;
+    if (page.length < pageRows) await pause(run);
+  }
+  await saving.all();
+}
+
+async function keepPage(run: Run, page: readonly EndedRow[], saving: Saving): Promise<void> {
+  const fresh: EndedRow[] = [];
+  for (const row of page) if (!(await isKept(run.journal.journal, row.id, row.ending))) fresh.push(row);
+  const keeping = from(fresh).pipe(mergeMap((row) => keepEnding(run, row, (unsaved) => saving.add(unsaved))));
+  await lastValueFrom(keeping, { defaultValue: undefined });
+  await saving.room();
+}
+
+/** What a stop leaves goes on at the workers, or waits in the database; what it does not is awaited. */
+function hasEnded({ stops }: Run, { isFed }: RemoteRun, { open, inFlight, saving }: RunState): boolean {
+  if (!stops.isStopping) return isFed && open + inFlight + saving === 0;
+  return stops.leaves('polls') || inFlight + saving === 0;
+}
+
+/** Until it is time to look again, or the run stops. */
+async function pause({ stops, options }: Run): Promise<void> {
+  const isTime = timer(pauseMs, options.scheduler);
+  const stopped = stops.leaving$.pipe(filter((leaving) => leaving !== undefined));
+  await firstValueFrom(stops.isStopping ? isTime : race(isTime, stopped));
+}
+
+/** Rows whose picture is being saved. */
+class Saving {
+  private count = 0;
+  private waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly limit: number,
+    private readonly save: (row: SettledRow) => void,
+  ) {}
+
+  add(row: Omit<SettledRow, 'free'>): void {
+    this.count++;
+    this.save({ ...row, free: () => this.free() });
+  }
+
+  /** Resolves when there is room for more. */
+  room(): Promise<void> {
+    return this.until(this.limit);
+  }
+
+  /** Resolves when all have been taken over. */
+  all(): Promise<void> {
+    return this.until(0);
+  }
+
+  private async until(most: number): Promise<void> {
+    while (this.count > most) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private free(): void {
+    this.count--;
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,116 @@
+import { pricedOf } from '../../batch/run/records-of.js';
+import type { Run } from '../../batch/run/run.js';
+import { isRead, type Task, type TaskOf } from '../../batch/run/task.js';
+import type { FedRow, FoundRow } from '../store/run-store.js';
+import type { Handover } from './handover.js';
+import { isKept } from './kept-ending.js';
+import type { RemoteRun } from './remote-run.js';
+
+type Remote = TaskOf<'send' | 'poll'>;
+
+/** So many rows are fed in one transaction. */
+const batchRows = 500;
+/** Rows that wait in the database for a worker: enough for the moment, few enough to stop soon. */
+const leastAhead = 1_000;
+
+/**
+ * Gives the tasks of this start to the workers, as many as they need for the moment; those that are none of theirs go to
+ * `here`. Ends when all are given, or the run stops.
+ */
+export async function feedTasks(
+  run: Run,
+  remote: RemoteRun,
+  tasks: AsyncIterable<Task>,
+  here: Handover<Task>,
+): Promise<void> {
+  const ahead = Math.max(2 * run.slots.limit, leastAhead);
+  let batch: Remote[] = [];
+  const feed = async () => {
+    const rows = batch;
+    batch = [];
+    while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook(run);
+    if (!run.stops.isStopping && rows.length > 0) await feedBatch(run, remote, rows, here);
+  };
+  for await (const task of tasks) {
+    if (task.what === 'send' || task.what === 'poll') batch.push(task);
+    else await here.give(task);
+    if (batch.length >= batchRows) await feed();
+  }
+  await feed();
+  if (run.stops.isStopping) return;
+  const { store, ask } = remote.collection;
+  await ask(() => store.fedAll(remote.number));
+  remote.isFed = true;
+}
+
+async function feedBatch(
+  run: Run,
+  remote: RemoteRun,
+  batch: readonly Remote[],
+  here: Handover<Task>,
+): Promise<void> {
+  const { store, ask } = remote.collection;
+  const bought = batch.filter((task) => task.what === 'poll' && task.intent !== undefined);
+  const fresh = batch.filter((task) => !bought.includes(task));
+  const rows = fresh.map((task) => fedRow(run, task));
+  const taken = await ask(() => store.feed(remote.number, rows));
+  remote.addOpen(taken);
+  const unclear = taken === rows.length ? bought : batch;
+  if (unclear.length === 0) return;
+  const ids = unclear.map(({ row }) => row.id);
+  const found = new Map((await ask(() => store.find(remote.number, ids))).map((row) => [row.id, row]));
+  const again: Remote[] = [];
+  for (const task of unclear) {
+    const what = await decide(run, task, found.get(task.row.id));
+    if (what === 'here') await here.give(task);
+    if (what === 'again') again.push(task);
+  }
+  await takeUp(run, remote, again, here, found);
+}
+
+/** `leave`: it is on its way, or its ending is about to be collected. */
+type Fate = 'leave' | 'again' | 'here';
+
+async function decide(run: Run, task: Remote, found: FoundRow | undefined): Promise<Fate> {
+  // A purchase that the database has never heard of was made before there was one.
+  if (found === undefined) return task.what === 'poll' && task.intent !== undefined ? 'here' : 'leave';
+  if (found.place !== 'ended' || found.ending === undefined) return 'leave';
+  return (await isKept(run.journal.journal, found.id, found.ending)) ? 'again' : 'leave';
+}
+
+/** Rows that had ended, and are taken up once more. An id that came late is asked for; nothing is bought again then. */
+async function takeUp(
+  run: Run,
+  { number, collection }: RemoteRun,
+  tasks: readonly Remote[],
+  here: Handover<Task>,
+  found: ReadonlyMap<string, FoundRow>,
+): Promise<void> {
+  const { store, ask } = collection;
+  const isPolled = (task: Remote) => task.what === 'poll' || found.get(task.row.id)?.lateJobId !== undefined;
+  const polls = tasks.filter(isPolled);
+  const sends = tasks.filter((task) => !isPolled(task));
+  if (polls.length > 0) {
+    const taken = new Set(await ask(() => store.takeUp(number, idsOf(polls), 'poll')));
+    for (const task of polls) if (!taken.has(task.row.id) && task.what === 'poll') await here.give(task);
+  }
+  if (sends.length === 0) return;
+  await ask(() => store.takeUp(number, idsOf(sends), 'buy'));
+  const rows = sends.map((task) => fedRow(run, task));
+  await ask(() => store.feed(number, rows));
+}
+
+function idsOf(tasks: readonly Remote[]): string[] {
+  return tasks.map(({ row }) => row.id);
+}
+
+function fedRow({ prices, names }: Run, task: Remote): FedRow {
+  const { row, attempts } = task;
+  return {
+    facts: row,
+    price: task.what === 'poll' || isRead(row) ? 0 : prices.priceOf(pricedOf(row)),
+    attempts,
+    ...(task.what === 'poll' && { jobId: task.jobId }),
+    collides: names.collides(row.id),
+  };
+}

@@ -1,0 +1,116 @@
+import { concatMap, defer, EMPTY, ignoreElements, merge, tap, type Observable } from 'rxjs';
+import type { IntentRecord, JournalRecord } from '../../batch/journal/record.js';
+import { endRow, noteDiskFault } from '../../batch/run/end-row.js';
+import { notePrice } from '../../batch/run/note-price.js';
+import { intentRecord } from '../../batch/run/records-of.js';
+import type { Run } from '../../batch/run/run.js';
+import type { SettledRow } from '../../batch/run/settled-row.js';
+import type { EndedRow } from '../store/run-store.js';
+
+type Unsaved = Omit<SettledRow, 'free'>;
+
+/**
+ * Journals how a row ended in the database as if it had ended here: intent, id, reply, outcome, in one group; then its
+ * lines. A row whose picture no worker has saved is given to `save`.
+ */
+export function keepEnding(run: Run, row: EndedRow, save: (unsaved: Unsaved) => void): Observable<unknown> {
+  if (row.isDouble) return keepDouble(run, row);
+  return row.ending.outcome === undefined ? keepReply(run, row, save) : keepOutcome(run, row);
+}
+
+function keepOutcome(run: Run, row: EndedRow): Observable<unknown> {
+  const { reply, outcome } = row.ending;
+  if (outcome === undefined) return EMPTY;
+  const intent = intentOf(row);
+  const before = recordsBefore(row, intent);
+  return endRow(run, { intent, reply, outcome, before, row: row.facts.row }).pipe(
+    tap({ complete: () => tellPrice(run, row) }),
+  );
+}
+
+function keepReply(run: Run, row: EndedRow, save: (unsaved: Unsaved) => void): Observable<unknown> {
+  const { reply } = row.ending;
+  const intent = intentOf(row);
+  if (reply === undefined || intent === undefined) return EMPTY;
+  const { facts, attempts } = row;
+  return append(run, recordsBefore(row, intent)).pipe(
+    ignoreElements(),
+    tap({
+      complete: () => {
+        tellPrice(run, row);
+        save({ row: facts, intent, reply, attempts, told: false });
+      },
+    }),
+  );
+}
+
+/** The purchase ends as unknown; the row goes on with another one, and ends later. */
+function keepDouble(run: Run, row: EndedRow): Observable<unknown> {
+  const { outcome } = row.ending;
+  if (outcome === undefined) return EMPTY;
+  const { at, id } = outcome;
+  const intent = intentOf(row);
+  const written = run.journal
+    .append(outcome)
+    .pipe(
+      concatMap((record) =>
+        run.projections
+          .writeCost({ intent, outcome }, record)
+          .catch((error: unknown) => noteDiskFault(run, error)),
+      ),
+    );
+  return defer(() =>
+    merge(
+      append(run, recordsBefore(row, intent)),
+      written,
+      run.journal.append({ k: 'reopen', at, id, why: 'retry', to: 'buy' }),
+    ),
+  ).pipe(
+    tap({
+      complete: () => {
+        run.totals.addDouble(outcome);
+        const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
+        run.events.next({ type: 'warning', code: 'double', message });
+      },
+    }),
+  );
+}
+
+/** Nothing was ever sent of a row without an attempt that takes no job. */
+function intentOf({
+  facts,
+  attempts,
+  price,
+  takes,
+  jobId,
+  submittedAt,
+  ending,
+}: EndedRow): IntentRecord | undefined {
+  if (attempts === 0 && !takes) return undefined;
+  const at =
+    submittedAt ?? ending.reply?.submittedAt ?? ending.outcome?.submittedAt ?? ending.outcome?.at ?? 0;
+  return intentRecord(facts, {
+    ...{ at: Math.round(at), attempt: attempts, price: takes ? 0 : price },
+    ...(takes && { takes: 'job', ...(jobId !== undefined && { jobId }) }),
+  });
+}
+
+function recordsBefore(
+  { id, jobId, ending: { reply } }: EndedRow,
+  intent: IntentRecord | undefined,
+): JournalRecord[] {
+  const records: JournalRecord[] = [];
+  if (intent !== undefined) records.push(intent);
+  if (intent !== undefined && jobId !== undefined) records.push({ k: 'accepted', at: intent.at, id, jobId });
+  if (reply !== undefined) records.push(reply);
+  return records;
+}
+
+function append(run: Run, records: readonly JournalRecord[]): Observable<unknown> {
+  return defer(() => merge(...records.map((record) => run.journal.append(record))));
+}
+
+function tellPrice(run: Run, { facts, ending }: EndedRow): void {
+  const told = ending.outcome ?? ending.reply;
+  if (told.source === 'reported' && told.cost !== null) notePrice(run, facts, told.cost);
+}

@@ -1,0 +1,17 @@
+import type { Journal } from '../../batch/journal/journal.js';
+import type { Ending } from '../store/run-store.js';
+
+type Known = Pick<Journal, 'find' | 'recovered'>;
+
+/**
+ * Whether an earlier start has journalled an ending of the database: its records are there word for word, and so are their
+ * times.
+ */
+export async function isKept(journal: Known, id: string, { reply, outcome }: Ending): Promise<boolean> {
+  if (journal.recovered.rows.get(id) === undefined) return false;
+  const found = await journal.find(id);
+  if (found === undefined) return false;
+  if (outcome !== undefined && found.outcome?.at === outcome.at && found.outcome.status === outcome.status)
+    return true;
+  return reply !== undefined && found.reply?.at === reply.at && found.reply.submittedAt === reply.submittedAt;
+}

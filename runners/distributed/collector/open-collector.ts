@@ -1,0 +1,94 @@
+import { asyncScheduler } from 'rxjs';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import type { Journal } from '../../batch/journal/journal.js';
+import { openJournal } from '../../batch/journal/open-journal.js';
+import type { RunBatchOptions } from '../../batch/run/run-options.js';
+import type { ConnectedDatabase } from '../connect-database.js';
+import { createRunStore } from '../store/create-run-store.js';
+import type { RunStore } from '../store/run-store.js';
+import { mendJournal } from './mend-journal.js';
+import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
+
+/** A run's folder and its database, opened together. */
+export interface Collector {
+  /** Closing it lets go of the database as well. */
+  readonly journal: Journal;
+  readonly store: RunStore;
+  readonly note: () => RunNote;
+  readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
+  /** Told of the money that the journal knows of: at the first start with a database, it was spent without one. */
+  readonly begin: (money: { spent: number; unknown: number }) => RunNote;
+}
+
+/** @throws {MillraceError} `usage` where the database is not the run's. */
+export async function openCollector(
+  out: string,
+  options: Pick<RunBatchOptions, 'disk' | 'repair' | 'scheduler'>,
+  connect: () => Promise<ConnectedDatabase>,
+): Promise<Collector> {
+  const { disk = nodeDisk, repair = false, scheduler = asyncScheduler } = options;
+  const now = (): number => scheduler.now();
+  const read = () => openJournal(disk, out, { repair, now });
+  let note = await readRunNote(disk, out);
+  const database = await connect();
+  try {
+    const store = createRunStore(database);
+    const run = note === undefined ? undefined : await store.findRun(note.key);
+    if (note?.isBegun === true && run === undefined) throw notThere(out, note, database.shown);
+    const journal = await mended(read, store, run, now);
+    let known: RunNote = note ?? newRunNote(database.shown, { spent: 0, unknown: 0 });
+    return {
+      journal: closingWith(journal, database),
+      store,
+      note: () => known,
+      begin: ({ spent, unknown }) => {
+        if (note === undefined) known = { ...known, spentBefore: spent, unknownBefore: unknown };
+        return known;
+      },
+      keepNote: async (change) => {
+        note = known = { ...known, ...change, database: database.shown };
+        await writeRunNote(disk, out, known);
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function mended(
+  read: () => Promise<Journal>,
+  store: RunStore,
+  run: number | undefined,
+  now: () => number,
+): Promise<Journal> {
+  const journal = await read();
+  if (run === undefined) return journal;
+  const known = async (ids: readonly string[]) => new Set((await store.find(run, ids)).map(({ id }) => id));
+  const isMended = await mendJournal(journal, known, now).catch(async (error: unknown) => {
+    await journal.close();
+    throw error;
+  });
+  if (!isMended) return journal;
+  await journal.close();
+  return read();
+}
+
+function closingWith(journal: Journal, database: ConnectedDatabase): Journal {
+  return {
+    recovered: journal.recovered,
+    append: (record) => journal.append(record),
+    records: (after) => journal.records(after),
+    rowsIn: (statuses) => journal.rowsIn(statuses),
+    find: (id) => journal.find(id),
+    close: () => journal.close().finally(() => database.close()),
+  };
+}
+
+function notThere(out: string, note: RunNote, shown: string): MillraceError {
+  const message =
+    `The run in ${out} lives in the database ${note.database}, and ${shown} does not know it: rows of it may be on their way there. ` +
+    'Nothing was sent. Name that database, or choose another --out.';
+  return new MillraceError('usage', message);
+}

@@ -1,0 +1,81 @@
+import { Observable } from 'rxjs';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { runBatch, runStages, type RunBatchOptions, type RunStages } from '../../batch/run-batch.js';
+import type { RunStream } from '../../batch/run/run-stream.js';
+import type { ConnectedDatabase } from '../connect-database.js';
+import { askUntilBack } from './ask-until-back.js';
+import { openCollector, type Collector } from './open-collector.js';
+import { createSharedLedger, type SharedLedger } from './shared-ledger.js';
+import { workElsewhere } from './work-elsewhere.js';
+
+export interface DistributedOptions {
+  /** Connects, once the manifest is checked and the folder is held. */
+  readonly connect: () => Promise<ConnectedDatabase>;
+}
+
+/** Rows in flight over all workers, where nobody says how many. */
+const usualConcurrency = 8;
+
+/**
+ * The same as `runBatch`, but for who works: rows go into a database, workers on any number of machines take them from
+ * there, and what becomes of them comes back into the same folder and files. The database is let go of at the end.
+ *
+ * @throws {MillraceError} `usage` for options that no worker could obey.
+ */
+export function runDistributed(
+  options: RunBatchOptions,
+  { connect }: DistributedOptions,
+  stages: RunStages = runStages,
+): RunStream {
+  const { concurrency = usualConcurrency, rate } = obeyable(options);
+  let collector: Collector | undefined;
+  let ledger: SharedLedger | undefined;
+  const settled: RunBatchOptions = {
+    ...options,
+    concurrency,
+    journal: async (out) => {
+      collector = await openCollector(out, options, connect);
+      return collector.journal;
+    },
+    ledger: ({ spent = 0, unknown = 0, capUsd }) => {
+      const { spentBefore, unknownBefore } = collector?.begin({ spent, unknown }) ?? nothing;
+      ledger = createSharedLedger(
+        { spent: spentBefore, unknown: unknownBefore },
+        { ...(capUsd !== undefined && { capUsd }) },
+      );
+      return ledger;
+    },
+  };
+  const buyRows: RunStages['buyRows'] = (run, tasks) => {
+    if (collector === undefined || ledger === undefined)
+      return new Observable((subscriber) => subscriber.complete());
+    const { store, note, keepNote } = collector;
+    const warn = (message: string) => run.events.next({ type: 'warning', code: 'database', message });
+    const ask = askUntilBack({
+      left$: run.stops.left('polls'),
+      scheduler: run.options.scheduler,
+      away: (message) => warn(`${message} Waiting for it.`),
+      back: () => warn('The database is back.'),
+    });
+    return workElsewhere({ store, ask, ledger, rate, note, keepNote })(run, tasks);
+  };
+  return runBatch(settled, { ...stages, buyRows });
+}
+
+const nothing = { spentBefore: 0, unknownBefore: 0 };
+
+function obeyable({ concurrency, rate, maxCostPerDayUsd, ledgerFile }: RunBatchOptions) {
+  if (concurrency === 'auto')
+    throw refused('--concurrency auto', 'say how many rows may be in flight over all workers');
+  if (rate === 'runpod') throw refused('--rate runpod', 'say so many requests a second over all workers');
+  if (maxCostPerDayUsd !== undefined || ledgerFile !== undefined)
+    throw refused(
+      'a cap of a day (--max-cost-per-day, --ledger)',
+      'its ledger is a file of one machine; --max-cost holds over all workers',
+    );
+  return { concurrency, rate };
+}
+
+function refused(what: string, instead: string): MillraceError {
+  return new MillraceError('usage', `${what} does not go with --db: ${instead}`);
+}

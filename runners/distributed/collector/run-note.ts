@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Disk } from '../../batch/disk/disk.js';
+import { readText } from '../../batch/disk/read-text.js';
+import { replaceFile } from '../../batch/disk/replace-file.js';
+import { DatabaseError } from '../database/database-error.js';
+
+const noteSchema = z.object({
+  /** The run's name in the database. */
+  key: z.string(),
+  /** Which database, without its password. */
+  database: z.string(),
+  /** The database knows the run. */
+  isBegun: z.boolean(),
+  /** Rows may be in the database that the journal does not know of. */
+  isOpen: z.boolean(),
+  /** All endings up to this one are in the journal. */
+  collected: z.number(),
+  /** Money that was spent before the database counted, in millionths of a dollar. */
+  spentBefore: z.number(),
+  unknownBefore: z.number(),
+});
+
+/** What a run's folder knows of its run in a database. */
+export type RunNote = Readonly<z.infer<typeof noteSchema>>;
+
+export function runNotePath(out: string): string {
+  return `${out}/distributed.json`;
+}
+
+/** `undefined` where the run has nothing to do with a database. */
+export async function readRunNote(disk: Disk, out: string): Promise<RunNote | undefined> {
+  const path = runNotePath(out);
+  const found = await disk.stat(path);
+  if (found === undefined) return undefined;
+  try {
+    return noteSchema.parse(JSON.parse(await readText(disk, path, found.size)));
+  } catch (cause) {
+    const message = `${path} is damaged: it says which run of which database belongs to the folder.`;
+    throw new DatabaseError('database', message, { cause });
+  }
+}
+
+export function newRunNote(database: string, before: { spent: number; unknown: number }): RunNote {
+  return {
+    ...{ key: randomUUID(), database, isBegun: false, isOpen: true, collected: 0 },
+    ...{ spentBefore: before.spent, unknownBefore: before.unknown },
+  };
+}
+
+export async function writeRunNote(disk: Disk, out: string, note: RunNote): Promise<void> {
+  await replaceFile(disk, runNotePath(out), `${JSON.stringify(note)}\n`);
+}

@@ -1,0 +1,78 @@
+import { filter, finalize, from, ignoreElements, merge, Observable, Subject, type Subscription } from 'rxjs';
+import { buyRows } from '../../batch/run/buy-rows.js';
+import type { Run } from '../../batch/run/run.js';
+import type { SettledRow } from '../../batch/run/settled-row.js';
+import type { Task } from '../../batch/run/task.js';
+import { collectEndings } from './collect-endings.js';
+import { feedTasks } from './feed-tasks.js';
+import { Handover } from './handover.js';
+import { RemoteRun, type Collection } from './remote-run.js';
+import { termsOf } from './terms-of.js';
+import { watchWorkers } from './watch-workers.js';
+
+/**
+ * The stage that buys rows, by workers on other machines: their tasks go into the database, their endings come out of it.
+ * What needs no worker is done here, as it is in a run without a database.
+ */
+export function workElsewhere(collection: Collection): typeof buyRows {
+  return (run, tasks) =>
+    new Observable<SettledRow>((subscriber) => {
+      const settled = new Subject<SettledRow>();
+      const here = new Handover<Task>();
+      const elsewhere = from(collect(run, tasks, collection, here, settled)).pipe(
+        ignoreElements(),
+        finalize(() => settled.complete()),
+      );
+      return merge(settled, buyRows(run, here), elsewhere).subscribe(subscriber);
+    });
+}
+
+async function collect(
+  run: Run,
+  tasks: AsyncIterable<Task>,
+  collection: Collection,
+  here: Handover<Task>,
+  settled: Subject<SettledRow>,
+): Promise<void> {
+  const { store, ask, rate, note, keepNote } = collection;
+  const { key, spentBefore, unknownBefore } = note();
+  const opened = await ask(() => store.openRun(key, termsOf(run, rate, spentBefore + unknownBefore)));
+  if (!note().isBegun || !note().isOpen) await keepNote({ isBegun: true, isOpen: true });
+  const remote = new RemoteRun(opened.run, collection, await ask(() => store.stateOf(opened.run)));
+  const stopping = tellStops(run, remote);
+  const watching = watchWorkers(run, remote);
+  try {
+    await Promise.all([
+      feedTasks(run, remote, tasks, here).finally(() => here.close()),
+      collectEndings(run, remote, (row) => settled.next(row)),
+    ]);
+    const { open, inFlight, saving } = remote.state;
+    if (remote.isFed && open + inFlight + saving === 0) await keepNote({ isOpen: false });
+  } finally {
+    watching.unsubscribe();
+    await stopping.end();
+  }
+}
+
+/** A stop of this process is one of the run: the workers are told. */
+function tellStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
+  const { store } = remote.collection;
+  let telling: Promise<unknown> = Promise.resolve();
+  const listening: Subscription = run.stops.leaving$
+    .pipe(filter((leaving) => leaving !== undefined))
+    .subscribe((leaving) => {
+      const { end } = run.stops;
+      if (end === undefined) return;
+      const told = () => store.stopRun(remote.number, { ...end, leaves: [...leaving] });
+      telling = telling.then(told).catch((error: unknown) => {
+        const message = `The workers could not be told to stop: ${(error as Error).message}`;
+        run.events.next({ type: 'warning', code: 'database', message });
+      });
+    });
+  return {
+    end: async () => {
+      listening.unsubscribe();
+      await telling;
+    },
+  };
+}
