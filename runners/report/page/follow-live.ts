@@ -6,9 +6,10 @@ export function followLive(take: (update: LiveUpdate) => void): void {
   const state = document.getElementById('live');
   if (state === null) return;
   const events = new EventSource('events');
-  events.addEventListener('update', (event: MessageEvent<string>) =>
-    take(JSON.parse(event.data) as LiveUpdate),
-  );
+  events.addEventListener('update', (event: MessageEvent<string>) => {
+    take(JSON.parse(event.data) as LiveUpdate);
+    tick();
+  });
   events.addEventListener('flight', (event: MessageEvent<string>) => {
     const place = document.getElementById('flight');
     if (place !== null) place.innerHTML = (JSON.parse(event.data) as FlightUpdate).flight;

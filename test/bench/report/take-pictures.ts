@@ -1,4 +1,4 @@
-// Takes the README's pictures of the report of a run of 300 edits.
+// Takes the README's pictures of the report and the live view of a run of 300 edits.
 // node .config/run-ts.mjs test/bench/report/take-pictures.ts
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,16 +6,19 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
+import { watchRun } from '../../../runners/report/watch/watch-run.js';
 import { writeReport } from '../../../runners/report/write-report.js';
 import { launchBrowser } from '../../support/browser.js';
 import { makeRun } from '../../support/make-run.js';
 import { pageParts } from '../../support/page-parts.js';
+import { letRunGoOn } from './let-run-go-on.js';
 
 const target = 'samples/report';
 const parent = await mkdtemp(join(tmpdir(), 'millrace-pictures-'));
 const folder = join(parent, 'edits.out');
 await makeRun({ folder, rows: 300, maxCost: 40 });
-await writeReport(folder, { parts: await pageParts() });
+const parts = await pageParts();
+await writeReport(folder, { parts });
 const browser = await launchBrowser();
 
 const desktop = { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1.5 };
@@ -36,6 +39,12 @@ await take('large-dark', { ...desktop, colorScheme: 'dark' }, async (page) => {
 });
 await take('figures-phone-dark', { ...phone, colorScheme: 'dark' }, async () => undefined);
 await take('gallery-phone-light', { ...phone, colorScheme: 'light' }, toGallery);
+await makeRun({ folder, rows: 300, toDo: 40, maxCost: 40 });
+await letRunGoOn(folder, 301);
+const watch = await watchRun(folder, { parts });
+await take('live-light', { ...desktop, colorScheme: 'light' }, async () => undefined, watch.url);
+await take('live-phone-dark', { ...phone, colorScheme: 'dark' }, async () => undefined, watch.url);
+await watch.close();
 await browser.close();
 await rm(parent, { recursive: true });
 
@@ -43,9 +52,10 @@ async function take(
   name: string,
   options: Parameters<typeof browser.newContext>[0],
   act: (page: Page) => Promise<unknown>,
+  address = pathToFileURL(join(folder, 'report.html')).href,
 ): Promise<void> {
   const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
-  await page.goto(pathToFileURL(join(folder, 'report.html')).href);
+  await page.goto(address);
   await page.locator('.frame').first().waitFor();
   await act(page);
   await page.evaluate(
