@@ -7,6 +7,8 @@ import type { JournalRecord } from './record.js';
 
 interface Waiting {
   readonly line: Buffer;
+  /** Something is bought once it is durable. */
+  readonly isIntent: boolean;
   readonly done: AsyncSubject<void>;
 }
 
@@ -23,6 +25,8 @@ export class GroupCommit {
     private readonly file: AppendFile,
     private readonly path: string,
     private records: number,
+    /** Whether the file still has its name. What is bought into a file that nobody finds again is bought twice. */
+    private readonly isThere: () => Promise<boolean> = () => Promise.resolve(true),
   ) {}
 
   append(record: JournalRecord): Observable<void> {
@@ -45,7 +49,7 @@ export class GroupCommit {
       if (this.failure) throw this.failure;
       const line = encodeRecord(this.records + 1, record);
       this.records++;
-      this.waiting.push({ line, done });
+      this.waiting.push({ line, isIntent: record.k === 'intent', done });
       this.running ??= Promise.resolve().then(() => this.drain());
     } catch (error) {
       done.error(error);
@@ -62,7 +66,9 @@ export class GroupCommit {
     const start = this.file.end;
     try {
       await this.file.append(Buffer.concat(batch.map(({ line }) => line)));
-      await this.file.sync();
+      const buys = batch.some(({ isIntent }) => isIntent);
+      const [isThere] = await Promise.all([buys ? this.isThere() : true, this.file.sync()]);
+      if (!isThere) throw this.gone(start);
     } catch (cause) {
       return this.fail([...batch, ...this.waiting.splice(0)], start, cause);
     }
@@ -82,7 +88,14 @@ export class GroupCommit {
     for (const { done } of [...lost, ...this.waiting.splice(0)]) done.error(this.failure);
   }
 
+  private gone(offset: number): JournalError {
+    const what = `The journal ${this.path} is gone: its folder was removed or renamed while the run went on. Nothing more is sent. `;
+    const next = `What was bought stands there alone: put it back, or look at the account before the next start.`;
+    return new JournalError('journal-io', what + next, { offset });
+  }
+
   private describe(offset: number, cause: unknown): JournalError {
+    if (cause instanceof JournalError) return cause;
     const { code, message } = cause as NodeJS.ErrnoException;
     const what = `The journal ${this.path} cannot be written: ${reasonOf(code) ?? message}. `;
     const next = `Nothing more is sent; what it held before (${offset} bytes) is safe. ${remedyOf(code)} and run the same command again.`;

@@ -89,7 +89,8 @@ class FileJournal extends RecoveredJournal implements Journal {
     found: Found,
   ) {
     super(disk, path, found);
-    this.commits = new GroupCommit(file, path, found.recovery.records);
+    const isThere = async (): Promise<boolean> => (await disk.stat(path)) !== undefined;
+    this.commits = new GroupCommit(file, path, found.recovery.records, isThere);
   }
 
   append(record: Parameters<Journal['append']>[0]): ReturnType<Journal['append']> {

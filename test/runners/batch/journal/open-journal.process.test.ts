@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,6 +31,22 @@ describe('a journal on a real disk', () => {
     const records = await recordsOf(journal);
     expect(records.length).toBeGreaterThanOrEqual(durable);
     expect(records.every((record, index) => 'id' in record && record.id === `row-${index + 1}`)).toBe(true);
+    await journal.close();
+  });
+
+  it.each<[string, (path: string) => Promise<void>]>([
+    ['removed', (path) => rm(path, { recursive: true })],
+    ['renamed', (path) => rename(path, `${path}-else`)],
+  ])('lets nothing be bought once its folder is %s', async (_how, take) => {
+    const path = join(folder, 'out');
+    const journal = await openJournal(nodeDisk, path);
+    await append(journal, intent('a'));
+    await take(path);
+    await expect(append(journal, intent('b'))).rejects.toMatchObject({
+      code: 'journal-io',
+      message: expect.stringMatching(/is gone: .*look at the account/) as string,
+    });
+    await expect(append(journal, intent('c'))).rejects.toThrow('is gone');
     await journal.close();
   });
 
