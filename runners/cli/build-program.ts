@@ -180,6 +180,15 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
     const { serve } = await import('./commands/serve.js');
     ended(await serve(raw, io));
   });
+  addRunOptions(
+    program
+      .command('config')
+      .description('print what a run would go by, and where each value is from; takes the options of run')
+      .argument('[manifest]'),
+  ).action(async (manifest: string | undefined, raw: Raw) => {
+    const { config } = await import('./commands/config.js');
+    ended(await config(manifest, raw, io));
+  });
   program
     .command('init')
     .description('write a manifest of the pictures in a folder')

@@ -6,7 +6,8 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 const usd = z.number().nonnegative().max(100_000);
 const byResolution = z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usd);
 
-const endpointPrice = z.union([
+/** A price a picture, a job or a second, in USD. */
+export const endpointPriceSchema = z.union([
   z.strictObject({ usdPerPicture: byResolution }),
   z.strictObject({ usdPerJob: usd }),
   z.strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() }),
@@ -17,7 +18,7 @@ export const priceFileSchema = z.strictObject({
   /** Edits on endpoints that are not named. */
   edit: byResolution.optional(),
   /** By endpoint id: a price a picture, a price a job, or a price a second of `executionTime`. */
-  endpoints: z.record(z.string(), endpointPrice).optional(),
+  endpoints: z.record(z.string(), endpointPriceSchema).optional(),
   /** One call of a load-balanced route. */
   route: usd.optional(),
 });
@@ -50,7 +51,7 @@ export function toPriceList(file: PriceFile = {}, name = 'published'): PriceList
   };
 }
 
-function toEndpointPrice(price: z.infer<typeof endpointPrice>): EndpointPrice {
+function toEndpointPrice(price: z.infer<typeof endpointPriceSchema>): EndpointPrice {
   if ('usdPerPicture' in price) return { perPicture: inMicroDollars(price.usdPerPicture) };
   if ('usdPerJob' in price) return { perJob: toMicroDollars(price.usdPerJob) };
   const { usdPerSecond, reserveSeconds } = price;

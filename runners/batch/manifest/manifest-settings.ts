@@ -8,6 +8,8 @@ export interface ManifestSettings {
   readonly gzip: boolean;
   /** Endpoint of rows that name none. */
   readonly endpoint?: string;
+  /** What the names of endpoints stand for; any other is an id. */
+  readonly endpoints?: Readonly<Record<string, NamedEndpoint>>;
   /** Kind of rows that have no `kind`. @defaultValue by the row's columns */
   readonly kind?: RowKind;
   /** @defaultValue edit: sync, job: async */
@@ -18,6 +20,12 @@ export interface ManifestSettings {
   readonly map?: Readonly<Record<string, string>>;
   /** Turns a path in `images` into a URL; without it paths are refused. */
   readonly resolveImage?: ResolveImage;
+}
+
+export interface NamedEndpoint {
+  readonly id: string;
+  /** Of its rows, unless `mode` says it of all. */
+  readonly mode?: RowMode;
 }
 
 export type ResolveImage = (path: string) => string | { readonly problem: string };

@@ -25,7 +25,7 @@ export function withHostedPictures(
   const { request } = row.task.row;
   const { host } = run;
   if (host === undefined || request.kind !== 'edit' || !request.input.images.some(isLocal)) return purchase;
-  return defer(() => from(hosted(run, host, request))).pipe(
+  return defer(() => from(hosted(run, host, { ...row.task.row, request }))).pipe(
     concatMap(({ told, wire }) => {
       row.row = { ...row.row, request: told };
       row.wire = wire;
@@ -44,9 +44,10 @@ const graceMs = 900_000;
 async function hosted(
   { options }: Run,
   host: PictureHost,
-  request: EditRequest,
+  { request, endpoint }: { readonly request: EditRequest; readonly endpoint: string },
 ): Promise<{ readonly told: EditRequest; readonly wire: EditRequest }> {
-  const lifetimeMs = options.timeoutMs + options.runsyncTimeoutMs + graceMs;
+  const lifetimeMs =
+    options.timeoutMs + (options.executionTimeoutsMs[endpoint] ?? options.runsyncTimeoutMs) + graceMs;
   const pictures = await Promise.all(
     request.input.images.map(async (image) => {
       const path = localPicturePath(image);

@@ -19,7 +19,7 @@ export function jobOf(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
 }
 
 function makeJob(run: Run, row: RowRun): Job<unknown> {
-  const { timeoutMs, runsyncTimeoutMs, retries } = run.options;
+  const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries } = run.options;
   const { schedule } = run.pollLaw;
   const { endpoint, mode, resolution } = row.row;
   const request = row.wire ?? row.row.request;
@@ -34,7 +34,8 @@ function makeJob(run: Run, row: RowRun): Job<unknown> {
     const { method, route } = request;
     return method === 'GET' ? routes.get(route, call) : routes.post(route, request.body ?? {}, call);
   }
-  const options = { executionTimeoutMs: runsyncTimeoutMs, deadlineMs: timeoutMs, poll: schedule, retry };
+  const executionTimeoutMs = executionTimeoutsMs[endpoint] ?? runsyncTimeoutMs;
+  const options = { executionTimeoutMs, deadlineMs: timeoutMs, poll: schedule, retry };
   const queue = run.client.queue<string>(endpoint, options);
   if (row.jobId !== undefined && row.task.what === 'poll') {
     const { submittedAt } = row;

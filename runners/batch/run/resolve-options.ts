@@ -30,6 +30,7 @@ const plainSchema = z.object({
   downloads: whole.default(4),
   timeoutMs: duration.default(3_600_000),
   runsyncTimeoutMs: duration.default(defaultRunsyncTimeoutMs),
+  executionTimeoutsMs: z.record(z.string(), duration).default({}),
   retries: z.int().min(0).default(4),
   pollCostMs: z.number().positive().max(3_600_000).default(190),
   onUnknown: z.enum(['hold', 'retry']).default('hold'),

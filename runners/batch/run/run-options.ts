@@ -69,6 +69,8 @@ export interface RunBatchOptions {
   readonly timeoutMs?: number;
   /** Client timeout of /runsync. (spec 8) @defaultValue 60_000 */
   readonly runsyncTimeoutMs?: number;
+  /** The same by endpoint id, where it is another. */
+  readonly executionTimeoutsMs?: Readonly<Record<string, number>>;
   /** Extra tries of what is safe to try again. @defaultValue 4 */
   readonly retries?: number;
   /** What one status call is worth, in ms of lag: a larger one asks less and hears later. @defaultValue 190 */

@@ -5,6 +5,7 @@ import type { FaultContext } from '../io/explain-error.js';
 import { ledgerFile } from '../options/ledger-file.js';
 import type { RunOptions } from '../options/run-options.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
+import { executionTimeouts } from '../config/endpoint-settings.js';
 import type { Target } from './target.js';
 import { openUploads, uploadedImages } from './open-uploads.js';
 import type { LiveRows } from './live-rows.js';
@@ -57,6 +58,7 @@ function paceOf(options: RunOptions): Partial<RunBatchOptions> {
     downloads,
     timeoutMs: timeout,
     runsyncTimeoutMs: runsyncTimeout,
+    executionTimeoutsMs: executionTimeouts(options.endpoints),
     retries,
     pollCostMs: pollCost,
     ...(rate !== undefined && { rate }),

@@ -11,6 +11,7 @@ import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/run-options.js';
 import { readPrices } from '../options/read-prices.js';
+import { namedEndpoints } from '../config/endpoint-settings.js';
 import { countOf } from '../words/amounts.js';
 import { plainText } from '../words/plain-text.js';
 import { invalidText } from '../words/plan-text.js';
@@ -44,10 +45,10 @@ export async function plannedSettings(
 
 /** What a plan reckons with. */
 export async function plannedPrices(
-  { prices, assumePrice: assumed }: RunOptions,
+  { prices, assumePrice: assumed, endpoints }: RunOptions,
   cwd: string,
 ): Promise<PriceBook> {
-  const book = await readPrices(prices, cwd);
+  const book = await readPrices(prices, cwd, endpoints);
   return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
 }
 
@@ -83,6 +84,7 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
     format: source.format,
     gzip: source.gzip,
     ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
+    endpoints: namedEndpoints(options.endpoints),
     ...(options.kind !== undefined && { kind: options.kind }),
     ...(options.mode !== undefined && { mode: options.mode }),
     set: options.set,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { listPrices } from '../../batch/ledger/list-prices.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import { loadConfig } from '../config/load-config.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
@@ -18,7 +19,8 @@ type Raw = Readonly<Record<string, unknown>>;
  * Checks every row of a manifest and prices the run. Sends nothing, and with `--check` nothing that costs. Exit 0, or what
  * the check says; `UsageError` when a row is invalid.
  */
-export async function plan(name: string, raw: Raw, io: CliIo, fault: FaultContext): Promise<number> {
+export async function plan(name: string, given: Raw, io: CliIo, fault: FaultContext): Promise<number> {
+  const { raw } = await loadConfig(given, name, io);
   const options = parseOptions(runOptionsSchema, raw);
   const prices = await plannedPrices(options, io.cwd);
   const source = await findManifest(name, options.format, io);

@@ -20,9 +20,9 @@ export async function run(
   io: CliIo,
   fault: FaultContext,
 ): Promise<number> {
-  const { raw, plan } = await openPlan(given, io);
+  const { raw, plan } = await openPlan(name, given, io);
   const options = parseOptions(runOptionsSchema, raw);
-  const prices = await readPrices(options.prices, io.cwd);
+  const prices = await readPrices(options.prices, io.cwd, options.endpoints);
   if (options.follow) return followRows(name, { options, prices, io, fault });
   const manifest = await findManifest(manifestName(name, plan), options.format, io);
   const out = outFolder(manifest, options.out, options.local, io.cwd);

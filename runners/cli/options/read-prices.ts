@@ -3,17 +3,24 @@ import { resolve } from 'node:path';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import { readPriceFile } from '../../batch/ledger/read-price-file.js';
+import { toPriceList } from '../../batch/ledger/price-list.js';
+import type { ConfiguredEndpoints } from '../config/configured-endpoint.js';
+import { withEndpointPrices } from '../config/endpoint-settings.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** The prices of `--prices FILE` over the published ones. Throws `UsageError` when the file cannot be read or used. */
-export async function readPrices(file: string | undefined, cwd: string): Promise<PriceBook> {
-  if (file === undefined) return createPriceBook();
+/** The prices of `--prices FILE` over those of the configuration, and these over the published ones. Throws `UsageError` when the file cannot be read or used. */
+export async function readPrices(
+  file: string | undefined,
+  cwd: string,
+  endpoints: ConfiguredEndpoints = {},
+): Promise<PriceBook> {
+  if (file === undefined) return createPriceBook(withEndpointPrices(toPriceList(), endpoints));
   const text = await readFile(resolve(cwd, file), 'utf8').catch((error: unknown) => {
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw new UsageError([`--prices: "${file}" cannot be read (${code})`]);
   });
   try {
-    return createPriceBook(readPriceFile(text, file));
+    return createPriceBook(withEndpointPrices(readPriceFile(text, file), endpoints));
   } catch (error) {
     if (isMillraceError(error)) throw new UsageError([`--prices: ${error.message}`]);
     throw error;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { emulatorFlags } from './emulator-flags.js';
 import { parseUploadTarget } from '../../batch/uploads/parse-upload-target.js';
+import type { ConfiguredEndpoints } from '../config/configured-endpoint.js';
 import { optionValue } from './option-value.js';
 
 /** No timer waits longer: a limit beyond the lifetime of any job would only look like one. */
@@ -11,6 +12,8 @@ const longestUploadMs = 6 * 86_400_000;
 export const runOptionsSchema = z
   .object({
     endpoint: optionValue.endpoint().optional(),
+    /** Of the configuration: the command line has no word for it. */
+    endpoints: z.custom<ConfiguredEndpoints>().default({}),
     baseUrl: optionValue.host().optional(),
     lbBaseUrl: optionValue.host().optional(),
     apiKeyFile: z.string().optional(),

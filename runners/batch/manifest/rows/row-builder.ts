@@ -34,6 +34,7 @@ export class RowBuilder {
   readonly #layouts: LayoutBook;
   readonly #ids: IdKeeper;
   readonly #rules: MeaningRules;
+  readonly #modes = new Map<string, RowMode>();
   #rows = 0;
 
   /** @param ids @defaultValue each id once, in the whole manifest */
@@ -42,9 +43,10 @@ export class RowBuilder {
     this.#ids = ids;
     this.#fixed = fixedCells(settings);
     this.#layouts = new LayoutBook(settings.map);
-    const { endpoint, kind, resolveImage } = settings;
+    const { endpoint, endpoints = {}, kind, resolveImage } = settings;
+    for (const { id, mode } of Object.values(endpoints)) if (mode !== undefined) this.#modes.set(id, mode);
     const remembered = resolveImage && rememberImages(resolveImage);
-    this.#rules = { endpoint, kind, resolveImage: remembered, checkEdit: editInputCheck() };
+    this.#rules = { endpoint, endpoints, kind, resolveImage: remembered, checkEdit: editInputCheck() };
   }
 
   build(record: RawRecord): ManifestItem {
@@ -100,7 +102,7 @@ export class RowBuilder {
       request,
       written,
       resolution,
-      mode: modeOf(meaning, this.#settings.mode),
+      mode: modeOf(meaning, this.#settings.mode ?? this.#modes.get(endpoint)),
       cells: cells.all(),
       columns: cells.own(misplaced),
       columnUse: use,

@@ -1,4 +1,5 @@
 import { checkEndpointId } from '../../../../src/contract/endpoint-id.js';
+import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { RowKind } from '../row.js';
 import type { PriorFailure } from './prior-failure.js';
@@ -13,14 +14,20 @@ export function rowEndpoint(
   kind: RowKind,
   cells: RowCells,
   problems: Problems,
-  told: { readonly endpoint?: string | undefined; readonly prior?: PriorFailure | undefined },
+  told: {
+    readonly endpoint?: string | undefined;
+    readonly prior?: PriorFailure | undefined;
+    readonly endpoints?: ManifestSettings['endpoints'];
+  },
 ): string {
   const given = cells.get('endpoint');
-  if (given !== undefined) return checked(given, kind, cells.label('endpoint'), problems);
+  const idOf = (name: string): string =>
+    Object.hasOwn(told.endpoints ?? {}, name) ? (told.endpoints?.[name]?.id ?? name) : name;
+  if (given !== undefined) return idOf(checked(given, kind, cells.label('endpoint'), problems));
   if (kind === 'route') return '';
   const before = told.prior?.endpoint;
   const endpoint = told.prior?.failure.paid === 'no' ? (told.endpoint ?? before) : (before ?? told.endpoint);
-  if (endpoint !== undefined) return checked(endpoint, kind, 'endpoint', problems);
+  if (endpoint !== undefined) return idOf(checked(endpoint, kind, 'endpoint', problems));
   problems.add(
     cells.label('endpoint'),
     `${cells.missing('endpoint')}: name it in this column, or for all rows with --endpoint`,

@@ -25,7 +25,10 @@ export interface RowMeaning {
 }
 
 /** What holds for all rows of a manifest. */
-export interface MeaningRules extends Pick<ManifestSettings, 'endpoint' | 'kind' | 'resolveImage'> {
+export interface MeaningRules extends Pick<
+  ManifestSettings,
+  'endpoint' | 'endpoints' | 'kind' | 'resolveImage'
+> {
   readonly checkEdit: ReturnType<typeof editInputCheck>;
 }
 
@@ -43,7 +46,7 @@ export function rowMeaning(
     return undefined;
   }
   const { kind } = found;
-  const endpoint = rowEndpoint(kind, cells, problems, { endpoint: rules.endpoint, prior });
+  const endpoint = rowEndpoint(kind, cells, problems, { ...rules, prior });
   const sent = sentBy(kind, cells, problems, rules);
   if (sent === undefined) return undefined;
   const { request, written, resolution } = sent;
@@ -96,7 +99,7 @@ function collected(
     );
   const job = rowId(cells.get('jobId'));
   if ('problem' in job) problems.add(column, job.problem);
-  const endpoint = rowEndpoint('job', cells, problems, { endpoint: rules.endpoint, prior });
+  const endpoint = rowEndpoint('job', cells, problems, { ...rules, prior });
   if ('problem' in job || job.id === undefined) return undefined;
   const request = { kind: 'job', input: {} } as const;
   return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };

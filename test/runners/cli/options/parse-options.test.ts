@@ -16,6 +16,8 @@ function problemsOf(raw: Record<string, unknown>): readonly string[] {
 describe('parseOptions', () => {
   it('fills in the defaults that the help names', () => {
     expect(parseOptions(runOptionsSchema, {})).toEqual({
+      endpoints: {},
+      follow: false,
       local: false,
       set: {},
       map: {},
