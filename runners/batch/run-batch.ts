@@ -22,6 +22,7 @@ export interface RunStages {
   readonly savePictures: typeof savePictures;
 }
 
+/** The stages of a run as they are: replace one with `{ ...runStages, buyRows: mine }`. */
 export const runStages: RunStages = { takeRows, buyRows, savePictures };
 
 /**

@@ -56,4 +56,5 @@ export const failureCodes = {
   'over-budget': { paid: 'no', scope: 'stop', meaning: 'no room left under the cost cap; nothing was sent' },
 } as const satisfies Record<string, CodeFacts>;
 
+/** Why a job failed; `failureCodes` has the facts of each. */
 export type FailureCode = keyof typeof failureCodes;

@@ -11,4 +11,5 @@ export const healthSchema = z.looseObject({
   workers: z.looseObject({ idle: count, running: count }).optional().catch(undefined),
 });
 
+/** What an endpoint says of its jobs and workers; a number that it does not tell is absent. */
 export type Health = z.infer<typeof healthSchema>;

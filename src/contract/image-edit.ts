@@ -42,6 +42,7 @@ export const imageEditInputSchema = z.strictObject(fields);
 /** The same with fields of the user's own beside the known ones, for models that take more. */
 export const looseImageEditInputSchema = z.looseObject(fields);
 
+/** The `input` of an image edit: 1 to 14 image URLs and a prompt. (spec 2.5) */
 export type ImageEditInput = z.infer<typeof imageEditInputSchema>;
 
 const text = z.string().optional().catch(undefined);
@@ -59,6 +60,7 @@ export const imageEditOutputSchema = z.looseObject({
   cost: z.number().nonnegative().optional().catch(undefined),
 });
 
+/** The `output` of an image edit; `image_url` dies 7 days after creation. (spec 2.6) */
 export type ImageEditOutput = z.infer<typeof imageEditOutputSchema>;
 
 function lowerCase(value: unknown): unknown {

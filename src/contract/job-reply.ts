@@ -21,6 +21,7 @@ export const jobReplySchema = z.looseObject({
   executionTime: milliseconds,
 });
 
+/** A job as the service tells of it. Times in ms. (spec 2.1, 2.6) */
 export type JobReply = z.infer<typeof jobReplySchema>;
 
 /** The answer to /run and /runsync: an id without a state is an accepted job all the same, so that its id is not lost. */

@@ -9,6 +9,7 @@ export const jobStates = [
   'TIMED_OUT',
 ] as const;
 
+/** A state of a job that is known. (spec 3) */
 export type JobState = (typeof jobStates)[number];
 
 const terminal: ReadonlySet<string> = new Set<JobState>(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);

@@ -13,6 +13,7 @@ export class MillraceError extends Error {
   }
 }
 
+/** Whether it is an error of millrace, from whichever copy of the package. */
 export function isMillraceError(value: unknown): value is MillraceError {
   return typeof value === 'object' && value !== null && brand in value;
 }

@@ -6,6 +6,7 @@ export type { Paid } from './paid.js';
 /** How a job ended: completed, or failed with a code. A failure is a value, never a stream error. (spec 2.1, 2.6, 7.2) */
 export type Outcome<O> = Completed<O> | Failed;
 
+/** The job completed. Times in ms, money in USD. */
 export interface Completed<O> {
   status: 'completed';
   /** Opaque id. A load-balanced route has no job: there it is the empty string. */
@@ -17,6 +18,7 @@ export interface Completed<O> {
   executionTimeMs?: number;
 }
 
+/** The job did not complete, or nobody can tell. `code` says why, `paid` what it cost. Times in ms. */
 export interface Failed {
   status: 'failed';
   code: FailureCode;
@@ -40,4 +42,5 @@ export type JobEvent<O> =
   | { type: 'waiting'; why: WaitReason; forMs: number }
   | { type: 'settled'; outcome: Outcome<O> };
 
+/** Why a request waits: the service asked for it (429), a try before failed, or the gate has no room yet. */
 export type WaitReason = 'rate-limited' | 'backoff' | 'gate';

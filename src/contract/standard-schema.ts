@@ -6,6 +6,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
+    /** The value as the schema gives it, or what is wrong with it. Never throws for a wrong value. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
     /** Never there at run time: it carries the types. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;

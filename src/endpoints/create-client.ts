@@ -18,6 +18,7 @@ import { createImageEditEndpoint } from './image-edit-endpoint.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
 
+/** Options of `createClient`; every one may be left out. */
 export interface ClientOptions {
   /** Sent as `Authorization: Bearer …` to `baseUrl` and to the hosts of `routes()`, to no other. Without it the service answers 401. (spec 5) */
   apiKey?: string;

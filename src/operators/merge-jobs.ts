@@ -3,6 +3,7 @@ import { MillraceError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { FanOut, type RowOutcome } from './fan-out.js';
 
+/** Options of `mergeJobs`. */
 export interface MergeOptions {
   /** Rows in flight. */
   concurrency: number;

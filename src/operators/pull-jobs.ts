@@ -3,6 +3,7 @@ import type { JobEvent } from '../contract/outcome.js';
 import { FanOut, type Feed, type RowOutcome } from './fan-out.js';
 import { asPulledJobs, type PulledJobs } from './pulled-jobs.js';
 
+/** Options of `pullJobs`. */
 export interface PullOptions {
   /**
    * Rows in flight, a whole number from 0; 0 pauses. An Observable changes it meanwhile: more slots are filled at once,

@@ -8,6 +8,7 @@ import { iterate } from './iterate.js';
  * ahead. Each iteration, like each subscription, begins anew.
  */
 export interface PulledJobs<T, O> extends Observable<RowOutcome<T, O>>, AsyncIterable<RowOutcome<T, O>> {
+  /** The fan-out once more, at the pace of its reader. `return()`, which `break` calls, unsubscribes every job. */
   [Symbol.asyncIterator](): AsyncIterator<RowOutcome<T, O>, undefined, undefined>;
 }
 

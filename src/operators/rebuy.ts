@@ -3,6 +3,7 @@ import type { FailureCode } from '../contract/failure-code.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
 import type { Job } from './job.js';
 
+/** Options of `rebuy`. */
 export interface RebuyOptions {
   /** Further purchases after the first, from 0. */
   maxRetries: number;

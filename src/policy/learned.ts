@@ -6,6 +6,7 @@ import { createPlannedLaws } from './learning/planned-laws.js';
 import type { KeptLaw } from './learning/run-time-law.js';
 import type { PollJob, PollSchedule } from './poll-schedule.js';
 
+/** Options of `learned`. */
 export interface LearnedOptions {
   /**
    * What one status call is worth, in ms of lag: the one number that trades calls against lag. A larger one asks less.

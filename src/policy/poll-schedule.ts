@@ -12,6 +12,7 @@ export interface PollSchedule {
   observe(key: string, reply: JobReply, at: number): void;
 }
 
+/** Whose poll times are asked for. */
 export interface PollJob {
   readonly key: string;
   /** In ms since the epoch, by the client's scheduler. */

@@ -7,6 +7,7 @@ import { createSharedPause } from './shared-pause.js';
 import type { Block } from './shared-pause.js';
 import { createWaitingLine } from './waiting-line.js';
 
+/** The clock and the chance of a gate. */
 export interface GateOptions {
   /** @defaultValue asyncScheduler */
   scheduler?: SchedulerLike;

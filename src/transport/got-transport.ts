@@ -13,6 +13,7 @@ import { announcesMore, createReplyBody, defaultMaxReplyBytes, flatHeaders } fro
 import { TransportError } from './transport-error.js';
 import type { Transport, WireReply, WireRequest } from './transport.js';
 
+/** How connections are kept and trusted. */
 export type GotTransportOptions = AgentOptions;
 
 /**

@@ -24,6 +24,7 @@ export interface PhaseTimeouts {
   readonly requestMs: number;
 }
 
+/** A reply as it came from the wire, whatever its status. */
 export interface WireReply {
   readonly status: number;
   /** Lower-case names. */

@@ -6,6 +6,7 @@ import type { ConnectOptions } from './undici-connect.js';
 import { createExchange } from './undici-exchange.js';
 import type { Line } from './undici-exchange.js';
 
+/** How connections are kept and trusted. */
 export type UndiciTransportOptions = ConnectOptions;
 
 /** undici's timers are late by up to a second: a paying connection is never older than 3 s when it is used again. */

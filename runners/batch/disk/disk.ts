@@ -5,7 +5,9 @@
 export interface Disk {
   /** `r`: must exist. `r+`: read and write, must exist. `a+`: made when missing. `wx`: must not exist. */
   open(path: string, flags: 'r' | 'r+' | 'a+' | 'wx'): Promise<DiskFile>;
+  /** Takes the place of a file that stands there. */
   rename(from: string, to: string): Promise<void>;
+  /** The file must exist. */
   unlink(path: string): Promise<void>;
   /** With parents; no error when it is there. */
   mkdir(path: string): Promise<void>;
@@ -17,6 +19,7 @@ export interface Disk {
   syncFolder(path: string): Promise<void>;
 }
 
+/** An open file. Positions and sizes in bytes. */
 export interface DiskFile {
   /** May read fewer bytes than asked; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
@@ -24,7 +27,10 @@ export interface DiskFile {
   write(bytes: Uint8Array, position: number): Promise<number>;
   /** fdatasync. */
   sync(): Promise<void>;
+  /** Cuts the file to so many bytes. */
   truncate(size: number): Promise<void>;
+  /** Bytes, as they stand now. */
   size(): Promise<number>;
+  /** Gives the descriptor back. */
   close(): Promise<void>;
 }

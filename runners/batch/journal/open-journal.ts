@@ -11,6 +11,7 @@ import { readJournal, RecoveredJournal } from './recovered-journal.js';
 import type { Found } from './recovered-journal.js';
 import { repairJournal } from './repair-journal.js';
 
+/** Options of `openJournal`. */
 export interface OpenJournalOptions {
   /** Go on with every record that can be read where the file is damaged; no effect on a sound one. @defaultValue false */
   readonly repair?: boolean;

@@ -44,6 +44,7 @@ export interface DayLedger {
   outstanding(): Promise<readonly Reservation[]>;
   /** One or two sentences on why a price does not fit, with the time at which it will. */
   whyNot(price: MicroDollars): string;
+  /** The sums of the last 24 hours as they stand now. */
   snapshot(): DaySnapshot;
 }
 

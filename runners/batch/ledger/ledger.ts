@@ -2,6 +2,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
+/** What a ledger begins with. */
 export interface LedgerOptions {
   /** Never reserved beyond, over all starts, in US dollars. @defaultValue no cap */
   readonly capUsd?: number;
@@ -41,6 +42,7 @@ export interface Ledger {
   keepUnknown(id: string): void;
   /** An earlier purchase of the row comes to light that may have been made: it is held, whatever the cap. */
   hold(id: string, price: MicroDollars | null): void;
+  /** The sums as they stand now. */
   snapshot(): LedgerSnapshot;
 }
 
@@ -49,6 +51,7 @@ interface Hold {
   readonly state: 'reserved' | 'unknown';
 }
 
+/** A ledger in memory; what earlier starts left is given as an option. */
 export function createLedger(options: LedgerOptions = {}): Ledger {
   return new MemoryLedger(options);
 }

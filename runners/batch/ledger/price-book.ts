@@ -39,6 +39,7 @@ export interface PriceBook {
   table(): PriceTable;
 }
 
+/** The prices of a run: from the book, assumed, and as they were reported. */
 export interface PriceTable {
   readonly book: PriceList;
   /** Reckoned with where the book has no price. */

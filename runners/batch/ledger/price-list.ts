@@ -22,6 +22,7 @@ export const priceFileSchema = z.strictObject({
   /** One call of a load-balanced route. */
   route: usd.optional(),
 });
+/** A price file as it is written: USD by endpoint and resolution. */
 export type PriceFile = z.infer<typeof priceFileSchema>;
 
 /** Prices in millionths of a dollar. */

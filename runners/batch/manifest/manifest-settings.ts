@@ -22,10 +22,12 @@ export interface ManifestSettings {
   readonly resolveImage?: ResolveImage;
 }
 
+/** What a manifest's name for an endpoint stands for. */
 export interface NamedEndpoint {
   readonly id: string;
   /** Of its rows, unless `mode` says it of all. */
   readonly mode?: RowMode;
 }
 
+/** The URL of a path in `images`, or what is wrong with the path. */
 export type ResolveImage = (path: string) => string | { readonly problem: string };

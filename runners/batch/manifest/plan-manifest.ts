@@ -4,6 +4,7 @@ import { ColumnTally } from './column-tally.js';
 import { isBought } from './is-bought.js';
 import type { InvalidRow, ManifestItem, Row, RowKind } from './row.js';
 
+/** What a manifest holds, before anything is sent. */
 export interface Plan {
   /** All rows, the invalid ones among them. */
   readonly rows: number;

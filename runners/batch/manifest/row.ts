@@ -76,4 +76,5 @@ export interface RowProblem {
   readonly message: string;
 }
 
+/** What stands in a line of the manifest: a row, or what is wrong with it. */
 export type ManifestItem = { valid: true; row: Row } | { valid: false; row: InvalidRow };

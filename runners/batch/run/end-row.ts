@@ -5,6 +5,7 @@ import { delivered } from './delivered.js';
 import type { Run } from './run.js';
 import { stopCauses } from './stop-causes.js';
 
+/** How a row ended, as the journal is told. */
 export interface Ending {
   readonly intent?: IntentRecord | undefined;
   readonly reply?: ReplyRecord | undefined;

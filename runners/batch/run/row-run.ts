@@ -55,6 +55,7 @@ export class RowRun {
     return this.intent?.takes !== undefined;
   }
 
+  /** Moves the row on. */
   enter(phase: RowPhase): void {
     this.phase$.next(phase);
   }

@@ -34,6 +34,7 @@ export class RunStream extends Observable<RunEvent> implements AsyncIterable<Run
     });
   }
 
+  /** The same events; leaving the loop is leaving the run. */
   [Symbol.asyncIterator](): AsyncIterator<RunEvent, undefined, undefined> {
     return iterate(this);
   }

@@ -14,7 +14,9 @@ export interface S3StoreOptions {
 
 /** A bucket of any S3-compatible store. All of it errors with `UploadError`. */
 export interface S3Store {
+  /** Whether an object of this name is there. */
   has(key: string): Promise<boolean>;
+  /** Uploads it. */
   add(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
   /** A presigned address. */
   addressOf(key: string, lifetimeMs: number): Promise<string>;

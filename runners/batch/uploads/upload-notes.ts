@@ -12,6 +12,7 @@ const noteSchema = z.object({
   /** What the store calls it. */
   name: z.string(),
 });
+/** One picture that was uploaded. */
 export type UploadNote = z.output<typeof noteSchema>;
 
 /** Which picture was uploaded as what, over all starts of a run: `uploads.jsonl` in its folder. */
@@ -51,6 +52,7 @@ export class UploadNotes {
     await this.#last;
   }
 
+  /** Once what was added is written. */
   async close(): Promise<void> {
     await this.#last;
     await this.#file?.close();

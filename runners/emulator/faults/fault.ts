@@ -13,6 +13,7 @@ export const operations = [
   'picture',
 ] as const;
 
+/** What a request asks for, as faults name it. */
 export type Operation = (typeof operations)[number];
 
 /**

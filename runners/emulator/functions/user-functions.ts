@@ -19,9 +19,13 @@ export interface RouteContext {
   path: string;
   /** What `:name` in the path stood for. */
   params: Record<string, string>;
+  /** What stands behind `?`. */
   query: Record<string, string>;
+  /** Aborts when the emulator closes. */
   signal: AbortSignal;
+  /** Waits so many ms of the emulator's clock. */
   sleep(ms: number): Promise<void>;
+  /** The emulator's chance, in [0, 1): the same for the same seed. */
   random(): number;
 }
 
