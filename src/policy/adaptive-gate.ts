@@ -5,12 +5,15 @@ import { createTurnstile, type GateOptions } from './turnstile.js';
 
 /**
  * An open gate that finds out the rate of the service: no limit until a request is refused with 429, then a little less
- * than what got through, growing by 1 % a second until the next refusal.
+ * than what got through, growing slowly and then ever faster until the next refusal.
  */
 export function adaptiveGate(options: GateOptions = {}): Gate {
   const pace = createAdaptivePace(options.scheduler ?? asyncScheduler);
   const gate = createTurnstile(options, pace);
   return {
+    get ratePerSecond() {
+      return pace.ratePerSecond;
+    },
     admit: (request) => gate.admit(request),
     observe(answer) {
       pace.observe(answer.status);

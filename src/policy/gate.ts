@@ -6,6 +6,8 @@ export type RequestKind = 'submit' | 'poll' | 'cancel' | 'other';
 
 /** One gate before every request of a run: rate, the shared pause after a 429, the pause of a storm. */
 export interface Gate {
+  /** Requests a second that it lets pass, told or found out; absent or `undefined` where there is no limit now. */
+  readonly ratePerSecond?: number | undefined;
   /**
    * Completes when the request may be sent; before that it emits each wait that a person may want to hear of.
    * Unsubscribing gives the place back.

@@ -1,21 +1,21 @@
 import type { SchedulerLike } from 'rxjs';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 
-/** Above 50 a second, timers are too coarse to space single requests: lateness up to this many ms is made up for. */
-const latenessMs = 20;
+/** Timers ring late, and a busy process hears them later still: so much of it is made up for, in ms. */
+const latenessMs = 100;
 
 /** A rate: a token bucket that holds one token, so that no second ever sees a burst on top of its share. */
 export interface Pace {
   /** Milliseconds until the next may pass, 0 for now, when `ahead` others go first. */
   waitMs(ahead?: number): number;
-  take(): void;
+  /** @param hasWaited It stood in line: that its turn is told late is made up for. A rest saves nothing up. */
+  take(hasWaited?: boolean): void;
 }
 
 export function createPace(ratePerSecond: number, scheduler: SchedulerLike): Pace {
   if (!(ratePerSecond > 0 && ratePerSecond < Infinity))
     throw new InvalidOptionError('ratePerSecond', `is no number above 0 (got ${ratePerSecond})`);
   const intervalMs = 1000 / ratePerSecond;
-  const toleranceMs = intervalMs < latenessMs ? latenessMs : 0;
   let nextAt = -Infinity;
 
   function due(): number {
@@ -27,8 +27,8 @@ export function createPace(ratePerSecond: number, scheduler: SchedulerLike): Pac
 
   return {
     waitMs: (ahead = 0) => Math.max(due() + ahead * intervalMs, 0),
-    take() {
-      nextAt = scheduler.now() + Math.max(due(), -toleranceMs) + intervalMs;
+    take(hasWaited = false) {
+      nextAt = scheduler.now() + Math.max(due(), hasWaited ? -latenessMs : 0) + intervalMs;
     },
   };
 }

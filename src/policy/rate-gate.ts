@@ -10,5 +10,6 @@ import type { GateOptions } from './turnstile.js';
  * @throws InvalidOptionError when the rate is no number above 0
  */
 export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate {
-  return createTurnstile(options, createPace(ratePerSecond, options.scheduler ?? asyncScheduler));
+  const pace = createPace(ratePerSecond, options.scheduler ?? asyncScheduler);
+  return { ...createTurnstile(options, pace), ratePerSecond };
 }

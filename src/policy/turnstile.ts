@@ -25,6 +25,8 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
   const line = createWaitingLine<Subscriber<Block>>();
   let alarm: Subscription | undefined;
   let releasing = false;
+  /** It is the rate that those in line wait for, and no pause: what a late timer costs them is made up for. */
+  let isPaced = false;
 
   /** Runs only while somebody waits, so that a pause never keeps a process alive. */
   function setAlarm(): void {
@@ -32,14 +34,16 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
       alarm?.unsubscribe();
       alarm = undefined;
     } else {
-      const waitMs = Math.ceil(blockOf(pause.blocked(), pace)?.forMs ?? 0);
+      const held = pause.blocked();
+      const waitMs = Math.ceil(blockOf(held, pace)?.forMs ?? 0);
+      isPaced = held === undefined;
       alarm ??= scheduler.schedule(release, clampTimer(waitMs));
     }
   }
 
-  function pass(waiter: Subscriber<Block>): void {
+  function pass(waiter: Subscriber<Block>, hasWaited: boolean): void {
     pause.passed();
-    pace?.take();
+    pace?.take(hasWaited);
     waiter.complete();
   }
 
@@ -51,7 +55,7 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
     alarm = undefined;
     for (let next = line.first(); next && !blockOf(pause.blocked(), pace); next = line.first()) {
       line.delete(next);
-      pass(next);
+      pass(next, isPaced);
     }
     releasing = false;
     setAlarm();
@@ -60,7 +64,7 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
   function enter(waiter: Subscriber<Block>, urgent: boolean): void {
     const ahead = line.ahead(urgent);
     const block = blockOf(pause.blocked(), pace, ahead);
-    if (!block && ahead === 0 && !releasing) return pass(waiter);
+    if (!block && ahead === 0 && !releasing) return pass(waiter, false);
     line.add(waiter, urgent);
     waiter.add(() => {
       line.delete(waiter);

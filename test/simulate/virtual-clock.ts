@@ -102,12 +102,20 @@ function isBefore(a: Entry, b: Entry): boolean {
   return a.at === b.at ? a.order < b.order : a.at < b.at;
 }
 
-/** The clock as a run sees it: a run that is dead does nothing any more. */
-export function schedulerOf(clock: VirtualClock, isDead: () => boolean): SchedulerLike {
+/**
+ * The clock as a run sees it: a run that is dead does nothing any more.
+ *
+ * @param latenessMs by how much a timer rings too late
+ */
+export function schedulerOf(
+  clock: VirtualClock,
+  isDead: () => boolean,
+  latenessMs: () => number = () => 0,
+): SchedulerLike {
   return {
     now: () => clock.now,
     schedule: <T>(work: Work<T>, delay = 0, state?: T) =>
-      new VirtualAction(clock, isDead, work).schedule(state, delay),
+      new VirtualAction(clock, isDead, work).schedule(state, delay + latenessMs()),
   };
 }
 

@@ -27,16 +27,26 @@ describe('a pace', () => {
     expect(pace.waitMs()).toBe(200);
   });
 
-  it('makes up for the lateness of timers where they are coarser than the rate', () => {
+  it.each([15, 40, 1_000])('makes up for the lateness of timers that those in line wait for, at %d a second', (rate) => {
     const { scheduler, set } = clock();
-    const pace = createPace(1_000, scheduler);
+    const pace = createPace(rate, scheduler);
     let sent = 0;
-    for (let nowMs = 0; nowMs < 1_000; nowMs += 10) {
+    for (let nowMs = 0; nowMs < 10_000; nowMs += 30) {
       set(nowMs);
-      for (; pace.waitMs() === 0; sent++) pace.take();
+      for (; pace.waitMs() === 0; sent++) pace.take(true);
     }
-    expect(sent).toBeGreaterThan(980);
-    expect(sent).toBeLessThanOrEqual(1_021);
+    expect(sent).toBeGreaterThan(9.8 * rate);
+    expect(sent).toBeLessThanOrEqual(10.1 * rate + 1);
+  });
+
+  it('makes up for no more than a tenth of a second', () => {
+    const { scheduler, set } = clock();
+    const pace = createPace(100, scheduler);
+    pace.take();
+    set(5_000);
+    let sent = 0;
+    for (; pace.waitMs() === 0; sent++) pace.take(true);
+    expect(sent).toBe(11);
   });
 
   it('is not held for an hour by a clock that is set back', () => {

@@ -1,0 +1,29 @@
+const slotMs = 100;
+const slots = 1_000 / slotMs;
+
+/** How many a second there were of late, by the last second or a little more of it. */
+export interface LastSecond {
+  add(now: number): void;
+  perSecond(now: number): number;
+}
+
+export function createLastSecond(): LastSecond {
+  const counts = new Map<number, number>();
+  const slotOf = (now: number): number => Math.floor(now / slotMs);
+  return {
+    add(now) {
+      const slot = slotOf(now);
+      counts.set(slot, (counts.get(slot) ?? 0) + 1);
+      for (const old of counts.keys()) {
+        if (old >= slot - slots && old <= slot) break;
+        counts.delete(old);
+      }
+    },
+    perSecond(now) {
+      const from = slotOf(now) - slots;
+      let sum = 0;
+      for (const [slot, count] of counts) if (slot >= from) sum += count;
+      return (sum * 1_000) / (now - from * slotMs);
+    },
+  };
+}
