@@ -65,8 +65,7 @@ class SoughtPace implements AdaptivePace {
   take(hasWaited = false): void {
     const now = this.scheduler.now();
     this.since ??= now;
-    if (this.hasResumed && hasWaited)
-      this.triedMs += Math.min(Math.max(now - this.passedAt, 0), togetherMs);
+    if (this.hasResumed && hasWaited) this.triedMs += Math.min(Math.max(now - this.passedAt, 0), togetherMs);
     this.hasResumed = true;
     this.isTried = hasWaited;
     this.passedAt = now;

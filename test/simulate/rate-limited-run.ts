@@ -45,7 +45,8 @@ export async function rateLimitedRun(given: RateLimited): Promise<RateReached> {
   const random = seeded(7);
   const service = new LimitedService(clock, given, random);
   const disk = new ForgetfulDisk({ random });
-  const line = (n: number): string => `${JSON.stringify({ id: `row-${n}`, endpoint: 'grind', input: { n } })}\n`;
+  const line = (n: number): string =>
+    `${JSON.stringify({ id: `row-${n}`, endpoint: 'grind', input: { n } })}\n`;
   disk.plant('/work/rows.jsonl', Array.from({ length: rows }, (_, n) => line(n)).join(''));
   const concurrency: number[] = [];
   const run = runBatch({
@@ -55,7 +56,11 @@ export async function rateLimitedRun(given: RateLimited): Promise<RateReached> {
     apiKey: 'key-0123456789',
     disk,
     transport: service.transport,
-    scheduler: schedulerOf(clock, () => false, () => latenessMs * random()),
+    scheduler: schedulerOf(
+      clock,
+      () => false,
+      () => latenessMs * random(),
+    ),
     random,
     hold: () => Promise.resolve({ release: () => Promise.resolve() }),
     ...options,
@@ -153,7 +158,8 @@ class LimitedService {
   private tell(id: string): { status: number; body: object } {
     this.polls++;
     if (this.random() < (this.given.broken ?? 0)) return { status: 500, body: { error: 'broken' } };
-    if ((this.jobs.get(id) ?? 0) > this.clock.now) return { status: 200, body: { id, status: 'IN_PROGRESS' } };
+    if ((this.jobs.get(id) ?? 0) > this.clock.now)
+      return { status: 200, body: { id, status: 'IN_PROGRESS' } };
     return { status: 200, body: { id, status: 'COMPLETED', output: { ok: true } } };
   }
 }

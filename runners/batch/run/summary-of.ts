@@ -15,6 +15,7 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
   const completed = totals.ended.get('completed') ?? 0;
   const failures = failureCounts(totals.ended);
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const { ratePerSecond: rate } = options.gate;
   const { ended, completed: nowCompleted, failed: nowFailed, unknown } = totals.now;
   const isLive = options.manifest.live !== undefined;
   return {
@@ -35,6 +36,7 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
     starts: starts + 1,
     thisStart: {
       concurrency: run.slots.limit,
+      ...(rate !== undefined && { rate: Math.round(rate * 10) / 10 }),
       ended,
       completed: nowCompleted,
       failed: nowFailed,

@@ -56,6 +56,8 @@ export interface CostSummary {
 export interface StartSummary {
   /** Rows in flight at most, as it last stood. */
   readonly concurrency?: number;
+  /** Requests a second at most, told or found out; absent where there was no limit. */
+  readonly rate?: number;
   readonly ended: number;
   readonly completed: number;
   readonly failed: number;

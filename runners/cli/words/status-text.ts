@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../batch/read-status.js';
-import { formatCount, formatDuration } from './amounts.js';
+import { countOf, formatCount, formatDuration } from './amounts.js';
 import { outcomeText } from './outcome-text.js';
 import { plainText } from './plain-text.js';
 
@@ -20,6 +20,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
     ...fact('on the way', pending.join(', ')),
     ...fact('held', heldText(status)),
     ...fact('pace', paceText(status, now)),
+    ...fact('at most', limitsText(status)),
     ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
   ];
 }
@@ -49,6 +50,14 @@ function paceText({ isRunning, rows, summary, times }: RunStatus, now: number): 
   if (!isRunning || ended === 0 || elapsedMs < enoughMs) return '';
   const left = rows.toDo > 0 ? `, about ${formatDuration((rows.toDo / ended) * elapsedMs)} left` : '';
   return `${formatCount((ended * 60_000) / elapsedMs)} rows a minute${left}`;
+}
+
+/** What the latest start was told, or has found out of the service. */
+function limitsText({ summary }: RunStatus): string {
+  const { concurrency, rate } = summary?.thisStart ?? {};
+  if (concurrency === undefined) return '';
+  const requests = rate === undefined ? '' : `, ${formatCount(Math.round(rate))} requests a second`;
+  return `${countOf(concurrency, 'row')} in flight${requests}`;
 }
 
 function fact(label: string, text: string): string[] {

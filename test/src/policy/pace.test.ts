@@ -27,17 +27,20 @@ describe('a pace', () => {
     expect(pace.waitMs()).toBe(200);
   });
 
-  it.each([15, 40, 1_000])('makes up for the lateness of timers that those in line wait for, at %d a second', (rate) => {
-    const { scheduler, set } = clock();
-    const pace = createPace(rate, scheduler);
-    let sent = 0;
-    for (let nowMs = 0; nowMs < 10_000; nowMs += 30) {
-      set(nowMs);
-      for (; pace.waitMs() === 0; sent++) pace.take(true);
-    }
-    expect(sent).toBeGreaterThan(9.8 * rate);
-    expect(sent).toBeLessThanOrEqual(10.1 * rate + 1);
-  });
+  it.each([15, 40, 1_000])(
+    'makes up for the lateness of timers that those in line wait for, at %d a second',
+    (rate) => {
+      const { scheduler, set } = clock();
+      const pace = createPace(rate, scheduler);
+      let sent = 0;
+      for (let nowMs = 0; nowMs < 10_000; nowMs += 30) {
+        set(nowMs);
+        for (; pace.waitMs() === 0; sent++) pace.take(true);
+      }
+      expect(sent).toBeGreaterThan(9.8 * rate);
+      expect(sent).toBeLessThanOrEqual(10.1 * rate + 1);
+    },
+  );
 
   it('makes up for no more than a tenth of a second', () => {
     const { scheduler, set } = clock();
