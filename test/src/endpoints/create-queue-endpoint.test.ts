@@ -92,6 +92,33 @@ describe('a queue endpoint', () => {
     expect(sent.map(({ paid }) => paid)).toStrictEqual([false, false, false, false]);
   });
 
+  it.each([
+    ['until it cannot be told', undefined, '--h 13ms h 10ms #', 3],
+    ['until nobody is left', '^ 4ms !', '--h', 1],
+  ])('watches the health: at once, and again so long after each reply, %s', (_, left, shown, times) => {
+    let asked = 0;
+    inVirtualTime(({ scheduler, cold, expectObservable }) => {
+      const replies = { h: replied(200, { jobs: { inQueue: 1 } }), n: replied(404, 'no such endpoint') };
+      const marbles = ['--(h|)', '----(h|)', '-(n|)'];
+      const transport = () => cold(marbles[asked++]!, replies);
+      const { client } = clientOver(undefined, { scheduler, gate: openGate({ scheduler }), transport });
+      const gone = expect.objectContaining({ name: 'NotFoundError' });
+      const health = { h: { jobs: { inQueue: 1 } } };
+      expectObservable(client.queue('e').watchHealth({ everyMs: 10 }), left).toBe(shown, health, gone);
+    });
+    expect(asked).toBe(times);
+  });
+
+  it('sends a purge once, unless it was provably refused', async () => {
+    const statuses = [429, 500];
+    const { client, sent } = clientOver(() => replied(statuses.shift() ?? 200, 'no'), { random: () => 0 });
+    const purged = client.queue('e', { retry: { initialMs: 0 } }).purgeQueue();
+    await expect(lastValueFrom(purged)).rejects.toMatchObject({ code: 'server-error' });
+    expect(sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`)).toStrictEqual([
+      ...['POST /v2/e/purge-queue', 'POST /v2/e/purge-queue'],
+    ]);
+  });
+
   it('errors where a status has no answer', async () => {
     const { client } = clientOver(() => replied(404, { error: 'no such job' }));
     await expect(lastValueFrom(client.queue('e').status('j'))).rejects.toMatchObject({

@@ -30,6 +30,55 @@ function errorOf(reading: Reading): ReplyError {
   return reading.error;
 }
 
+describe('an answer of /stream', () => {
+  it('is the chunks and the state of the job, without their wrapping', () => {
+    expect(
+      read('stream', 200, { status: 'IN_PROGRESS', stream: [{ output: 1 }, { output: null }] }),
+    ).toMatchObject({
+      body: 'value',
+      chunks: { status: 'IN_PROGRESS', stream: [1, null] },
+    });
+    expect(read('stream', 200, { status: 'FAILED', error: 'no' })).toMatchObject({
+      body: 'value',
+      chunks: { status: 'FAILED', stream: [] },
+    });
+  });
+
+  it.each([{ stream: [] }, { status: 'COMPLETED', stream: 7 }, [], 'text', '{"status":"IN_PRO'])(
+    'is malformed without a state or a list: %j',
+    (body) => {
+      expect(errorOf(read('stream', 200, body))).toBeInstanceOf(MalformedReplyError);
+      expect(errorOf(read('stream', 200, body)).message).toContain('chunks of a job');
+    },
+  );
+
+  it('is none under an HTTP error, whatever the body', () => {
+    expect(errorOf(read('stream', 502, { status: 'COMPLETED', stream: [] }))).toBeInstanceOf(ServerError);
+    expect(errorOf(read('stream', 404, { error: 'gone' }))).toBeInstanceOf(NotFoundError);
+  });
+});
+
+describe('an answer of /retry', () => {
+  it('is the job that was asked for, its id taken from the question when it is missing', () => {
+    expect(read('retry', 200, { id: 'j1', status: 'IN_QUEUE' }, 'j1')).toMatchObject({ body: 'job' });
+    expect(read('retry', 200, {}, 'j1')).toMatchObject({ job: { id: 'j1', status: 'IN_QUEUE' } });
+    expect(errorOf(read('retry', 200, { id: 'j2', status: 'IN_QUEUE' }, 'j1'))).toBeInstanceOf(
+      MalformedReplyError,
+    );
+  });
+
+  it('is an error of the service under HTTP 400', () => {
+    expect(errorOf(read('retry', 400, { error: 'it is COMPLETED' }, 'j1'))).toBeInstanceOf(BadRequestError);
+  });
+});
+
+describe('an answer of /purge-queue', () => {
+  it('is any JSON', () => {
+    expect(read('purge', 200, { removed: 2 })).toMatchObject({ body: 'value', value: { removed: 2 } });
+    expect(errorOf(read('purge', 200, '<html>'))).toBeInstanceOf(MalformedReplyError);
+  });
+});
+
 describe('a submission', () => {
   it('is accepted by an id', () => {
     expect(read('submit', 200, { id: 'j1', status: 'IN_QUEUE' })).toEqual({
