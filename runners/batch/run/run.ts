@@ -22,6 +22,10 @@ import type { Taken } from './take-up.js';
 
 /** A run that is held by this process, checked and open: what its stages share. */
 export interface Run {
+  /**
+   * What the run was started with, checked and filled in.
+   * @hidden its fields are those of `RunBatchOptions`, where they are described
+   */
   readonly options: ResolvedOptions;
   readonly plan: Plan;
   readonly ahead: Ahead;
