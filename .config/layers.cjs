@@ -44,7 +44,12 @@ const rooms = {
       (room) => `runners/batch/${room}`,
     ),
   ],
-  'runners/distributed/embedded': ['src/contract', 'runners/batch/lock', 'runners/distributed/database'],
+  'runners/distributed/embedded': [
+    'src/contract',
+    'runners/batch/disk',
+    'runners/batch/lock',
+    'runners/distributed/database',
+  ],
   'runners/distributed/database': ['src/contract', 'runners/distributed/schema'],
   'runners/distributed/schema': [],
   'runners/distributed/store': [

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import type { Disk, DiskFile } from './disk.js';
+import { makeFolders } from './make-folders.js';
 
 /**
  * The real file system. Positions are honoured on every flag: `a+` opens for reading and writing and makes a missing
@@ -11,9 +12,7 @@ export const nodeDisk: Disk = {
   open: async (path, flags) => asDiskFile(await open(path, openFlags[flags])),
   rename,
   unlink,
-  mkdir: async (path) => {
-    await mkdir(path, { recursive: true });
-  },
+  mkdir: makeFolders,
   list: (path) => readdir(path).catch(whenMissing<string[]>([])),
   stat: (path) => lstat(path).then(describe).catch(whenMissing(undefined)),
   syncFolder,

@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DiskFault } from '../../batch/disk/disk-fault.js';
+import { makeFolders } from '../../batch/disk/make-folders.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
@@ -22,7 +23,7 @@ export async function spoolInput(
   const path = join(out, `manifest.${source.format}`);
   const draft = join(out, `manifest.${process.pid}.tmp`);
   try {
-    await mkdir(out, { recursive: true });
+    await makeFolders(out);
     await pipeline(io.stdin, createWriteStream(draft, { flush: true }));
     await rename(draft, path);
     const folder = await open(out);

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { makeFolders } from '../../batch/disk/make-folders.js';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { withFileLock } from '../../batch/lock/with-file-lock.js';
@@ -38,7 +38,7 @@ const startPatienceMs = 120_000;
  * @throws {DatabaseError} where it cannot be had.
  */
 export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
-  await mkdir(out, { recursive: true });
+  await makeFolders(out);
   let presence: pg.Client | undefined;
   const letGo = async () => {
     const client = presence;
