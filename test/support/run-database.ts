@@ -10,7 +10,7 @@ import { openDatabase } from './database.js';
 /** A database with millrace's schema and queues, and connections to it. */
 export interface RunDatabase extends Database {
   readonly url: string;
-  /** More connections, as of another process. */
+  /** More connections, as of another process; to the server they are named `elsewhere`. */
   connect(): Promise<Database & { close(): Promise<void> }>;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export async function openRunDatabase(): Promise<RunDatabase> {
     pool,
     boss: await openQueue(pool),
     async connect() {
-      const more = poolOf(server.url);
+      const more = poolOf(server.url, 'elsewhere');
       pools.push(more);
       return { pool: more, boss: await openQueue(more), close: () => more.end() };
     },
@@ -37,8 +37,13 @@ export async function openRunDatabase(): Promise<RunDatabase> {
   };
 }
 
-function poolOf(connectionString: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: 6, connectionTimeoutMillis: 5_000 });
+function poolOf(connectionString: string, name = 'here'): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    application_name: name,
+    max: 6,
+    connectionTimeoutMillis: 5_000,
+  });
   pool.on('error', () => undefined);
   return pool;
 }

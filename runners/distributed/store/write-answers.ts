@@ -67,7 +67,7 @@ function answered(change: RunChange, row: RowRecord, answer: RowAnswer): RowReco
       return row.state === 'sent' ? change.put(row, { state: 'left', worker: null }) : undefined;
     case 'paid': {
       if (row.state !== 'sent' && row.state !== 'accepted') return undefined;
-      change.drop('poll', row.piece);
+      if (row.state === 'accepted') change.drop('poll', row.piece);
       const saving = change.paid(row, answer.reply);
       change.schedule('download', saving, 0);
       return saving;
@@ -103,8 +103,7 @@ function ended(
     sendAgain(change, row, ending);
     return undefined;
   }
-  change.drop('poll', row.piece);
-  change.drop('download', row.piece);
+  if (row.state !== 'sent') change.drop(row.state === 'saving' ? 'download' : 'poll', row.piece);
   return change.end({ ...row, jobId }, ending);
 }
 

@@ -1,8 +1,10 @@
+import type { SchedulerLike } from 'rxjs';
 import type { Answer } from '../store/answer.js';
 import type { Database } from '../store/database.js';
 import { RunGone } from '../store/ledger-record.js';
 import { writeAnswers } from '../store/write-answers.js';
 import type { Line } from './line.js';
+import { sleep } from './sleep.js';
 
 interface Waiting {
   readonly run: number;
@@ -11,6 +13,8 @@ interface Waiting {
 }
 
 const batchSize = 500;
+/** So long a lone answer waits for others to be written with. */
+const gatherMs = 3;
 
 /**
  * Writes what came of pieces, many in one transaction: those that come while one is written go into the next. While the
@@ -23,6 +27,7 @@ export class AnswerWriter {
   constructor(
     private readonly database: Database,
     private readonly line: Line,
+    private readonly scheduler: SchedulerLike,
     private readonly faulty: (error: unknown) => void,
   ) {}
 
@@ -37,6 +42,7 @@ export class AnswerWriter {
   private async flush(): Promise<void> {
     this.isWriting = true;
     while (this.waiting.length > 0) {
+      if (this.waiting.length < batchSize) await sleep(gatherMs, this.scheduler);
       const batch = this.waiting.splice(0, batchSize);
       for (const run of new Set(batch.map((waiting) => waiting.run))) {
         const answers = batch.filter((waiting) => waiting.run === run);

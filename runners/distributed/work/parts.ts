@@ -11,7 +11,7 @@ export function partsOf(options: WorkerOptions) {
   const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, onStep, tell } = options;
   return {
     ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts },
-    slots: options.slots ?? 64,
+    slots: options.slots ?? 128,
     once: options.once ?? false,
     tell: tell ?? (() => undefined),
     onStep: onStep ?? (() => undefined),

@@ -54,7 +54,7 @@ class Worker {
       tell({ type: 'fault', message: error instanceof Error ? error.message : String(error) });
     this.place = {
       ...{ worker: this.id, hands: this.hands, stirred: this.stirred, line: this.line, faulty },
-      writer: new AnswerWriter(database, this.line, faulty),
+      writer: new AnswerWriter(database, this.line, scheduler, faulty),
       leaving: () => this.isLeaving,
       count: ({ is }) => this.count(is),
     };

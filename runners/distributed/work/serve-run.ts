@@ -32,7 +32,7 @@ const idleMs = 500;
 /** What is due and was not had: others were faster, or the gate is crowded. */
 const crowdedMs = 25;
 /** Rows of one transaction. */
-const batchSize = 50;
+const batchSize = 100;
 
 /** Works on a run until its start is over, there is nothing left to do, or the worker leaves. */
 export async function serveRun(desk: RunDesk, place: Workplace): Promise<void> {

@@ -12,7 +12,7 @@ export interface WorkerOptions {
   readonly lbBaseUrl?: string;
   /** The run's folder, where this worker shares it: it saves pictures there. @defaultValue left to the collector */
   readonly artifacts?: string;
-  /** Pieces at a time. @defaultValue 64 */
+  /** Pieces at a time. @defaultValue 128 */
   readonly slots?: number;
   /** The first order ends it once what it has in hand is done, the second at once. */
   readonly stop?: Observable<unknown>;

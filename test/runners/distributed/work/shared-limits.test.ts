@@ -2,7 +2,8 @@ import { map } from 'rxjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGotTransport } from '../../../../src/transport/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
-import { openFleet, type Fleet } from '../../../support/fleet.js';
+import type { WorkerOptions } from '../../../../runners/distributed/work/run-worker.js';
+import { openFleet, type Fleet, type FleetWorker } from '../../../support/fleet.js';
 import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 
 let database: RunDatabase;
@@ -28,6 +29,10 @@ function counting(statuses: Map<number, number>): Transport {
     );
 }
 
+function startAll(of: Fleet, count: number, options: Partial<WorkerOptions> = {}): Promise<FleetWorker[]> {
+  return Promise.all(Array.from({ length: count }, () => of.start(options)));
+}
+
 describe('four workers', () => {
   it('never spend, reserve and hold more than the cap together', async () => {
     const terms = { cap: 10_000_000, concurrency: 40 };
@@ -38,7 +43,7 @@ describe('four workers', () => {
     await database.pool.query(
       'create or replace trigger within_cap before update on millrace.ledgers for each row execute function within_cap()',
     );
-    const workers = await Promise.all([1, 2, 3, 4].map(() => fleet?.start()));
+    const workers = await startAll(fleet, 4);
     await fleet.ended();
     const { stop, spent, reserved, unknown, ended } = await fleet.state();
     expect(stop?.exitCode).toBe(3);
@@ -49,9 +54,7 @@ describe('four workers', () => {
       ...{ spent: 10_000_000, reserved: 0, unknown: 0, ended: 100 },
     });
     expect(fleet.emulator.bill()).toHaveLength(100);
-    expect(workers.flatMap((worker) => worker?.events.filter(({ type }) => type === 'fault'))).toStrictEqual(
-      [],
-    );
+    expect(workers.flatMap(({ events }) => events.filter(({ type }) => type === 'fault'))).toStrictEqual([]);
   });
 
   it('keep to one rate, and are hardly ever refused', async () => {
@@ -59,7 +62,7 @@ describe('four workers', () => {
     fleet = await openFleet(database, rowsOf(150), { terms, emulator: { rateLimit: 100 } });
     const statuses = new Map<number, number>();
     const transport = counting(statuses);
-    await Promise.all([1, 2, 3, 4].map(() => fleet?.start({ transport })));
+    await startAll(fleet, 4, { transport });
     const rows = await fleet.ended();
     expect(rows).toHaveLength(150);
     const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
@@ -71,7 +74,7 @@ describe('four workers', () => {
     const faultOf = ({ operation }: { operation: string }) =>
       operation === 'run' && ++refused <= 3 ? '429' : '';
     fleet = await openFleet(database, rowsOf(20), { emulator: { faultOf } });
-    await Promise.all([1, 2].map(() => fleet?.start()));
+    await startAll(fleet, 2);
     const rows = await fleet.ended();
     expect(rows.map(({ ending }) => ending.outcome?.status)).toStrictEqual(rows.map(() => 'completed'));
     expect(fleet.emulator.bill()).toHaveLength(20);
@@ -115,9 +118,9 @@ describe('the key', () => {
     const rows = await fleet.ended();
     expect(rows).toHaveLength(facts.length);
     const { rows: found } = await database.pool.query<{ text: string }>(
-      `select r.ending::text as text from millrace.rows r union all select t::text from millrace.runs t
-       union all select w::text from millrace.workers w union all select j.data::text from millrace_queue.job j`,
+      `select coalesce(r.ending::text, '') as text from millrace.rows r union all select t::text from millrace.runs t
+       union all select w::text from millrace.workers w union all select coalesce(j.data::text, '') from millrace_queue.job j`,
     );
-    expect(found.filter(({ text }) => text?.includes('the-key-of-the-fleet'))).toStrictEqual([]);
+    expect(found.filter(({ text }) => text.includes('the-key-of-the-fleet'))).toStrictEqual([]);
   });
 });

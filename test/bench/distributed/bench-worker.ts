@@ -1,0 +1,27 @@
+// A worker as a process of its own, for measure-fleet.ts.
+import { setFlagsFromString } from 'node:v8';
+import pg from 'pg';
+import { openQueue } from '../../../runners/distributed/store/open-queue.js';
+import { runWorker } from '../../../runners/distributed/work/run-worker.js';
+import { Subject } from 'rxjs';
+
+// As the command line does: see runners/cli/main.ts.
+for (const flag of ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '--heap-growing-percent=20'])
+  setFlagsFromString(flag);
+
+const {
+  BENCH_DATABASE: connectionString,
+  BENCH_BASE_URL: baseUrl = '',
+  BENCH_KEY: apiKey = '',
+} = process.env;
+const pool = new pg.Pool({ connectionString, max: 6 });
+pool.on('error', () => undefined);
+const stop = new Subject<void>();
+process.on('message', () => stop.next());
+process.on('disconnect', () => process.exit());
+const tell = (event: { type: string }): void => {
+  if (event.type !== 'progress') process.send?.(event);
+};
+await runWorker({ database: { pool, boss: await openQueue(pool) }, apiKey, baseUrl, stop, tell });
+await pool.end();
+process.disconnect();
