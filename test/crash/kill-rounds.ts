@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createRandom } from '../bench/polling/laws.js';
 
-const command = resolve('dist/runners/cli/main.js');
-const key = 'crash-canary-key-5f1d';
+export const command = resolve('dist/runners/cli/main.js');
+export const key = 'crash-canary-key-5f1d';
 /** A picture of one pixel: the rounds are about the books, not about the picture. */
 const pixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -97,7 +97,8 @@ async function writeManifest(path: string, { jobs, edits }: KillRounds, port: nu
   return rows.map((row) => String(row['id']));
 }
 
-async function startService(seed: number): Promise<{ baseUrl: string; process: ChildProcess }> {
+/** The emulator as a process of its own, with the functions of the rounds. */
+export async function startService(seed: number): Promise<{ baseUrl: string; process: ChildProcess }> {
   const functions = resolve('test/crash/functions.mjs');
   const options = [
     'serve',
@@ -134,12 +135,13 @@ function startRun(manifest: string, out: string, baseUrl: string): ChildProcess 
   return spawn(process.execPath, [command, ...options], { stdio: 'ignore', env });
 }
 
-async function billOf(baseUrl: string): Promise<Purchase[]> {
+export async function billOf(baseUrl: string): Promise<Purchase[]> {
   const reply = await fetch(`${baseUrl}/emulator/bill`, { headers: { authorization: `Bearer ${key}` } });
   return lines(await reply.text()).map((line) => JSON.parse(line) as Purchase);
 }
 
-async function compareBooks(
+/** Holds what a run's files say against the service's bill. */
+export async function compareBooks(
   ids: readonly string[],
   out: string,
   bill: readonly Purchase[],

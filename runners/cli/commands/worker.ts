@@ -1,4 +1,4 @@
-import { Subject } from 'rxjs';
+import { ReplaySubject } from 'rxjs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { connectDatabase } from '../../distributed/connect-database.js';
@@ -11,6 +11,7 @@ import { optionValue } from '../options/option-value.js';
 import { parseOptions } from '../options/parse-options.js';
 import { readApiKey } from '../options/read-api-key.js';
 import { serviceSettings } from '../options/service-settings.js';
+import { awaitDatabase } from './await-database.js';
 import { pickTransport } from './pick-transport.js';
 import { tellWork } from './tell-work.js';
 
@@ -47,10 +48,12 @@ export async function worker(
   if ('url' in choice) fault.secrets.push(...databaseAddress(choice.url, io.env).secrets);
   for (const text of [...warnings, ...(warning === undefined ? [] : [warning])]) io.stderr.write(`${text}\n`);
   const transport = await pickTransport(flags.http);
-  const stop = new Subject<void>();
+  const stop = new ReplaySubject<void>();
   const ignore = io.onStop(() => stop.next());
   try {
-    const database = await connectDatabase(choice, { env: io.env, name: 'millrace worker' });
+    const connect = () => connectDatabase(choice, { env: io.env, name: 'millrace worker' });
+    const database = await awaitDatabase(connect, stop, io);
+    if (database === undefined) return 0;
     const told = tellWork(io, flags.quiet, database);
     try {
       await runWorker({

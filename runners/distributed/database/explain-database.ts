@@ -11,10 +11,7 @@ export function explainDatabase(error: unknown, shown: string): DatabaseError {
 
 type Verdict = readonly ['database' | 'database-away', string];
 
-const away = (why: string): Verdict => [
-  'database-away',
-  `cannot be reached: ${why}. Rows that are on their way are not lost: run again when it is back.`,
-];
+const away = (why: string): Verdict => ['database-away', `cannot be reached: ${why}.`];
 const wrongPassword =
   'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.';
 

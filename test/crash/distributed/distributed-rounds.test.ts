@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { distributedRounds } from './distributed-rounds.js';
+
+it('loses nothing and pays nothing twice when workers, the collector and the database go in the middle', async () => {
+  const report = await distributedRounds({
+    ...{ rows: 300, workers: 3, killEveryMs: 500, killEveryRows: 60, concurrency: 24, seed: 42, hurry: true },
+  });
+  expect(report.broken).toEqual([]);
+  expect(report.completed + report.unknown).toBe(300);
+  expect(report.kills).toBeGreaterThanOrEqual(1);
+  expect([report.collectorKills, report.databaseRestarts]).toEqual([2, 1]);
+}, 180_000);

@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { openServer, type TestServer } from '../../support/database.js';
+import { createRandom } from '../../bench/polling/laws.js';
+import { billOf, command, compareBooks, key, startService, type KillReport } from '../kill-rounds.js';
+
+export interface DistributedRounds {
+  readonly rows: number;
+  readonly workers: number;
+  /** A worker is killed with -9 and replaced, again and again: after so many ms, once so many rows have ended meanwhile. */
+  readonly killEveryMs: number;
+  readonly killEveryRows: number;
+  /** Rows in flight over all workers. */
+  readonly concurrency: number;
+  readonly seed: number;
+  /** The dead are taken for dead at once, instead of after their patience. */
+  readonly hurry?: boolean;
+  readonly say?: (line: string) => void;
+}
+
+export interface DistributedReport extends KillReport {
+  readonly collectorKills: number;
+  readonly databaseRestarts: number;
+  readonly seconds: number;
+}
+
+/** What happens besides to the collector and the database, at which share of the rows. */
+const events = [
+  { at: 0.2, what: 'collector' },
+  { at: 0.5, what: 'database' },
+  { at: 0.7, what: 'collector' },
+] as const;
+
+/** Workers and a collector as processes on one database, killed again and again; then the books are compared. */
+export async function distributedRounds(options: DistributedRounds): Promise<DistributedReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-crash-'));
+  const service = await startService(options.seed);
+  const server = await openServer();
+  const fleet = new Fleet(options, server, service.baseUrl, folder);
+  try {
+    return await fleet.run();
+  } finally {
+    await fleet.end();
+    service.process.kill('SIGTERM');
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+class Fleet {
+  private readonly workers: ChildProcess[] = [];
+  private collector: ChildProcess | undefined;
+  private readonly random;
+  private readonly began = Date.now();
+  private readonly count = { workers: 0, collector: 0, database: 0 };
+  private isOver = false;
+
+  constructor(
+    private readonly options: DistributedRounds,
+    private readonly server: TestServer,
+    private readonly baseUrl: string,
+    private readonly folder: string,
+  ) {
+    this.random = createRandom(options.seed);
+  }
+
+  async run(): Promise<DistributedReport> {
+    const { rows, workers } = this.options;
+    const ids = await this.writeManifest(rows);
+    for (let n = 0; n < workers; n++) this.workers.push(this.startWorker());
+    const killing = this.killWorkers();
+    const troubles = this.makeTrouble();
+    const exitCode = await this.collectToTheEnd();
+    this.isOver = true;
+    await Promise.all([killing, troubles]);
+    const bill = await billOf(this.baseUrl);
+    const report = await compareBooks(ids, this.out, bill, { exitCode, kills: this.count.workers });
+    const seconds = Math.round((Date.now() - this.began) / 1_000);
+    const { collector: collectorKills, database: databaseRestarts } = this.count;
+    return { ...report, collectorKills, databaseRestarts, seconds };
+  }
+
+  async end(): Promise<void> {
+    this.isOver = true;
+    const ends = [...this.workers, this.collector].map(async (child) => {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    });
+    await Promise.all(ends);
+  }
+
+  private get out(): string {
+    return join(this.folder, 'out');
+  }
+
+  private async writeManifest(rows: number): Promise<string[]> {
+    const ids = Array.from({ length: rows }, (_, index) => `job-${index + 1}`);
+    const lines = ids.map((id) => {
+      const input = { row: id, sleepMs: Math.round(20 + this.random() * 300) };
+      return `${JSON.stringify({ id, endpoint: 'grind', input })}\n`;
+    });
+    await writeFile(join(this.folder, 'rows.jsonl'), lines.join(''));
+    return ids;
+  }
+
+  private async collectToTheEnd(): Promise<number | null> {
+    for (;;) {
+      this.collector = this.startCollector();
+      const [code, signal] = (await once(this.collector, 'exit')) as [number | null, string | null];
+      if (signal !== 'SIGKILL') return code;
+    }
+  }
+
+  private async killWorkers(): Promise<void> {
+    const { killEveryMs, killEveryRows } = this.options;
+    for (let next = killEveryRows; ; next = (await this.ended()) + killEveryRows) {
+      await this.rest(killEveryMs * (0.5 + this.random()));
+      while (!this.isOver && (await this.ended()) < next) await pause(50);
+      if (this.isOver) return;
+      const place = Math.floor(this.random() * this.workers.length);
+      const victim = this.workers[place];
+      if (victim?.pid === undefined) continue;
+      victim.kill('SIGKILL');
+      this.count.workers++;
+      this.workers[place] = this.startWorker();
+      this.say(`worker ${victim.pid} killed and replaced; ${await this.ended()} rows have ended`);
+      if (this.options.hurry === true) await this.takeForDead(victim.pid);
+    }
+  }
+
+  private async makeTrouble(): Promise<void> {
+    for (const { at, what } of events) {
+      while (!this.isOver && (await this.ended()) < at * this.options.rows) await pause(100);
+      if (this.isOver) return;
+      this.count[what]++;
+      this.say(
+        `${what === 'collector' ? 'collector killed' : 'PostgreSQL restarted'} at ${await this.ended()} rows`,
+      );
+      if (what === 'collector') this.collector?.kill('SIGKILL');
+      else await this.server.restart();
+    }
+  }
+
+  /** Rows in the files. */
+  private async ended(): Promise<number> {
+    const files = ['results.jsonl', 'failures.jsonl'].map((name) =>
+      readFile(join(this.out, name), 'utf8').catch(() => ''),
+    );
+    return (await Promise.all(files)).join('').split('\n').length - 1;
+  }
+
+  private async takeForDead(pid: number): Promise<void> {
+    const client = new pg.Client({ connectionString: this.server.url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query(`update millrace.workers set seen_at = seen_at - interval '1 hour' where pid = $1`, [
+        pid,
+      ]);
+      await client.query(
+        `update millrace_queue.job set started_on = started_on - interval '20 s' where state = 'active'`,
+      );
+    } catch {
+      // It is being restarted: their patience ends it then.
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private startWorker(): ChildProcess {
+    return this.start(['worker', '--quiet']);
+  }
+
+  private startCollector(): ChildProcess {
+    const { concurrency } = this.options;
+    const flags = ['--concurrency', String(concurrency), '--yes', '--quiet'];
+    return this.start(['run', join(this.folder, 'rows.jsonl'), '--out', this.out, ...flags]);
+  }
+
+  private start(args: readonly string[]): ChildProcess {
+    const env = { ...process.env, MILLRACE_API_KEY: key, MILLRACE_BASE_URL: this.baseUrl };
+    const child = spawn(process.execPath, [command, ...args, '--db', this.server.url], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr
+      .setEncoding('utf8')
+      .on('data', (text: string) => this.say(`  ${args[0] ?? ''} ${child.pid}: ${text.trimEnd()}`));
+    return child;
+  }
+
+  private async rest(ms: number): Promise<void> {
+    const until = Date.now() + ms;
+    while (!this.isOver && Date.now() < until) await pause(50);
+  }
+
+  private say(line: string): void {
+    this.options.say?.(`${((Date.now() - this.began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
+  }
+}
