@@ -16,8 +16,12 @@ function maskOne(text: string, secret: string): string {
   return spellings(secret).reduce((masked, spelling) => masked.replaceAll(spelling, mask), text);
 }
 
+/** These characters are written in one way everywhere. */
+const plain = /^[\w.~-]+$/;
+
 function spellings(secret: string): string[] {
   if (secret.length < minLength) return [`Bearer ${secret}`, `bearer ${secret}`];
+  if (plain.test(secret)) return [secret];
   const json = JSON.stringify(secret).slice(1, -1);
   const all = new Set([secret, json, json.replaceAll('/', '\\/'), encodeURIComponent(secret)]);
   // The longest first: else a shorter spelling would take away half of a longer one.

@@ -1,5 +1,5 @@
 import type { WireRequest } from '../transport/transport.js';
-import { wireRequest, type Call } from './wire-request.js';
+import { createWireRequests, type Call } from './wire-request.js';
 
 /** Every call of a queue endpoint as it goes on the wire; ids are encoded. (spec 4.1) */
 export interface QueueRequests {
@@ -23,8 +23,9 @@ const graceMs = 10_000;
 
 /** @param root address of the endpoint, without a slash at its end */
 export function queueRequests(apiKey: string | undefined, root: string): QueueRequests {
+  const wire = createWireRequests(apiKey);
   const request = (method: 'GET' | 'POST', path: string, more: Partial<Call> = {}) =>
-    wireRequest(apiKey, { responseMs: promptMs, paid: false, ...more, method, url: `${root}/${path}` });
+    wire({ responseMs: promptMs, paid: false, ...more, method, url: `${root}/${path}` });
   return {
     run: (body) => request('POST', 'run', { body, paid: true }),
     runSync: (body, responseMs, waitMs) =>

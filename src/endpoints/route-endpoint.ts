@@ -11,7 +11,7 @@ import { checkBaseUrl } from './check-base-url.js';
 import type { ClientState } from './client-state.js';
 import { orderOf } from './order-of.js';
 import { toJson } from './to-json.js';
-import { wireRequest } from './wire-request.js';
+import { createWireRequests } from './wire-request.js';
 
 /** Options of a load-balanced endpoint. Durations in ms. */
 export interface RouteOptions {
@@ -52,8 +52,9 @@ export function createRouteEndpoint(
   const base = checkBaseUrl(lbBaseUrl, 'lbBaseUrl');
   const { executionTimeoutMs = defaultExecutionTimeoutMs, ...others } = options;
   const resolved = resolveQueueOptions({ ...others, executionTimeoutMs }, client.scheduler);
+  const wire = createWireRequests(client.apiKey);
   const request = (method: 'GET' | 'POST', route: string, body?: string) =>
-    wireRequest(client.apiKey, {
+    wire({
       method,
       url: routeUrl(base, route),
       body,

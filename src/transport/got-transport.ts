@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import got from 'got';
-import type { Got, Request, Response } from 'got';
+import type { Got, Options, Request, Response } from 'got';
 import { Observable } from 'rxjs';
 import { acceptEncoding } from './decode-body.js';
 import { faultOf, tooLarge } from './fault-of.js';
@@ -11,7 +11,7 @@ import { createKeepAliveAgents } from './keep-alive-agents.js';
 import type { AgentOptions, KeepAliveAgents } from './keep-alive-agents.js';
 import { announcesMore, createReplyBody, defaultMaxReplyBytes, flatHeaders } from './reply-body.js';
 import { TransportError } from './transport-error.js';
-import type { Transport, WireReply, WireRequest } from './transport.js';
+import type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport.js';
 
 /** How connections are kept and trusted. */
 export type GotTransportOptions = AgentOptions;
@@ -22,30 +22,44 @@ export type GotTransportOptions = AgentOptions;
  */
 export function createGotTransport(options: GotTransportOptions = {}): Transport {
   const agents = createKeepAliveAgents(options);
-  const free = createInstance(agents, () => undefined);
-  const paid = createInstance(agents, agents.dropIdle);
+  const instanceFor = createInstances(agents);
   return (request) =>
     new Observable((subscriber) => {
-      const exchange = open(request.paid ? paid : free, request);
-      let over = false;
-      receive(exchange, request, agents, {
+      const exchange = open(instanceFor(request), request);
+      return receive(exchange, request, agents, {
         reply(reply) {
-          over = true;
           subscriber.next(reply);
           subscriber.complete();
         },
-        fault(error) {
-          over = true;
-          subscriber.error(error);
-        },
+        fault: (error) => subscriber.error(error),
       });
-      return () => {
-        if (!over) exchange.destroy();
-      };
     });
 }
 
-/** got's stream costs less CPU than its promise, and can be ended at the cap. */
+/** Far more than a client has endpoints; a caller who invents limits for every request must not fill the memory. */
+const maxInstances = 64;
+
+/** Options that an instance holds are merged and checked once, and not for every request. */
+function createInstances(agents: KeepAliveAgents): (request: WireRequest) => Got {
+  const free = createInstance(agents, () => undefined);
+  const paid = createInstance(agents, agents.dropIdle);
+  const instances = new Map<string, Got>();
+  return ({ paid: isPaid, timeouts }) => {
+    const name = nameOf(isPaid, timeouts);
+    const known = instances.get(name);
+    if (known) return known;
+    if (instances.size === maxInstances) instances.clear();
+    const made = (isPaid ? paid : free).extend({ timeout: gotDelays(timeouts) });
+    instances.set(name, made);
+    return made;
+  };
+}
+
+function nameOf(isPaid: boolean, limits: PhaseTimeouts): string {
+  const { lookupMs, connectMs, secureConnectMs, sendMs, responseMs, readMs, requestMs } = limits;
+  return `${isPaid} ${lookupMs} ${connectMs} ${secureConnectMs} ${sendMs} ${responseMs} ${readMs} ${requestMs}`;
+}
+
 function createInstance(agents: KeepAliveAgents, beforeRequest: () => void): Got {
   return got.extend({
     agent: { http: agents.http, https: agents.https },
@@ -61,15 +75,22 @@ function createInstance(agents: KeepAliveAgents, beforeRequest: () => void): Got
   });
 }
 
-function open(instance: Got, { url, method, headers, body, timeouts }: WireRequest): Request {
-  const exchange = instance.stream(url, {
-    method,
-    headers,
-    timeout: gotDelays(timeouts),
-    ...(body !== undefined && { body }),
-  });
+/** got's stream costs less CPU than its promise, and can be ended at the cap. */
+function open(instance: Got, { url, method, headers, body }: WireRequest): Request {
+  const exchange = instance.stream(url, { method, headers, ...(body !== undefined && { body }) });
+  handOverLess(exchange.options);
   if (method === 'POST' && body === undefined) exchange.end();
   return exchange;
+}
+
+/** got gathers some thirty options for Node, nearly all of them not set: a tenth of what a request costs. */
+function handOverLess(options: Options): void {
+  const value = () => {
+    const { url, agent, method, headers } = options;
+    const isSecure = url instanceof URL && url.protocol === 'https:';
+    return { agent: isSecure ? agent.https : agent.http, method, headers };
+  };
+  Object.defineProperty(options, 'createNativeRequestOptions', { value });
 }
 
 interface Receiver {
@@ -77,8 +98,8 @@ interface Receiver {
   fault(error: TransportError): void;
 }
 
-/** Calls one of the receiver's two, once. */
-function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgents, to: Receiver): void {
+/** Calls one of the receiver's two, once, unless the exchange is ended before by what this returns. */
+function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgents, to: Receiver): () => void {
   const maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
   const body = createReplyBody(maxBytes);
   let response: Response | undefined;
@@ -103,7 +124,8 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
       body: typeof text === 'string' ? text : await text,
     };
     settled = true;
-    to.reply(reply);
+    // When the replies at hand have all been read: what follows one of them, often the next request, does not get between.
+    setImmediate(() => to.reply(reply));
   }
 
   exchange.on('error', fail);
@@ -117,4 +139,9 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
   exchange.once('end', () => {
     if (response && !settled) finish(response).catch(fail);
   });
+  return () => {
+    if (settled) return;
+    settled = true;
+    exchange.destroy();
+  };
 }

@@ -86,9 +86,9 @@ function readValue(status: number, json: Json): Reading | undefined {
 
 function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading | undefined {
   const value = withId(json?.value, jobId);
-  const failed = failedReplySchema.safeParse(value);
-  if (failed.success)
-    return isOther(failed.data.id, jobId) ? undefined : { status, body: 'failed', job: failed.data };
+  const failed = readFailed(value);
+  if (failed !== undefined)
+    return isOther(failed.id, jobId) ? undefined : { status, body: 'failed', job: failed };
   const isBought = purpose === 'submit' || purpose === 'retry';
   const schema = isBought && isSuccess(status) ? submissionReplySchema : jobReplySchema;
   const job = schema.safeParse(value);
@@ -96,6 +96,12 @@ function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading
   return isSuccess(status) || isKnownState(job.data.status)
     ? { status, body: 'job', job: job.data }
     : undefined;
+}
+
+/** Looks at the state first: a schema that refuses a reply makes an error of it, which most replies would pay for. */
+function readFailed(value: unknown): FailedReply | undefined {
+  if (typeof value !== 'object' || value === null || !('status' in value)) return undefined;
+  return value.status === 'FAILED' ? failedReplySchema.safeParse(value).data : undefined;
 }
 
 /** A reply to a poll may leave out the id that was asked for. */

@@ -52,7 +52,8 @@ export function createExchange(request: WireRequest, line: Line, to: Receiver) {
   async function finish(status: number, headers: Record<string, string>): Promise<void> {
     const text = body.text(headers['content-encoding']);
     const reply = { status, headers, body: typeof text === 'string' ? text : await text };
-    if (end()) to.reply(reply);
+    // When the replies at hand have all been read: what follows one of them, often the next request, does not get between.
+    if (end()) setImmediate(() => to.reply(reply));
   }
 
   const handler: Dispatcher.DispatchHandler = {

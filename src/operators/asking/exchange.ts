@@ -1,21 +1,11 @@
-import {
-  catchError,
-  defer,
-  map,
-  of,
-  take,
-  tap,
-  throwIfEmpty,
-  type Observable,
-  type SchedulerLike,
-} from 'rxjs';
+import { Observable, type SchedulerLike } from 'rxjs';
 import { redact } from '../../contract/redact.js';
 import type { Gate, RequestKind } from '../../policy/gate.js';
 import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/may-send-again.js';
 import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
-import type { Transport, WireRequest } from '../../transport/transport.js';
+import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 
 /** What all requests of a client share. */
 export interface Desk {
@@ -42,26 +32,45 @@ export type Judged =
 
 /** One request and what came of it. One value; never errors: a transport that breaks its own rules leaves a doubt. */
 export function exchange(asking: Asking, desk: Desk): Observable<Judged> {
-  const { purpose, request, jobId } = asking;
-  return defer(() => desk.transport(request)).pipe(
-    take(1),
-    throwIfEmpty(() => new Error('the transport ended without a reply')),
-    map((reply): Judged => {
-      const reading = readReply(reply, {
-        purpose,
-        request,
-        jobId,
-        secrets: desk.secrets,
-        nowMs: desk.scheduler.now(),
+  return new Observable((subscriber) => {
+    const finish = (judged: Judged): void => {
+      if (subscriber.closed) return;
+      try {
+        desk.gate.observe(reportOf(asking.purpose, judged));
+        subscriber.next(judged);
+        subscriber.complete();
+      } catch (error) {
+        subscriber.error(error);
+      }
+    };
+    const fail = (error: unknown): void => finish(faulted(error, asking, desk));
+    try {
+      const sent = desk.transport(asking.request).subscribe({
+        next: (reply) => finish(judge(reply, asking, desk)),
+        error: fail,
+        complete: () => fail(new Error('the transport ended without a reply')),
       });
-      return { reading, verdict: maySendAgain(purpose, reading) };
-    }),
-    catchError((error: unknown) => {
-      const fault = asFault(error, desk.secrets);
-      return of<Judged>({ fault, verdict: maySendAgain(purpose, fault) });
-    }),
-    tap((judged) => desk.gate.observe(reportOf(purpose, judged))),
-  );
+      subscriber.add(sent);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function judge(reply: WireReply, asking: Asking, desk: Desk): Judged {
+  const { purpose, request, jobId } = asking;
+  const { secrets, scheduler } = desk;
+  try {
+    const reading = readReply(reply, { purpose, request, jobId, secrets, nowMs: scheduler.now() });
+    return { reading, verdict: maySendAgain(purpose, reading) };
+  } catch (error) {
+    return faulted(error, asking, desk);
+  }
+}
+
+function faulted(error: unknown, { purpose }: Asking, { secrets }: Desk): Judged {
+  const fault = asFault(error, secrets);
+  return { fault, verdict: maySendAgain(purpose, fault) };
 }
 
 export const requestKinds = {

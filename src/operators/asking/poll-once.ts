@@ -1,4 +1,4 @@
-import { concatMap, defer, type Observable } from 'rxjs';
+import { defer, map, type Observable } from 'rxjs';
 import type { JobReply } from '../../contract/job-reply.js';
 import type { Failed } from '../../contract/outcome.js';
 import type { BackoffLimits } from '../../policy/backoff.js';
@@ -37,13 +37,13 @@ export function pollOnce(question: PollQuestion, desk: Desk): Observable<Polled>
     const mayAskAgain = ({ verdict }: Judged) =>
       verdict.verdict !== 'final' || (verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries);
     return askUntilAnswered({ ...question, purpose: 'poll', mayAskAgain }, desk).pipe(
-      concatMap((step): Polled[] => {
-        if (step.type === 'waiting') return [step];
+      map((step): Polled => {
+        if (step.type === 'waiting') return step;
         const { verdict, reading } = step.judged;
         if (reading !== undefined && 'job' in reading)
-          return [{ type: 'replied', job: { ...reading.job, id: jobId } }];
+          return { type: 'replied', job: { ...reading.job, id: jobId } };
         const code = verdict.verdict === 'final' ? verdict.code : 'expired';
-        return [{ type: 'ended', outcome: failureOf(code, step.judged, { request, jobId, paid: 'maybe' }) }];
+        return { type: 'ended', outcome: failureOf(code, step.judged, { request, jobId, paid: 'maybe' }) };
       }),
     );
   });

@@ -1,15 +1,4 @@
-import {
-  concat,
-  concatMap,
-  defer,
-  exhaustMap,
-  finalize,
-  merge,
-  NEVER,
-  of,
-  takeWhile,
-  type Observable,
-} from 'rxjs';
+import { Observable, tap } from 'rxjs';
 import type { JobReply } from '../../contract/job-reply.js';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
@@ -41,35 +30,54 @@ export type PollStep =
  * be; then it may have been paid.
  */
 export function pollUntilTerminal(task: PollTask, desk: Desk): Observable<PollStep> {
-  return defer(() => {
-    const { schedule, key, atOnce } = task;
-    const observe = (job: JobReply) => schedule.observe(key, job, desk.scheduler.now());
-    const times = concat(schedule.pollTimes(task), NEVER);
-    let last = task.last;
-    const poll = () => {
+  return new Observable((subscriber) => {
+    const { schedule } = task;
+    let { last } = task;
+    let isAsking = false;
+    const fail = (error: unknown): void => subscriber.error(error);
+    const observe = (job: JobReply): void => schedule.observe(task.key, job, desk.scheduler.now());
+
+    function end(step: PollStep): void {
+      subscriber.next(step);
+      subscriber.complete();
+    }
+
+    /** True while the job has not ended. */
+    function hear(job: JobReply): boolean {
+      if (isTerminal(job.status)) {
+        observe(job);
+        end({ type: 'ended', outcome: outcomeOf(job, task.request) });
+        return false;
+      }
+      const before = last;
+      last = statusEvent(job);
+      if (before === undefined || !isSame(before, last)) subscriber.next(last);
+      return true;
+    }
+
+    function poll(): void {
+      if (isAsking) return;
+      isAsking = true;
       let alive: JobReply | undefined;
-      return pollOnce(task, desk).pipe(
-        concatMap((step): PollStep[] => {
-          if (step.type !== 'replied') return [step];
-          if (isTerminal(step.job.status)) {
-            observe(step.job);
-            return [{ type: 'ended', outcome: outcomeOf(step.job, task.request) }];
-          }
-          alive = step.job;
-          const before = last;
-          last = statusEvent(step.job);
-          return before !== undefined && isSame(before, last) ? [] : [last];
-        }),
-        // Told when the poll is over, so that a time given in return is not taken for one that falls into it.
-        finalize(() => {
-          if (alive !== undefined) observe(alive);
-        }),
-      );
-    };
-    return (atOnce ? merge(times, of(undefined)) : times).pipe(
-      exhaustMap(poll),
-      takeWhile((step) => step.type !== 'ended', true),
-    );
+      const asked = pollOnce(task, desk)
+        .pipe(
+          tap((step) => {
+            if (step.type === 'waiting') subscriber.next(step);
+            else if (step.type === 'ended') end(step);
+            else if (hear(step.job)) alive = step.job;
+          }),
+        )
+        .subscribe({ error: fail });
+      subscriber.add(asked);
+      // Told when the poll is over, so that a time given in return is not taken for one that falls into it.
+      asked.add(() => {
+        isAsking = false;
+        if (alive !== undefined) observe(alive);
+      });
+    }
+
+    subscriber.add(schedule.pollTimes(task).subscribe({ next: poll, error: fail }));
+    if (task.atOnce) poll();
   });
 }
 

@@ -1,6 +1,7 @@
-import { concat, defer, map, type Observable, type ObservableInput } from 'rxjs';
+import { from, map, type Observable, type ObservableInput } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import type { Gate, RequestKind } from '../../policy/gate.js';
+import { inTurn } from '../in-turn.js';
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
 
@@ -10,8 +11,8 @@ export function throughGate<T>(
   request: { kind: RequestKind; key: string },
   then: () => ObservableInput<T>,
 ): Observable<T | WaitingEvent> {
-  const waits = defer(() => gate.admit(request)).pipe(
-    map((wait): WaitingEvent => ({ type: 'waiting', ...wait })),
-  );
-  return concat(waits, defer(then));
+  return inTurn<T | WaitingEvent>(function* () {
+    yield gate.admit(request).pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
+    yield from(then());
+  });
 }

@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, EMPTY, from, of, ReplaySubject, tap, type Observable } from 'rxjs';
+import { concatMap, defer, ReplaySubject, type Observable, type ObservableInput } from 'rxjs';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -6,12 +6,14 @@ import { ask } from '../asking/ask.js';
 import type { Desk } from '../asking/exchange.js';
 import { outcomeOf } from '../asking/outcome-of.js';
 import { statusEvent, type PollTask, type StatusEvent } from '../asking/poll-until-terminal.js';
+import { inTurn } from '../in-turn.js';
 import { asJob, type Job, type JobFacts } from '../job.js';
+import { lastOf } from '../last-of.js';
 import { awaitMark } from './await-mark.js';
 import { directAnswer } from './direct-answer.js';
 import type { Order } from './order.js';
 import { pollToDeadline } from './poll-to-deadline.js';
-import { joinedByAll, Stage } from './stage.js';
+import { joinedByAll, Stage, type Steps } from './stage.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
@@ -43,12 +45,10 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     this.wasPolled = order.known !== undefined;
     this.stage = new Stage(order.tell);
     this.submission = new Submission(order, desk, this.stage, this);
-    const play = () =>
-      concat(
-        defer(() => this.submit()),
-        defer(() => this.poll()),
-      );
-    const opened = this.stage.open(play, () => this.left());
+    const opened = this.stage.open(
+      () => this.play(),
+      () => this.left(),
+    );
     this.events = joinedByAll(defer(() => (this.hasEnded ? opened : opened.pipe(order.untilAborted))));
   }
 
@@ -64,53 +64,50 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     return this.id === undefined && !this.hasEnded;
   }
 
-  private submit(): Observable<JobEvent<O>> {
-    const deadlineAt = this.deadlineAt();
-    if (!this.isOpen) return EMPTY;
-    const { request } = this;
-    const made =
-      request === undefined ? this.order.request.pipe(tap((wire) => (this.request = wire))) : of(request);
-    return made.pipe(concatMap((wire) => this.submission.run(wire, deadlineAt)));
+  private *play(): Steps<O> {
+    yield* this.submit();
+    yield* this.poll();
   }
 
-  accept(answer: Answer, request: WireRequest): Observable<JobEvent<O>> {
-    if (answer.body === 'value') return this.settle(directAnswer(answer.value));
+  private *submit(): Steps<O> {
+    const deadlineAt = this.deadlineAt();
+    if (!this.isOpen) return;
+    this.request ??= yield* lastOf(this.order.request);
+    if (this.request !== undefined) yield* this.submission.run(this.request, deadlineAt);
+  }
+
+  *accept(answer: Answer, request: WireRequest): Steps<O> {
+    if (answer.body === 'value') return yield* this.settle(directAnswer(answer.value));
     const { job } = answer;
     this.id = job.id;
-    if (isTerminal(job.status)) return this.settle(outcomeOf(job, request));
+    if (isTerminal(job.status)) return yield* this.settle(outcomeOf(job, request));
     this.lastStatus = statusEvent(job);
     if (this.isCancelled || !this.stage.isWatched) this.abandon();
-    return concat(
-      awaitMark(this.order.checkpoint, { type: 'accepted', jobId: job.id }),
-      from<JobEvent<O>[]>([{ type: 'accepted', jobId: job.id }, this.lastStatus]),
-    );
+    yield awaitMark(this.order.checkpoint, { type: 'accepted', jobId: job.id });
+    yield { type: 'accepted', jobId: job.id };
+    yield this.lastStatus;
   }
 
-  private poll(): Observable<JobEvent<O>> {
+  private *poll(): Steps<O> {
     const { stage, desk, id, order } = this;
-    if (id === undefined || order.queue === undefined || this.hasEnded) return EMPTY;
+    if (id === undefined || order.queue === undefined || this.hasEnded) return;
     const due = { at: this.deadlineAt(), deadlineMs: order.options.deadlineMs };
-    return pollToDeadline(this.pollTask(id, order.queue.status(id)), due, desk).pipe(
-      concatMap((step) => {
-        if (step.type === 'ended') return stage.uninterrupted(this.settle(step.outcome));
+    yield pollToDeadline(this.pollTask(id, order.queue.status(id)), due, desk).pipe(
+      concatMap((step): ObservableInput<JobEvent<O>> => {
+        if (step.type === 'ended') return stage.uninterrupted(inTurn(() => this.settle(step.outcome)));
         if (step.type === 'status') this.lastStatus = step;
-        return stage.noted(of(step));
+        stage.note(step);
+        return [step];
       }),
     );
   }
 
-  settle(outcome: Outcome<unknown>): Observable<JobEvent<O>> {
-    return defer(() => {
-      this.hasEnded = true;
-      return from(this.order.check(outcome)).pipe(
-        concatMap((checked) =>
-          concat(
-            awaitMark(this.order.checkpoint, { type: 'settled', outcome: checked }),
-            of<JobEvent<O>>({ type: 'settled', outcome: checked }),
-          ),
-        ),
-      );
-    });
+  *settle(outcome: Outcome<unknown>): Steps<O> {
+    this.hasEnded = true;
+    const checked = yield* lastOf(this.order.check(outcome));
+    if (checked === undefined) return;
+    yield awaitMark(this.order.checkpoint, { type: 'settled', outcome: checked });
+    yield { type: 'settled', outcome: checked };
   }
 
   cancel(): void {

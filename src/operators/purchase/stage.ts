@@ -1,17 +1,10 @@
-import {
-  concat,
-  defer,
-  EMPTY,
-  finalize,
-  of,
-  ReplaySubject,
-  share,
-  tap,
-  throwError,
-  type Observable,
-} from 'rxjs';
+import { Observable, ReplaySubject, share, tap } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
+import { inTurn, type Step } from '../in-turn.js';
 import { uninterrupted } from './uninterrupted.js';
+
+/** What happens in a job, step by step. */
+export type Steps<O> = Iterable<Step<JobEvent<O>>, void>;
 
 /**
  * Where the events of one job are played to whoever is subscribed. It plays on while somebody watches and goes on where
@@ -31,41 +24,42 @@ export class Stage<O> {
    * The hot stream of the job: the last event first, then the scene that is on, then what `play` goes on with.
    * @param left called when the last subscriber has gone, also after the end
    */
-  open(play: () => Observable<JobEvent<O>>, left: () => void): Observable<JobEvent<O>> {
-    return defer(() => {
+  open(play: () => Steps<O>, left: () => void): Observable<JobEvent<O>> {
+    return new Observable((subscriber) => {
       const { failure } = this;
-      if (failure !== undefined) return throwError(() => failure.error);
+      if (failure !== undefined) return subscriber.error(failure.error);
       this.isWatched = true;
-      return this.resumed(play).pipe(
-        finalize(() => {
-          this.isWatched = false;
-          left();
-        }),
-      );
+      inTurn(() => this.resumed(play)).subscribe(subscriber);
+      subscriber.add(() => {
+        this.isWatched = false;
+        left();
+      });
     });
   }
 
-  private resumed(play: () => Observable<JobEvent<O>>): Observable<JobEvent<O>> {
+  private *resumed(play: () => Steps<O>): Steps<O> {
     const { last, scene } = this;
-    const told = last === undefined ? EMPTY : of(last);
-    if (scene !== undefined) return concat(told, scene, defer(play));
-    return last === undefined ? play() : concat(told, defer(play));
+    if (last !== undefined) yield last;
+    if (scene !== undefined) yield scene;
+    yield* play();
   }
 
+  /** Remembers an event and tells of it. */
+  readonly note = (event: JobEvent<O>): void => {
+    this.last = event;
+    this.tell(event);
+  };
+
   /** Remembers each event and tells of it. */
-  noted<T extends JobEvent<O>>(events: Observable<T>): Observable<T> {
-    return events.pipe(
-      tap((event) => {
-        this.last = event;
-        this.tell(event);
-      }),
-    );
+  noted(events: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
+    return events.pipe(tap(this.note));
   }
 
   /** A scene that is played to its end, whoever leaves; one at a time. Its error is the job's, for good. */
   uninterrupted(scene: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
     if (this.scene !== undefined) return this.scene;
-    const ends = {
+    const watch = {
+      next: this.note,
       error: (error: unknown) => {
         this.failure = { error };
         this.scene = undefined;
@@ -73,7 +67,7 @@ export class Stage<O> {
       // Not in a finalizer: that runs when whoever listens to the end has begun the next scene already.
       complete: () => (this.scene = undefined),
     };
-    this.scene = this.noted(scene).pipe(tap(ends), uninterrupted());
+    this.scene = scene.pipe(tap(watch), uninterrupted());
     return this.scene;
   }
 }

@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, EMPTY, of, repeat, takeUntil, type Observable } from 'rxjs';
+import { EMPTY, takeUntil, type Observable } from 'rxjs';
 import type { Mark } from '../../contract/checkpoint.js';
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
 import type { Failed, JobEvent, Outcome, WaitReason } from '../../contract/outcome.js';
@@ -10,12 +10,14 @@ import { exchange, type Desk, type Judged } from '../asking/exchange.js';
 import { failureOf, type FailureFacts } from '../asking/failure-of.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
 import { throughGate } from '../asking/through-gate.js';
+import { inTurn } from '../in-turn.js';
+import { lastOf } from '../last-of.js';
 import { deadline } from '../waiting/deadline.js';
 import { waitUntil } from '../waiting/wait-until.js';
 import { awaitMark } from './await-mark.js';
 import type { Order } from './order.js';
 import { refusalOf } from './refusal-of.js';
-import type { Stage } from './stage.js';
+import type { Stage, Steps } from './stage.js';
 
 /** What a POST may be answered with when it was not refused: a job, or the value of a route. */
 export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
@@ -28,8 +30,8 @@ export interface Buyer<O> {
   /** Emits when the job is cancelled. */
   readonly cancelled: Observable<void>;
   /** An answer of the service: polls come next, or the end. */
-  accept(answer: Answer, request: WireRequest): Observable<JobEvent<O>>;
-  settle(outcome: Outcome<unknown>): Observable<JobEvent<O>>;
+  accept(answer: Answer, request: WireRequest): Steps<O>;
+  settle(outcome: Outcome<unknown>): Steps<O>;
 }
 
 /**
@@ -53,87 +55,100 @@ export class Submission<O> {
   ) {}
 
   /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
-  run(request: WireRequest, deadlineAt: number): Observable<JobEvent<O>> {
+  *run(request: WireRequest, deadlineAt: number): Steps<O> {
+    const { stage, buyer } = this;
+    do {
+      yield this.turn(request, deadlineAt);
+      if (buyer.isOpen) yield stage.uninterrupted(inTurn(() => this.attempt(request)));
+    } while (buyer.isOpen);
+  }
+
+  /** The wait for the next attempt, which can be left at any time. */
+  private turn(request: WireRequest, deadlineAt: number): Observable<JobEvent<O>> {
     const { desk, stage, buyer, order } = this;
-    const turn = throughGate(desk.gate, { kind: 'submit', key: order.key }, () => EMPTY);
-    const tooLate = () => stage.uninterrupted(buyer.settle(this.unsent(request, 'its deadline passed')));
-    return concat(
-      stage
-        .noted(concat(this.backoff(), turn))
-        .pipe(
-          takeUntil(buyer.cancelled),
-          deadline<JobEvent<O>>({ at: deadlineAt, otherwise: tooLate, scheduler: desk.scheduler }),
-        ),
-      defer(() => (buyer.isOpen ? stage.uninterrupted(this.attempt(request)) : EMPTY)),
-    ).pipe(repeat({ delay: () => (buyer.isOpen ? of(true) : EMPTY) }));
-  }
-
-  /** What is left of the wait after a refusal, also for a subscriber who comes back. */
-  private backoff(): Observable<JobEvent<O>> {
-    return defer(() => {
-      const { at, why } = this.notBefore;
-      const forMs = at - this.desk.scheduler.now();
-      if (forMs <= 0) return EMPTY;
-      return concat(of<JobEvent<O>>({ type: 'waiting', why, forMs }), waitUntil(at, this.desk.scheduler));
-    });
-  }
-
-  private attempt(request: WireRequest): Observable<JobEvent<O>> {
-    const { order, stage, buyer } = this;
-    if (buyer.isCancelled) return buyer.settle(cancelled(request));
-    this.attempts += 1;
-    return concat(
-      this.mark({ type: 'intent', sync: order.sync, attempt: this.attempts }),
-      defer(() => {
-        if (buyer.isCancelled || !stage.isWatched)
-          return this.mark({ type: 'refused', why: 'not sent: nobody waited for it any more' });
-        return concat(of<JobEvent<O>>({ type: 'submitting', sync: order.sync }), this.post(request));
-      }),
+    const admitted = throughGate(desk.gate, { kind: 'submit', key: order.key }, () => EMPTY);
+    const waits = stage.noted(inTurn(() => this.waits(admitted)));
+    const otherwise = () =>
+      stage.uninterrupted(inTurn(() => buyer.settle(this.unsent(request, 'its deadline passed'))));
+    return waits.pipe(
+      takeUntil(buyer.cancelled),
+      deadline<JobEvent<O>>({ at: deadlineAt, otherwise, scheduler: desk.scheduler }),
     );
   }
 
+  /** What is left of the wait after a refusal, also for a subscriber who comes back; then the gate. */
+  private *waits(admitted: Observable<JobEvent<O>>): Steps<O> {
+    const { at, why } = this.notBefore;
+    const forMs = at - this.desk.scheduler.now();
+    if (forMs > 0) {
+      yield { type: 'waiting', why, forMs };
+      yield waitUntil(at, this.desk.scheduler);
+    }
+    yield admitted;
+  }
+
+  private *attempt(request: WireRequest): Steps<O> {
+    const { order, buyer } = this;
+    if (buyer.isCancelled) return yield* buyer.settle(cancelled(request));
+    this.attempts += 1;
+    yield this.mark({ type: 'intent', sync: order.sync, attempt: this.attempts });
+    yield* this.send(request);
+  }
+
+  /** The intent may have taken its time to become durable. */
+  private *send(request: WireRequest): Steps<O> {
+    if (this.buyer.isCancelled || !this.stage.isWatched)
+      yield this.mark({ type: 'refused', why: 'not sent: nobody waited for it any more' });
+    else {
+      yield { type: 'submitting', sync: this.order.sync };
+      yield* this.post(request);
+    }
+  }
+
   /** The one place from which a purchase goes on the wire. */
-  private post(request: WireRequest): Observable<JobEvent<O>> {
+  private *post(request: WireRequest): Steps<O> {
     this.sentAt = this.desk.scheduler.now();
     const { purpose, retried } = this.order;
     const asking = { purpose, request, ...(retried !== undefined && { jobId: retried }) };
-    return exchange(asking, this.desk).pipe(concatMap((judged) => this.answered(judged, request)));
+    const judged = yield* lastOf(exchange(asking, this.desk));
+    if (judged !== undefined) yield* this.answered(judged, request);
   }
 
-  private answered(judged: Judged, request: WireRequest): Observable<JobEvent<O>> {
+  private *answered(judged: Judged, request: WireRequest): Steps<O> {
     const { verdict, reading } = judged;
-    if (verdict.verdict === 'again') return this.refused(verdict.usedUp, judged, request);
+    if (verdict.verdict === 'again') return yield* this.refused(verdict.usedUp, judged, request);
     if (verdict.verdict === 'ambiguous')
-      return this.buyer.settle(failureOf('unknown', judged, this.facts(request, this.doubt(judged))));
+      return yield* this.buyer.settle(failureOf('unknown', judged, this.facts(request, this.doubt(judged))));
     if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
       this.desk.quota.succeeded(this.tokens);
-      return this.buyer.accept(reading, request);
+      return yield* this.buyer.accept(reading, request);
     }
     const code = verdict.verdict === 'final' ? verdict.code : 'unknown';
     const failed = failureOf(code, judged, this.facts(request));
-    return failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);
+    yield* failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);
   }
 
-  private refused(code: FailureCode, judged: Judged, request: WireRequest): Observable<JobEvent<O>> {
+  private *refused(code: FailureCode, judged: Judged, request: WireRequest): Steps<O> {
     const { desk, order } = this;
     this.refusals += 1;
     const failed = failureOf(code, judged, this.facts(request, `tries: ${this.refusals}`));
     this.lastRefusal = failed;
     this.tokens = desk.quota.take({ timedOut: judged.fault?.timedOut ?? false });
     if (this.refusals > order.options.retry.maxRetries || this.tokens === undefined)
-      return this.stopped(failed);
+      return yield* this.stopped(failed);
     const again = againAfter(judged);
     const forMs = retryDelayMs(again, this.refusals, desk.random, order.options.retry);
     this.notBefore = {
       at: desk.scheduler.now() + forMs,
       why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff',
     };
-    return this.mark(refusalOf(failed));
+    yield this.mark(refusalOf(failed));
   }
 
   /** Provably not accepted, and no further try. */
-  private stopped(failed: Failed): Observable<JobEvent<O>> {
-    return concat(this.mark(refusalOf(failed)), this.buyer.settle(failed));
+  private *stopped(failed: Failed): Steps<O> {
+    yield this.mark(refusalOf(failed));
+    yield* this.buyer.settle(failed);
   }
 
   private unsent(request: WireRequest, why: string): Failed {

@@ -1,8 +1,6 @@
 import {
-  concat,
-  defer,
-  EMPTY,
-  takeUntil,
+  from,
+  Observable,
   type MonoTypeOperatorFunction,
   type ObservableInput,
   type SchedulerLike,
@@ -17,18 +15,34 @@ export interface DeadlineConfig<T> {
   scheduler: SchedulerLike;
 }
 
-/** Gives the source up at a point in time and goes on with something else. A source that ends before is passed through. */
+/**
+ * Gives the source up at a point in time and goes on with something else. A source that ends before is passed through;
+ * one that ends at once sets no timer.
+ */
 export function deadline<T>({ at, otherwise, scheduler }: DeadlineConfig<T>): MonoTypeOperatorFunction<T> {
   return (source) =>
-    defer(() => {
-      let late = false;
-      const due = concat(
-        waitUntil(at, scheduler),
-        defer(() => [(late = true)]),
-      );
-      return concat(
-        source.pipe(takeUntil(due)),
-        defer(() => (late ? otherwise() : EMPTY)),
-      );
+    new Observable((subscriber) => {
+      const giveUp = (): void => {
+        try {
+          from(otherwise()).subscribe(subscriber);
+        } catch (error) {
+          subscriber.error(error);
+        }
+      };
+      if (at <= scheduler.now()) return giveUp();
+      const running = source.subscribe({
+        next: (value) => subscriber.next(value),
+        error: (error: unknown) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      });
+      subscriber.add(running);
+      if (subscriber.closed) return;
+      const due = waitUntil(at, scheduler).subscribe({
+        complete() {
+          running.unsubscribe();
+          giveUp();
+        },
+      });
+      subscriber.add(due);
     });
 }

@@ -1,11 +1,4 @@
-import {
-  Observable,
-  retry,
-  throwError,
-  timer,
-  type MonoTypeOperatorFunction,
-  type SchedulerLike,
-} from 'rxjs';
+import { Observable, timer, type MonoTypeOperatorFunction, type SchedulerLike } from 'rxjs';
 import { clampTimer } from '../../policy/clamp-timer.js';
 
 export interface BackoffConfig<T> {
@@ -23,19 +16,35 @@ export interface BackoffConfig<T> {
  * Subscribes again after an error, each time after a wait that is told downstream. For sources that are free to repeat:
  * a purchase is none.
  */
-export function retryWithBackoff<T>({
-  delayMs,
-  waiting,
-  scheduler,
-}: BackoffConfig<T>): MonoTypeOperatorFunction<T> {
+export function retryWithBackoff<T>(config: BackoffConfig<T>): MonoTypeOperatorFunction<T> {
   return (source) =>
     new Observable((subscriber) => {
-      const delay = (error: unknown, failures: number) => {
-        const forMs = delayMs(error, failures);
-        if (forMs === undefined) return throwError(() => error);
-        subscriber.next(waiting(forMs, error));
-        return timer(clampTimer(forMs), scheduler);
-      };
-      return source.pipe(retry({ delay })).subscribe(subscriber);
+      let failures = 0;
+
+      function attempt(): void {
+        let failed: { readonly error: unknown } | undefined;
+        const running = source.subscribe({
+          next: (value) => subscriber.next(value),
+          error: (error: unknown) => (failed = { error }),
+          complete: () => subscriber.complete(),
+        });
+        subscriber.add(running);
+        running.add(() => {
+          if (failed !== undefined) wait(failed.error);
+        });
+      }
+
+      function wait(error: unknown): void {
+        try {
+          const forMs = config.delayMs(error, ++failures);
+          if (forMs === undefined) return subscriber.error(error);
+          subscriber.next(config.waiting(forMs, error));
+          subscriber.add(timer(clampTimer(forMs), config.scheduler).subscribe(attempt));
+        } catch (broken) {
+          subscriber.error(broken);
+        }
+      }
+
+      attempt();
     });
 }

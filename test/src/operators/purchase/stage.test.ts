@@ -13,7 +13,7 @@ const opened = (play: (stage: Stage<string>) => Observable<JobEvent<string>>) =>
   const open = () =>
     joinedByAll(
       stage.open(
-        () => play(stage),
+        () => [play(stage)],
         () => left.push(left.length),
       ),
     );
