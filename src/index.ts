@@ -56,8 +56,13 @@ export type { LearnedOptions, LearnedSchedule } from './policy/learned.js';
 export type { PollJob, PollSchedule } from './policy/poll-schedule.js';
 export { openGate } from './policy/open-gate.js';
 export { rateGate } from './policy/rate-gate.js';
+export { publishedGate } from './policy/published-gate.js';
+export type { KindRates } from './policy/published-gate.js';
+export { adaptiveGate } from './policy/adaptive-gate.js';
 export type { Gate, RequestKind } from './policy/gate.js';
 export type { GateOptions } from './policy/turnstile.js';
+export { adaptiveConcurrency } from './policy/adaptive-concurrency.js';
+export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/adaptive-concurrency.js';
 
 // The wire.
 export { createGotTransport } from './transport/got-transport.js';

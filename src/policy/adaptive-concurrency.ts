@@ -1,20 +1,23 @@
 import { asyncScheduler, BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import type { Gate } from './gate.js';
 
+/** Rows in flight, whole numbers. */
 export interface AdaptiveConcurrencyOptions {
-  /** @defaultValue 4 */
+  /** Never fewer rows. @defaultValue 4 */
   min?: number;
-  /** @defaultValue 100 */
+  /** Never more rows. @defaultValue 100 */
   max?: number;
-  /** What it begins with. @defaultValue 8 */
+  /** What it begins with, within the bounds. @defaultValue 8 */
   start?: number;
-  /** @defaultValue asyncScheduler */
+  /** Its clock. @defaultValue asyncScheduler */
   scheduler?: SchedulerLike;
 }
 
+/** A concurrency that goes up and down with the answers of the service. */
 export interface AdaptiveConcurrency {
   /** Rows in flight: the latest number at once, then each change. */
   readonly limit$: Observable<number>;
+  /** The latest number. */
   readonly limit: number;
   /** Told of every answer. */
   observe(answer: Parameters<Gate['observe']>[0]): void;
@@ -26,6 +29,21 @@ const settleMs = 1_000;
 /**
  * As many rows in flight as the service takes: one more for each submission that it takes until the first refusal, then
  * one more for each full round; half as many after a 429 or a 5xx.
+ *
+ * @example
+ * ```ts
+ * const gate = openGate();
+ * const auto = adaptiveConcurrency({ max: 50 });
+ * const watched: Gate = {
+ *   admit: (request) => gate.admit(request),
+ *   observe(answer) {
+ *     auto.observe(answer);
+ *     gate.observe(answer);
+ *   },
+ * };
+ * const endpoint = createClient({ apiKey, baseUrl, gate: watched }).queue('echo');
+ * pullJobs(rows, (row) => endpoint.run(row), { concurrency: auto.limit$ }).subscribe(…);
+ * ```
  */
 export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): AdaptiveConcurrency {
   const { min = 4, max = 100, start = 8, scheduler = asyncScheduler } = options;

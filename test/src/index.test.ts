@@ -43,7 +43,8 @@ const names = [
   ],
   ...['[QueueOptions]', '[RetryPolicy]', 'fixed', 'exponential', '[ExponentialOptions]'],
   ...['learned', '[LearnedOptions]', '[LearnedSchedule]', '[PollJob]', '[PollSchedule]'],
-  ...['openGate', 'rateGate', '[Gate]', '[RequestKind]', '[GateOptions]'],
+  ...['openGate', 'rateGate', 'publishedGate', '[KindRates]', 'adaptiveGate', '[Gate]', '[RequestKind]'],
+  ...['[GateOptions]', 'adaptiveConcurrency', '[AdaptiveConcurrency]', '[AdaptiveConcurrencyOptions]'],
   ...[
     'createGotTransport',
     '[GotTransportOptions]',

@@ -19,11 +19,8 @@ export function jobOf(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
 }
 
 function makeJob(run: Run, row: RowRun): Job<unknown> {
-  const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries } = run.options;
-  const { schedule } = run.pollLaw;
   const { endpoint, mode, resolution } = row.row;
   const request = row.wire ?? row.row.request;
-  const retry = { maxRetries: retries };
   const call = {
     key: row.id,
     checkpoint: journalled(run, row),
@@ -34,9 +31,7 @@ function makeJob(run: Run, row: RowRun): Job<unknown> {
     const { method, route } = request;
     return method === 'GET' ? routes.get(route, call) : routes.post(route, request.body ?? {}, call);
   }
-  const executionTimeoutMs = executionTimeoutsMs[endpoint] ?? runsyncTimeoutMs;
-  const options = { executionTimeoutMs, deadlineMs: timeoutMs, poll: schedule, retry };
-  const queue = run.client.queue<string>(endpoint, options);
+  const queue = run.queues(endpoint);
   if (row.jobId !== undefined && row.task.what === 'poll') {
     const { submittedAt } = row;
     return queue.attach(row.jobId, { ...call, ...(submittedAt !== undefined && { submittedAt }) });

@@ -1,8 +1,7 @@
 import { lastValueFrom, type Subject } from 'rxjs';
-import { createClient, type Client } from '../../../src/endpoints/create-client.js';
+import { createClient } from '../../../src/endpoints/create-client.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { version } from '../../../src/contract/version.js';
-import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import { openImagesFolder } from '../artifacts/images-folder.js';
 import { clearLeftovers } from '../disk/clear-leftovers.js';
 import type { Journal } from '../journal/journal.js';
@@ -18,14 +17,15 @@ import { findExpiring } from './expiring-pictures.js';
 import { JournalWriter } from './journal-writer.js';
 import { listenTo } from './listen-to.js';
 import { openDay } from './open-day.js';
-import { openPollLaw } from './poll-law.js';
+import { openPollLaw, type PollLaw } from './poll-law.js';
+import { queuesOf } from './queues-of.js';
 import { isFree, isUnanswered, recoverSent } from './recover-sent.js';
 import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
-import { slotsOf, type Slots } from './slots-of.js';
+import { slotsOf } from './slots-of.js';
 import type { Stops } from './stops.js';
 import { takeUp } from './take-up.js';
 
@@ -123,7 +123,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
       events,
       heard,
     },
-    ...hosts(options, heard, slots),
+    ...hosts(options, pollLaw, { heard, slots }),
     slots,
     taken: { ...taken, ...sent },
     prices: options.prices,
@@ -152,9 +152,9 @@ function startRecord(
 /** The same gate for all, watched: a run that is answered is not one that nothing gets through to. */
 function hosts(
   options: ResolvedOptions,
-  heard: { count: number },
-  slots: Slots,
-): { client: Client; routes: RouteEndpoint | undefined } {
+  { schedule }: PollLaw,
+  { heard, slots }: Pick<Run, 'heard' | 'slots'>,
+): Pick<Run, 'queues' | 'routes'> {
   const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
   const gate = listenTo(options.gate, { heard: () => heard.count++, observe: slots.observe });
   const client = createClient({
@@ -164,7 +164,7 @@ function hosts(
   });
   const retry = { maxRetries: retries };
   return {
-    client,
+    queues: queuesOf(client, options, schedule),
     routes: lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
   };
 }

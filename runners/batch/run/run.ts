@@ -1,5 +1,4 @@
 import type { Subject } from 'rxjs';
-import type { Client } from '../../../src/endpoints/create-client.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
@@ -13,6 +12,7 @@ import type { ExpiringPictures } from './expiring-pictures.js';
 import type { JournalWriter } from './journal-writer.js';
 import type { PollLaw } from './poll-law.js';
 import type { PictureNames } from './picture-names.js';
+import type { Queues } from './queues-of.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
 import type { RunTotals } from './run-totals.js';
@@ -44,7 +44,7 @@ export interface Run {
   readonly slots: Slots;
   /** When to ask for jobs. */
   readonly pollLaw: PollLaw;
-  readonly client: Client;
+  readonly queues: Queues;
   /** Absent where no {lb_base_url} is known. */
   readonly routes: RouteEndpoint | undefined;
   /** Where pictures of this machine go; absent where they stay. */

@@ -89,6 +89,14 @@ describe('millrace run', () => {
     expect(stderr).toContain('the key file "key" can be read by others');
   });
 
+  it.each(['got', 'undici'])('runs over %s', async (http) => {
+    await work.write('rows.jsonl', echoJobs(3));
+    const args = ['run', 'rows.jsonl', '--http', http, '--out', http];
+    const { code, stderr } = await millrace(args, { cwd: work.folder, env: work.env });
+    expect(code, stderr).toBe(0);
+    expect(await work.lines(`${http}/results.jsonl`)).toHaveLength(3);
+  });
+
   it('keeps a manifest from stdin in its folder', async () => {
     const input = `${echoJobs(2).join('\n')}\n`;
     const args = ['run', '-', '--format', 'jsonl', '--out', 'o'];
