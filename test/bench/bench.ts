@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isReached, type Figure } from './figure.js';
 import { clientCpu, throughput } from './parts/client-cpu.js';
-import { planMemory, rates, runMemory, startUp } from './parts/command-line.js';
+import { importCost, latency, planMemory, rates, runMemory, startUp } from './parts/command-line.js';
 import { rowCost } from './parts/row-cost.js';
 import { resultsPage } from './results-page.js';
 
 const options = {
-  rows: { type: 'string', default: '5000' },
+  rows: { type: 'string', default: '100000' },
   'plan-rows': { type: 'string', default: '100000' },
   rounds: { type: 'string', default: '3' },
 } as const;
@@ -48,12 +48,14 @@ process.stdout.write(resultsPage(results));
 
 function parts(): (() => Promise<Figure[]>)[] {
   return [
-    () => clientCpu(rounds),
+    () => clientCpu(rounds * 10),
     () => throughput(Math.min(rounds, 3)),
     async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
+    async () => importCost(rounds),
     async () => startUp(await manifest('ten.csv', 10, edit), rounds),
     async () => planMemory(await manifest('plan.csv', planRows, edit), planRows),
     async () => rates(await manifest('rate.jsonl', 1_000, job), join(folder, 'rate')),
+    async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds),
     async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
   ];
 }

@@ -6,6 +6,8 @@ export interface CommandCost {
   readonly peakMb: number;
   readonly cpuMs: number;
   readonly wallMs: number;
+  /** In ms since the epoch. */
+  readonly endedAt: number;
   readonly stderr: string;
   readonly stdout: string;
 }
@@ -35,9 +37,10 @@ export async function measureCommand(
     child[name].setEncoding('utf8').on('data', (piece: string) => (said[name] += piece));
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
   const wallMs = performance.now() - begin;
+  const endedAt = Date.now();
   const line = said.stderr.split('\n').find((text) => text.startsWith('{"benchKb"')) ?? '{}';
   const { benchKb = 0, cpuMs = 0 } = JSON.parse(line) as { benchKb?: number; cpuMs?: number };
-  return { code, peakMb: benchKb / 1024, cpuMs, wallMs, ...said };
+  return { code, peakMb: benchKb / 1024, cpuMs, wallMs, endedAt, ...said };
 }
 
 /** CPU of all children that have ended so far, in ms, by the kernel's clock of 10 ms. */

@@ -18,7 +18,8 @@ export function resultsPage({ date, machine, figures }: Results): string {
 
 Measured on ${date.slice(0, 10)}: ${cores} × ${cpu}, Node ${node}, load ${load.toFixed(1)}. Written by \`npm run bench\`; \`npm run bench:check\` asserts the wanted
 figures. CPU is that of the client's process; the service is another one. A ratio is that of two rounds that follow
-each other. \`npm run bench -- --rows 100000 --plan-rows 1000000\` measures large runs. Polling: \`npm run bench:polling\`.
+each other. \`npm run bench -- --rows 100000 --plan-rows 1000000\` measures large runs. Polling has
+a [table of its own](polling/README.md), by \`npm run bench:polling\`.
 
 | | median | lowest – highest | wanted | reached |
 |---|---|---|---|---|

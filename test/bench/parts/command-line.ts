@@ -87,3 +87,43 @@ export async function rates(file: string, out: string): Promise<Figure[]> {
   }
   return figures;
 }
+
+/** How soon a run is over after the last of its jobs: the end of the process against what the service says. */
+export async function latency(file: string, out: string, rounds: number): Promise<Figure[]> {
+  const late: number[] = [];
+  const beyond: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const service = await startService({ longestMs: 2_000 });
+    const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet'];
+    const { endedAt } = await measureCommand([...args, '--out', `${out}-${round}`], env, false);
+    const last = await service.counts();
+    service.close();
+    late.push(endedAt - last.endedAt);
+    beyond.push(endedAt - last.endedAt - (last.toldAt - last.askedAt));
+  }
+  return [
+    figure('from the end of the last job to the end of the run', 'ms', late),
+    figure('the same, without one poll interval', 'ms', beyond, { limit: { atMost: 100 } }),
+  ];
+}
+
+/** What importing the library takes beyond what it stands on. CPU of the processes. */
+export async function importCost(rounds: number): Promise<Figure[]> {
+  const load = (text: string) => ['--input-type=module', '-e', text];
+  const calls = {
+    bare: load("await Promise.all(['rxjs', 'got', 'zod'].map((name) => import(name)))"),
+    millrace: load("await import('./dist/src/index.js')"),
+  };
+  const spent: Record<keyof typeof calls, number[]> = { bare: [], millrace: [] };
+  for (let round = -1; round < rounds; round += 1)
+    for (const name of ['bare', 'millrace'] as const) {
+      const before = childrenCpuMs();
+      for (let n = 0; n < 3; n += 1) await measureCommand(calls[name], {}, false);
+      if (round >= 0) spent[name].push((childrenCpuMs() - before) / 3);
+    }
+  const more = spent.millrace.map((ms, round) => ms - (spent.bare[round] ?? Number.NaN));
+  return [
+    figure('import of rxjs, got and zod', 'ms CPU', spent.bare),
+    figure("import 'millrace' beyond it", 'ms CPU', more, { limit: { atMost: 40 } }),
+  ];
+}

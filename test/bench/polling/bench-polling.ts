@@ -162,6 +162,10 @@ const notes = [
   `${jobs} jobs a scenario, 50 in flight unless said, virtual time, seed ${seed}; ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus()[0]?.model ?? ''}.`,
 ];
 process.stdout.write(`${table}\n\n${notes.join('\n')}\n`);
+writeFileSync(
+  'test/bench/polling/README.md',
+  `# Status calls against lag\n\nWritten by \`npm run bench:polling\`.\n\n${table}\n\n${notes.map((note) => `- ${note}`).join('\n')}\n\n![calls against lag](front.svg)\n`,
+);
 
 const prices = [10, 20, 40, 80, 150, 300, 600, 1_200, 2_400];
 const curve = (name: string, points: Figures[]): FrontCurve => ({

@@ -9,8 +9,20 @@ const limit = Number(perSecond);
 let tokens = limit;
 let filledAt = Date.now();
 let jobs = 0;
-let counts = { answered: 0, refused: 0, runs: 0, polls: 0, firstAt: 0, lastAt: 0 };
+const none = {
+  answered: 0,
+  refused: 0,
+  runs: 0,
+  polls: 0,
+  firstAt: 0,
+  lastAt: 0,
+  endedAt: 0,
+  toldAt: 0,
+  askedAt: 0,
+};
+let counts = { ...none };
 const dueAt = new Map<string, number>();
+const askedAt = new Map<string, number>();
 
 /** The bucket holds a fifth of a second: what comes evenly passes, what comes in bursts does not. */
 function isRefused(): boolean {
@@ -25,23 +37,33 @@ function isRefused(): boolean {
 
 function statusOf(id: string): object {
   counts.polls += 1;
+  const now = Date.now();
   const due = dueAt.get(id) ?? 0;
-  if (due > Date.now()) return { id, status: 'IN_PROGRESS' };
+  if (due > now) {
+    askedAt.set(id, now);
+    return { id, status: 'IN_PROGRESS' };
+  }
+  if (due >= counts.endedAt)
+    Object.assign(counts, { endedAt: due, toldAt: now, askedAt: askedAt.get(id) ?? 0 });
   dueAt.delete(id);
+  askedAt.delete(id);
   return { id, status: 'COMPLETED', delayTime: 0, executionTime: 1, output: { ok: true } };
 }
 
 function accept(): object {
   counts.runs += 1;
   const id = `job-${++jobs}`;
-  if (longestMs > 0) dueAt.set(id, Date.now() + ((jobs * 7_919) % (longestMs + 1)));
+  if (longestMs > 0) {
+    dueAt.set(id, Date.now() + ((jobs * 7_919) % (longestMs + 1)));
+    askedAt.set(id, Date.now());
+  }
   return { id, status: 'IN_QUEUE' };
 }
 
 function answer(url: string): { status: number; body: object } {
   if (url === '/counts') {
     const body = counts;
-    counts = { answered: 0, refused: 0, runs: 0, polls: 0, firstAt: 0, lastAt: 0 };
+    counts = { ...none };
     return { status: 200, body };
   }
   counts.lastAt = Date.now();

@@ -16,6 +16,10 @@ export interface ServiceCounts {
   /** In ms since the epoch. */
   readonly firstAt: number;
   readonly lastAt: number;
+  /** When the job that ended last did, when that was told, and when it was asked for (or submitted) before. */
+  readonly endedAt: number;
+  readonly toldAt: number;
+  readonly askedAt: number;
 }
 
 /** Starts the service that answers at once in a process of its own. */
