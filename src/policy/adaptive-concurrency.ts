@@ -32,17 +32,17 @@ const settleMs = 1_000;
  *
  * @example
  * ```ts
- * const gate = openGate();
  * const auto = adaptiveConcurrency({ max: 50 });
- * const watched: Gate = {
- *   admit: (request) => gate.admit(request),
+ * const open = openGate();
+ * const gate: typeof open = {
+ *   ...open,
  *   observe(answer) {
  *     auto.observe(answer);
- *     gate.observe(answer);
+ *     open.observe(answer);
  *   },
  * };
- * const endpoint = createClient({ apiKey, baseUrl, gate: watched }).queue('echo');
- * pullJobs(rows, (row) => endpoint.run(row), { concurrency: auto.limit$ }).subscribe(…);
+ * const echo = createClient({ apiKey, baseUrl, gate }).queue('echo');
+ * pullJobs(rows, (row) => echo.run(row), { concurrency: auto.limit$ }).subscribe(show);
  * ```
  */
 export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): AdaptiveConcurrency {
