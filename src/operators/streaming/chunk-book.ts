@@ -13,6 +13,9 @@ import type { ChunkTask } from './chunk-task.js';
 /** A service that does not hold a request is asked again after so many ms, ever later while nothing comes. */
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;
 
+/** Answers with chunks after the end that are asked for without a wait: a service that never runs dry is not hammered. */
+const maxAfterEnd = 10;
+
 /** What is known of the chunks of one job. */
 export class ChunkBook {
   /** All that may be told, in order. */
@@ -30,6 +33,7 @@ export class ChunkBook {
   private status = '';
   private failures = 0;
   private quiet = 0;
+  private afterEnd = 0;
 
   constructor(
     private readonly task: ChunkTask,
@@ -82,9 +86,11 @@ export class ChunkBook {
     this.status = status;
     add(this.hasGap ? this.held : this.kept, stream);
     this.quiet = stream.length > 0 ? 0 : this.quiet + 1;
+    if (stream.length > 0 && isTerminal(status)) this.afterEnd += 1;
     this.isDrained = stream.length === 0 && isTerminal(status);
     const { initialMs, factor, maxMs } = pause;
-    this.waitMs = this.quiet === 0 ? 0 : Math.min(initialMs * factor ** (this.quiet - 1), maxMs);
+    const steps = Math.max(this.quiet, this.afterEnd - maxAfterEnd);
+    this.waitMs = steps <= 0 ? 0 : Math.min(initialMs * factor ** (steps - 1), maxMs);
   }
 
   private faulted(judged: Judged, mayHaveHandedOut: boolean): void {

@@ -54,4 +54,9 @@ describe('ChunkBook', () => {
     expect(bookAfter(...Array.from({ length: 9 }, () => [])).waitMs).toBe(2_000);
     expect(bookAfter([], [1]).waitMs).toBe(0);
   });
+
+  it('does not hammer a service that hands out chunks for ever after the end', () => {
+    const waits = (answers: number) => bookAfter(...Array.from({ length: answers }, () => [1])).waitMs;
+    expect([1, 10, 11, 30].map(waits)).toStrictEqual([0, 0, 250, 2_000]);
+  });
 });
