@@ -9,17 +9,20 @@ export interface Results {
     readonly node: string;
   };
   readonly figures: readonly Figure[];
+  /** What a reader must know of figures that were not all taken by one `npm run bench` on a quiet machine. */
+  readonly remarks?: readonly string[];
 }
 
 /** The figures as a page. */
-export function resultsPage({ date, machine, figures }: Results): string {
+export function resultsPage({ date, machine, figures, remarks = [] }: Results): string {
   const { cpu, cores, load = 0, node } = machine;
   return `# What millrace itself takes
 
 Measured on ${date.slice(0, 10)}: ${cores} × ${cpu}, Node ${node}, load ${load.toFixed(1)}. Written by \`npm run bench\`; \`npm run bench:check\` asserts the wanted
 figures. CPU is that of the client's process; the service is another one. A ratio is that of two rounds that follow
 each other. \`npm run bench -- --rows 100000 --plan-rows 1000000\` measures large runs. Polling has
-a [table of its own](polling/README.md), by \`npm run bench:polling\`.
+a [table of its own](polling/), by \`npm run bench:polling\`.
+${remarks.map((remark) => `\n- ${remark}`).join('')}
 
 | | median | lowest – highest | wanted | reached |
 |---|---|---|---|---|
