@@ -2,7 +2,7 @@ import type { SchedulerLike } from 'rxjs';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 
 /** Timers ring late, and a busy process hears them later still: so much of it is made up for, in ms. */
-const latenessMs = 100;
+const latenessMs = 200;
 
 /** A rate: a token bucket that holds one token, so that no second ever sees a burst on top of its share. */
 export interface Pace {

@@ -54,7 +54,7 @@ function parts(): (() => Promise<Figure[]>)[] {
     async () => importCost(rounds),
     async () => startUp(await manifest('ten.csv', 10, edit), rounds),
     async () => planMemory(await manifest('plan.csv', planRows, edit), planRows),
-    async () => rates(await manifest('rate.jsonl', 1_000, job), join(folder, 'rate')),
+    async () => rates(await manifest('rate.jsonl', 2_000, job), join(folder, 'rate')),
     async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds),
     async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
   ];

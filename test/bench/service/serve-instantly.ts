@@ -24,11 +24,11 @@ let counts = { ...none };
 const dueAt = new Map<string, number>();
 const askedAt = new Map<string, number>();
 
-/** The bucket holds a fifth of a second: what comes evenly passes, what comes in bursts does not. */
+/** The bucket holds a second's requests, as the emulator's does. */
 function isRefused(): boolean {
   if (limit === Infinity) return false;
   const now = Date.now();
-  tokens = Math.min(limit / 5, tokens + ((now - filledAt) / 1_000) * limit);
+  tokens = Math.min(limit, tokens + ((now - filledAt) / 1_000) * limit);
   filledAt = now;
   if (tokens < 1) return true;
   tokens -= 1;
