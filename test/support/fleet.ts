@@ -89,8 +89,8 @@ async function startWorker(
     ...{ database: connected, apiKey, baseUrl, lbBaseUrl, stop, tell },
     ...given,
     // Who is killed takes no further step.
-    onStep: async (step, id) => {
-      await given.onStep?.(step, id);
+    onStep: async (step) => {
+      await given.onStep?.(step);
       if (isKilled) await firstValueFrom(new Subject());
     },
   }).catch((error: unknown) => tell({ type: 'fault', message: String(error) }));

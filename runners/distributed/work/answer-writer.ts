@@ -9,7 +9,7 @@ import { sleep } from './sleep.js';
 interface Waiting {
   readonly run: number;
   readonly answer: Answer;
-  readonly done: () => void;
+  readonly done: (isWritten: boolean) => void;
 }
 
 const batchSize = 500;
@@ -31,8 +31,8 @@ export class AnswerWriter {
     private readonly faulty: (error: unknown) => void,
   ) {}
 
-  /** Resolves when the answer is durable, or can never be. */
-  write(run: number, answer: Answer): Promise<void> {
+  /** Resolves when the answer is durable; with false, when it can never be. */
+  write(run: number, answer: Answer): Promise<boolean> {
     return new Promise((done) => {
       this.waiting.push({ run, answer, done });
       if (!this.isWriting) void this.flush();
@@ -47,13 +47,13 @@ export class AnswerWriter {
       for (const run of new Set(batch.map((waiting) => waiting.run))) {
         const answers = batch.filter((waiting) => waiting.run === run);
         await this.store(run, answers);
-        for (const { done } of answers) done();
       }
     }
     this.isWriting = false;
   }
 
   private async store(run: number, answers: readonly Waiting[]): Promise<void> {
+    const done = (isWritten: boolean): void => answers.forEach((answer) => answer.done(isWritten));
     try {
       await this.line.insist(() =>
         writeAnswers(
@@ -62,9 +62,13 @@ export class AnswerWriter {
           answers.map(({ answer }) => answer),
         ),
       );
+      done(true);
     } catch (error) {
-      if (error instanceof RunGone) return;
-      if (answers.length === 1) this.faulty(error);
+      if (error instanceof RunGone) done(true);
+      else if (answers.length === 1) {
+        this.faulty(error);
+        done(false);
+      }
       // One that cannot be written does not take the others with it.
       else for (const one of answers) await this.store(run, [one]);
     }

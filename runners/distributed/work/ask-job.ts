@@ -33,7 +33,7 @@ export async function askJob(desk: RunDesk, due: DuePiece): Promise<Answer> {
       defaultIfEmpty(undefined),
     ),
   );
-  await onStep('polled', row.brief.id);
+  await onStep('polled');
   const calls = data.calls + job.statusCalls;
   if (polled?.type === 'settled') return settled(desk, row, polled.outcome, calls);
   const answer =

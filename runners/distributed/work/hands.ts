@@ -22,18 +22,18 @@ export class Hands {
     return { submits: this.at.submit, polls: this.at.poll, downloads: this.at.download };
   }
 
-  /** Pieces by the name of their rows. */
+  /** By the name of their rows, also those of which nobody knows what came. */
   get known(): ReadonlySet<string> {
     return this.pieces;
   }
 
-  /** `work` never rejects. */
-  take(kind: PieceKind, piece: string, work: () => Promise<void>): void {
+  /** `work` never rejects. False: what came of the piece could not be written, so it stays known. */
+  take(kind: PieceKind, piece: string, work: () => Promise<boolean>): void {
     this.at[kind] += 1;
     this.pieces.add(piece);
-    void work().finally(() => {
+    void work().then((isWritten) => {
       this.at[kind] -= 1;
-      this.pieces.delete(piece);
+      if (isWritten) this.pieces.delete(piece);
       this.freed.next();
     });
   }

@@ -13,6 +13,7 @@ import type { PriceTerms, RunTerms } from '../store/run-terms.js';
 import { stopRun } from '../store/stop-run.js';
 import { takeTurn } from '../store/take-due.js';
 import { DeskGate } from './desk-gate.js';
+import { isAway } from './is-away.js';
 import type { Parts } from './parts.js';
 import { PollTimes } from './poll-times.js';
 import { silentSchedule } from './silent-schedule.js';
@@ -121,7 +122,7 @@ export class RunDesk {
 
   private async turn(): Promise<void> {
     for (;;) {
-      const { granted, inMs } = await takeTurn(this.database, this.run);
+      const { granted, inMs } = await takeTurn(this.database, this.run).catch(noTurnWhileAway);
       await sleep(inMs, this.scheduler);
       if (granted) return;
     }
@@ -131,6 +132,11 @@ export class RunDesk {
   private tell(told: Promise<unknown>): void {
     told.catch(() => undefined);
   }
+}
+
+function noTurnWhileAway(error: unknown): { granted: boolean; inMs: number } {
+  if (!isAway(error)) throw error;
+  return { granted: false, inMs: 1_000 };
 }
 
 function bookOf({ endpoints, assumed, ...list }: PriceTerms): PriceBook {

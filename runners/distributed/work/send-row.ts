@@ -18,12 +18,12 @@ export async function sendRow(desk: RunDesk, { row, facts, sendInMs }: TakenRow)
   const { piece, attempt } = row;
   const { scheduler, onStep } = desk.parts;
   await sleep(sendInMs, scheduler);
-  await onStep('intended', facts.id);
+  await onStep('intended');
   const { pausedMs } = desk.gate;
   if (pausedMs > 0) return { is: 'refused', piece, attempt, afterMs: pausedMs, tried: false };
   desk.gate.grant(facts.id);
   const event = await firstValueFrom(jobOf(desk, facts).pipe(filter(isAnswer)));
-  await onStep('answered', facts.id);
+  await onStep('answered');
   if (event.type === 'accepted') {
     const { endpoint, resolution } = facts;
     const job = { endpoint, resolution, submittedAt: row.submittedAt ?? desk.now(), calls: 0 };

@@ -31,6 +31,8 @@ export interface Workplace {
 const idleMs = 500;
 /** What is due and was not had: others were faster, or the gate is crowded. */
 const crowdedMs = 25;
+/** A picture that nobody has begun to save for so long. */
+const unsavedMs = 20_000;
 /** Rows of one transaction. */
 const batchSize = 100;
 
@@ -74,7 +76,9 @@ async function turn(desk: RunDesk, place: Workplace): Promise<number> {
     begun += 1;
     begin(desk, place, { kind, piece }, work);
   };
-  if (isDue(pulse.downloadInMs) && parts.artifacts !== undefined)
+  // Where nobody shares the folder any more, pictures are handed on to the collector.
+  const patienceMs = parts.artifacts === undefined ? unsavedMs : 0;
+  if (pulse.downloadInMs !== null && pulse.downloadInMs <= -patienceMs)
     for (const due of await takeDownloads(database, run, { most: most(), worker }))
       start('download', due.piece, () => savePictureOf(desk, due));
   if (isPaused) return begun;
@@ -103,11 +107,14 @@ function begin(
   hands.take(kind, piece, async () => {
     try {
       const answer = await work();
-      await writer.write(desk.run, answer);
-      if (answer.is === 'accepted' || answer.is === 'ended') await desk.parts.onStep(answer.is, piece);
+      const isWritten = await writer.write(desk.run, answer);
+      if (answer.is === 'accepted' || answer.is === 'ended') await desk.parts.onStep(answer.is);
       count(answer);
+      return isWritten;
     } catch (error) {
+      // Whether it was sent nobody knows: it stays in this worker's name, and ends as unknown when the worker has left.
       faulty(error);
+      return false;
     }
   });
 }

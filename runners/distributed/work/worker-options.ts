@@ -20,7 +20,7 @@ export interface WorkerOptions {
   readonly once?: boolean;
   readonly tell?: (event: WorkerEvent) => void;
   /** Awaited between the steps of a piece. */
-  readonly onStep?: (step: PieceStep, id: string) => void | Promise<void>;
+  readonly onStep?: (step: PieceStep) => void | Promise<void>;
   /** @defaultValue one over got */
   readonly transport?: Transport;
   /** @defaultValue one over got, without the key */

@@ -59,12 +59,12 @@ describe('four workers', () => {
 
   it('keep to one rate, and are hardly ever refused', async () => {
     const terms = { rate: 100, concurrency: 100 };
-    fleet = await openFleet(database, rowsOf(150), { terms, emulator: { rateLimit: 100 } });
+    fleet = await openFleet(database, rowsOf(60), { terms, emulator: { rateLimit: 100 } });
     const statuses = new Map<number, number>();
     const transport = counting(statuses);
     await startAll(fleet, 4, { transport });
     const rows = await fleet.ended();
-    expect(rows).toHaveLength(150);
+    expect(rows).toHaveLength(60);
     const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
     expect(statuses.get(429) ?? 0).toBeLessThan(all * 0.02);
   });
