@@ -3,7 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import pg from 'pg';
 import { openQueue } from '../../../runners/distributed/store/open-queue.js';
 import { runWorker } from '../../../runners/distributed/work/run-worker.js';
-import { Subject } from 'rxjs';
+import { Subject, tap } from 'rxjs';
+import { createGotTransport } from '../../../src/transport/got-transport.js';
+import type { Transport } from '../../../src/transport/transport.js';
 
 // As the command line does: see runners/cli/main.ts.
 for (const flag of ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '--heap-growing-percent=20'])
@@ -19,9 +21,14 @@ pool.on('error', () => undefined);
 const stop = new Subject<void>();
 process.on('message', () => stop.next());
 process.on('disconnect', () => process.exit());
+const statuses: Record<number, number> = {};
+const got = createGotTransport();
+const transport: Transport = (request) =>
+  got(request).pipe(tap(({ status }) => (statuses[status] = (statuses[status] ?? 0) + 1)));
 const tell = (event: { type: string }): void => {
   if (event.type !== 'progress') process.send?.(event);
 };
-await runWorker({ database: { pool, boss: await openQueue(pool) }, apiKey, baseUrl, stop, tell });
+await runWorker({ database: { pool, boss: await openQueue(pool) }, apiKey, baseUrl, stop, tell, transport });
+process.send?.({ statuses });
 await pool.end();
 process.disconnect();

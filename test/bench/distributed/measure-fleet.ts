@@ -67,12 +67,27 @@ async function measureRate(rate: number): Promise<void> {
     terms: { rate, concurrency: 4 * rate },
     emulator: { workers: 400, rateLimit: rate },
   };
-  await withRun(measure, async (run) => {
+  await withRun(measure, async (run, children) => {
     const from = Date.now();
     await ended(run);
     const seconds = (Date.now() - from) / 1_000;
-    say(`four workers at --rate ${rate}: ${rows} rows in ${seconds.toFixed(1)} s`);
+    const all = (await Promise.all(children.map(statusesOf))).flatMap((statuses) => Object.entries(statuses));
+    const requests = all.reduce((sum, [, count]) => sum + count, 0);
+    const refused = all.reduce((sum, [status, count]) => sum + (status === '429' ? count : 0), 0);
+    const share = Math.round((requests / seconds / rate) * 100);
+    say(`four workers at --rate ${rate}: ${requests} requests in ${seconds.toFixed(1)} s, ${share} % of it, ${refused} refused`);
   });
+}
+
+/** What a worker counted of its answers, once it has left. */
+async function statusesOf(child: ChildProcess): Promise<Record<string, number>> {
+  const left = new Promise<Record<string, number>>((done) =>
+    child.on('message', (message: { statuses?: Record<string, number> }) => {
+      if (message.statuses !== undefined) done(message.statuses);
+    }),
+  );
+  child.send('stop');
+  return left;
 }
 
 /** Rows that wait for slow jobs, and what the workers weigh meanwhile. */
