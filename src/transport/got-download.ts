@@ -19,13 +19,13 @@ export type GotDownloadOptions = AgentOptions;
  * private network; an address that the service itself names is fetched wherever it lies.
  */
 export function createGotDownload(options: GotDownloadOptions = {}): Download {
-  const { anywhere, publicHosts, connections } = createGotFiles(options);
+  const { anywhere, publicHosts, connections, isProxied } = createGotFiles(options);
   return (request, onChunk) =>
     new Observable((subscriber) => {
       const trip: DownloadTrip = { request, onChunk, url: request.url, guarded: false };
       const timeout = gotDelays(request.timeouts);
       const open = (url: URL) => (trip.guarded ? publicHosts : anywhere).stream(url, { timeout });
-      travel(trip, open)
+      travel(trip, open, isProxied)
         .then(({ stream, head }) => receive(trip, stream, head))
         .then(
           (downloaded) => {

@@ -12,6 +12,7 @@ export interface GotFiles {
   /** Refuses names that lead to a private address. */
   readonly publicHosts: Got;
   readonly connections: Pick<KeepAliveAgents, 'neverConnected'>;
+  readonly isProxied: KeepAliveAgents['isProxied'];
 }
 
 export function createGotFiles(options: AgentOptions): GotFiles {
@@ -19,10 +20,12 @@ export function createGotFiles(options: AgentOptions): GotFiles {
   const publicHosts = createKeepAliveAgents({
     ...options,
     lookup: publicOnly(options.lookup ?? systemLookup),
+    resolveFirst: true,
   });
   return {
     anywhere: createInstance(anywhere),
     publicHosts: createInstance(publicHosts),
+    isProxied: anywhere.isProxied,
     connections: {
       neverConnected: (error) => anywhere.neverConnected(error) || publicHosts.neverConnected(error),
     },

@@ -57,12 +57,12 @@ export function createGotProbe(options: AgentOptions = {}): Probe {
 async function probe(
   trip: Trip,
   options: Ask & { timeout: ReturnType<typeof gotDelays> },
-  { anywhere, publicHosts, connections }: GotFiles,
+  { anywhere, publicHosts, connections, isProxied }: GotFiles,
 ): Promise<Probed> {
   try {
-    const { stream, head } = await travel(trip, (url) =>
-      (trip.guarded ? publicHosts : anywhere).stream(url, { ...options, isStream: true }),
-    );
+    const open = (url: URL) =>
+      (trip.guarded ? publicHosts : anywhere).stream(url, { ...options, isStream: true });
+    const { stream, head } = await travel(trip, open, isProxied);
     stream.destroy();
     const contentType = head.headers['content-type'];
     return { status: head.statusCode, ...(contentType !== undefined && { contentType }) };

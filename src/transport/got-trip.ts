@@ -24,8 +24,13 @@ export interface Arrival {
  * Follows at most 3 redirects, and none that leads from the public internet into a private network.
  *
  * @param open Sends the request; called for each address on the way.
+ * @param isProxied Whether an address is reached through a proxy: then its URL alone says where it leads.
  */
-export async function travel(trip: Trip, open: (url: URL) => Request): Promise<Arrival> {
+export async function travel(
+  trip: Trip,
+  open: (url: URL) => Request,
+  isProxied: (url: URL) => boolean,
+): Promise<Arrival> {
   for (let redirects = 0; ; redirects++) {
     const stream = open(withoutCredentials(trip.url));
     trip.stream = stream;
@@ -37,7 +42,8 @@ export async function travel(trip: Trip, open: (url: URL) => Request): Promise<A
     if (redirects === maxRedirects) throw faultHere(trip, `more than ${maxRedirects} redirects`);
     if (!/^https?:$/.test(target.protocol))
       throw faultHere(trip, `a redirect to ${target.protocol} is not followed`);
-    trip.guarded ||= !isPrivateAddress(head.ip ?? '');
+    const here = new URL(trip.url);
+    trip.guarded ||= !isPrivateAddress(isProxied(here) ? here.hostname : (head.ip ?? ''));
     if (trip.guarded && isPrivateAddress(target.hostname)) throw privateAddressError(target.hostname);
     trip.url = target.href;
     delete trip.head;

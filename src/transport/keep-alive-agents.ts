@@ -1,8 +1,11 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { env as processEnv } from 'node:process';
 import type { Duplex } from 'node:stream';
 import { createConnectionWatch } from './connection-watch.js';
+import { destinationOf, proxyRules } from './proxy-rules.js';
+import { throughProxy } from './through-proxy.js';
 
 /** A server may close an idle connection at any moment; a request that meets this moment is reset, and then in doubt. */
 const maxPaidIdleMs = 3_000;
@@ -11,6 +14,10 @@ export interface AgentOptions {
   /** Certificate authorities to trust, in PEM, in place of Node's own list. */
   ca?: string | string[] | undefined;
   lookup?: LookupFunction | undefined;
+  /** Where proxies are named. @defaultValue process.env */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Names are looked up here also where a proxy would do it. @defaultValue false */
+  resolveFirst?: boolean | undefined;
   /** A clock in ms that never goes back. @defaultValue performance.now */
   now?: (() => number) | undefined;
 }
@@ -21,12 +28,15 @@ export interface KeepAliveAgents {
   /** Closes connections that have been idle for over 3 s: called right before a request that buys work. */
   readonly dropIdle: () => void;
   readonly neverConnected: (error: unknown) => boolean;
+  /** Whether an address is reached through a proxy. */
+  readonly isProxied: (url: URL) => boolean;
 }
 
 /** Connections that are kept and shared by all requests of one transport. Certificates are always verified. */
 export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgents {
   const now = options.now ?? (() => performance.now());
-  const { neverConnected, watch } = createConnectionWatch();
+  const connections = createConnectionWatch();
+  const rules = proxyRules(options.env ?? processEnv);
   const idleSince = new WeakMap<Duplex, number>();
   const lookup = options.lookup && { lookup: options.lookup };
   const agents = {
@@ -40,11 +50,19 @@ export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgen
   };
   for (const agent of [agents.http, agents.https]) {
     stampIdle(agent, (socket) => idleSince.set(socket, now()));
-    onConnection(agent, (socket) => watch(socket, agent === agents.https));
+    const secure = agent === agents.https;
+    onConnection(agent, (socket) => connections.watch(socket, secure));
+    throughProxy(agent, {
+      secure,
+      rules,
+      connections,
+      lookup: options.resolveFirst === true ? options.lookup : undefined,
+    });
   }
   return {
     ...agents,
-    neverConnected,
+    neverConnected: connections.neverConnected,
+    isProxied: (url) => rules(destinationOf(url)) !== undefined,
     dropIdle() {
       const since = now() - maxPaidIdleMs;
       for (const agent of [agents.http, agents.https])

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
+import { env as processEnv } from 'node:process';
 import { buildConnector } from 'undici';
 import { clampTimer } from '../policy/clamp-timer.js';
+import { openTunnel } from './open-tunnel.js';
+import { destinationOf, proxyRules } from './proxy-rules.js';
 import type { FaultPhase } from './transport-error.js';
 import type { PhaseTimeouts } from './transport.js';
 
@@ -9,6 +12,8 @@ export interface ConnectOptions {
   /** Certificate authorities to trust, in PEM, in place of Node's own list. */
   ca?: string | string[] | undefined;
   lookup?: LookupFunction | undefined;
+  /** Where proxies are named. @defaultValue process.env */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** A connection that did not come about in time, with the phase it was in. */
@@ -23,19 +28,44 @@ type ConnectLimits = Pick<PhaseTimeouts, 'lookupMs' | 'connectMs' | 'secureConne
 
 /** Connects with a limit for each phase, which undici itself does not tell apart. Certificates are always verified. */
 export function createConnect(
-  { ca, lookup }: ConnectOptions,
+  { ca, lookup, env = processEnv }: ConnectOptions,
   limits: ConnectLimits,
 ): { connect: Connect; neverConnected: (error: unknown) => boolean } {
   const early = new WeakSet();
+  const rules = proxyRules(env);
   const connect = buildConnector({
     timeout: 0,
     rejectUnauthorized: true,
     ...(ca && { ca }),
     ...(lookup && { lookup }),
   }) as (...given: Parameters<Connect>) => Socket;
+  function overTunnel(tunnel: Socket, ...[options, callback]: Parameters<Connect>): void {
+    if (options.protocol !== 'https:') return callback(null, tunnel);
+    const socket = connect({ ...options, httpSocket: tunnel }, (...made) => {
+      clearTimeout(limit);
+      if (made[0]) early.add(made[0]);
+      callback(...made);
+    });
+    const end = (): unknown => socket.destroy(new ConnectTimeout('secure-connect'));
+    const limit = setTimeout(end, clampTimer(limits.secureConnectMs));
+  }
+
   return {
     neverConnected: (error) => typeof error === 'object' && error !== null && early.has(error),
     connect(options, callback) {
+      const destination = destinationOf(new URL(`${options.protocol}//${options.host ?? options.hostname}`));
+      const proxy = rules(destination);
+      if (proxy !== undefined) {
+        openTunnel(proxy, destination).then(
+          (socket) => overTunnel(socket, options, callback),
+          (cause: unknown) => {
+            const error = cause instanceof Error ? cause : new Error('the proxy cannot be used');
+            early.add(error);
+            callback(error, null);
+          },
+        );
+        return;
+      }
       const socket = connect(options, (...made) => {
         if (made[0]) early.add(made[0]);
         callback(...made);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createKeepAliveAgents } from '../../../src/transport/keep-alive-agents.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { localPicture } from '../../batch/uploads/local-picture.js';
@@ -30,7 +31,9 @@ export async function openUploads({ options, source, io }: Uploading, out: strin
     import('../../batch/uploads/upload-notes.js'),
   ]);
   const { upload: target = { bucket: '', prefix: '' }, uploadEndpoint: endpoint } = options;
-  const store = await openS3Store({ bucket: target.bucket, endpoint, env: io.env });
+  const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
+  const requestHandler = { httpAgent, httpsAgent };
+  const store = await openS3Store({ bucket: target.bucket, endpoint, env: io.env, requestHandler });
   const notes = await UploadNotes.open(nodeDisk, join(out, 'uploads.jsonl'));
   return createPictureHost({ ...target, store, notes, folder: source.folder });
 }
