@@ -25,6 +25,7 @@ export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Comm
   addFolderCommands(program, io, fault, ended);
   addBookCommands(program, io, ended);
   addOtherCommands(program, io, fault, ended);
+  addCompletion(program, io, ended);
   return program;
 }
 
@@ -198,5 +199,16 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
     .action(async (folder: string, raw: { prompt: string; out?: string }) => {
       const { init } = await import('./commands/init.js');
       ended(await init(folder, raw, io));
+    });
+}
+
+function addCompletion(program: Command, io: CliIo, ended: Ended): void {
+  program
+    .command('completion')
+    .description('print a script that completes commands, options and files')
+    .argument('<shell>', 'bash or zsh')
+    .action(async (shell: string) => {
+      const { completion } = await import('./commands/completion.js');
+      ended(completion(shell, program, io));
     });
 }

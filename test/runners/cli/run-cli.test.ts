@@ -57,7 +57,7 @@ describe('runCli', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it.each(['worker', 'completion', 'config'])('does not pretend to know "%s"', async (command) => {
+  it.each(['undo', 'upgrade'])('does not pretend to know "%s"', async (command) => {
     expect((await call(command)).stderr).toContain(`unknown command '${command}'`);
   });
 });

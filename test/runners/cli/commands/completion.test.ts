@@ -1,0 +1,45 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { millrace } from '../../../support/millrace.js';
+
+async function scriptFor(shell: string): Promise<string> {
+  const { code, stdout } = await millrace(['completion', shell]);
+  expect(code).toBe(0);
+  return stdout;
+}
+
+it('completes commands, options and nothing else in a real bash', async () => {
+  const script = await scriptFor('bash');
+  const complete = (...words: string[]) =>
+    execFileSync(
+      'bash',
+      [
+        '--norc',
+        '-c',
+        `${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _millrace; echo "\${COMPREPLY[@]}"; complete -p millrace`,
+        'bash',
+        ...words,
+      ],
+      {
+        encoding: 'utf8',
+      },
+    ).split('\n');
+  expect(complete('millrace', 'ref')[0]).toBe('refetch');
+  expect(complete('millrace', 'run', '--max-c')[0]).toBe('--max-cost --max-cost-per-day');
+  expect(complete('millrace', 'settle', 'out', '--')[0]).toBe('--job --paid --not-sent --help');
+  const [files, rule] = complete('millrace', 'run', 'ed');
+  expect([files, rule]).toEqual(['', 'complete -o bashdefault -o default -F _millrace millrace']);
+});
+
+const hasZsh = spawnSync('zsh', ['--version']).status === 0;
+it(`is a script that zsh takes${hasZsh ? '' : ': there is no zsh here, so only its text is looked at'}`, async () => {
+  const script = await scriptFor('zsh');
+  expect(script).toMatch(/^#compdef millrace\n/);
+  expect(script).toContain("'*--max-cost[never reserve beyond it, over all starts of the run]:value:_files'");
+  if (hasZsh) expect(spawnSync('zsh', ['-n', '-c', script]).stderr.toString()).toBe('');
+  else console.warn('NO ZSH ON THIS MACHINE: the completion for zsh was not run.');
+});
+
+it('knows no other shell', async () => {
+  expect(await millrace(['completion', 'fish'])).toMatchObject({ code: 2 });
+});
