@@ -21,8 +21,8 @@ export interface Turns {
 
 /** A probe that was not refused for so long in ms was taken. */
 const probeMs = 2_000;
-/** Lateness up to so many ms is made up for. */
-const latenessMs = 20;
+/** Lateness up to so many ms is made up for, as a busy machine needs it. */
+const latenessMs = 200;
 
 /** How many of the wanted requests may leave within `horizonMs`. */
 export function turnsAt(gate: GateRecord, wanted: number, horizonMs: number): Turns {
@@ -44,5 +44,5 @@ export function afterTurns(gate: GateRecord, { count, everyMs }: Turns): GateRec
 }
 
 function startOf({ now, nextAt }: GateRecord, everyMs: number): number {
-  return Math.max(nextAt, now - (everyMs < latenessMs ? latenessMs : 0));
+  return Math.max(nextAt, now - Math.max(latenessMs - everyMs, 0));
 }

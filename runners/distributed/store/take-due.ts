@@ -15,7 +15,7 @@ export interface DuePiece {
 }
 
 /** Polls may reach further ahead than submissions, so that they go first. */
-const horizonMs = 400;
+const horizonMs = 500;
 
 /** Polls that are due, each with a turn at the gate. */
 export async function takePolls(

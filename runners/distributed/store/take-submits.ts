@@ -30,7 +30,7 @@ export interface TakeOptions {
 }
 
 /** Turns further away than so many ms are left to others, polls above all. */
-const horizonMs = 150;
+const horizonMs = 250;
 
 /**
  * Rows to be sent, in one transaction: their pieces, a slot, a turn at the gate and their price reserved for each, and

@@ -75,7 +75,9 @@ async function measureRate(rate: number): Promise<void> {
     const requests = all.reduce((sum, [, count]) => sum + count, 0);
     const refused = all.reduce((sum, [status, count]) => sum + (status === '429' ? count : 0), 0);
     const share = Math.round((requests / seconds / rate) * 100);
-    say(`four workers at --rate ${rate}: ${requests} requests in ${seconds.toFixed(1)} s, ${share} % of it, ${refused} refused`);
+    say(
+      `four workers at --rate ${rate}: ${requests} requests in ${seconds.toFixed(1)} s, ${share} % of it, ${refused} refused`,
+    );
   });
 }
 
