@@ -83,6 +83,7 @@ function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, end
     .command('status')
     .description('where a run stands, also while it runs')
     .argument('<out>')
+    .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
     .option('--json', 'as one JSON object on stdout')
     .action(async (out: string, raw: Raw) => {
       const { status } = await import('./commands/status.js');
@@ -104,6 +105,7 @@ function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, end
     .option('--job <ID>', 'it was accepted under this job id: the next start polls it')
     .option('--paid <USD>', 'it was accepted and cost this, and its result is given up')
     .option('--not-sent', 'it never reached the service: the next start sends it')
+    .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
     .action(async (out: string, id: string, raw: Raw) => {
       const { settle } = await import('./commands/settle.js');
       ended(await settle(out, id, raw, io, fault));

@@ -19,6 +19,7 @@ export interface DatabaseSettings extends PoolSettings {
 export interface ConnectedDatabase extends Database {
   /** For people and files: without its password. */
   readonly shown: string;
+  readonly isEmbedded: boolean;
   /** Nobody on the way can read along. */
   readonly isPrivate: boolean;
   /** Lets go of it; an embedded one ends with the last who does. */
@@ -50,7 +51,13 @@ export async function connectDatabase(
     const address = databaseAddress(`${embedded.url}?sslmode=disable`, {});
     const database = await connected(address, settings);
     const close = () => database.close().finally(leave);
-    return { ...database, shown: `embedded in ${choice.embeddedIn}`, isPrivate: true, close };
+    return {
+      ...database,
+      shown: `embedded in ${choice.embeddedIn}`,
+      isEmbedded: true,
+      isPrivate: true,
+      close,
+    };
   } catch (error) {
     await leave();
     throw error;
@@ -65,7 +72,8 @@ async function connected(address: DatabaseAddress, settings: PoolSettings): Prom
       await boss.stop({ graceful: false, wait: false }).catch(() => undefined);
       await pool.end();
     };
-    return { pool, boss, shown: address.shown, isPrivate: isEncrypted || isNear(address), close };
+    const isPrivate = isEncrypted || isNear(address);
+    return { pool, boss, shown: address.shown, isEmbedded: false, isPrivate, close };
   } catch (error) {
     await pool.end();
     throw explainDatabase(error, address.shown);

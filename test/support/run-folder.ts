@@ -11,7 +11,10 @@ export interface RunFolder {
   /** Writes the manifest: objects as JSONL, text as CSV. */
   manifest(rows: readonly object[] | string): string;
   /** Runs it to its end. */
-  run(server: OtherServer, options?: Partial<RunBatchOptions>): Promise<Finished>;
+  run(
+    server: Pick<OtherServer, 'baseUrl' | 'lbBaseUrl' | 'key'>,
+    options?: Partial<RunBatchOptions>,
+  ): Promise<Finished>;
   lines(name: string): Record<string, unknown>[];
   text(name: string): string;
   costs(): Record<string, string>[];

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { settleRow, type Settlement } from '../../batch/settle-row.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
@@ -17,16 +19,42 @@ export async function settle(
   io: CliIo,
   fault: FaultContext,
 ): Promise<number> {
-  const { settlement, words } = chosen(parseOptions(settleOptionsSchema, raw));
+  const { db, ...options } = parseOptions(settleOptionsSchema, raw);
+  const { settlement, words } = chosen(options);
   const folder = await runFolder(name, io);
   fault.folder = folder;
   await settleRow(folder, id, settlement);
+  await tellDatabase(folder, id, settlement, db, io);
   io.stdout.write(`${plainText(id)}: ${words}\n`);
   return 0;
 }
 
+/** What the journal knows is settled: a database that cannot be told goes on holding the row's money. */
+async function tellDatabase(
+  folder: string,
+  id: string,
+  settlement: Settlement,
+  db: string | undefined,
+  io: CliIo,
+): Promise<void> {
+  if (!existsSync(join(folder, 'distributed.json'))) return;
+  const { databaseOfRun } = await import('../../distributed/database-of-run.js');
+  const { settleRemote } = await import('../../distributed/settle-remote.js');
+  const database = await databaseOfRun(folder, db);
+  if (database === undefined) return;
+  await settleRemote(folder, id, settlement, database, io.env).catch((error: unknown) => {
+    const why = plainText((error as Error).message, 500);
+    io.stderr.write(
+      `warning: it is settled, and the database could not be told: its cap goes on counting what is held. ${why}\n`,
+    );
+  });
+}
+
 /** Exactly one of the three ways, and what comes of it. */
-function chosen({ job, paid, notSent }: SettleOptions): { settlement: Settlement; words: string } {
+function chosen({ job, paid, notSent }: Omit<SettleOptions, 'db'>): {
+  settlement: Settlement;
+  words: string;
+} {
   const ways = [
     job !== undefined && {
       settlement: { jobId: job },

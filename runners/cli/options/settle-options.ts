@@ -9,6 +9,7 @@ export const settleOptionsSchema = z.object({
     .optional(),
   paid: optionValue.usd().optional(),
   notSent: z.boolean().default(false),
+  db: optionValue.database().optional(),
 });
 
 export type SettleOptions = z.output<typeof settleOptionsSchema>;

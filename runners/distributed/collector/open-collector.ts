@@ -37,7 +37,7 @@ export async function openCollector(
     const run = note === undefined ? undefined : await store.findRun(note.key);
     if (note?.isBegun === true && run === undefined) throw notThere(out, note, database.shown);
     const journal = await mended(read, store, run, now);
-    let known: RunNote = note ?? newRunNote(database.shown, { spent: 0, unknown: 0 });
+    let known: RunNote = note ?? newRunNote(database);
     return {
       journal: closingWith(journal, database),
       store,
@@ -47,7 +47,8 @@ export async function openCollector(
         return known;
       },
       keepNote: async (change) => {
-        note = known = { ...known, ...change, database: database.shown };
+        const { shown, isEmbedded } = database;
+        note = known = { ...known, ...change, database: shown, isEmbedded };
         await writeRunNote(disk, out, known);
       },
     };

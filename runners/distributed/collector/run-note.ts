@@ -10,6 +10,8 @@ const noteSchema = z.object({
   key: z.string(),
   /** Which database, without its password. */
   database: z.string(),
+  /** It lies in the folder, or belongs to it. */
+  isEmbedded: z.boolean(),
   /** The database knows the run. */
   isBegun: z.boolean(),
   /** Rows may be in the database that the journal does not know of. */
@@ -41,10 +43,10 @@ export async function readRunNote(disk: Disk, out: string): Promise<RunNote | un
   }
 }
 
-export function newRunNote(database: string, before: { spent: number; unknown: number }): RunNote {
+export function newRunNote({ shown, isEmbedded }: { shown: string; isEmbedded: boolean }): RunNote {
   return {
-    ...{ key: randomUUID(), database, isBegun: false, isOpen: true, collected: 0 },
-    ...{ spentBefore: before.spent, unknownBefore: before.unknown },
+    ...{ key: randomUUID(), database: shown, isEmbedded, isBegun: false, isOpen: true, collected: 0 },
+    ...{ spentBefore: 0, unknownBefore: 0 },
   };
 }
 

@@ -1,0 +1,41 @@
+import type { Pool } from 'pg';
+import { databaseAddress } from './database/database-address.js';
+import { openPool } from './database/open-pool.js';
+import type { DatabaseOfRun } from './database-of-run.js';
+import { runningEmbedded } from './embedded/running-embedded.js';
+import { readState, readWorkers } from './store/read-state.js';
+import type { RunState, WorkerState } from './store/run-store.js';
+
+/** Where a run stands in its database, and who works there. */
+export type RemoteStatus =
+  | { readonly database: string; readonly state: RunState; readonly workers: readonly WorkerState[] }
+  /** Why that cannot be told. */
+  | { readonly database: string; readonly problem: string };
+
+/** Reads and changes nothing; an embedded database that does not run is not started for it. Never throws. */
+export async function remoteStatus(
+  { note, choice }: DatabaseOfRun,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<RemoteStatus> {
+  const { database, key } = note;
+  try {
+    const url = 'url' in choice ? choice.url : await runningEmbedded(choice.embeddedIn);
+    if (url === undefined) return { database, problem: 'it does not run: nobody works on the run' };
+    const address = databaseAddress(url, 'url' in choice ? env : {});
+    const { pool } = await openPool(address, { max: 1, name: 'millrace status' });
+    try {
+      return await read(pool, key, database);
+    } finally {
+      await pool.end();
+    }
+  } catch (error) {
+    return { database, problem: (error as Error).message };
+  }
+}
+
+async function read(pool: Pool, key: string, database: string): Promise<RemoteStatus> {
+  const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [key]);
+  const run = rows[0]?.run;
+  if (run === undefined) return { database, problem: 'it does not know the run' };
+  return { database, state: await readState(pool, run), workers: await readWorkers(pool) };
+}

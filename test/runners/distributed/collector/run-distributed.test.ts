@@ -1,0 +1,217 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Subject } from 'rxjs';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/run-batch.js';
+import { runDistributed } from '../../../../runners/distributed/collector/run-distributed.js';
+import { connectDatabase } from '../../../../runners/distributed/connect-database.js';
+import { runWorker, type WorkerOptions } from '../../../../runners/distributed/work/run-worker.js';
+import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
+import { openDatabase, type TestDatabase } from '../../../support/database.js';
+import { finished, runFolder, type RunFolder } from '../../../support/run-folder.js';
+
+let database: TestDatabase;
+let emulator: Emulator;
+let folder: RunFolder;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  database = await openDatabase();
+  emulator = await startEmulator({ key: 'the-key-of-a-fleet', workers: 50 });
+});
+
+beforeEach(() => {
+  folder = runFolder();
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  folder.remove();
+});
+
+afterAll(async () => {
+  await emulator.close();
+  await database.close();
+});
+
+const connect = () => connectDatabase({ url: database.url });
+
+async function startWorker(options: Partial<WorkerOptions> = {}): Promise<void> {
+  const connected = await connect();
+  const stop = new Subject<void>();
+  const { apiKey, baseUrl, lbBaseUrl } = emulator;
+  const work = runWorker({ database: connected, apiKey, baseUrl, lbBaseUrl, stop, ...options });
+  closing.push(async () => {
+    stop.next();
+    await work;
+    await connected.close();
+  });
+}
+
+function collect(path: string, options: Partial<RunBatchOptions> = {}, over = connect) {
+  const { apiKey, baseUrl, lbBaseUrl } = emulator;
+  const given = { manifest: { path }, out: folder.out, apiKey, baseUrl, lbBaseUrl, ...options };
+  return finished(runDistributed(given, { connect: over }));
+}
+
+const jobs = (count: number, input: object = {}) =>
+  Array.from({ length: count }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, ...input } }));
+
+it('leaves the folder that a local run leaves', async () => {
+  await startWorker();
+  const rows = [
+    ...jobs(12),
+    { id: 'bad', endpoint: 'echo', input: { fail: 'as asked' } },
+    { id: 'call', route: '/echo', body: { a: 1 } },
+    { id: 'info', route: '/info', method: 'GET' },
+  ];
+  const path = folder.manifest(rows);
+  const there = await collect(path, { assumePriceUsd: 0.01 });
+  const local = runFolder();
+  closing.push(() => Promise.resolve(local.remove()));
+  local.manifest(rows);
+  const { apiKey, baseUrl, lbBaseUrl } = emulator;
+  const here = await local.run({ key: apiKey, baseUrl, lbBaseUrl }, { assumePriceUsd: 0.01 });
+  expect([there.exitCode, there.reason]).toEqual([here.exitCode, here.reason]);
+  expect(plain(folder, 'results.jsonl')).toEqual(plain(local, 'results.jsonl'));
+  expect(plain(folder, 'failures.jsonl')).toEqual(plain(local, 'failures.jsonl'));
+  const costs = (of: RunFolder) =>
+    of
+      .costs()
+      .map(({ id, attempt, cost, source }) => [id, attempt, cost, source].join())
+      .sort();
+  expect(costs(folder)).toEqual(costs(local));
+  expect(there.summary.cost).toEqual(here.summary.cost);
+  expect(there.summary.rows).toEqual(here.summary.rows);
+  expect(await collect(path, { assumePriceUsd: 0.01 })).toMatchObject({
+    exitCode: 0,
+    reason: expect.stringContaining('Nothing to do'),
+  });
+  expect(folder.text('journal.jsonl') + folder.text('distributed.json')).not.toContain(emulator.apiKey);
+});
+
+it('takes up what failed, and what was left by --limit', async () => {
+  await startWorker();
+  const path = folder.manifest([...jobs(8), { id: 'bad', endpoint: 'echo', input: { fail: 'once' } }]);
+  const first = await collect(path, { limit: 3 });
+  expect(first.summary.rows).toMatchObject({ completed: 3, toDo: 6 });
+  expect((await collect(path)).exitCode).toBe(1);
+  folder.manifest([...jobs(8), { id: 'bad', endpoint: 'echo', input: { n: 'mended' } }]);
+  const mended = await collect(path, { retry: ['failed'] });
+  expect([mended.exitCode, mended.summary.rows.completed]).toEqual([0, 9]);
+  const [bad] = folder.lines('results.jsonl').filter(({ id }) => id === 'bad');
+  expect(bad).toMatchObject({ output: { echo: { n: 'mended' } }, attempts: 2 });
+});
+
+it('stops when it is told to, tells the workers, and goes on', async () => {
+  await startWorker();
+  const path = folder.manifest(jobs(40, { sleepMs: 60 }));
+  const stop = new Subject<StopOrder>();
+  const given = {
+    manifest: { path },
+    out: folder.out,
+    apiKey: emulator.apiKey,
+    baseUrl: emulator.baseUrl,
+    concurrency: 4,
+    stop,
+  };
+  const run = runDistributed(given, { connect });
+  run.subscribe((event) => {
+    if (event.type === 'ended') stop.next('graceful');
+  });
+  const stopped = await finished(run);
+  expect(stopped.exitCode).toBe(130);
+  expect(stopped.summary.rows.toDo).toBeGreaterThan(0);
+  const again = await collect(path);
+  expect([again.exitCode, again.summary.rows]).toEqual([0, { total: 40, completed: 40, failed: 0, toDo: 0 }]);
+  expect(new Set(folder.lines('results.jsonl').map(({ id }) => id)).size).toBe(40);
+});
+
+it('holds the cap', async () => {
+  await startWorker();
+  await startWorker();
+  const capped = await collect(folder.manifest(jobs(30)), { maxCostUsd: 0.1, assumePriceUsd: 0.01 });
+  expect([capped.exitCode, capped.summary.rows.completed]).toEqual([3, 10]);
+});
+
+it('goes on where a collector died between two records', { timeout: 60_000 }, async () => {
+  await startWorker();
+  const path = folder.manifest(jobs(6));
+  await collect(path);
+  const journal = join(folder.out, 'journal.jsonl');
+  const whole = readFileSync(journal);
+  const note = folder
+    .text('distributed.json')
+    .replace(/"collected":\d+/, '"collected":0')
+    .replace('"isOpen":false', '"isOpen":true');
+  const lines = whole.toString().split('\n').slice(0, -1);
+  // What a dying collector copied: some rows, and of one the first records alone.
+  for (const kept of [2, 3, 4, 9]) {
+    writeFileSync(journal, `${lines.slice(0, kept).join('\n')}\n`);
+    writeFileSync(join(folder.out, 'distributed.json'), note);
+    const again = await collect(path);
+    expect([kept, again.exitCode, again.summary.rows.completed]).toEqual([kept, 0, 6]);
+    expect(
+      folder
+        .lines('results.jsonl')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
+    expect(folder.costs()).toHaveLength(6);
+  }
+});
+
+it('refuses a database that does not know the run, and options that no worker could obey', async () => {
+  await startWorker();
+  const path = folder.manifest(jobs(2));
+  await collect(path);
+  const other = await openDatabase();
+  closing.push(() => other.close());
+  const elsewhere = await collect(path, {}, () => connectDatabase({ url: other.url }));
+  expect(elsewhere.exitCode).toBe(2);
+  expect(elsewhere.reason).toContain('Name that database, or choose another --out');
+  expect(elsewhere.reason).not.toContain(new URL(database.url).password);
+  expect(() =>
+    runDistributed({ manifest: { path }, out: folder.out, concurrency: 'auto' }, { connect }),
+  ).toThrow('--db');
+});
+
+it('says that nobody works', async () => {
+  const path = folder.manifest(jobs(2));
+  const stop = new Subject<StopOrder>();
+  const given = {
+    manifest: { path },
+    out: folder.out,
+    apiKey: emulator.apiKey,
+    baseUrl: emulator.baseUrl,
+    stop,
+  };
+  const run = runDistributed(given, { connect });
+  run.subscribe((event) => {
+    if (event.type === 'warning' && event.code === 'workers') stop.next('graceful');
+  });
+  const { events, exitCode } = await finished(run);
+  expect(exitCode).toBe(130);
+  expect(events).toContainEqual(
+    expect.objectContaining({ code: 'workers', message: expect.stringContaining('2 rows wait') }),
+  );
+});
+
+/** Lines without what differs from one run to the next. */
+function plain(of: RunFolder, name: string): unknown[] {
+  const varying = ['jobId', 'submittedAt', 'settledAt', 'delayTime', 'executionTime'];
+  const strip = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(strip)
+      : typeof value === 'object' && value !== null
+        ? Object.fromEntries(
+            Object.entries(value).flatMap(([key, inner]) =>
+              varying.includes(key) ? [] : [[key, strip(inner)]],
+            ),
+          )
+        : value;
+  return of
+    .lines(name)
+    .map((line) => JSON.parse(JSON.stringify(strip(line)).replace(/[\w-]{36}-u\d/g, 'a job')) as unknown)
+    .sort((one, other) => JSON.stringify(one).localeCompare(JSON.stringify(other)));
+}
