@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { childrenCpuMs, measureCommand } from '../measure-command.js';
 import { figure, ratios, type Figure } from '../figure.js';
 import { startService } from '../service/start-service.js';
@@ -90,23 +91,38 @@ export async function rates(file: string, out: string): Promise<Figure[]> {
   return figures;
 }
 
-/** How soon a run is over after the last of its jobs: the end of the process against what the service says. */
+/**
+ * How soon a run is over after the last of its jobs, by what the service says: until every file of it is complete, as
+ * run.log tells, and until its report is written as well and the process has ended.
+ */
 export async function latency(file: string, out: string, rounds: number): Promise<Figure[]> {
   const late: number[] = [];
   const beyond: number[] = [];
+  const over: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const service = await startService({ longestMs: 2_000 });
     const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet'];
     const { endedAt } = await measureCommand([...args, '--out', `${out}-${round}`], env, false);
     const last = await service.counts();
     service.close();
-    late.push(endedAt - last.endedAt);
-    beyond.push(endedAt - last.endedAt - (last.toldAt - last.askedAt));
+    const completeAt = runEndedAt(`${out}-${round}/run.log`);
+    late.push(completeAt - last.endedAt);
+    beyond.push(completeAt - last.endedAt - (last.toldAt - last.askedAt));
+    over.push(endedAt - completeAt);
   }
   return [
     figure('from the end of the last job to the end of the run', 'ms', late),
     figure('the same, without one poll interval', 'ms', beyond, { limit: { atMost: 100 } }),
+    figure('from there to the end of the process, its report written', 'ms', over),
   ];
+}
+
+function runEndedAt(log: string): number {
+  const lines = readFileSync(log, 'utf8').trim().split('\n');
+  const said = lines.map((line) => JSON.parse(line) as { time: string; msg: string });
+  const end = said.findLast(({ msg }) => msg === 'run ended');
+  if (end === undefined) throw new Error(`${log} tells of no end`);
+  return Date.parse(end.time);
 }
 
 /** What importing the library takes beyond what it stands on. CPU of the processes. */
