@@ -1,0 +1,18 @@
+import { formatUsd } from '../format-usd.js';
+import type { Money } from '../messages.js';
+import { h } from './dom.js';
+
+/** What was spent, what is held for jobs under way, and the cap of both. */
+export function showMoney(place: HTMLElement, { capUsd, spentUsd, heldUsd }: Money): void {
+  const meter = h('meter', {
+    min: '0',
+    max: String(capUsd),
+    value: String(spentUsd + heldUsd),
+    'aria-label': 'Spent and held, of what may be spent',
+  });
+  const held = heldUsd > 0 ? `, ${formatUsd(heldUsd)} held` : '';
+  place.replaceChildren(
+    h('p', {}, h('b', {}, formatUsd(spentUsd)), ` spent${held}, of ${formatUsd(capUsd)}`),
+    meter,
+  );
+}

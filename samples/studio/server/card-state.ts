@@ -1,0 +1,51 @@
+import { imageEditPrices, toUsd, type Failed, type ImageEditOutput, type JobEvent } from 'millrace';
+import { formatUsd } from '../format-usd.js';
+import type { CardState, Money } from '../messages.js';
+
+export type Resolution = keyof typeof imageEditPrices;
+
+/** A job's event in the words of a card. */
+export function cardState(
+  event: JobEvent<ImageEditOutput>,
+  { resolution, money }: { resolution: Resolution; money: Money },
+): CardState {
+  if (event.type === 'submitting') return { stage: 'sending' };
+  if (event.type === 'accepted') return { stage: 'queued' };
+  if (event.type === 'status') return { stage: event.status === 'IN_PROGRESS' ? 'working' : 'queued' };
+  if (event.type === 'waiting')
+    return { stage: 'queued', words: `The service is busy: again in ${Math.ceil(event.forMs / 1000)} s` };
+  const { outcome } = event;
+  if (outcome.status === 'failed')
+    return { stage: 'failed', words: failureWords(outcome, resolution, money) };
+  const imageUrl = outcome.output.image_url ?? outcome.output.result;
+  if (imageUrl === undefined)
+    return { stage: 'failed', words: 'The service was paid, but sent no address of a picture.' };
+  return {
+    stage: 'done',
+    imageUrl,
+    costUsd: outcome.costUsd,
+    ...(outcome.delayTimeMs === undefined ? {} : { waitedMs: outcome.delayTimeMs }),
+    ...(outcome.executionTimeMs === undefined ? {} : { workedMs: outcome.executionTimeMs }),
+  };
+}
+
+const paidWords = {
+  no: 'Nothing was charged.',
+  maybe: 'It may have been charged; its price stays held.',
+  yes: 'It was charged.',
+};
+
+function failureWords({ code, message, detail, paid }: Failed, resolution: Resolution, money: Money): string {
+  if (code === 'over-budget') {
+    const price = formatUsd(toUsd(imageEditPrices[resolution]));
+    const left = formatUsd(Math.max(0, money.capUsd - money.spentUsd - money.heldUsd));
+    return `Not sent: it costs ${price}, and ${left} is left of the ${formatUsd(money.capUsd)} that may be spent.`;
+  }
+  const why =
+    code === 'job-cancelled'
+      ? 'Cancelled.'
+      : code === 'rejected' || code === 'job-failed'
+        ? `The service could not make this picture: ${detail ?? message}.`
+        : `${message}.`;
+  return `${why.replace(/\.\.$/, '.')} ${paidWords[paid]}`;
+}
