@@ -19,7 +19,9 @@ export async function overDatabase(
       '--upload does not go with --db: give the pictures as URLs that the service can reach',
     ]);
   if (target.local)
-    warn(`workers reach the emulator with MILLRACE_BASE_URL=${target.baseUrl} and its key ${target.apiKey}`);
+    warn(
+      `workers reach the emulator with MILLRACE_BASE_URL=${target.baseUrl}, MILLRACE_LB_BASE_URL=${target.lbBaseUrl}, MILLRACE_API_KEY=${target.apiKey}`,
+    );
   const settings = { env: io.env, name: 'millrace run', max: 6 };
   if (db === 'embedded')
     return (given, stages) =>

@@ -1,4 +1,5 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RunIdentity } from '../../batch/journal/record.js';
 import type { Run } from '../../batch/run/run.js';
 import type { PriceTerms, RunTerms } from '../store/run-terms.js';
 
@@ -6,10 +7,10 @@ import type { PriceTerms, RunTerms } from '../store/run-terms.js';
 export function termsOf(run: Run, rate: number | undefined, spentBefore: number): RunTerms {
   const { options, plan, ahead, slots } = run;
   const { timeoutMs, runsyncTimeoutMs, retries, onUnknown, pollCostMs, download } = options;
-  const { maxCostUsd, maxPriceDriftPercent, identity } = options;
+  const { maxCostUsd, maxPriceDriftPercent } = options;
   return {
     ...{
-      identity,
+      identity: neededHosts(run),
       concurrency: slots.limit,
       timeoutMs,
       runsyncTimeoutMs,
@@ -24,6 +25,16 @@ export function termsOf(run: Run, rate: number | undefined, spentBefore: number)
     prices: priceTerms(run),
     endpoints: ahead.endpoints,
     hasRoutes: plan.byKind.route > 0,
+  };
+}
+
+/** A worker needs no host that no row goes to. */
+function neededHosts({ options: { identity }, plan: { byKind } }: Run): RunIdentity {
+  const { baseUrl, lbBaseUrl, local } = identity;
+  return {
+    baseUrl: byKind.edit + byKind.job > 0 ? baseUrl : '',
+    lbBaseUrl: byKind.route > 0 ? lbBaseUrl : '',
+    local,
   };
 }
 

@@ -1,11 +1,12 @@
 import { makeFolders } from '../../batch/disk/make-folders.js';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { withFileLock } from '../../batch/lock/with-file-lock.js';
 import type { Cluster } from './cluster.js';
 import { databasePlace } from './database-place.js';
 import { postgresBinaries } from './postgres-binaries.js';
-import { runServer, stopServer } from './run-server.js';
+import { presenceName, runServer, stopServer } from './run-server.js';
 import { serverUser } from './server-user.js';
 
 /** A part in the embedded database of a folder. */
@@ -81,11 +82,17 @@ async function clusterOf(out: string, { settings }: EmbeddedOptions): Promise<Cl
   return { ...place, binaries, user, ...(settings && { settings }) };
 }
 
-/** Whether nobody else is connected. A server that does not answer is not ours to stop. */
+/** Whether nobody else has a part. Connections of who has just left end a moment later. A server that does not answer is not ours to stop. */
 async function isAlone(presence: pg.Client): Promise<boolean> {
-  const others = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
-  return presence.query(others).then(
-    ({ rowCount }) => rowCount === 0,
-    () => false,
-  );
+  const others = `select from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()`;
+  for (let look = 0; look < looks; look++) {
+    const found = await presence.query(others, [presenceName]).catch(() => undefined);
+    if (found?.rowCount === 0) return true;
+    if (found === undefined) return false;
+    await sleep(pauseMs);
+  }
+  return false;
 }
+
+const looks = 8;
+const pauseMs = 50;

@@ -15,6 +15,9 @@ import {
   spawnServer,
 } from './cluster.js';
 
+/** By connections of this name it is known who has a part in the server. */
+export const presenceName = 'millrace presence';
+
 /** A recovery after a crash may take long; a server that says nothing for so long hangs. */
 const patienceMs = 60_000;
 const pauseMs = 50;
@@ -64,7 +67,9 @@ async function connect(
   const { Client } = await loadPg();
   const address = (name: string) => `postgres://${databaseName}:${password}@127.0.0.1:${port}/${name}`;
   try {
-    const client = await connected(new Client({ connectionString: address('postgres'), ssl: false }));
+    const client = await connected(
+      new Client({ connectionString: address('postgres'), ssl: false, application_name: presenceName }),
+    );
     const made = await client.query('select from pg_database where datname = $1', [databaseName]);
     if (made.rowCount === 0) await client.query(`create database ${databaseName}`);
     return { url: address(databaseName), client };
