@@ -1,4 +1,5 @@
 import { collectRows, findRows } from './collect-rows.js';
+import { createSweeper } from './create-sweeper.js';
 import { inTransaction, type Database } from './database.js';
 import { feedRows } from './feed-rows.js';
 import { openRun } from './open-run.js';
@@ -7,7 +8,6 @@ import { readState, readWorkers } from './read-state.js';
 import type { RunStore } from './run-store.js';
 import { settleHeld } from './settle-held.js';
 import { stopRun } from './stop-run.js';
-import { sweep } from './sweep.js';
 import { takeUpRows } from './take-up-rows.js';
 import { wakeWorkers } from './wake-workers.js';
 
@@ -36,7 +36,7 @@ export function createRunStore(database: Database): RunStore {
       await inTransaction(pool, (on) => stopRun(on, run, cause));
       await wakeWorkers(pool);
     },
-    sweep: () => sweep(database),
+    sweep: createSweeper(database, Date.now),
     workers: () => readWorkers(pool),
     async forget(run) {
       await pool.query('delete from millrace.runs where run = $1', [run]);

@@ -4,7 +4,7 @@ import { firstValueFrom, map, merge, ReplaySubject, Subject, timer } from 'rxjs'
 import type { RunIdentity } from '../../batch/journal/record.js';
 import { readPulse } from '../store/read-pulse.js';
 import type { RunTerms } from '../store/run-terms.js';
-import { sweep } from '../store/sweep.js';
+import { createSweeper } from '../store/create-sweeper.js';
 import { channel } from '../store/wake-workers.js';
 import { forgetWorker, noteWorker } from '../store/worker-record.js';
 import { AnswerWriter } from './answer-writer.js';
@@ -61,13 +61,16 @@ class Worker {
   }
 
   async work(): Promise<void> {
-    const { tell } = this.parts;
+    const { tell, database, scheduler } = this.parts;
     const orders = this.options.stop?.subscribe(() => this.obey());
     const ears = this.listen();
     await this.line.insist(() => this.beat());
     tell({ type: 'started', worker: this.id });
     const beats = this.every(beatMs, () => this.beat());
-    const sweeps = this.every(sweepMs, () => sweep(this.parts.database));
+    const sweeps = this.every(
+      sweepMs,
+      createSweeper(database, () => scheduler.now()),
+    );
     try {
       await this.serve();
       await this.handsEmpty();
