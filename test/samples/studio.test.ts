@@ -121,16 +121,29 @@ describe('the studio', () => {
     expect(studio.emulator.bill()).toHaveLength(1);
   });
 
-  it('takes pictures alone, dropped or chosen, and says what is missing', async () => {
+  it('cancels what is under way when the server is closed, and the page says so', async () => {
+    await open({ emulator: endless });
+    await order(['boat.png'], 'blur 6');
+    await expect.poll(stages).toEqual(['working']);
+    await studio.close();
+    expect(statuses()).toEqual(['CANCELLED']);
+    await expect.poll(stages).toEqual(['failed']);
+    expect(await page.locator('.words').textContent()).toMatch(/^The connection to the server broke/);
+    await order(['city.png'], 'blur 6');
+    expect(await page.locator('#problem').textContent()).toMatch(/^The server cannot be reached/);
+    expect(await page.locator('#tray li').count()).toBe(1);
+  });
+
+  it('takes pictures alone, dropped, pasted or chosen, and says what is missing', async () => {
     await open({ emulator: endless }, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     const problem = page.locator('#problem');
     await page.locator('#send').click();
     expect(await problem.textContent()).toBe('Choose a picture first.');
-    const drop = (name: string, text: string) =>
+    const drop = (name: string, text: string, how = "new DragEvent('drop', { dataTransfer: data })") =>
       page.evaluate(`{
         const data = new DataTransfer();
         data.items.add(new File([${text}], ${JSON.stringify(name)}));
-        document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+        document.dispatchEvent(${how});
       }`);
     await drop('notes.png', '"no picture"');
     await expect
@@ -139,6 +152,7 @@ describe('the studio', () => {
     await drop(
       'tiny.gif',
       'Uint8Array.from(atob("R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="), (c) => c.charCodeAt(0))',
+      "new ClipboardEvent('paste', { clipboardData: data })",
     );
     await page.getByAltText('tiny.gif').waitFor();
     await page.locator('#send').click();

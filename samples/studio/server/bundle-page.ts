@@ -13,7 +13,7 @@ export interface PageFiles {
 export async function bundlePage(folder: string): Promise<PageFiles> {
   const prices = Object.entries(imageEditPrices).map(([name, price]) => [name, toUsd(price)]);
   const { outputFiles } = await build({
-    entryPoints: { studio: join(folder, 'main.ts') },
+    entryPoints: ['main.ts', 'studio.css'].map((name) => join(folder, name)),
     bundle: true,
     write: false,
     minify: true,
@@ -24,8 +24,8 @@ export async function bundlePage(folder: string): Promise<PageFiles> {
     define: { PRICES_USD: JSON.stringify(Object.fromEntries(prices)) },
     logLevel: 'error',
   });
-  const [html, style] = await Promise.all(
-    ['index.html', 'studio.css'].map((name) => readFile(join(folder, name), 'utf8')),
-  );
-  return { html: html ?? '', script: outputFiles[0]?.text ?? '', style: style ?? '' };
+  const textOf = (ending: string): string =>
+    outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
+  const html = await readFile(join(folder, 'index.html'), 'utf8');
+  return { html, script: textOf('.js'), style: textOf('.css') };
 }

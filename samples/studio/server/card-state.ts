@@ -4,16 +4,21 @@ import type { CardState, Money } from '../messages.js';
 
 export type Resolution = keyof typeof imageEditPrices;
 
-/** A job's event in the words of a card. */
+/** A job's event in the words of a card; `before` is what the card shows until then. */
 export function cardState(
   event: JobEvent<ImageEditOutput>,
-  { resolution, money }: { resolution: Resolution; money: Money },
+  { before, resolution, money }: { before: CardState; resolution: Resolution; money: Money },
 ): CardState {
   if (event.type === 'submitting') return { stage: 'sending' };
   if (event.type === 'accepted') return { stage: 'queued' };
   if (event.type === 'status') return { stage: event.status === 'IN_PROGRESS' ? 'working' : 'queued' };
-  if (event.type === 'waiting')
-    return { stage: 'queued', words: `The service is busy: again in ${Math.ceil(event.forMs / 1000)} s` };
+  if (event.type === 'waiting') {
+    const words = `The service is busy or cannot be reached: again in ${Math.ceil(event.forMs / 1000)} s`;
+    return {
+      stage: before.stage === 'queued' || before.stage === 'working' ? before.stage : 'sending',
+      words,
+    };
+  }
   const { outcome } = event;
   if (outcome.status === 'failed')
     return { stage: 'failed', words: failureWords(outcome, resolution, money) };
@@ -45,7 +50,14 @@ function failureWords({ code, message, detail, paid }: Failed, resolution: Resol
     code === 'job-cancelled'
       ? 'Cancelled.'
       : code === 'rejected' || code === 'job-failed'
-        ? `The service could not make this picture: ${detail ?? message}.`
+        ? `The service could not make this picture: ${plainly(detail ?? message)}.`
         : `${message}.`;
   return `${why.replace(/\.\.$/, '.')} ${paidWords[paid]}`;
+}
+
+/** Without the request that brought the news, and without the address of the reference, which says nothing to a person. */
+function plainly(message: string): string {
+  return message
+    .replace(/^(?:GET|POST) \S+: (?:FAILED: )?/, '')
+    .replace(/invalid image URL \S+/, 'the reference cannot be read:');
 }

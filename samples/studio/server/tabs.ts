@@ -9,6 +9,7 @@ import {
   merge,
   mergeMap,
   of,
+  scan,
   Subject,
   takeUntil,
   withLatestFrom,
@@ -83,7 +84,9 @@ export class Tabs {
     tab.cards.add(card);
     return this.shop.buy({ images: [this.shelf.urlOf(name)], prompt, resolution }).pipe(
       withLatestFrom(this.shop.money$),
-      map(([event, money]) => cardState(event, { resolution, money })),
+      scan((before: CardState, [event, money]) => cardState(event, { before, resolution, money }), {
+        stage: 'sending',
+      }),
       catchError((error: unknown) => of<CardState>({ stage: 'failed', words: `Not sent: ${String(error)}` })),
       distinctUntilChanged((one, other) => JSON.stringify(one) === JSON.stringify(other)),
       map((state): Message => ({ type: 'card', card, state })),
