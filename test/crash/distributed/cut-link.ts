@@ -47,7 +47,7 @@ try {
   if (report.broken.length > 0) process.exitCode = 1;
 
   function start(args: readonly string[], within: readonly string[] = []): ChildProcess {
-    const [program = '', ...rest] = [...within, process.execPath, command, ...args, '--db', db];
+    const [program, ...rest] = [...within, process.execPath, command, ...args, '--db', db];
     const env = { ...process.env, MILLRACE_API_KEY: key, MILLRACE_BASE_URL: baseUrl };
     const child = spawn(program, rest, { env, stdio: ['ignore', 'ignore', 'inherit'] });
     children.push(child);
