@@ -4,13 +4,19 @@ import * as batch from '../../../runners/batch/index.js';
 describe('millrace/batch', () => {
   it('has these names', () => {
     expect(Object.keys(batch).sort()).toEqual([
+      'UploadError',
+      'UploadNotes',
       'buyRows',
       'createLedger',
+      'createPictureHost',
       'createPriceBook',
       'endRow',
       'journalled',
+      'localPicture',
       'nodeDisk',
       'openJournal',
+      'openS3Store',
+      'parseUploadTarget',
       'planManifest',
       'readManifest',
       'readPriceFile',

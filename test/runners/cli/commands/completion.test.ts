@@ -26,7 +26,7 @@ it('completes commands, options and nothing else in a real bash', async () => {
     ).split('\n');
   expect(complete('millrace', 'ref')[0]).toBe('refetch');
   expect(complete('millrace', 'run', '--max-c')[0]).toBe('--max-cost --max-cost-per-day');
-  expect(complete('millrace', 'settle', 'out', '--')[0]).toBe('--job --paid --not-sent --help');
+  expect(complete('millrace', 'settle', 'out', '--')[0]).toBe('--job --paid --not-sent --db --help');
   const [files, rule] = complete('millrace', 'run', 'ed');
   expect([files, rule]).toEqual(['', 'complete -o bashdefault -o default -F _millrace millrace']);
 });

@@ -37,5 +37,5 @@ describe('a worker whose connections break', () => {
     expect(cuts).toBeGreaterThan(5);
     expect(worker.events.filter(({ type }) => type === 'fault')).toStrictEqual([]);
     expect(await fleet.state()).toMatchObject({ spent: 1_200_000, reserved: 0, unknown: 0 });
-  });
+  }, 180_000);
 });
