@@ -18,8 +18,16 @@ export type Settlement =
   /** It never reached the service: the next start sends it. */
   | { readonly notSent: true };
 
+export interface SettleOptions extends FolderOptions {
+  /**
+   * Where the row lives elsewhere as well: told before the journal is, with the ending that the row gets. Where it fails
+   * nothing is written. It may be told the same settlement again.
+   */
+  readonly tellFirst?: (ending: OutcomeRecord | undefined) => Promise<void>;
+}
+
 /**
- * Ends by hand the doubt about a row that may have been bought. Nothing is sent.
+ * Ends by hand the doubt about a row that may have been bought. Nothing is sent. What was settled so before stays so.
  *
  * @returns the run's summary as it stands then; `undefined` where there is none yet.
  * @throws {MillraceError} `usage` for a row that is not held, and where there is no run; `LockError`, `JournalError`,
@@ -29,10 +37,12 @@ export async function settleRow(
   out: string,
   id: string,
   settlement: Settlement,
-  options: FolderOptions = {},
+  options: SettleOptions = {},
 ): Promise<Summary | undefined> {
   check(settlement);
-  const { summary } = await withFolder(out, options, (folder) => settle(folder, id, settlement));
+  const { summary } = await withFolder(out, options, (folder) =>
+    settle(folder, id, settlement, options.tellFirst),
+  );
   return summary;
 }
 
@@ -42,19 +52,43 @@ function check(settlement: Settlement): void {
     throw usage(`${settlement.paidUsd} is no amount in USD`);
 }
 
-async function settle(folder: OpenFolder, id: string, settlement: Settlement): Promise<void> {
+async function settle(
+  folder: OpenFolder,
+  id: string,
+  settlement: Settlement,
+  tellFirst: SettleOptions['tellFirst'],
+): Promise<void> {
   const row = await folder.journal.journal.find(id);
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
-  if (row.status !== 'unknown' && row.status !== 'expired' && row.status !== 'sent')
-    throw usage(`row ${JSON.stringify(id)} is not held, it is ${row.status}`);
+  if (isSettledSo(row, settlement)) return;
+  if (!isHeld(row)) throw usage(`row ${JSON.stringify(id)} is not held, it is ${row.status}`);
   const records =
     'jobId' in settlement
       ? polled(folder, row, settlement.jobId)
       : 'paidUsd' in settlement
         ? givenUp(folder, row, settlement.paidUsd)
         : toBeSent(folder, row);
+  await tellFirst?.(records.find((record) => record.k === 'outcome'));
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
   await bookDay(folder, id, settlement);
+}
+
+/** `expired` with its cost known was settled: nobody doubts it any more. */
+function isHeld({ status, outcome }: RowRecords): boolean {
+  return (
+    status === 'unknown' || status === 'sent' || (status === 'expired' && outcome?.source !== 'reported')
+  );
+}
+
+/** Whoever could not see the end of a settlement may ask for it again. */
+function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlement): boolean {
+  if ('jobId' in settlement) return status === 'accepted' && jobId === settlement.jobId;
+  if ('notSent' in settlement) return status === 'open';
+  return (
+    status === 'expired' &&
+    outcome?.source === 'reported' &&
+    outcome.cost === toMicroDollars(settlement.paidUsd)
+  );
 }
 
 /** What the run reserved for the row in the ledger that runs share ends with the doubt. A job that is found is polled first. */

@@ -1,42 +1,80 @@
+import { MillraceError } from '../../src/contract/millrace-error.js';
 import { nodeDisk } from '../batch/disk/node-disk.js';
-import { peekJournal } from '../batch/journal/peek-journal.js';
+import type { OutcomeRecord } from '../batch/journal/record.js';
 import type { Settlement } from '../batch/settle-row.js';
+import { writeRunNote } from './collector/run-note.js';
 import { connectDatabase } from './connect-database.js';
+import { DatabaseError } from './database/database-error.js';
+import { explainDatabase } from './database/explain-database.js';
 import type { DatabaseOfRun } from './database-of-run.js';
 import { createRunStore } from './store/create-run-store.js';
-import type { HeldSettlement } from './store/run-store.js';
+import type { HeldSettlement, RunStore } from './store/run-store.js';
+
+export interface RemoteSettlement {
+  readonly out: string;
+  readonly id: string;
+  readonly settlement: Settlement;
+  /** What the journal is about to be told, word for word, so that it is recognised when it is collected. */
+  readonly ending: OutcomeRecord | undefined;
+}
 
 /**
- * Tells the database what a person found out about a held row, once the run's journal knows it: what was held for the row
- * is free there as well.
+ * Tells the database what a person found out about a held row, before the run's journal knows it: where it cannot be told,
+ * nothing is settled; where the journal cannot be told afterwards, the same may be settled again, and the next start copies
+ * what the database knows.
+ *
+ * @throws {DatabaseError}
+ * @throws {MillraceError} `usage` where the database has it otherwise.
  */
 export async function settleRemote(
-  out: string,
-  id: string,
-  settlement: Settlement,
-  { note, choice }: DatabaseOfRun,
+  settled: RemoteSettlement,
+  remote: DatabaseOfRun,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const told = await inDatabase(out, id, settlement);
-  if (told === undefined) return;
-  const database = await connectDatabase(choice, { env, name: 'millrace settle', max: 2 });
   try {
-    const store = createRunStore(database);
-    const run = await store.findRun(note.key);
-    if (run !== undefined) await store.settle(run, id, told);
-  } finally {
-    await database.close();
+    const database = await connectDatabase(remote.choice, { env, name: 'millrace settle', max: 2 });
+    try {
+      await settleIn(createRunStore(database), settled, remote, database.shown);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    if (error instanceof MillraceError && !(error instanceof DatabaseError)) throw error;
+    const { code, message, cause } = explainDatabase(error, 'of the run');
+    throw new DatabaseError(
+      code,
+      `${message} Nothing is settled: settle it again when the database is there.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
-/** The ending is the journal's word for word, so that it is recognised when it is collected. */
-async function inDatabase(
-  out: string,
-  id: string,
-  settlement: Settlement,
-): Promise<HeldSettlement | undefined> {
+async function settleIn(
+  store: RunStore,
+  { out, id, settlement, ending }: RemoteSettlement,
+  { note }: DatabaseOfRun,
+  shown: string,
+): Promise<void> {
+  const run = await store.findRun(note.key);
+  if (run === undefined) {
+    // The folder is all that a finished run needs.
+    if (!note.isOpen) return;
+    const message = `the run in ${out} lives in the database ${note.database}, and ${shown} does not know it`;
+    throw new MillraceError('usage', message);
+  }
+  // Its job is polled by workers from now on.
+  if ('jobId' in settlement && !note.isOpen) await writeRunNote(nodeDisk, out, { ...note, isOpen: true });
+  if ((await store.settle(run, id, heldSettlement(settlement, ending))) === 'otherwise')
+    throw new MillraceError(
+      'usage',
+      `row ${JSON.stringify(id)} is not held in the database: run again, and how it ended there is collected`,
+    );
+}
+
+function heldSettlement(settlement: Settlement, outcome: OutcomeRecord | undefined): HeldSettlement {
   if (!('paidUsd' in settlement)) return settlement;
-  const journal = await peekJournal(nodeDisk, out);
-  const outcome = (await journal?.find(id))?.outcome;
-  return outcome === undefined ? undefined : { outcome };
+  if (outcome === undefined) throw new Error('a row that is paid for has no ending');
+  return { outcome };
 }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { settleRow, type Settlement } from '../../batch/settle-row.js';
+import { settleRow, type SettleOptions, type Settlement } from '../../batch/settle-row.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { UsageError } from '../io/usage-error.js';
 import { parseOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
-import { settleOptionsSchema, type SettleOptions } from '../options/settle-options.js';
+import { settleOptionsSchema, type SettleOptions as SettleArguments } from '../options/settle-options.js';
 import { formatMoney } from '../words/amounts.js';
 import { plainText } from '../words/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
@@ -23,35 +23,29 @@ export async function settle(
   const { settlement, words } = chosen(options);
   const folder = await runFolder(name, io);
   fault.folder = folder;
-  await settleRow(folder, id, settlement);
-  await tellDatabase(folder, id, settlement, db, io);
+  const tellFirst = await databaseTeller({ out: folder, id, settlement }, db, io);
+  await settleRow(folder, id, settlement, { ...(tellFirst && { tellFirst }) });
   io.stdout.write(`${plainText(id)}: ${words}\n`);
   return 0;
 }
 
-/** What the journal knows is settled: a database that cannot be told goes on holding the row's money. */
-async function tellDatabase(
-  folder: string,
-  id: string,
-  settlement: Settlement,
+/** A run that lives in a database is settled there first: while that is away, nothing is settled. */
+async function databaseTeller(
+  settled: { out: string; id: string; settlement: Settlement },
   db: string | undefined,
-  io: CliIo,
-): Promise<void> {
-  if (!existsSync(join(folder, 'distributed.json'))) return;
+  { env }: CliIo,
+): Promise<SettleOptions['tellFirst']> {
+  if (!existsSync(join(settled.out, 'distributed.json'))) return undefined;
   const { databaseOfRun } = await import('../../distributed/database-of-run.js');
   const { settleRemote } = await import('../../distributed/settle-remote.js');
-  const database = await databaseOfRun(folder, db);
-  if (database === undefined) return;
-  await settleRemote(folder, id, settlement, database, io.env).catch((error: unknown) => {
-    const why = plainText((error as Error).message, 500);
-    io.stderr.write(
-      `warning: it is settled, and the database could not be told: its cap goes on counting what is held. ${why}\n`,
-    );
-  });
+  return async (ending) => {
+    const database = await databaseOfRun(settled.out, db);
+    if (database !== undefined) await settleRemote({ ...settled, ending }, database, env);
+  };
 }
 
 /** Exactly one of the three ways, and what comes of it. */
-function chosen({ job, paid, notSent }: Omit<SettleOptions, 'db'>): {
+function chosen({ job, paid, notSent }: Omit<SettleArguments, 'db'>): {
   settlement: Settlement;
   words: string;
 } {

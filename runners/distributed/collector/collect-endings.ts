@@ -2,8 +2,9 @@ import { filter, firstValueFrom, from, lastValueFrom, mergeMap, race, timer } fr
 import type { Run } from '../../batch/run/run.js';
 import type { SettledRow } from '../../batch/run/settled-row.js';
 import type { EndedRow, RunState } from '../store/run-store.js';
+import { hasIntent } from './has-intent.js';
 import { isKept } from './kept-ending.js';
-import { keepEnding } from './keep-ending.js';
+import { keepEnding, type CopiedRow } from './keep-ending.js';
 import type { RemoteRun } from './remote-run.js';
 
 const pageRows = 500;
@@ -44,8 +45,12 @@ export async function collectEndings(
 }
 
 async function keepPage(run: Run, page: readonly EndedRow[], saving: Saving): Promise<void> {
-  const fresh: EndedRow[] = [];
-  for (const row of page) if (!(await isKept(run.journal.journal, row.id, row.ending))) fresh.push(row);
+  const { journal } = run.journal;
+  const fresh: CopiedRow[] = [];
+  for (const row of page) {
+    if (await isKept(journal, row.id, row.ending)) continue;
+    fresh.push({ ...row, isIntended: await hasIntent(journal, row) });
+  }
   const keeping = from(fresh).pipe(mergeMap((row) => keepEnding(run, row, (unsaved) => saving.add(unsaved))));
   await lastValueFrom(keeping, { defaultValue: undefined });
   await saving.room();

@@ -3,22 +3,28 @@ import type { IntentRecord, JournalRecord } from '../../batch/journal/record.js'
 import { endRow, noteDiskFault } from '../../batch/run/end-row.js';
 import { notePrice } from '../../batch/run/note-price.js';
 import { intentRecord } from '../../batch/run/records-of.js';
+import { reopenRecord } from '../../batch/run/reopen-record.js';
 import type { Run } from '../../batch/run/run.js';
 import type { SettledRow } from '../../batch/run/settled-row.js';
 import type { EndedRow } from '../store/run-store.js';
 
 type Unsaved = Omit<SettledRow, 'free'>;
 
+export interface CopiedRow extends EndedRow {
+  /** The journal has its intent. */
+  readonly isIntended: boolean;
+}
+
 /**
  * Journals how a row ended in the database as if it had ended here: intent, id, reply, outcome, in one group; then its
  * lines. A row whose picture no worker has saved is given to `save`.
  */
-export function keepEnding(run: Run, row: EndedRow, save: (unsaved: Unsaved) => void): Observable<unknown> {
+export function keepEnding(run: Run, row: CopiedRow, save: (unsaved: Unsaved) => void): Observable<unknown> {
   if (row.isDouble) return keepDouble(run, row);
   return row.ending.outcome === undefined ? keepReply(run, row, save) : keepOutcome(run, row);
 }
 
-function keepOutcome(run: Run, row: EndedRow): Observable<unknown> {
+function keepOutcome(run: Run, row: CopiedRow): Observable<unknown> {
   const { reply, outcome } = row.ending;
   if (outcome === undefined) return EMPTY;
   const intent = intentOf(row);
@@ -28,7 +34,7 @@ function keepOutcome(run: Run, row: EndedRow): Observable<unknown> {
   );
 }
 
-function keepReply(run: Run, row: EndedRow, save: (unsaved: Unsaved) => void): Observable<unknown> {
+function keepReply(run: Run, row: CopiedRow, save: (unsaved: Unsaved) => void): Observable<unknown> {
   const { reply } = row.ending;
   const intent = intentOf(row);
   if (reply === undefined || intent === undefined) return EMPTY;
@@ -45,7 +51,7 @@ function keepReply(run: Run, row: EndedRow, save: (unsaved: Unsaved) => void): O
 }
 
 /** The purchase ends as unknown; the row goes on with another one, and ends later. */
-function keepDouble(run: Run, row: EndedRow): Observable<unknown> {
+function keepDouble(run: Run, row: CopiedRow): Observable<unknown> {
   const { outcome } = row.ending;
   if (outcome === undefined) return EMPTY;
   const { at, id } = outcome;
@@ -63,7 +69,7 @@ function keepDouble(run: Run, row: EndedRow): Observable<unknown> {
     merge(
       append(run, recordsBefore(row, intent)),
       written,
-      run.journal.append({ k: 'reopen', at, id, why: 'retry', to: 'buy' }),
+      run.journal.append(reopenRecord({ id, outcome }, { at, why: 'retry', to: 'buy' })),
     ),
   ).pipe(
     tap({
@@ -96,11 +102,11 @@ function intentOf({
 }
 
 function recordsBefore(
-  { id, jobId, ending: { reply } }: EndedRow,
+  { id, jobId, isIntended, ending: { reply } }: CopiedRow,
   intent: IntentRecord | undefined,
 ): JournalRecord[] {
   const records: JournalRecord[] = [];
-  if (intent !== undefined) records.push(intent);
+  if (intent !== undefined && !isIntended) records.push(intent);
   if (intent !== undefined && jobId !== undefined) records.push({ k: 'accepted', at: intent.at, id, jobId });
   if (reply !== undefined) records.push(reply);
   return records;

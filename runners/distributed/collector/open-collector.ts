@@ -3,10 +3,12 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
+import { retryCodes } from '../../batch/run/retry-codes.js';
 import type { RunBatchOptions } from '../../batch/run/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { createRunStore } from '../store/create-run-store.js';
 import type { RunStore } from '../store/run-store.js';
+import { mendDoubts, type MendingDoubts } from './mend-doubts.js';
 import { mendJournal } from './mend-journal.js';
 import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
 
@@ -24,7 +26,7 @@ export interface Collector {
 /** @throws {MillraceError} `usage` where the database is not the run's. */
 export async function openCollector(
   out: string,
-  options: Pick<RunBatchOptions, 'disk' | 'repair' | 'scheduler'>,
+  options: Pick<RunBatchOptions, 'disk' | 'repair' | 'scheduler' | 'retry' | 'only'>,
   connect: () => Promise<ConnectedDatabase>,
 ): Promise<Collector> {
   const { disk = nodeDisk, repair = false, scheduler = asyncScheduler } = options;
@@ -36,7 +38,12 @@ export async function openCollector(
     const store = createRunStore(database);
     const run = note === undefined ? undefined : await store.findRun(note.key);
     if (note?.isBegun === true && run === undefined) throw notThere(out, note, database.shown);
-    const journal = await mended(read, store, run, now);
+    const journal = await mended(read, {
+      find: async (ids) => (run === undefined ? [] : store.find(run, ids)),
+      collected: note?.collected ?? 0,
+      retries: retried(options),
+      now,
+    });
     let known: RunNote = note ?? newRunNote(database);
     return {
       journal: closingWith(journal, database),
@@ -58,22 +65,29 @@ export async function openCollector(
   }
 }
 
-async function mended(
-  read: () => Promise<Journal>,
-  store: RunStore,
-  run: number | undefined,
-  now: () => number,
-): Promise<Journal> {
-  const journal = await read();
-  if (run === undefined) return journal;
-  const known = async (ids: readonly string[]) => new Set((await store.find(run, ids)).map(({ id }) => id));
-  const isMended = await mendJournal(journal, known, now).catch(async (error: unknown) => {
+/** The journal, once it agrees with the database on what it has copied from there. */
+async function mended(read: () => Promise<Journal>, mending: MendingDoubts): Promise<Journal> {
+  const known = async (ids: readonly string[]) => new Set((await mending.find(ids)).map(({ id }) => id));
+  const mends = [
+    (journal: Journal) => mendJournal(journal, known, mending.now),
+    (journal: Journal) => mendDoubts(journal, mending),
+  ];
+  let journal = await read();
+  for (const mend of mends) {
+    const isMended = await mend(journal).catch(async (error: unknown) => {
+      await journal.close();
+      throw error;
+    });
+    if (!isMended) continue;
     await journal.close();
-    throw error;
-  });
-  if (!isMended) return journal;
-  await journal.close();
-  return read();
+    journal = await read();
+  }
+  return journal;
+}
+
+function retried({ retry = [], only }: Pick<RunBatchOptions, 'retry' | 'only'>): (id: string) => boolean {
+  const isRetried = retryCodes(retry).has('unknown');
+  return (id) => isRetried && only?.includes(id) !== false;
 }
 
 function closingWith(journal: Journal, database: ConnectedDatabase): Journal {

@@ -42,17 +42,18 @@ export async function collectRows(
 
 export async function findRows(on: Transaction, run: number, ids: readonly string[]): Promise<FoundRow[]> {
   const text = `select facts->>'id' as id, state as place, attempt as attempts, job_id as "jobId",
-      late_job_id as "lateJobId", ending
+      late_job_id as "lateJobId", ending, seq::float8
     from millrace.rows where run = $1 and id = any($2)`;
   const { rows } = await on.query<Nullable<FoundRow> & { id: string; place: RowPlace; attempts: number }>(
     text,
     [run, ids.map(keyOf)],
   );
-  return rows.map(({ id, place, attempts, jobId, lateJobId, ending }) => ({
+  return rows.map(({ id, place, attempts, jobId, lateJobId, ending, seq }) => ({
     ...{ id, place, attempts },
     ...(jobId !== null && { jobId }),
     ...(lateJobId !== null && { lateJobId }),
     ...(ending !== null && { ending }),
+    ...(seq !== null && { seq }),
   }));
 }
 

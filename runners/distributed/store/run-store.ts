@@ -23,8 +23,8 @@ export interface RunStore {
   find(run: number, ids: readonly string[]): Promise<readonly FoundRow[]>;
   /** Takes up rows again that had ended. Returns the ids that it was true of. */
   takeUp(run: number, ids: readonly string[], to: TakeUp): Promise<readonly string[]>;
-  /** Ends the doubt about a held row by hand. False: the row is not held. */
-  settle(run: number, id: string, settlement: HeldSettlement): Promise<boolean>;
+  /** Ends the doubt about a held row by hand. One that was settled so before stays as it is. */
+  settle(run: number, id: string, settlement: HeldSettlement): Promise<Settled>;
   stateOf(run: number): Promise<RunState>;
   /** Ends a run before its rows do. The cause that matters most stays. */
   stopRun(run: number, cause: StopCause): Promise<void>;
@@ -65,6 +65,9 @@ export type HeldSettlement =
   | { readonly outcome: OutcomeRecord }
   | { readonly notSent: true };
 
+/** `otherwise`: the row is not held, and not as the settlement says. */
+export type Settled = 'settled' | 'missing' | 'otherwise';
+
 /** A row that has ended, with all that its records in a journal say. Times in ms since the epoch. */
 export interface EndedRow {
   readonly seq: number;
@@ -98,6 +101,8 @@ export interface FoundRow {
   /** An id that came when the row had ended as unknown. */
   readonly lateJobId?: string;
   readonly ending?: Ending;
+  /** Where its ending stands among those of the run. */
+  readonly seq?: number;
 }
 
 /** Where a run stands. Money in millionths of a dollar. */

@@ -1,7 +1,7 @@
 import { inTransaction, type Database } from './database.js';
 import { keyOf, lockRows, type RowRecord } from './row-record.js';
 import { RunChange } from './run-change.js';
-import type { HeldSettlement } from './run-store.js';
+import type { HeldSettlement, Settled } from './run-store.js';
 import { toPoll } from './take-up-rows.js';
 import { wakeWorkers } from './wake-workers.js';
 
@@ -11,15 +11,16 @@ export function settleHeld(
   run: number,
   id: string,
   settlement: HeldSettlement,
-): Promise<boolean> {
+): Promise<Settled> {
   return inTransaction(database.pool, async (on) => {
     const change = await RunChange.begin(database, on, run);
     const [row] = await lockRows(on, run, { keys: [keyOf(id)] });
-    if (row === undefined || !isHeld(row)) return false;
+    if (row === undefined) return 'missing';
+    if (!isHeld(row)) return isSettledSo(row, settlement) ? 'settled' : 'otherwise';
     settle(change, row, settlement);
     await change.save();
     await wakeWorkers(on);
-    return true;
+    return 'settled';
   });
 }
 
@@ -31,6 +32,12 @@ function settle(change: RunChange, row: RowRecord, settlement: HeldSettlement): 
   if (row.ending !== null) change.unbook(row.ending);
   const open = change.reopen(row, { state: 'left', refusals: 0 });
   if ('outcome' in settlement) change.end(open, { outcome: settlement.outcome });
+}
+
+/** The answer to the first telling was lost on its way. */
+function isSettledSo({ state, jobId }: RowRecord, settlement: HeldSettlement): boolean {
+  if ('jobId' in settlement) return jobId === settlement.jobId;
+  return 'notSent' in settlement && state === 'left';
 }
 
 function isHeld({ state, ending }: RowRecord): boolean {

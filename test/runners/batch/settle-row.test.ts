@@ -69,6 +69,19 @@ describe('settleRow', () => {
     expect((await readStatus('/work/out', { disk: run.disk })).held).toEqual([]);
   });
 
+  it.each([{ jobId: 'job-a-1' }, { paidUsd: 0.09 }, { notSent: true }] as const)(
+    'changes nothing the second time: %j',
+    async (settlement) => {
+      const run = await heldRun();
+      const first = await settle(run, 'a', settlement);
+      const journal = run.lines('journal.jsonl');
+      expect(await settle(run, 'a', settlement)).toMatchObject({ rows: first?.rows, cost: first?.cost });
+      expect(run.lines('journal.jsonl')).toEqual(journal);
+      const other = 'paidUsd' in settlement ? { paidUsd: 0.1 } : { paidUsd: 0.09 };
+      await expect(settle(run, 'a', other)).rejects.toMatchObject({ code: 'usage' });
+    },
+  );
+
   it.each([
     ['nobody', { notSent: true }, /no row with the id "nobody"/],
     ['b', { notSent: true }, /not held, it is completed/],

@@ -100,7 +100,7 @@ describe('a worker that was taken for dead and comes back', () => {
     await until(() => seen.stuck);
     await anHourPasses(database, [nameOf(lost)]);
     const { run, store } = fleet;
-    expect(await store.settle(run, 'r1', { notSent: true })).toBe(true);
+    expect(await store.settle(run, 'r1', { notSent: true })).toBe('settled');
     await store.feed(run, rowsOf(1));
     await fleet.start();
     const before = await fleet.ended();
