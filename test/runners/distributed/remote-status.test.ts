@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openSharedRun, type SharedRun } from '../../support/shared-run.js';
+
+let run: SharedRun;
+beforeAll(async () => {
+  run = await openSharedRun();
+  run.folder.manifest([{ id: 'r0', endpoint: 'echo', input: {} }]);
+  await run.work();
+  expect((await run.collect()).exitCode).toBe(0);
+});
+afterAll(() => run.close());
+
+it('names the workers and what they do', async () => {
+  const { code, stdout } = await run.call('status', 'out', '--db', run.url);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^ {2}database +postgres.*: 0 wait, 0 in flight$/m);
+  expect(stdout).toMatch(new RegExp(`^ {2}worker +\\S+, process ${process.pid}, for \\S+.*: waits$`, 'm'));
+  expect(stdout).not.toContain(new URL(run.url).password);
+});
+
+it('names them as JSON', async () => {
+  const { code, stdout } = await run.call('status', 'out', '--json', '--db', run.url);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    distributed: {
+      state: { open: 0, inFlight: 0, ended: 1, fedAll: true },
+      workers: [{ pid: process.pid, does: { submits: 0, polls: 0, downloads: 0 } }],
+    },
+  });
+});
+
+it('tells what the folder knows while the database is away', async () => {
+  const away = ['--db', 'postgres://millrace@127.0.0.1:1/millrace'];
+  const { code, stdout, stderr } = await run.call('status', 'out', ...away);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^ {2}database .*cannot be reached: nothing listens there/m);
+  const json = await run.call('status', 'out', '--json', ...away);
+  expect(json.code).toBe(0);
+  const { distributed, ...known } = JSON.parse(json.stdout) as Record<string, unknown>;
+  expect(distributed).toMatchObject({ problem: expect.stringContaining('cannot be reached') });
+  const { distributed: there, ...same } = JSON.parse(
+    (await run.call('status', 'out', '--json', '--db', run.url)).stdout,
+  ) as Record<string, unknown>;
+  expect(there).toBeDefined();
+  expect(known).toEqual(same);
+});
