@@ -6,7 +6,7 @@ import { runDistributed } from '../../runners/distributed/collector/run-distribu
 import { connectDatabase, type ConnectedDatabase } from '../../runners/distributed/connect-database.js';
 import { runWorker, type PieceStep, type WorkerOptions } from '../../runners/distributed/work/run-worker.js';
 import { startEmulator, type Emulator } from '../../runners/emulator/index.js';
-import { openDatabase } from './database.js';
+import { openDatabase, type TestDatabase } from './database.js';
 import { finished, runFolder, type Finished, type RunFolder } from './run-folder.js';
 import { anHourPasses } from './time-passes.js';
 import { until } from './until.js';
@@ -38,8 +38,9 @@ export interface SharedRun {
   close(): Promise<void>;
 }
 
-export async function openSharedRun(): Promise<SharedRun> {
-  const database = await openDatabase();
+/** @param database dropped at its end by who opened it; without one, the run has one of its own */
+export async function openSharedRun(given?: TestDatabase): Promise<SharedRun> {
+  const database = given ?? (await openDatabase());
   const emulator = await startEmulator({ key: 'the-key-of-a-fleet', workers: 50 });
   const folder = runFolder();
   const connect = () => connectDatabase({ url: database.url });
@@ -90,7 +91,7 @@ export async function openSharedRun(): Promise<SharedRun> {
     async close() {
       for (const close of closing.splice(0)) await close();
       await emulator.close();
-      await database.close();
+      if (given === undefined) await database.close();
       folder.remove();
     },
   };

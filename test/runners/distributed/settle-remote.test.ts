@@ -1,18 +1,25 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Settlement } from '../../../runners/batch/settle-row.js';
 import { databaseOfRun } from '../../../runners/distributed/database-of-run.js';
 import { remoteStatus } from '../../../runners/distributed/remote-status.js';
 import { settleRemote } from '../../../runners/distributed/settle-remote.js';
+import { openDatabase, type TestDatabase } from '../../support/database.js';
 import { openSharedRun, type SharedRun, type StuckWorker } from '../../support/shared-run.js';
 
 const away = 'postgres://millrace@127.0.0.1:1/millrace';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.close());
 
 let run: SharedRun;
 let lost: StuckWorker;
 
 /** A run of two rows, one of which is held: its worker died between the POST and the id. */
 beforeEach(async () => {
-  run = await openSharedRun();
+  run = await openSharedRun(database);
   run.folder.manifest([0, 1].map((n) => ({ id: `r${n}`, endpoint: 'echo', input: { n } })));
   lost = await run.workUntil('answered');
   const first = run.collect({ assumePriceUsd: 0.01, concurrency: 1 });

@@ -1,12 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
+import { openDatabase, type TestDatabase } from '../../../support/database.js';
 import { runFolder, type Finished, type RunFolder } from '../../../support/run-folder.js';
 import { openSharedRun, type SharedRun } from '../../../support/shared-run.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.close());
 
 let run: SharedRun;
 let local: RunFolder;
 beforeEach(async () => {
-  run = await openSharedRun();
+  run = await openSharedRun(database);
   local = runFolder();
   await run.work();
 });
