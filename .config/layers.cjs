@@ -65,6 +65,7 @@ const rooms = {
     ...['disk', 'manifest', 'ledger', 'journal', 'artifacts', 'sinks', 'run'].map(
       (room) => `runners/batch/${room}`,
     ),
+    'runners/distributed/database',
     'runners/distributed/store',
   ],
 };

@@ -1,6 +1,6 @@
 import { firstValueFrom, race, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
-import { isAway } from './is-away.js';
+import { isAway } from '../database/is-away.js';
 
 interface LineOptions {
   readonly scheduler: SchedulerLike;

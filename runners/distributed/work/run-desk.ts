@@ -13,7 +13,7 @@ import type { PriceTerms, RunTerms } from '../store/run-terms.js';
 import { stopRun } from '../store/stop-run.js';
 import { takeTurn } from '../store/take-due.js';
 import { DeskGate } from './desk-gate.js';
-import { isAway } from './is-away.js';
+import { isAway } from '../database/is-away.js';
 import type { Parts } from './parts.js';
 import { PollTimes } from './poll-times.js';
 import { silentSchedule } from './silent-schedule.js';

@@ -9,7 +9,7 @@ import { channel } from '../store/wake-workers.js';
 import { forgetWorker, noteWorker } from '../store/worker-record.js';
 import { AnswerWriter } from './answer-writer.js';
 import { Hands } from './hands.js';
-import { isAway } from './is-away.js';
+import { isAway } from '../database/is-away.js';
 import { Line } from './line.js';
 import { partsOf, type Parts } from './parts.js';
 import { RunDesk } from './run-desk.js';

@@ -7,7 +7,7 @@ import { giveBack } from '../store/worker-record.js';
 import type { AnswerWriter } from './answer-writer.js';
 import { askJob } from './ask-job.js';
 import type { Hands } from './hands.js';
-import { isAway } from './is-away.js';
+import { isAway } from '../database/is-away.js';
 import type { Line } from './line.js';
 import type { RunDesk } from './run-desk.js';
 import { savePictureOf } from './save-picture-of.js';

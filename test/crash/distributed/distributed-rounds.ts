@@ -112,7 +112,7 @@ class Fleet {
   private async collectToTheEnd(): Promise<number | null> {
     for (;;) {
       this.collector = this.startCollector();
-      const [code, signal] = (await once(this.collector, 'exit')) as [number | null, string | null];
+      const [code, signal] = (await once(this.collector, 'close')) as [number | null, string | null];
       if (signal !== 'SIGKILL') return code;
     }
   }
