@@ -30,6 +30,10 @@ export default tseslint.config(
           message: 'Exports are named, so that a reader can search for them.',
         },
         { selector: 'ExportAllDeclaration', message: 'The public face names every export.' },
+        {
+          selector: "ImportDeclaration[source.value='zod'] > ImportSpecifier",
+          message: "Write `import * as z from 'zod'`: of any other form a bundle takes all of zod.",
+        },
       ],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
     },

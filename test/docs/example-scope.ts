@@ -1,7 +1,7 @@
 import { of } from 'rxjs';
 import { createClient } from 'millrace';
 import { startEmulator } from 'millrace/emulator';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What the examples of the documentation take for granted. A name that an example makes itself is not taken from here. */
 export const emulator = await startEmulator({

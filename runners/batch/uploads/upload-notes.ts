@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
 import { readLines } from '../disk/read-lines.js';

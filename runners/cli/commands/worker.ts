@@ -1,6 +1,6 @@
 import { ReplaySubject } from 'rxjs';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { connectDatabase } from '../../distributed/connect-database.js';
 import { databaseAddress } from '../../distributed/database/database-address.js';
 import { runWorker } from '../../distributed/work/run-worker.js';

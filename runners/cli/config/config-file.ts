@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { UsageError } from '../io/usage-error.js';
 import { runOptionsSchema } from '../options/run-options.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { endpointPriceSchema } from '../../batch/ledger/price-list.js';
 import { parseHost } from '../options/parse-host.js';

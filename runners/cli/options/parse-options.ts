@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { UsageError } from '../io/usage-error.js';
 
 /** The options of one command, checked: every wrong one is named at once, each with what is allowed. Throws `UsageError`. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { readLines } from '../../batch/disk/read-lines.js';
 import { UsageError } from '../io/usage-error.js';

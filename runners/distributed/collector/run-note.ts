@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readText } from '../../batch/disk/read-text.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';

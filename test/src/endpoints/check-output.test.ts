@@ -1,6 +1,6 @@
 import { lastValueFrom, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { StandardSchema } from '../../../src/contract/standard-schema.js';
 import { checkInput } from '../../../src/endpoints/check-input.js';
 import { checkOutput } from '../../../src/endpoints/check-output.js';

@@ -1,6 +1,6 @@
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { openGate } from '../../../src/policy/open-gate.js';
 import type { PollJob, PollSchedule } from '../../../src/policy/poll-schedule.js';

@@ -1,6 +1,6 @@
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   createBudget,
   createClient,

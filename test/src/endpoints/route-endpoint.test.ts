@@ -1,6 +1,6 @@
 import { firstValueFrom, lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import type { WireReply } from '../../../src/transport/transport.js';
 import { clientOver } from '../../support/client-over.js';
