@@ -1,3 +1,5 @@
+import type * as http from 'node:http';
+import type * as https from 'node:https';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { explainStore } from './explain-store.js';
@@ -7,8 +9,8 @@ export interface S3StoreOptions {
   readonly bucket: string;
   /** A store other than AWS; the bucket is then part of the path. @defaultValue env AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL */
   readonly endpoint?: string | undefined;
-  /** What connections go over. @defaultValue the SDK's own */
-  readonly requestHandler?: S3ClientConfig['requestHandler'];
+  /** What connections go over, for a proxy. @defaultValue the SDK's own agents */
+  readonly agents?: { readonly httpAgent: http.Agent; readonly httpsAgent: https.Agent } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -53,7 +55,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<S3Store> {
 }
 
 /** Stores other than AWS know neither its regions nor its later checksums. */
-function configOf({ endpoint, requestHandler, env }: S3StoreOptions): S3ClientConfig {
+function configOf({ endpoint, agents, env }: S3StoreOptions): S3ClientConfig {
   const isElsewhere = [endpoint, env['AWS_ENDPOINT_URL_S3'], env['AWS_ENDPOINT_URL']].some(Boolean);
   const hasRegion = [env['AWS_REGION'], env['AWS_PROFILE']].some(Boolean);
   return {
@@ -61,7 +63,7 @@ function configOf({ endpoint, requestHandler, env }: S3StoreOptions): S3ClientCo
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(endpoint !== undefined && { endpoint }),
     ...(isElsewhere && { forcePathStyle: true, ...(!hasRegion && { region: 'us-east-1' }) }),
-    ...(requestHandler && { requestHandler }),
+    ...(agents && { requestHandler: agents }),
   };
 }
 

@@ -32,8 +32,8 @@ export async function openUploads({ options, source, io }: Uploading, out: strin
   ]);
   const { upload: target = { bucket: '', prefix: '' }, uploadEndpoint: endpoint } = options;
   const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
-  const requestHandler = { httpAgent, httpsAgent };
-  const store = await openS3Store({ bucket: target.bucket, endpoint, env: io.env, requestHandler });
+  const agents = { httpAgent, httpsAgent };
+  const store = await openS3Store({ bucket: target.bucket, endpoint, env: io.env, agents });
   const notes = await UploadNotes.open(nodeDisk, join(out, 'uploads.jsonl'));
   return createPictureHost({ ...target, store, notes, folder: source.folder });
 }
