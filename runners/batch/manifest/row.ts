@@ -5,7 +5,7 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 export type RowKind = 'edit' | 'job' | 'route';
 export type RowMode = 'sync' | 'async';
 
-/** What a row sends, checked. `collect`: a row that holds only a jobId, or a failure that is polled: buys nothing. */
+/** What a row sends, checked. */
 export type RowRequest =
   | { kind: 'edit'; input: ImageEditInput & Record<string, unknown> }
   | { kind: 'job'; input: Record<string, unknown> }

@@ -1,6 +1,7 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Paid } from '../../../src/contract/outcome.js';
+import { editFields } from '../../batch/manifest/rows/field-names.js';
 import type { PageError, PageRow } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
 import { manifestImage } from './manifest-image.js';
@@ -89,18 +90,11 @@ function cellsOfResult(result: JsonObject, isLocal: boolean): JsonObject {
   };
 }
 
-const editFields = new Set([
-  'images',
-  'prompt',
-  'resolution',
-  'aspect_ratio',
-  'output_format',
-  'enable_base64_output',
-]);
+const editNames: ReadonlySet<string> = new Set(editFields);
 
 /** What goes beyond the fields of an edit stays together in one JSON object: as columns, texts could become numbers. */
 function editCells(input: JsonObject, isLocal: boolean): JsonObject {
-  const isField = ([name]: [string, unknown]): boolean => editFields.has(name);
+  const isField = ([name]: [string, unknown]): boolean => editNames.has(name);
   const fields = Object.entries(input).filter(isField);
   const others = Object.entries(input).filter((entry) => !isField(entry));
   const images = imagesOf(input).map((image) => manifestImage(image, isLocal));
