@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-import type { Pool, PoolConfig } from 'pg';
+import type pg from 'pg';
 import type { DatabaseAddress } from './database-address.js';
 import { explainDatabase } from './explain-database.js';
 import { loadPg } from './load-pg.js';
@@ -12,7 +12,7 @@ export interface PoolSettings {
 }
 
 export interface OpenedPool {
-  readonly pool: Pool;
+  readonly pool: pg.Pool;
   /** What is said to the database cannot be read on the way. */
   readonly isEncrypted: boolean;
 }
@@ -21,34 +21,45 @@ export interface OpenedPool {
 const connectMs = 10_000;
 
 /**
- * Connections to a database, one of which has been made: what is wrong with its address or password is said now.
+ * Connections to a database, once one has been made: what is wrong with its address or password is said now.
  *
  * @throws {DatabaseError} `database` where the address will not do, `database-away` where it cannot be reached.
  */
 export async function openPool(address: DatabaseAddress, settings: PoolSettings = {}): Promise<OpenedPool> {
-  const { Pool } = await loadPg();
+  const driver = await loadPg();
   let refused: unknown;
   for (const ssl of address.tls) {
-    const pool = new Pool(configOf(address, settings, ssl));
+    const config = configOf(address, settings, ssl);
+    try {
+      await tryOnce(new driver.Client(config));
+    } catch (error) {
+      refused = error;
+      if (isAboutTls(error)) continue;
+      break;
+    }
+    const pool = new driver.Pool(config);
     // An idle connection that breaks is replaced by the next query, which tells when there is no other.
     pool.on('error', () => undefined);
-    try {
-      (await pool.connect()).release();
-      return { pool, isEncrypted: ssl !== false };
-    } catch (error) {
-      await pool.end();
-      refused = error;
-      if (!isAboutTls(error)) break;
-    }
+    return { pool, isEncrypted: ssl !== false };
   }
   throw explainDatabase(refused, address.shown);
+}
+
+/** A connection of no pool: a pool keeps one open that failed for want of a password, and the server waits for it. */
+async function tryOnce(client: pg.Client): Promise<void> {
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } finally {
+    await client.end();
+  }
 }
 
 function configOf(
   { url }: DatabaseAddress,
   { max = 10, name = 'millrace' }: PoolSettings,
   ssl: ConnectionOptions | false,
-): PoolConfig {
+): pg.PoolConfig {
   return {
     ...{ connectionString: url, ssl, max, application_name: name },
     ...{ connectionTimeoutMillis: connectMs, keepAlive: true, keepAliveInitialDelayMillis: connectMs },

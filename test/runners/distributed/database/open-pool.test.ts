@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { databaseAddress } from '../../../../runners/distributed/database/database-address.js';
 import { openPool } from '../../../../runners/distributed/database/open-pool.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
+import { until } from '../../../support/until.js';
 
 let database: TestDatabase;
 
@@ -40,4 +41,12 @@ it('tells a database that is away from one that will not do', async () => {
   await expect(open('postgres://127.0.0.1:1/jobs')).rejects.toMatchObject({ code: 'database-away' });
   await expect(open('postgres://nowhere.invalid/jobs')).rejects.toMatchObject({ code: 'database-away' });
   await expect(open(without(/[^/]*$/, 'nowhere'))).rejects.toMatchObject({ code: 'database' });
+});
+
+it('leaves no connection behind where no password was given', async () => {
+  await expect(open(without(/:[^:@/]+@/, '@'), { PGPASSFILE: '/nowhere' })).rejects.toThrow('PGPASSWORD');
+  const { pool } = await open(database.url);
+  const waiting = `select from pg_stat_activity where backend_type = 'client backend' and state = 'starting'`;
+  await until(async () => (await pool.query(waiting)).rowCount === 0);
+  await pool.end();
 });
