@@ -9,7 +9,6 @@ import {
   type SchedulerLike,
 } from 'rxjs';
 import { explainDatabase } from '../database/explain-database.js';
-import { isAway } from '../database/is-away.js';
 
 export interface Asking {
   /** Ends the waiting: what is asked then fails. */
@@ -51,7 +50,7 @@ export function askUntilBack({ left$, scheduler, away, back }: Asking): Ask {
         return answer;
       } catch (error) {
         const explained = explainDatabase(error, 'of the run');
-        if (explained.code !== 'database-away' && !isAway(error)) throw error;
+        if (explained.code !== 'database-away') throw error;
         if (!isAway$.value) away(explained.message);
         isAway$.next(true);
         if ((await pause(pauseMs)) === 'left') throw explained;

@@ -1,57 +1,58 @@
 import { DatabaseError } from './database-error.js';
+import { isAway } from './is-away.js';
 
 /** Tells what keeps a database from being used, with what to do now. The password is in no message of the driver. */
 export function explainDatabase(error: unknown, shown: string): DatabaseError {
   if (error instanceof DatabaseError) return error;
   const { code = '', message } = innermost(error);
-  const known = sentences[code];
-  const [kind, sentence] = known?.(message) ?? byMessage(message);
-  return new DatabaseError(kind, `The database ${shown} ${sentence}`, { cause: error });
+  const away = isAway(error);
+  const sentence = sentences[code]?.(message) ?? byMessage(message, away);
+  return new DatabaseError(away ? 'database-away' : 'database', `The database ${shown} ${sentence}`, {
+    cause: error,
+  });
 }
 
-type Verdict = readonly ['database' | 'database-away', string];
-
-const away = (why: string): Verdict => ['database-away', `cannot be reached: ${why}.`];
-const wrongPassword =
-  'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.';
+const awayBecause = (why: string) => (): string => `cannot be reached: ${why}.`;
+const inTheWay = (): string => 'was busy: another transaction was in the way.';
 
 /** By codes of the system and of PostgreSQL. */
-const sentences: Readonly<Record<string, (message: string) => Verdict>> = {
-  ECONNREFUSED: () => away('nothing listens there'),
-  ENOTFOUND: () => away('there is no such host'),
-  EAI_AGAIN: () => away('the name of its host could not be looked up'),
-  ETIMEDOUT: () => away('it does not answer'),
-  EHOSTUNREACH: () => away('there is no way to its host'),
-  ENETUNREACH: () => away('there is no way to its network'),
-  ECONNRESET: () => away('it cut the connection'),
-  ENOENT: () => away('there is no such socket'),
-  '57P01': () => away('it is being shut down'),
-  '57P02': () => away('it crashed'),
-  '57P03': () => away('it is starting up, or shutting down'),
-  '53300': () => away('it has too many connections already (max_connections)'),
-  '28P01': () => ['database', wrongPassword],
-  '28000': (message) => ['database', `lets nobody in from here: ${message} (see its pg_hba.conf).`],
-  '3D000': (message) => ['database', `cannot be opened: ${message}. Make it first (createdb).`],
-  '42501': (message) => [
-    'database',
+const sentences: Readonly<Record<string, (message: string) => string>> = {
+  ECONNREFUSED: awayBecause('nothing listens there'),
+  ENOTFOUND: awayBecause('there is no such host'),
+  EAI_AGAIN: awayBecause('the name of its host could not be looked up'),
+  ETIMEDOUT: awayBecause('it does not answer'),
+  EHOSTUNREACH: awayBecause('there is no way to its host'),
+  ENETUNREACH: awayBecause('there is no way to its network'),
+  ECONNRESET: awayBecause('it cut the connection'),
+  '57P01': awayBecause('it is being shut down'),
+  '57P02': awayBecause('it crashed'),
+  '57P03': awayBecause('it is starting up, or shutting down'),
+  '53300': awayBecause('it has too many connections already (max_connections)'),
+  '25006': () => 'is read-only: it is a standby, or about to become one.',
+  '40001': inTheWay,
+  '40P01': inTheWay,
+  '28P01': () =>
+    'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.',
+  '28000': (message) => `lets nobody in from here: ${message} (see its pg_hba.conf).`,
+  '3D000': (message) => `cannot be opened: ${message}. Make it first (createdb).`,
+  '42501': (message) =>
     `does not allow what millrace needs: ${message}. Its user must own the database, or have CREATE on it.`,
-  ],
-  DEPTH_ZERO_SELF_SIGNED_CERT: () => ['database', untrusted],
-  SELF_SIGNED_CERT_IN_CHAIN: () => ['database', untrusted],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => ['database', untrusted],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => ['database', untrusted],
-  CERT_HAS_EXPIRED: () => ['database', 'has a certificate that has expired.'],
-  ERR_TLS_CERT_ALTNAME_INVALID: (message) => ['database', `has a certificate for another name: ${message}`],
+  DEPTH_ZERO_SELF_SIGNED_CERT: () => untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: () => untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => untrusted,
+  CERT_HAS_EXPIRED: () => 'has a certificate that has expired.',
+  ERR_TLS_CERT_ALTNAME_INVALID: (message) => `has a certificate for another name: ${message}`,
 };
 
 const untrusted = 'has a certificate that PGSSLROOTCERT does not vouch for.';
 
-function byMessage(message: string): Verdict {
+function byMessage(message: string, away: boolean): string {
   if (/client password must be a string/.test(message))
-    return ['database', 'wants a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.'];
-  if (/does not support SSL/.test(message)) return ['database', 'offers no TLS, and PGSSLMODE asks for it.'];
-  if (/timeout|terminated/i.test(message)) return away('it does not answer');
-  return ['database', `cannot be used: ${message}`];
+    return 'wants a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
+  if (/does not support SSL/.test(message)) return 'offers no TLS, and PGSSLMODE asks for it.';
+  if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
+  return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
 }
 
 /** Of several addresses of one host that were tried, the last one's. */

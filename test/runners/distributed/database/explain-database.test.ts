@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { DatabaseError } from '../../../../runners/distributed/database/database-error.js';
+import { explainDatabase } from '../../../../runners/distributed/database/explain-database.js';
+import { isAway } from '../../../../runners/distributed/database/is-away.js';
+
+const coded = (code: string, message = 'x', syscall = 'connect') =>
+  Object.assign(new Error(message), { code, syscall });
+const refused = coded('ECONNREFUSED', 'connect 127.0.0.1:5432');
+const silent = 'cannot be reached: it does not answer.';
+
+it.each([
+  ['a port where nothing listens', refused, 'cannot be reached: nothing listens there.'],
+  ['a host with several addresses', new AggregateError([coded('ENETUNREACH'), refused]), 'nothing listens'],
+  ['a socket that is not there', coded('ENOENT', 'connect ENOENT /tmp/x'), 'there is no such socket.'],
+  ['a restart', coded('57P01'), 'it is being shut down.'],
+  ['a connection that fails', coded('08006'), silent],
+  ['a lost connection', new Error('Connection terminated unexpectedly'), silent],
+  [
+    'a client that broke',
+    new Error('Client has encountered a connection error and is not queryable'),
+    silent,
+  ],
+  ['a slow connection', new Error('timeout exceeded when trying to connect'), silent],
+  ['too many guests', coded('53300'), 'it has too many connections already (max_connections).'],
+  ['a standby', coded('25006'), 'is read-only'],
+  ['a deadlock', coded('40P01'), 'another transaction was in the way.'],
+])('takes %s for a database that comes back', (_, error, sentence) => {
+  const { code, message } = explainDatabase(error, 'postgres://db.example/jobs');
+  expect(code).toBe('database-away');
+  expect(message).toContain(`The database postgres://db.example/jobs `);
+  expect(message).toContain(sentence);
+  expect(isAway(error)).toBe(true);
+});
+
+it.each([
+  ['a wrong password', coded('28P01'), 'refuses the user or the password.'],
+  ['no database of that name', coded('3D000', 'database "jobs" does not exist'), 'Make it first (createdb).'],
+  ['a user without rights', coded('42501'), 'have CREATE on it.'],
+  ['a certificate nobody vouches for', coded('SELF_SIGNED_CERT_IN_CHAIN'), 'PGSSLROOTCERT does not vouch'],
+  ['a wrong question', coded('42703', 'no such column'), 'cannot be used: no such column'],
+  ['a file that is missing', coded('ENOENT', 'no such file', 'open'), 'cannot be used: no such file'],
+  ['what is no error', 'broken', 'cannot be used: broken'],
+])('takes %s for one that will not do', (_, error, sentence) => {
+  const { code, message } = explainDatabase(error, 'shown');
+  expect([code, message]).toEqual(['database', expect.stringContaining(sentence)]);
+  expect(isAway(error)).toBe(false);
+});
+
+it('leaves what is explained already as it is', () => {
+  for (const code of ['database', 'database-away'] as const) {
+    const error = new DatabaseError(code, 'said: timeout');
+    expect(explainDatabase(error, 'shown')).toBe(error);
+    expect(isAway(error)).toBe(code === 'database-away');
+  }
+});
