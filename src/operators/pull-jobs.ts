@@ -7,7 +7,8 @@ import { asPulledJobs, type PulledJobs } from './pulled-jobs.js';
 export interface PullOptions {
   /**
    * Rows in flight, a whole number from 0; 0 pauses. An Observable changes it meanwhile: more slots are filled at once,
-   * fewer are reached as rows end.
+   * fewer are reached as rows end. Once it has completed, its last number stays; where that is 0, rows that are left are
+   * an error.
    */
   concurrency: number | Observable<number>;
 }

@@ -1,4 +1,18 @@
-import { BehaviorSubject, combineLatest, defer, isObservable, map, Observable, of, tap } from 'rxjs';
+import {
+  BehaviorSubject,
+  combineLatest,
+  connect,
+  defer,
+  filter,
+  isObservable,
+  last,
+  map,
+  NEVER,
+  Observable,
+  startWith,
+  takeUntil,
+  tap,
+} from 'rxjs';
 import type { RowOutcome } from './fan-out.js';
 import { iterate } from './iterate.js';
 
@@ -33,8 +47,10 @@ class Pulled<T, O> extends Observable<RowOutcome<T, O>> implements PulledJobs<T,
 
   [Symbol.asyncIterator](): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
     const untaken = new BehaviorSubject(0);
-    const slots = isObservable(this.slots) ? this.slots : of(this.slots);
-    const free = combineLatest([slots, untaken]).pipe(map(([all, kept]) => less(all, kept)));
+    const slots = isObservable(this.slots) ? this.slots : NEVER.pipe(startWith(this.slots));
+    const free = slots.pipe(
+      connect((all) => combineLatest([all, untaken]).pipe(map(left), takeUntil(endAtZero(all)))),
+    );
     const outcomes = defer(() => this.pull(free)).pipe(tap(() => untaken.next(untaken.value + 1)));
     const iterator = iterate(outcomes);
     return {
@@ -49,6 +65,14 @@ class Pulled<T, O> extends Observable<RowOutcome<T, O>> implements PulledJobs<T,
 }
 
 /** What is left of the slots; a number that is none stays so, and is told of. */
-function less(slots: number, kept: number): number {
+function left([slots, kept]: [slots: number, kept: number]): number {
   return slots >= kept ? slots - kept : Math.min(slots, 0);
+}
+
+/** From then on no outcome that is taken frees a slot: the fan-out is told that no more will come. */
+function endAtZero(slots: Observable<number>): Observable<number> {
+  return slots.pipe(
+    last(undefined, 0),
+    filter((slot) => slot === 0),
+  );
 }

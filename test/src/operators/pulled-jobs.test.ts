@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { concatMap, defer, NEVER, of, Subject, throwError, type Observable } from 'rxjs';
+import { concatMap, defer, EMPTY, map, NEVER, of, Subject, throwError, type Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
@@ -96,6 +96,26 @@ describe('an iteration of pulled jobs', () => {
       await expect(begin(done, concurrency).jobs[Symbol.asyncIterator]().next()).rejects.toThrow(
         'concurrency',
       );
+  });
+
+  it.each([
+    ['from the beginning', of(0)],
+    ['without a number', EMPTY],
+    ['while rows are left', of(2, 0)],
+    ['in a turn of its own', defer(later).pipe(map(() => 0))],
+  ])('throws when the concurrency ends at 0 %s', async (_, concurrency) => {
+    const jobs = pullJobs(counted({ pulled: 0, closed: false }), later, { concurrency });
+    const read = async () => {
+      for await (const { outcome } of jobs) expect(outcome.status).toBe('completed');
+    };
+    await expect(read()).rejects.toThrow('concurrency ended at 0');
+  });
+
+  it('goes on with the last number once the concurrency has ended', async () => {
+    const rows: number[] = [];
+    const jobs = pullJobs(counted({ pulled: 0, closed: false }, 20), later, { concurrency: of(0, 3) });
+    for await (const { row } of jobs) rows.push(row);
+    expect(rows).toHaveLength(20);
   });
 
   it('follows a concurrency that changes', async () => {
