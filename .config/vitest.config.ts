@@ -1,15 +1,36 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './longest-first.js';
+
+/**
+ * Files that need a process of their own: nock takes the place of Node's http for good, heaps and handles are counted.
+ * All others share one process a core, and with it what they import.
+ */
+const alone = [
+  'test/src/transport/got-{transport,download}.test.ts',
+  'test/src/endpoints/wire.test.ts',
+  'test/src/operators/purchase/create-job.wire.test.ts',
+  'test/runners/batch/run/flat-memory.test.ts',
+  'test/bench/**/*.test.ts',
+];
+
+const each = {
+  root: new URL('..', import.meta.url).pathname,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  pool: 'forks',
+  maxWorkers: 2,
+  typecheck: { enabled: false },
+} as const;
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
+    ...each,
     globalSetup: ['test/support/database-server.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    pool: 'forks',
-    maxWorkers: 2,
-    typecheck: { enabled: false },
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { test: { ...each, name: 'together', include: ['test/**/*.test.ts'], exclude: alone, isolate: false } },
+      { test: { ...each, name: 'alone', include: alone, isolate: true } },
+    ],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

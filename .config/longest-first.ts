@@ -1,0 +1,31 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The files that take longest, the longest first: begun last, one of them would keep one core busy long after the other is done. */
+const longest = [
+  'simulate/crash-points',
+  'simulate/random-schedules',
+  'runners/report/page/report-page',
+  'runners/batch/fault-matrix',
+  'runners/cli/commands/run-money',
+  'runners/cli/commands/run',
+  'runners/cli/commands/run-exit-codes',
+  'runners/distributed/work/database-away',
+  'runners/distributed/collector/run-distributed',
+  'runners/report/watch/watch-run',
+];
+
+/** Files that have a process of their own, then the long ones, then the rest in the order of their paths. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = new Map(files.map((file) => [file, placeOf(file)]));
+    return files.toSorted(
+      (one, other) => place.get(one)! - place.get(other)! || one.moduleId.localeCompare(other.moduleId),
+    );
+  }
+}
+
+function placeOf({ moduleId, project }: TestSpecification): number {
+  const place = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+  if (project.name === 'alone') return -1;
+  return place < 0 ? longest.length : place;
+}
