@@ -8,6 +8,7 @@ import { DiskFault } from '../disk/disk-fault.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
 import { endRow, noteDiskFault, tellMoney } from './end-row.js';
 import { notePrice } from './note-price.js';
+import { noteNoPicture } from './note-no-picture.js';
 import { notePicture } from './note-picture.js';
 import {
   completedRecord,
@@ -49,6 +50,8 @@ function keepReply(run: Run, row: RowRun, completed: Completed<unknown>): Observ
     concatMap(({ output, imageUrl, image, file, isUnsaved }) => {
       const at = run.options.scheduler.now();
       const cost = costOfCompleted(row, completed, run.prices);
+      // A reply of /runsync is the first that tells it.
+      if (completed.jobId !== '') row.jobId ??= completed.jobId;
       const reply = replyRecord(row, completed, { at, output, imageUrl, image, ...cost });
       const isToFetch = imageUrl !== undefined && run.options.download;
       const durable =
@@ -158,7 +161,10 @@ interface Taken {
 /** A picture in the reply itself is saved before the reply is journalled: its text may be long. */
 async function takePicture(run: Run, row: RowRun, { output }: Completed<unknown>): Promise<Taken> {
   const found = findPicture(output, row.row.kind);
-  if (found === undefined) return { output };
+  if (found === undefined) {
+    noteNoPicture(run, row.row);
+    return { output };
+  }
   if ('url' in found) return { output, imageUrl: found.url };
   return saveEncoded(run, row, output, found);
 }

@@ -19,8 +19,8 @@ function askedFormat({ request }: RowFacts): string | undefined {
 
 function warnOnce(run: Run, row: RowFacts, asked: string, format: string): void {
   const pair = `${asked} ${format}`;
-  if (run.formatsTold.has(pair)) return;
-  run.formatsTold.add(pair);
+  if (run.picturesTold.has(pair)) return;
+  run.picturesTold.add(pair);
   const message = `Row "${row.id}" asked for ${asked}, and the picture is ${format}: it is saved as what it is. Others like it are not told of.`;
   run.events.next({ type: 'warning', code: 'format', message });
 }

@@ -131,7 +131,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
     ledger: day?.behind(ledger) ?? ledger,
     day,
     blocked: new Map(),
-    formatsTold: new Set(),
+    picturesTold: new Set(),
     expiring,
     startedAt: now(),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },

@@ -54,8 +54,8 @@ export interface Run {
   readonly blocked: Map<string, string>;
   /** Answers of the service that say it can be reached, so far. */
   readonly heard: { count: number };
-  /** Formats that were asked for and not got, each told once. */
-  readonly formatsTold: Set<string>;
+  /** What pictures had against them, formats that were not asked for and edits without any: each is told once. */
+  readonly picturesTold: Set<string>;
   /** Pictures of earlier starts whose URLs die soon. */
   readonly expiring: ExpiringPictures;
   readonly log: RunLog;

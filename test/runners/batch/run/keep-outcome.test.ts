@@ -39,3 +39,37 @@ it('names both a signal and the journal that failed after it', async () => {
   expect(end.exitCode).toBe(130);
   expect(end.reason).toMatch(/^Interrupted\. .*journal\.jsonl.*space/);
 });
+
+it('names the job in costs.csv also where the reply that ends the row is the first that tells its id', async () => {
+  const run = paperRun();
+  run.service.behave = (row) => (row === 'inline' ? 'inline' : { output: { said: row } });
+  run.manifest([edit('inline'), { id: 'job', endpoint: 'echo', input: { row: 'job' } }]);
+  const { manifest } = run.options();
+  expect(await run.start({ manifest: { ...manifest, mode: 'sync' }, concurrency: 1 })).toMatchObject({
+    exitCode: 0,
+  });
+  const jobIds = run.lines('results.jsonl').map(({ id, jobId }) => [id, jobId]);
+  expect(jobIds).toEqual([
+    ['inline', 'job-inline-1'],
+    ['job', 'job-job-1'],
+  ]);
+  expect(run.costs().map(({ id, jobId }) => [id, jobId])).toEqual(jobIds);
+});
+
+it('warns once of edits that are paid for and come without a picture, and of nothing else', async () => {
+  const run = paperRun();
+  run.service.behave = (row) =>
+    row === 'with' ? 'complete' : { output: { image_url: 'file:///etc/passwd' } };
+  run.manifest([
+    edit('with'),
+    edit('without'),
+    edit('neither'),
+    { id: 'job', endpoint: 'echo', input: { row: 'job' } },
+  ]);
+  const { exitCode, events } = await run.start({ concurrency: 1 });
+  const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+  expect(exitCode).toBe(0);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^Row "without" completed, and no picture is in its reply: .*results\.jsonl/),
+  ]);
+});
