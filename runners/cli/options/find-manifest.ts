@@ -38,7 +38,7 @@ export async function findManifest(
   if (!found.isFile()) {
     throw new UsageError(
       [`"${name}" is no file, and a manifest is read more than once`],
-      `cat ${name} | millrace plan - --format csv reads what comes through it`,
+      `cat ${name} | millrace run - --format csv --out DIR reads what comes through it, and keeps it there`,
     );
   }
   const known = manifestFormat(path);

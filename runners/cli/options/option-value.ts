@@ -118,9 +118,15 @@ export const optionValue = {
       for (const pair of given.filter((one) => one.indexOf('=') < 1)) {
         context.addIssue({ code: 'custom', message: `"${pair}" is not of the form ${shape}` });
       }
-      return Object.fromEntries(
-        given.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
-      );
+      const pairs = given.map((pair) => [
+        pair.slice(0, pair.indexOf('=')),
+        pair.slice(pair.indexOf('=') + 1),
+      ]);
+      const names = pairs.map(([name]) => name);
+      for (const name of new Set(names.filter((one, index) => names.indexOf(one) < index))) {
+        context.addIssue({ code: 'custom', message: `"${name}" is given twice; leave one of them` });
+      }
+      return Object.fromEntries(pairs) as Record<string, string>;
     }),
 };
 

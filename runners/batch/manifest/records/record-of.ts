@@ -1,20 +1,27 @@
 import { quoteValue } from '../quote-value.js';
 import { parseJson } from '../rows/parse-json.js';
 import type { RawRecord } from './raw-record.js';
+import { repeatedKey } from './repeated-key.js';
 import type { TextLine } from './split-lines.js';
 
 /** A line of JSON as a row that is not understood yet. */
 export function recordOf({ text, line }: TextLine): RawRecord {
   const parsed = parseJson(text);
-  if ('problem' in parsed) return brokenRecord({ text, line }, `${parsed.problem}; write one object a line`);
+  if ('problem' in parsed)
+    return brokenRecord(
+      { text, line },
+      parsed.isNoJson ? `${parsed.problem}; write one object a line` : parsed.problem,
+    );
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return brokenRecord({ text, line }, `is no JSON object, but ${quoteValue(value)}`);
   const names = Object.keys(value);
   const wrong = names.find((name) => name === '' || name === '__proto__');
-  return wrong === undefined
+  if (wrong !== undefined) return brokenRecord({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
+  const twice = repeatedKey(text, names);
+  return twice === undefined
     ? { line, names, values: Object.values(value) }
-    : brokenRecord({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
+    : brokenRecord({ text, line }, `has the key ${quoteValue(twice)} twice; leave one of them`);
 }
 
 export function brokenRecord({ text, line }: TextLine, message: string): RawRecord {

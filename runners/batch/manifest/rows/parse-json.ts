@@ -3,13 +3,15 @@ import { lostDigits } from './lost-digits.js';
 const deepest = 100;
 
 /** The value of a JSON text, or why it is none that can be sent on: too deep, or a number that JSON has no place for. */
-export function parseJson(text: string): { readonly value: unknown } | { readonly problem: string } {
+export function parseJson(
+  text: string,
+): { readonly value: unknown } | { readonly problem: string; readonly isNoJson?: true } {
   try {
     const value: unknown = JSON.parse(text);
     const problem = typeof value === 'object' ? (problemIn(value, 1) ?? lost(text)) : undefined;
     return problem === undefined ? { value } : { problem };
   } catch (error) {
-    return { problem: `is no JSON: ${reason((error as Error).message)}` };
+    return { problem: `is no JSON: ${reason((error as Error).message)}`, isNoJson: true };
   }
 }
 

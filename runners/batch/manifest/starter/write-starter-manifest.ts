@@ -25,12 +25,14 @@ export interface StarterManifest {
 
 /**
  * Writes a CSV manifest with an edit for each PNG, JPEG and WebP picture in a folder, sorted by name. Throws
- * `ManifestError` when there is one already, and when there are no pictures.
+ * `ManifestError` when there is one already, and when there is no folder or no pictures are in it.
  */
 export async function writeStarterManifest(options: StarterOptions): Promise<StarterManifest> {
   const { disk, folder, prompt, manifest: path = join(folder, 'edits.csv') } = options;
   if (prompt.trim() === '')
     throw new ManifestError(path, 'the prompt is empty; say what the pictures are to become');
+  if ((await disk.stat(folder))?.kind !== 'folder')
+    throw new ManifestError(folder, 'there is no such folder');
   const prefix = pathFrom(path, folder);
   if ((await disk.stat(path)) !== undefined)
     throw new ManifestError(path, 'is there already; move it away, or name another file');

@@ -93,6 +93,8 @@ describe('parseOptions', () => {
     ['limit', '0', '--limit: "0" is not allowed'],
     ['only', ['a,,b'], '--only: "a,,b" has an empty name between its commas'],
     ['set', ['prompt'], '--set: "prompt" is not of the form NAME=VALUE'],
+    ['set', ['prompt=a', 'prompt=b'], '--set: "prompt" is given twice; leave one of them'],
+    ['map', ['prompt=a', 'id=b', 'prompt=c'], '--map: "prompt" is given twice; leave one of them'],
     ['map', ['=x'], '--map: "=x" is not of the form NAME=COLUMN'],
     ['retry', ['downloads'], '--retry: "downloads" is no failure code: failed, all, invalid-row'],
     ['workers', '2', '--workers: is for the emulator: it goes with --local'],

@@ -39,6 +39,21 @@ describe('parseJsonl', () => {
     ]);
   });
 
+  it('refuses a key that stands twice, of which the parser would drop the first, and no other', async () => {
+    const twice = (key: string) => `has the key "${key}" twice; leave one of them`;
+    const lines = [
+      ['{"prompt":"a","id":"x","prompt":"b"}', twice('prompt')],
+      ['{"id":"x", "prompt" : 1,"\\u0070rompt":2}', twice('prompt')],
+      ['{"id":"x","input":{"id":1,"a":[{"id":2},"id"]}}', undefined],
+      ['{"prompt":"say \\"id\\": twice","id":"prompt"}', undefined],
+      ['{"id":"x","input":{"seed":1,"seed":2}}', undefined],
+      ['{"\\u0069d":"x"}', undefined],
+    ];
+    expect(await problemsOf(lines.map(([line]) => line).join('\n'))).toEqual(
+      lines.map(([, problem], index) => [index + 1, problem]),
+    );
+  });
+
   it('says what is wrong with a line, and reads on', async () => {
     expect(
       await problemsOf(
@@ -62,8 +77,8 @@ describe('parseJsonl', () => {
     expect(
       await problemsOf(`{"input":${'['.repeat(200)}${']'.repeat(200)}}\n{"input":{"n":1e999}}\n`),
     ).toEqual([
-      [1, 'is nested deeper than 100 levels; write one object a line'],
-      [2, 'holds a number that is too large; write one object a line'],
+      [1, 'is nested deeper than 100 levels'],
+      [2, 'holds a number that is too large'],
     ]);
   });
 

@@ -101,8 +101,11 @@ describe('writeStarterManifest', () => {
     expect(await readFile(join(folder, 'edits.csv'), 'utf8')).toBe('mine');
   });
 
-  it('refuses a folder without pictures, a manifest elsewhere, an empty prompt', async () => {
+  it('refuses a folder without pictures or that is none, a manifest elsewhere, an empty prompt', async () => {
     await expect(write()).rejects.toThrow(`${folder} holds no PNG, JPEG or WebP picture`);
+    await put(['edits', png]);
+    for (const none of ['edits', 'nowhere'])
+      await expect(write({ folder: join(folder, none) })).rejects.toThrow(`${none}: there is no such folder`);
     await expect(write({ manifest: join(folder, 'sub', 'x.csv') })).rejects.toThrow('has to lie in');
     await expect(write({ prompt: ' ' })).rejects.toThrow('the prompt is empty');
   });
