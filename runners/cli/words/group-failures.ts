@@ -4,6 +4,7 @@ import { plainText } from './plain-text.js';
 /** Causes beyond this many are counted together: a wall of different texts helps nobody, and memory stays flat. */
 const maxGroups = 200;
 const idsKept = 5;
+const shortestId = 3;
 
 /** Rows that failed alike. */
 export interface FailureGroup {
@@ -48,8 +49,14 @@ export function groupFailures(): FailureGroups {
 }
 
 function causeOf(message: string, id: string): string {
-  return message
-    .replaceAll(id, '#')
+  return withoutId(message, id)
     .replace(/https?:\/\/\S+/g, '#')
     .replace(/[\w-]*\d[\w-]*/g, '#');
+}
+
+/** As a word of its own, and of some length: "a" stands in half of all messages, and names no row there. */
+function withoutId(message: string, id: string): string {
+  if (id.length < shortestId) return message;
+  const word = new RegExp(`(?<![\\w-])${id.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`, 'g');
+  return message.replace(word, '#');
 }

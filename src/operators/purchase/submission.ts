@@ -163,8 +163,10 @@ export class Submission<O> {
 
   private doubt({ fault }: Judged): string {
     const doubt = 'it may have been accepted, so it is not sent again';
-    const raise = 'raise the timeout of /runsync (executionTimeoutMs), or submit without waiting and poll';
-    return this.order.sync && fault?.timedOut === true ? `${doubt}; ${raise}` : doubt;
+    const raise =
+      'raise the timeout of /runsync (--runsync-timeout, executionTimeoutMs), or submit without waiting and poll (--mode async, run)';
+    const ranOut = fault?.timedOut === true && fault.phase === 'response';
+    return this.order.sync && ranOut ? `${doubt}; ${raise}` : doubt;
   }
 
   private mark(mark: Mark<O>): Observable<never> {

@@ -26,6 +26,18 @@ describe('groupFailures', () => {
     ]);
   });
 
+  it('takes an id for one only where it stands as a word', () => {
+    const groups = groupFailures();
+    for (const id of ['a', 'b', 'run', '(x.)'])
+      groups.take({ id, code: 'unknown', message: 'POST /v2/e/runsync: not readable as an accepted job' });
+    for (const id of ['lake (1)', 'boat (2)'])
+      groups.take({ id, code: 'rejected', message: `${id}: bad image` });
+    expect(groups.list()).toMatchObject([
+      { code: 'unknown', count: 4, ids: ['a', 'b', 'run', '(x.)'] },
+      { code: 'rejected', count: 2 },
+    ]);
+  });
+
   it('keeps codes apart that say the same', () => {
     const groups = groupFailures();
     groups.take({ id: 'a', code: 'deadline', message: undefined });

@@ -175,7 +175,7 @@ describe('a purchase', () => {
         virtualDesk(virtual.scheduler, () => throwError(() => fault)),
       );
       const message = expect.stringMatching(
-        /^no reply within 60000 ms; it may have been accepted.*raise the timeout of \/runsync/,
+        /^no reply within 60000 ms; it may have been accepted.*--runsync-timeout.*--mode async/,
       );
       virtual.expectObservable(job).toBe('(Se|)', { ...events, e: failure('unknown', 'maybe', { message }) });
     });
