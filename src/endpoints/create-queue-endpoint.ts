@@ -51,6 +51,7 @@ export function createQueueEndpoint<I, O, C = unknown>(
 
 class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   private readonly requests: QueueRequests;
+  private readonly queue: NonNullable<Order<O>['queue']>;
 
   constructor(
     private readonly client: ClientState,
@@ -58,7 +59,9 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     private readonly options: ResolvedQueueOptions,
     private readonly schemas: QueueSchemas<O>,
   ) {
-    this.requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
+    const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
+    this.requests = requests;
+    this.queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
   }
 
   run(input: I, options: SubmitOptions<O> = {}): Job<O> {
@@ -128,20 +131,18 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   private order(call: CallOptions<O>): Omit<Order<O>, 'request' | 'sync'> {
-    const { client, id, options, schemas, requests } = this;
-    return {
-      ...orderOf(client, { endpoint: id, name: id, options, call, output: schemas.output }),
-      purpose: 'submit',
-      queue: { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) },
-    };
+    const { client, id, options, schemas, queue } = this;
+    const terms = { endpoint: id, name: id, options, call, output: schemas.output };
+    return { ...orderOf(client, terms), purpose: 'submit', queue };
   }
 
   private submission(
     input: I,
     options: SubmitOptions<O>,
     post: (body: string) => WireRequest,
-  ): Observable<WireRequest> {
+  ): Order<O>['request'] {
     const fields = submissionFields(options, this.client.secrets);
+    if (this.schemas.input === undefined) return () => post(queueBody(input, fields));
     return checkInput(this.schemas.input, input).pipe(map((checked) => post(queueBody(checked, fields))));
   }
 

@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import type { Outcome } from '../contract/outcome.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import type { Order } from '../operators/purchase/order.js';
 import type { ResolvedQueueOptions } from '../policy/queue-options.js';
@@ -29,8 +30,9 @@ export function orderOf<O>(
     key,
     endpoint,
     ...(variant !== undefined && { variant }),
-    options: { ...options, deadlineMs },
-    check: (outcome) => checkOutput(output, outcome),
+    options: deadlineMs === options.deadlineMs ? options : { ...options, deadlineMs },
+    check:
+      output === undefined ? (outcome) => [outcome as Outcome<O>] : (outcome) => checkOutput(output, outcome),
     ...(checkpoint !== undefined && { checkpoint }),
     untilAborted: client.untilAborted(signal),
     tell: (event) => client.tell(event, whose),

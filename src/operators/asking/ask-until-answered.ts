@@ -1,9 +1,11 @@
-import { catchError, map, of, throwError, type Observable } from 'rxjs';
+import { ignoreElements, timer, type Observable } from 'rxjs';
 import type { BackoffLimits } from '../../policy/backoff.js';
+import { clampTimer } from '../../policy/clamp-timer.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
-import { retryWithBackoff } from '../waiting/retry-with-backoff.js';
+import { inTurn, type Heard } from '../in-turn.js';
+import { lastOf } from '../last-of.js';
 import { exchange, requestKinds, type Asking, type Desk, type Judged } from './exchange.js';
-import { throughGate, type WaitingEvent } from './through-gate.js';
+import { admitted, type WaitingEvent } from './through-gate.js';
 
 export interface Question extends Asking {
   /** Names the asker at the gate. */
@@ -22,44 +24,33 @@ export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judg
  * `mayAskAgain` says no; then emits the last exchange as it is. Never errors by itself.
  */
 export function askUntilAnswered(question: Question, desk: Desk): Observable<Answered> {
+  return inTurn<Answered>(function* () {
+    const judged = yield* asked(question, desk);
+    if (judged !== undefined) yield { type: 'answered', judged };
+  });
+}
+
+/** The same as a part of a flow that is played by `inTurn`. */
+export function* asked(
+  question: Question,
+  desk: Desk,
+): Generator<Heard<WaitingEvent> | Observable<never> | WaitingEvent, Judged | undefined> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
-  const once = () => {
+  for (let failures = 1; ; failures += 1) {
+    yield admitted(desk.gate, { kind: requestKinds[purpose], key });
     onCall?.();
-    return exchange(question, desk).pipe(
-      map((judged): Answered => {
-        if (judged.verdict.verdict !== 'answer') throw new NoAnswer(judged);
-        return { type: 'answered', judged };
-      }),
-    );
-  };
-  const delayMs = (error: unknown, failures: number) =>
-    error instanceof NoAnswer && mayAskAgain(error.judged, failures)
-      ? retryDelayMs(againAfter(error.judged), failures, desk.random, backoff)
-      : undefined;
-  return throughGate<Answered>(desk.gate, { kind: requestKinds[purpose], key }, once).pipe(
-    retryWithBackoff<Answered>({ delayMs, waiting, scheduler: desk.scheduler }),
-    catchError((error: unknown) =>
-      error instanceof NoAnswer
-        ? of<Answered>({ type: 'answered', judged: error.judged })
-        : throwError(() => error),
-    ),
-  );
+    const judged = yield* lastOf(exchange(question, desk));
+    if (judged === undefined || judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures))
+      return judged;
+    const again = againAfter(judged);
+    const forMs = retryDelayMs(again, failures, desk.random, backoff);
+    yield { type: 'waiting', why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff', forMs };
+    yield timer(clampTimer(forMs), desk.scheduler).pipe(ignoreElements());
+  }
 }
 
 /** What the wait before another try goes by. */
 export function againAfter({ verdict, reading }: Judged): Parameters<typeof retryDelayMs>[0] {
   const retryAfterMs = reading !== undefined && 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
   return { why: verdict.verdict === 'again' ? verdict.why : 'transient', retryAfterMs };
-}
-
-function waiting(forMs: number, error: unknown): WaitingEvent {
-  const limited = error instanceof NoAnswer && againAfter(error.judged).why === 'rate-limited';
-  return { type: 'waiting', why: limited ? 'rate-limited' : 'backoff', forMs };
-}
-
-/** Never seen by anybody outside. */
-class NoAnswer extends Error {
-  constructor(readonly judged: Judged) {
-    super('no answer');
-  }
 }

@@ -48,7 +48,9 @@ export function exchange(asking: Asking, desk: Desk): Observable<Judged> {
       const sent = desk.transport(asking.request).subscribe({
         next: (reply) => finish(judge(reply, asking, desk)),
         error: fail,
-        complete: () => fail(new Error('the transport ended without a reply')),
+        complete: () => {
+          if (!subscriber.closed) fail(new Error('the transport ended without a reply'));
+        },
       });
       subscriber.add(sent);
     } catch (error) {

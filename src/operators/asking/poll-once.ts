@@ -1,9 +1,10 @@
-import { defer, map, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { JobReply } from '../../contract/job-reply.js';
 import type { Failed } from '../../contract/outcome.js';
 import type { BackoffLimits } from '../../policy/backoff.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { askUntilAnswered } from './ask-until-answered.js';
+import { inTurn, type Step } from '../in-turn.js';
+import { asked } from './ask-until-answered.js';
 import type { Desk, Judged } from './exchange.js';
 import { failureOf } from './failure-of.js';
 import type { WaitingEvent } from './through-gate.js';
@@ -31,20 +32,21 @@ const keyRetries = 3;
  * and again, or is not whom it should be; the job may have been paid.
  */
 export function pollOnce(question: PollQuestion, desk: Desk): Observable<Polled> {
-  const { jobId, request } = question;
-  return defer(() => {
-    let keyRefusals = 0;
-    const mayAskAgain = ({ verdict }: Judged) =>
-      verdict.verdict !== 'final' || (verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries);
-    return askUntilAnswered({ ...question, purpose: 'poll', mayAskAgain }, desk).pipe(
-      map((step): Polled => {
-        if (step.type === 'waiting') return step;
-        const { verdict, reading } = step.judged;
-        if (reading !== undefined && 'job' in reading)
-          return { type: 'replied', job: { ...reading.job, id: jobId } };
-        const code = verdict.verdict === 'final' ? verdict.code : 'expired';
-        return { type: 'ended', outcome: failureOf(code, step.judged, { request, jobId, paid: 'maybe' }) };
-      }),
-    );
-  });
+  return inTurn(() => poll(question, desk));
+}
+
+function* poll(question: PollQuestion, desk: Desk): Iterable<Step<Polled>> {
+  const { jobId, request, key, backoff, onCall } = question;
+  let keyRefusals = 0;
+  const mayAskAgain = ({ verdict }: Judged) =>
+    verdict.verdict !== 'final' || (verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries);
+  const judged = yield* asked({ purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain }, desk);
+  if (judged === undefined) return;
+  const { verdict, reading } = judged;
+  if (reading !== undefined && 'job' in reading) {
+    yield { type: 'replied', job: { ...reading.job, id: jobId } };
+    return;
+  }
+  const code = verdict.verdict === 'final' ? verdict.code : 'expired';
+  yield { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
 }

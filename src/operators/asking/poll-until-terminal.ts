@@ -1,11 +1,11 @@
-import { Observable, tap } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { JobReply } from '../../contract/job-reply.js';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { PollJob, PollSchedule } from '../../policy/poll-schedule.js';
 import type { Desk } from './exchange.js';
 import { outcomeOf } from './outcome-of.js';
-import { pollOnce, type PollQuestion } from './poll-once.js';
+import { pollOnce, type Polled, type PollQuestion } from './poll-once.js';
 import type { WaitingEvent } from './through-gate.js';
 
 export interface PollTask extends PollQuestion, PollJob {
@@ -59,15 +59,16 @@ export function pollUntilTerminal(task: PollTask, desk: Desk): Observable<PollSt
       if (isAsking) return;
       isAsking = true;
       let alive: JobReply | undefined;
-      const asked = pollOnce(task, desk)
-        .pipe(
-          tap((step) => {
-            if (step.type === 'waiting') subscriber.next(step);
-            else if (step.type === 'ended') end(step);
-            else if (hear(step.job)) alive = step.job;
-          }),
-        )
-        .subscribe({ error: fail });
+      const next = (step: Polled): void => {
+        try {
+          if (step.type === 'waiting') subscriber.next(step);
+          else if (step.type === 'ended') end(step);
+          else if (hear(step.job)) alive = step.job;
+        } catch (error) {
+          fail(error);
+        }
+      };
+      const asked = pollOnce(task, desk).subscribe({ next, error: fail });
       subscriber.add(asked);
       // Told when the poll is over, so that a time given in return is not taken for one that falls into it.
       asked.add(() => {

@@ -1,7 +1,7 @@
-import { from, map, type Observable, type ObservableInput } from 'rxjs';
+import { from, type Observable, type ObservableInput } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import type { Gate, RequestKind } from '../../policy/gate.js';
-import { inTurn } from '../in-turn.js';
+import { Heard, inTurn } from '../in-turn.js';
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
 
@@ -12,7 +12,12 @@ export function throughGate<T>(
   then: () => ObservableInput<T>,
 ): Observable<T | WaitingEvent> {
   return inTurn<T | WaitingEvent>(function* () {
-    yield gate.admit(request).pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
+    yield admitted(gate, request);
     yield from(then());
   });
+}
+
+/** The wait at the gate as a step of a flow. */
+export function admitted(gate: Gate, request: { kind: RequestKind; key: string }): Heard<WaitingEvent> {
+  return Heard.of(gate.admit(request), (wait): WaitingEvent => ({ type: 'waiting', ...wait }));
 }

@@ -1,4 +1,4 @@
-import { concatMap, defer, ReplaySubject, type Observable, type ObservableInput } from 'rxjs';
+import { defer, type Observable } from 'rxjs';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -6,14 +6,15 @@ import { ask } from '../asking/ask.js';
 import type { Desk } from '../asking/exchange.js';
 import { outcomeOf } from '../asking/outcome-of.js';
 import { statusEvent, type PollTask, type StatusEvent } from '../asking/poll-until-terminal.js';
-import { inTurn } from '../in-turn.js';
+import { Heard, inTurn } from '../in-turn.js';
 import { asJob, type Job, type JobFacts } from '../job.js';
 import { lastOf } from '../last-of.js';
 import { awaitMark } from './await-mark.js';
 import { directAnswer } from './direct-answer.js';
+import { joinedByAll } from './joined-by-all.js';
 import type { Order } from './order.js';
 import { pollToDeadline } from './poll-to-deadline.js';
-import { joinedByAll, Stage, type Steps } from './stage.js';
+import { Stage, type Steps } from './stage.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
@@ -24,7 +25,6 @@ export function createJob<O>(order: Order<O>, desk: Desk): Job<O> {
 
 class Purchase<O> implements JobFacts, Buyer<O> {
   readonly events: Observable<JobEvent<O>>;
-  readonly cancelled = new ReplaySubject<void>(1);
   isCancelled = false;
   statusCalls = 0;
   private id: string | undefined;
@@ -72,7 +72,8 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   private *submit(): Steps<O> {
     const deadlineAt = this.deadlineAt();
     if (!this.isOpen) return;
-    this.request ??= yield* lastOf(this.order.request);
+    const { request } = this.order;
+    this.request ??= typeof request === 'function' ? request() : yield* lastOf(request);
     if (this.request !== undefined) yield* this.submission.run(this.request, deadlineAt);
   }
 
@@ -92,14 +93,20 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     const { stage, desk, id, order } = this;
     if (id === undefined || order.queue === undefined || this.hasEnded) return;
     const due = { at: this.deadlineAt(), deadlineMs: order.options.deadlineMs };
-    yield pollToDeadline(this.pollTask(id, order.queue.status(id)), due, desk).pipe(
-      concatMap((step): ObservableInput<JobEvent<O>> => {
-        if (step.type === 'ended') return stage.uninterrupted(inTurn(() => this.settle(step.outcome)));
+    const ends: Outcome<unknown>[] = [];
+    yield Heard.of(
+      pollToDeadline(this.pollTask(id, order.queue.status(id)), due, desk),
+      (step): JobEvent<O> | undefined => {
+        if (step.type === 'ended') {
+          ends.push(step.outcome);
+          return undefined;
+        }
         if (step.type === 'status') this.lastStatus = step;
         stage.note(step);
-        return [step];
-      }),
+        return step;
+      },
     );
+    for (const outcome of ends) yield stage.uninterrupted(inTurn(() => this.settle(outcome)));
   }
 
   *settle(outcome: Outcome<unknown>): Steps<O> {
@@ -113,7 +120,7 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   cancel(): void {
     if (this.hasEnded || this.isCancelled) return;
     this.isCancelled = true;
-    this.cancelled.next();
+    this.submission.leave();
     this.abandon();
   }
 

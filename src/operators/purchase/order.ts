@@ -10,8 +10,8 @@ export interface Order<O> {
   /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
   readonly purpose: 'submit' | 'retry' | 'route-post';
   readonly sync: boolean;
-  /** The POST. Emits one value, or errors with `InvalidInputError`. */
-  readonly request: Observable<WireRequest>;
+  /** The POST, as it is or as a stream of it. Errors with `InvalidInputError`. */
+  readonly request: (() => WireRequest) | Observable<WireRequest>;
   /** How a queue endpoint is asked for a job; a route has none. */
   readonly queue?: { status(jobId: string): WireRequest; cancel(jobId: string): WireRequest };
   /** Checks the output of a completed job against the schema. */

@@ -1,6 +1,6 @@
-import { Observable, ReplaySubject, share, tap } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
-import { inTurn, type Step } from '../in-turn.js';
+import { Heard, inTurn, type Step } from '../in-turn.js';
 import { uninterrupted } from './uninterrupted.js';
 
 /** What happens in a job, step by step. */
@@ -51,13 +51,15 @@ export class Stage<O> {
   };
 
   /** Remembers each event and tells of it. */
-  noted(events: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
-    return events.pipe(tap(this.note));
+  noted(events: Observable<JobEvent<O>>): Heard<JobEvent<O>> {
+    return Heard.of(events, (event) => {
+      this.note(event);
+      return event;
+    });
   }
 
   /** A scene that is played to its end, whoever leaves; one at a time. Its error is the job's, for good. */
   uninterrupted(scene: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
-    if (this.scene !== undefined) return this.scene;
     const watch = {
       next: this.note,
       error: (error: unknown) => {
@@ -67,19 +69,7 @@ export class Stage<O> {
       // Not in a finalizer: that runs when whoever listens to the end has begun the next scene already.
       complete: () => (this.scene = undefined),
     };
-    this.scene = scene.pipe(tap(watch), uninterrupted());
+    this.scene ??= scene.pipe(uninterrupted(watch));
     return this.scene;
   }
-}
-
-/** One run of the source for all subscribers at a time; who comes late is told the last event first. */
-export function joinedByAll<T>(events: Observable<T>): Observable<T> {
-  return events.pipe(
-    share({
-      connector: () => new ReplaySubject<T>(1),
-      resetOnComplete: false,
-      resetOnError: true,
-      resetOnRefCountZero: true,
-    }),
-  );
 }

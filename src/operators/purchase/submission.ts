@@ -1,4 +1,4 @@
-import { EMPTY, takeUntil, type Observable } from 'rxjs';
+import { EMPTY, Observable, type Subscriber } from 'rxjs';
 import type { Mark } from '../../contract/checkpoint.js';
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
 import type { Failed, JobEvent, Outcome, WaitReason } from '../../contract/outcome.js';
@@ -9,7 +9,7 @@ import { againAfter } from '../asking/ask-until-answered.js';
 import { exchange, type Desk, type Judged } from '../asking/exchange.js';
 import { failureOf, type FailureFacts } from '../asking/failure-of.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
-import { throughGate } from '../asking/through-gate.js';
+import { admitted } from '../asking/through-gate.js';
 import { inTurn } from '../in-turn.js';
 import { lastOf } from '../last-of.js';
 import { deadline } from '../waiting/deadline.js';
@@ -27,8 +27,6 @@ export interface Buyer<O> {
   /** Nothing was accepted, and nothing has ended. */
   readonly isOpen: boolean;
   readonly isCancelled: boolean;
-  /** Emits when the job is cancelled. */
-  readonly cancelled: Observable<void>;
   /** An answer of the service: polls come next, or the end. */
   accept(answer: Answer, request: WireRequest): Steps<O>;
   settle(outcome: Outcome<unknown>): Steps<O>;
@@ -46,6 +44,7 @@ export class Submission<O> {
   private tokens: number | undefined;
   private notBefore = { at: 0, why: 'backoff' as WaitReason };
   private lastRefusal: Failed | undefined;
+  private wait: Subscriber<JobEvent<O>> | undefined;
 
   constructor(
     private readonly order: Order<O>,
@@ -58,33 +57,45 @@ export class Submission<O> {
   *run(request: WireRequest, deadlineAt: number): Steps<O> {
     const { stage, buyer } = this;
     do {
-      yield this.turn(request, deadlineAt);
+      yield* this.turn(request, deadlineAt);
       if (buyer.isOpen) yield stage.uninterrupted(inTurn(() => this.attempt(request)));
     } while (buyer.isOpen);
   }
 
+  /** Ends the wait that is on, if one is. */
+  leave(): void {
+    this.wait?.complete();
+  }
+
   /** The wait for the next attempt, which can be left at any time. */
-  private turn(request: WireRequest, deadlineAt: number): Observable<JobEvent<O>> {
-    const { desk, stage, buyer, order } = this;
-    const admitted = throughGate(desk.gate, { kind: 'submit', key: order.key }, () => EMPTY);
-    const waits = stage.noted(inTurn(() => this.waits(admitted)));
-    const otherwise = () =>
-      stage.uninterrupted(inTurn(() => buyer.settle(this.unsent(request, 'its deadline passed'))));
-    return waits.pipe(
-      takeUntil(buyer.cancelled),
-      deadline<JobEvent<O>>({ at: deadlineAt, otherwise, scheduler: desk.scheduler }),
+  private *turn(request: WireRequest, deadlineAt: number): Steps<O> {
+    const { desk, stage, buyer } = this;
+    const ends: Failed[] = [];
+    const otherwise = () => {
+      ends.push(this.unsent(request, 'its deadline passed'));
+      return EMPTY;
+    };
+    const waits = new Observable<JobEvent<O>>((wait) => {
+      this.wait = wait;
+      inTurn(() => this.waits()).subscribe(wait);
+    });
+    yield stage.noted(
+      waits.pipe(deadline<JobEvent<O>>({ at: deadlineAt, otherwise, scheduler: desk.scheduler })),
     );
+    this.wait = undefined;
+    for (const outcome of ends) yield stage.uninterrupted(inTurn(() => buyer.settle(outcome)));
   }
 
   /** What is left of the wait after a refusal, also for a subscriber who comes back; then the gate. */
-  private *waits(admitted: Observable<JobEvent<O>>): Steps<O> {
+  private *waits(): Steps<O> {
+    if (this.buyer.isCancelled) return;
     const { at, why } = this.notBefore;
     const forMs = at - this.desk.scheduler.now();
     if (forMs > 0) {
       yield { type: 'waiting', why, forMs };
       yield waitUntil(at, this.desk.scheduler);
     }
-    yield admitted;
+    yield admitted(this.desk.gate, { kind: 'submit', key: this.order.key });
   }
 
   private *attempt(request: WireRequest): Steps<O> {

@@ -1,12 +1,14 @@
-import { concat, defer, EMPTY, type Observable } from 'rxjs';
+import { concat, defer, EMPTY } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
-import { joinedByAll, Stage } from '../../../../src/operators/purchase/stage.js';
+import type { Step } from '../../../../src/operators/in-turn.js';
+import { joinedByAll } from '../../../../src/operators/purchase/joined-by-all.js';
+import { Stage } from '../../../../src/operators/purchase/stage.js';
 import { events } from '../../../support/job-events.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
 /** A stage that plays these events again at every opening. */
-const opened = (play: (stage: Stage<string>) => Observable<JobEvent<string>>) => {
+const opened = (play: (stage: Stage<string>) => Step<JobEvent<string>>) => {
   const told: JobEvent<string>[] = [];
   const left: number[] = [];
   const stage = new Stage<string>((event) => told.push(event));
