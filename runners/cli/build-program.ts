@@ -36,7 +36,7 @@ The options of a command: millrace run --help. To begin: millrace plan <manifest
 const exitCodes = `
 Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 cost cap, 4 no row can succeed (key, endpoint,
 TLS), 5 --halt, 6 rows are held as unknown, 69 service not reached, 70 fault of millrace, 74 disk or journal,
-75 another process holds the run, 130 and 143 interrupted. Run again to go on.`;
+75 another process holds the run, 129, 130 and 143 interrupted. Run again to go on.`;
 
 function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
   addRunOptions(

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runCli } from './run-cli.js';
 import type { StopSignal } from './io/cli-io.js';
 
-const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM'];
+const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 // Rows are short-lived: a small young generation and an old one that is collected early keep the process small, for a
 // fifth more CPU. The first two have no effect without each other once node runs.

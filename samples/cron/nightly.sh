@@ -44,7 +44,7 @@ case $code in
   69) tell 'the service is away: the next night goes on' ;;
   74) tell 'the disk or the journal' ;;
   75) code=0 ;; # The last night is still at it.
-  130 | 143) code=0 ;; # The machine goes down: the next night goes on.
+  129 | 130 | 143) code=0 ;; # The machine goes down: the next night goes on.
   *) tell 'a fault' ;;
 esac
 exit "$code"

@@ -126,7 +126,7 @@ describe('nightly.sh', () => {
   };
   const calls = async () => (await readFile(join(night.work.folder, 'calls'), 'utf8')).trim().split('\n');
 
-  it.each([0, 75, 130, 143])('is silent at %i', async (exitCode) => {
+  it.each([0, 75, 129, 130, 143])('is silent at %i', async (exitCode) => {
     const env = await standIn(exitCode);
     expect(await night.run(['edits.csv', '--limit', '5'], env)).toEqual({ code: 0, said: '' });
     expect(await night.mails()).toEqual([]);

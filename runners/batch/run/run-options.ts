@@ -24,7 +24,7 @@ export type StopOrder =
   | 'now'
   | {
       readonly how: 'graceful' | 'now';
-      /** What the run ends with: 130 after SIGINT, 143 after SIGTERM. @defaultValue 130 */
+      /** What the run ends with: 130 after SIGINT, 143 after SIGTERM, 129 after SIGHUP. @defaultValue 130 */
       readonly exitCode?: number;
     };
 

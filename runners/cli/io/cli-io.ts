@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { SchedulerLike } from 'rxjs';
 
-/** The signals that end a run in good order. */
-export type StopSignal = 'SIGINT' | 'SIGTERM';
+/** The signals that end a run in good order. SIGHUP comes when the terminal is closed; `nohup` does not keep it from Node. */
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 /** Everything of the process that a command may touch, so that a test can hand in its own. */
 export interface CliIo {
@@ -14,7 +14,7 @@ export interface CliIo {
   readonly cwd: string;
   /** The clock of the display and of what is started. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
   readonly scheduler?: SchedulerLike;
-  /** Listens for SIGINT and SIGTERM, which then no longer end the process. Returns how to stop listening. */
+  /** Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Returns how to stop listening. */
   onStop(listener: (signal: StopSignal) => void): () => void;
   /** Hears of an error that nothing has caught. Once it is explained the process ends with the exit code that comes back. */
   onFault(explain: (error: unknown) => Promise<number>): void;

@@ -18,14 +18,18 @@ export interface StopOrders {
   close(): void;
 }
 
-const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Takes SIGINT and SIGTERM: the first is the order to stop in good order, every further one to stop at once. */
+/**
+ * Takes SIGINT, SIGTERM and SIGHUP: the first is the order to stop in good order, every further one to stop at once. But a
+ * terminal that is closed may send SIGHUP more than once, through the shell: it never hurries.
+ */
 export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
   const orders = new ReplaySubject<SignalOrder>();
   const first = new AbortController();
   let exitCode: number | undefined;
   const ignore = io.onStop((signal) => {
+    if (signal === 'SIGHUP' && first.signal.aborted) return;
     exitCode ??= exitCodes[signal];
     orders.next({ how: first.signal.aborted ? 'now' : 'graceful', exitCode: exitCodes[signal] });
     first.abort();

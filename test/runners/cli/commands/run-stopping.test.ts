@@ -14,6 +14,7 @@ describe('millrace run, when it is told to stop', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 129],
   ] as const)(
     'stops in good order at %s with %i, and goes on with nothing sent twice',
     async (signal, exitCode) => {

@@ -30,6 +30,19 @@ describe('listenForStop', () => {
     ]);
   });
 
+  it('is not hurried by a terminal that is closed, however often that is said', () => {
+    const { stop, send } = listen();
+    const orders: SignalOrder[] = [];
+    stop.orders$.subscribe((order) => orders.push(order));
+    for (let times = 0; times < 3; times += 1) send('SIGHUP');
+    send('SIGTERM');
+    expect(orders).toEqual([
+      { how: 'graceful', exitCode: 129 },
+      { how: 'now', exitCode: 143 },
+    ]);
+    expect(stop.exitCode()).toBe(129);
+  });
+
   it('tells one who listens late', () => {
     const { stop, send } = listen();
     send('SIGINT');
