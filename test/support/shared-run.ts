@@ -5,7 +5,7 @@ import { runCli } from '../../runners/cli/run-cli.js';
 import { runDistributed } from '../../runners/distributed/collector/run-distributed.js';
 import { connectDatabase, type ConnectedDatabase } from '../../runners/distributed/connect-database.js';
 import { runWorker, type PieceStep, type WorkerOptions } from '../../runners/distributed/work/run-worker.js';
-import { startEmulator, type Emulator } from '../../runners/emulator/index.js';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../runners/emulator/index.js';
 import { openDatabase, type TestDatabase } from './database.js';
 import { finished, runFolder, type Finished, type RunFolder } from './run-folder.js';
 import { anHourPasses } from './time-passes.js';
@@ -39,9 +39,9 @@ export interface SharedRun {
 }
 
 /** @param database dropped at its end by who opened it; without one, the run has one of its own */
-export async function openSharedRun(given?: TestDatabase): Promise<SharedRun> {
+export async function openSharedRun(given?: TestDatabase, service: EmulatorOptions = {}): Promise<SharedRun> {
   const database = given ?? (await openDatabase());
-  const emulator = await startEmulator({ key: 'the-key-of-a-fleet', workers: 50 });
+  const emulator = await startEmulator({ key: 'the-key-of-a-fleet', workers: 50, ...service });
   const folder = runFolder();
   const connect = () => connectDatabase({ url: database.url });
   const closing: (() => Promise<unknown>)[] = [];

@@ -10,6 +10,7 @@ import { createRunStore } from '../store/create-run-store.js';
 import type { RunStore } from '../store/run-store.js';
 import { mendDoubts, type MendingDoubts } from './mend-doubts.js';
 import { mendJournal } from './mend-journal.js';
+import { moneyApart, type MoneyApart } from './money-apart.js';
 import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
 
 /** A run's folder and its database, opened together. */
@@ -19,8 +20,7 @@ export interface Collector {
   readonly store: RunStore;
   readonly note: () => RunNote;
   readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
-  /** Told of the money that the journal knows of: at the first start with a database, it was spent without one. */
-  readonly begin: (money: { spent: number; unknown: number }) => RunNote;
+  readonly apart: MoneyApart;
 }
 
 /** @throws {MillraceError} `usage` where the database is not the run's. */
@@ -38,21 +38,25 @@ export async function openCollector(
     const store = createRunStore(database);
     const run = note === undefined ? undefined : await store.findRun(note.key);
     if (note?.isBegun === true && run === undefined) throw notThere(out, note, database.shown);
+    const collected = note?.collected ?? 0;
     const journal = await mended(read, {
       find: async (ids) => (run === undefined ? [] : store.find(run, ids)),
-      collected: note?.collected ?? 0,
+      collected,
       retries: retried(options),
       now,
     });
+    const apart = await moneyApart(journal, run === undefined ? undefined : { store, run, collected }).catch(
+      async (error: unknown) => {
+        await journal.close();
+        throw error;
+      },
+    );
     let known: RunNote = note ?? newRunNote(database);
     return {
       journal: closingWith(journal, database),
       store,
       note: () => known,
-      begin: ({ spent, unknown }) => {
-        if (note === undefined) known = { ...known, spentBefore: spent, unknownBefore: unknown };
-        return known;
-      },
+      apart,
       keepNote: async (change) => {
         const { shown, isEmbedded } = database;
         note = known = { ...known, ...change, database: shown, isEmbedded };

@@ -13,6 +13,8 @@ export interface Collection {
   readonly ledger: SharedLedger;
   /** Requests a second over all workers. */
   readonly rate: number | undefined;
+  /** Money that the database does not count. */
+  readonly apart: MicroDollars;
   readonly note: () => RunNote;
   readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
 }

@@ -1,9 +1,11 @@
 import { Observable } from 'rxjs';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { runBatch, runStages, type RunBatchOptions, type RunStages } from '../../batch/run-batch.js';
 import type { RunStream } from '../../batch/run/run-stream.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { askUntilBack } from './ask-until-back.js';
+import type { MoneyApart } from './money-apart.js';
 import { openCollector, type Collector } from './open-collector.js';
 import { createSharedLedger, type SharedLedger } from './shared-ledger.js';
 import { workElsewhere } from './work-elsewhere.js';
@@ -30,6 +32,7 @@ export function runDistributed(
   const { concurrency = usualConcurrency, rate } = obeyable(options);
   let collector: Collector | undefined;
   let ledger: SharedLedger | undefined;
+  let apart: MoneyApart = nothing;
   const settled: RunBatchOptions = {
     ...options,
     concurrency,
@@ -37,12 +40,9 @@ export function runDistributed(
       collector = await openCollector(out, options, connect);
       return collector.journal;
     },
-    ledger: ({ spent = 0, unknown = 0, capUsd }) => {
-      const { spentBefore, unknownBefore } = collector?.begin({ spent, unknown }) ?? nothing;
-      ledger = createSharedLedger(
-        { spent: spentBefore, unknown: unknownBefore },
-        { ...(capUsd !== undefined && { capUsd }) },
-      );
+    ledger: ({ capUsd }) => {
+      apart = collector?.apart ?? nothing;
+      ledger = createSharedLedger(apart, { ...(capUsd !== undefined && { capUsd }) });
       return ledger;
     },
   };
@@ -57,12 +57,16 @@ export function runDistributed(
       away: (message) => warn(`${message} Waiting for it.`),
       back: () => warn('The database is back.'),
     });
-    return workElsewhere({ store, ask, ledger, rate, note, keepNote })(run, tasks);
+    return workElsewhere({ store, ask, ledger, rate, apart: sumOf(apart), note, keepNote })(run, tasks);
   };
   return runBatch(settled, { ...stages, buyRows });
 }
 
-const nothing = { spentBefore: 0, unknownBefore: 0 };
+const nothing = { spent: 0, unknown: 0, reserved: [] };
+
+function sumOf({ spent, unknown, reserved }: MoneyApart): MicroDollars {
+  return spent + unknown + reserved.reduce((sum, [, price]) => sum + (price ?? 0), 0);
+}
 
 function obeyable({ concurrency, rate, maxCostPerDayUsd, ledgerFile }: RunBatchOptions) {
   if (concurrency === 'auto')

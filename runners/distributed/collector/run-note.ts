@@ -18,9 +18,6 @@ const noteSchema = z.object({
   isOpen: z.boolean(),
   /** All endings up to this one are in the journal. */
   collected: z.number(),
-  /** Money that was spent before the database counted, in millionths of a dollar. */
-  spentBefore: z.number(),
-  unknownBefore: z.number(),
 });
 
 /** What a run's folder knows of its run in a database. */
@@ -46,7 +43,6 @@ export async function readRunNote(disk: Disk, out: string): Promise<RunNote | un
 export function newRunNote({ shown, isEmbedded }: { shown: string; isEmbedded: boolean }): RunNote {
   return {
     ...{ key: randomUUID(), database: shown, isEmbedded, isBegun: false, isOpen: true, collected: 0 },
-    ...{ spentBefore: 0, unknownBefore: 0 },
   };
 }
 

@@ -1,4 +1,5 @@
 import { createLedger, type Ledger, type LedgerOptions } from '../../batch/ledger/ledger.js';
+import type { MoneyApart } from './money-apart.js';
 import type { RunState } from '../store/run-store.js';
 
 /** A ledger that tells of the database's money beside its own. */
@@ -8,14 +9,14 @@ export interface SharedLedger extends Ledger {
 }
 
 /**
- * The money of a run whose ledger is in the database, which alone says what fits under the cap. Its own part is what was
- * spent before the database counted, and what the collector ends by itself.
+ * The money of a run whose ledger is in the database, which alone says what fits under the cap. Its own part is what
+ * the database does not count, and what the collector ends by itself.
  */
 export function createSharedLedger(
-  before: { readonly spent: number; readonly unknown: number },
+  apart: MoneyApart,
   { capUsd }: Pick<LedgerOptions, 'capUsd'>,
 ): SharedLedger {
-  const own = createLedger(before);
+  const own = createLedger(apart);
   const { cap } = createLedger({ ...(capUsd !== undefined && { capUsd }) }).snapshot();
   let shared: Pick<RunState, 'reserved' | 'spent' | 'unknown'> = { reserved: 0, spent: 0, unknown: 0 };
   return {

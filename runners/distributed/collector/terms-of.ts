@@ -3,8 +3,8 @@ import type { RunIdentity } from '../../batch/journal/record.js';
 import type { Run } from '../../batch/run/run.js';
 import type { PriceTerms, RunTerms } from '../store/run-terms.js';
 
-/** What this start of a run says to its workers. What was spent before the database counted is taken off the cap. */
-export function termsOf(run: Run, rate: number | undefined, spentBefore: number): RunTerms {
+/** What this start of a run says to its workers. What the database does not count is taken off the cap. */
+export function termsOf(run: Run, rate: number | undefined, apart: number): RunTerms {
   const { options, plan, ahead, slots } = run;
   const { timeoutMs, runsyncTimeoutMs, retries, onUnknown, pollCostMs, download } = options;
   const { maxCostUsd, maxPriceDriftPercent } = options;
@@ -20,7 +20,7 @@ export function termsOf(run: Run, rate: number | undefined, spentBefore: number)
       download,
     },
     ...(rate !== undefined && { rate }),
-    ...(maxCostUsd !== undefined && { cap: Math.max(toMicroDollars(maxCostUsd) - spentBefore, 0) }),
+    ...(maxCostUsd !== undefined && { cap: Math.max(toMicroDollars(maxCostUsd) - apart, 0) }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),
     prices: priceTerms(run),
     endpoints: ahead.endpoints,

@@ -34,9 +34,9 @@ async function collect(
   here: Handover<Task>,
   settled: Subject<SettledRow>,
 ): Promise<void> {
-  const { store, ask, rate, note, keepNote } = collection;
-  const { key, spentBefore, unknownBefore } = note();
-  const opened = await ask(() => store.openRun(key, termsOf(run, rate, spentBefore + unknownBefore)));
+  const { store, ask, rate, apart, note, keepNote } = collection;
+  const { key } = note();
+  const opened = await ask(() => store.openRun(key, termsOf(run, rate, apart)));
   if (!note().isBegun || !note().isOpen) await keepNote({ isBegun: true, isOpen: true });
   const remote = new RemoteRun(opened.run, collection, await ask(() => store.stateOf(opened.run)));
   const stopping = tellStops(run, remote);

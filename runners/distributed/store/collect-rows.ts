@@ -1,6 +1,6 @@
 import type { RowFacts } from '../../batch/run/task.js';
 import type { Transaction } from './database.js';
-import { keyOf } from './row-record.js';
+import { keyOf, type RowBrief } from './row-record.js';
 import type { EndedRow, Ending, FoundRow, RowPlace } from './run-store.js';
 
 interface Found {
@@ -41,14 +41,13 @@ export async function collectRows(
 }
 
 export async function findRows(on: Transaction, run: number, ids: readonly string[]): Promise<FoundRow[]> {
-  const text = `select facts->>'id' as id, state as place, attempt as attempts, job_id as "jobId",
+  const text = `select brief, state as place, attempt as attempts, job_id as "jobId",
       late_job_id as "lateJobId", ending, seq::float8
     from millrace.rows where run = $1 and id = any($2)`;
-  const { rows } = await on.query<Nullable<FoundRow> & { id: string; place: RowPlace; attempts: number }>(
-    text,
-    [run, ids.map(keyOf)],
-  );
-  return rows.map(({ id, place, attempts, jobId, lateJobId, ending, seq }) => ({
+  const { rows } = await on.query<
+    Nullable<FoundRow> & { brief: RowBrief; place: RowPlace; attempts: number }
+  >(text, [run, ids.map(keyOf)]);
+  return rows.map(({ brief: { id }, place, attempts, jobId, lateJobId, ending, seq }) => ({
     ...{ id, place, attempts },
     ...(jobId !== null && { jobId }),
     ...(lateJobId !== null && { lateJobId }),

@@ -2,6 +2,7 @@ import { collectRows, findRows } from './collect-rows.js';
 import { createSweeper } from './create-sweeper.js';
 import { inTransaction, type Database } from './database.js';
 import { feedRows } from './feed-rows.js';
+import { moneyOf } from './money-of.js';
 import { openRun } from './open-run.js';
 import { dropQueues } from './pieces.js';
 import { readState, readWorkers } from './read-state.js';
@@ -31,6 +32,7 @@ export function createRunStore(database: Database): RunStore {
     find: (run, ids) => findRows(pool, run, ids),
     takeUp: (run, ids, to) => takeUpRows(database, run, ids, to),
     settle: (run, id, settlement) => settleHeld(database, run, id, settlement),
+    moneyOf: (run, after, isKnown) => moneyOf(database, run, after, isKnown),
     stateOf: (run) => readState(pool, run),
     async stopRun(run, cause) {
       await inTransaction(pool, (on) => stopRun(on, run, cause));

@@ -26,6 +26,8 @@ export interface RunStore {
   /** Ends the doubt about a held row by hand. One that was settled so before stays as it is. */
   settle(run: number, id: string, settlement: HeldSettlement): Promise<Settled>;
   stateOf(run: number): Promise<RunState>;
+  /** What of the run's money is known to who knows all endings up to `after`, and of those behind it the ones that he says. */
+  moneyOf(run: number, after: number, isKnown: (row: EndedRow) => Promise<boolean>): Promise<KnownMoney>;
   /** Ends a run before its rows do. The cause that matters most stays. */
   stopRun(run: number, cause: StopCause): Promise<void>;
   /** Declares workers dead that were not seen for a while, and ends what they had sent as unknown. Workers do it too. */
@@ -124,6 +126,12 @@ export interface RunState {
   readonly stop?: StopCause;
   /** No request is sent for so many ms. */
   readonly pausedMs: number;
+}
+
+/** In millionths of a dollar. */
+export interface KnownMoney {
+  readonly spent: MicroDollars;
+  readonly unknown: MicroDollars;
 }
 
 export interface WorkerState {

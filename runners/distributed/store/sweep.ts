@@ -8,11 +8,12 @@ import type { RunTerms } from './run-terms.js';
 /** A worker that was not seen for so long is taken for dead; one that waits for /runsync gets that time on top. */
 export const deadAfterMs = 40_000;
 
-/** Rows in the hands of workers that are taken for dead. */
+/** Rows in the hands of workers that are taken for dead. As text: PostgreSQL's JSON reads no half of a surrogate pair. */
 const abandoned = `select rows.run, rows.piece from millrace.rows
   join millrace.runs using (run) left join millrace.workers w on w.worker = rows.worker
   where rows.worker is not null and (w.worker is null or w.seen_at < clock_timestamp() - interval '1 ms' * ($1::float8 +
-    case when state = 'sent' and brief->>'mode' = 'sync' then (terms->>'runsyncTimeoutMs')::float8 else 0 end))
+    case when state = 'sent' and brief::text like '%"mode":"sync"%'
+      then substring(terms::text from '"runsyncTimeoutMs":(\\d+)')::float8 else 0 end))
   order by rows.run, rows.id limit 1000`;
 
 /**

@@ -129,7 +129,7 @@ class Worker {
     const { rows } = await pool.query<{ run: number; terms: RunTerms }>(
       `select run, terms from millrace.runs join millrace.ledgers using (run)
        where open + in_flight + saving > 0 and run <> all($1::int[])
-         and (stop is null or (in_flight + saving > 0 and not stop::jsonb->'leaves' @> '["polls"]')) order by run`,
+         and (stop is null or (in_flight + saving > 0 and not stop::text like '%"polls"%')) order by run`,
       [[...this.serving.keys()]],
     );
     const desks: RunDesk[] = [];

@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRunStore } from '../../../../runners/distributed/store/create-run-store.js';
+import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { sweep } from '../../../../runners/distributed/store/sweep.js';
+import { takeSubmits } from '../../../../runners/distributed/store/take-submits.js';
+import { noteWorker } from '../../../../runners/distributed/store/worker-record.js';
 import { openRunDatabase, rowsOf, termsWith, type RunDatabase } from '../../../support/run-database.js';
 
 let database: RunDatabase;
@@ -26,6 +31,28 @@ describe('a run in the database', () => {
       ['r1', 'open'],
       ['r3', 'left'],
     ]);
+  });
+
+  it('holds ids and texts that PostgreSQL’s own JSON cannot read', async () => {
+    const store = createRunStore(database);
+    const { run } = await store.openRun('odd', termsWith());
+    const [row] = rowsOf(1, { prompt: 'nul \u0000, half a pair \ud800' });
+    if (row === undefined) throw new Error('no row');
+    await store.feed(run, [{ ...row, facts: { ...row.facts, id: 'half \udc00', mode: 'sync' } }]);
+    const worker = randomUUID();
+    await noteWorker(database.pool, {
+      worker,
+      host: 'here',
+      pid: 1,
+      does: { submits: 1, polls: 0, downloads: 0 },
+    });
+    const options = { worker, most: 1, book: createPriceBook(), maxPriceDriftPercent: undefined };
+    expect(await takeSubmits(database, run, options)).toHaveLength(1);
+    expect(await store.find(run, ['half \udc00'])).toMatchObject([{ id: 'half \udc00', place: 'sent' }]);
+    await sweep(database, -4_000);
+    expect(await store.stateOf(run)).toMatchObject({ inFlight: 1 });
+    await sweep(database, -5_001);
+    expect(await store.stateOf(run)).toMatchObject({ inFlight: 0, unknown: 100_000 });
   });
 
   it('keeps the stop that matters most, with all that any of them leaves', async () => {
