@@ -1,22 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PieceStep } from '../../../../runners/distributed/work/run-worker.js';
-import { openFleet, type Fleet } from '../../../support/fleet.js';
-import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { rowsOf } from '../../../support/run-database.js';
+import { useFleets } from '../../../support/use-fleets.js';
 
-let database: RunDatabase;
-let fleet: Fleet | undefined;
-beforeAll(async () => {
-  database = await openRunDatabase();
-});
-afterEach(async () => {
-  await fleet?.close();
-  fleet = undefined;
-});
-afterAll(() => database.close());
+const fleets = useFleets();
 
 /** Cuts every connection of workers. */
 async function cutAll(): Promise<void> {
-  await database.pool.query(
+  await fleets.database.pool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and application_name = 'elsewhere'`,
   );
@@ -28,7 +19,7 @@ describe('a worker whose connections break', () => {
     const onStep = async (step: PieceStep): Promise<void> => {
       if ((step === 'answered' || step === 'polled') && cuts++ % 8 === 0) await cutAll();
     };
-    fleet = await openFleet(database, rowsOf(12));
+    const fleet = await fleets.open(rowsOf(12));
     const worker = await fleet.start({ onStep });
     const rows = await fleet.ended();
     expect(rows.map(({ ending }) => ending.outcome?.status)).toStrictEqual(rows.map(() => 'completed'));

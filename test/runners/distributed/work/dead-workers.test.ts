@@ -1,22 +1,14 @@
 import { firstValueFrom, Subject } from 'rxjs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EndedRow } from '../../../../runners/distributed/store/run-store.js';
 import type { PieceStep } from '../../../../runners/distributed/work/run-worker.js';
-import { openFleet, type Fleet, type FleetWorker } from '../../../support/fleet.js';
-import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import type { FleetWorker } from '../../../support/fleet.js';
+import { rowsOf } from '../../../support/run-database.js';
 import { anHourPasses } from '../../../support/time-passes.js';
 import { until } from '../../../support/until.js';
+import { useFleets } from '../../../support/use-fleets.js';
 
-let database: RunDatabase;
-let fleet: Fleet | undefined;
-beforeAll(async () => {
-  database = await openRunDatabase();
-});
-afterEach(async () => {
-  await fleet?.close();
-  fleet = undefined;
-});
-afterAll(() => database.close());
+const fleets = useFleets();
 
 /** A worker that stops dead at a step of its first row until `goOn` emits, and how to know that it has. */
 function stuckAt(step: PieceStep) {
@@ -48,14 +40,14 @@ describe('a worker that is killed', () => {
   ] as const)(
     '%s leaves a row that ends once, and is executed at most once',
     async (_, step, code, executed) => {
-      fleet = await openFleet(database, rowsOf(1));
+      const fleet = await fleets.open(rowsOf(1));
       const { onStep, seen } = stuckAt(step);
       const killed = await fleet.start({ onStep });
       await until(() => seen.stuck);
       await killed.kill();
       const before = await fleet.state();
       expect(before).toMatchObject({ inFlight: 1, reserved: 100_000 });
-      await anHourPasses(database, [nameOf(killed)]);
+      await anHourPasses(fleets.database, [nameOf(killed)]);
       await fleet.start();
       const [row, ...others] = await fleet.ended();
       expect(others).toStrictEqual([]);
@@ -73,11 +65,11 @@ describe('a worker that is killed', () => {
 
 describe('a worker that was taken for dead and comes back', () => {
   it('changes nothing, but its id is noted, and can be polled', async () => {
-    fleet = await openFleet(database, rowsOf(1));
+    const fleet = await fleets.open(rowsOf(1));
     const { onStep, seen, goOn } = stuckAt('answered');
     const lost = await fleet.start({ onStep });
     await until(() => seen.stuck);
-    await anHourPasses(database, [nameOf(lost)]);
+    await anHourPasses(fleets.database, [nameOf(lost)]);
     goOn.next();
     await lost.stop();
     const { run, store } = fleet;
@@ -94,11 +86,11 @@ describe('a worker that was taken for dead and comes back', () => {
   });
 
   it('does not write over its successor', async () => {
-    fleet = await openFleet(database, rowsOf(1));
+    const fleet = await fleets.open(rowsOf(1));
     const { onStep, seen, goOn } = stuckAt('answered');
     const lost = await fleet.start({ onStep });
     await until(() => seen.stuck);
-    await anHourPasses(database, [nameOf(lost)]);
+    await anHourPasses(fleets.database, [nameOf(lost)]);
     const { run, store } = fleet;
     expect(await store.settle(run, 'r1', { notSent: true })).toBe('settled');
     await store.feed(run, rowsOf(1));

@@ -1,21 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openFleet, type Fleet } from '../../../support/fleet.js';
-import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { describe, expect, it } from 'vitest';
+import { rowsOf } from '../../../support/run-database.js';
+import { useFleets } from '../../../support/use-fleets.js';
 
-let database: RunDatabase;
-let fleet: Fleet | undefined;
-beforeAll(async () => {
-  database = await openRunDatabase();
-});
-afterEach(async () => {
-  await fleet?.close();
-  fleet = undefined;
-});
-afterAll(() => database.close());
+const fleets = useFleets();
 
 describe('workers', () => {
   it('send each row once and end it once', async () => {
-    fleet = await openFleet(database, rowsOf(24, { sleepMs: 20 }));
+    const fleet = await fleets.open(rowsOf(24, { sleepMs: 20 }));
     await fleet.start();
     await fleet.start();
     const rows = await fleet.ended();

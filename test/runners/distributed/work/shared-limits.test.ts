@@ -1,21 +1,13 @@
 import { map } from 'rxjs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGotTransport } from '../../../../src/transport/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import type { WorkerOptions } from '../../../../runners/distributed/work/run-worker.js';
-import { openFleet, type Fleet, type FleetWorker } from '../../../support/fleet.js';
-import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import type { Fleet, FleetWorker } from '../../../support/fleet.js';
+import { rowsOf } from '../../../support/run-database.js';
+import { useFleets } from '../../../support/use-fleets.js';
 
-let database: RunDatabase;
-let fleet: Fleet | undefined;
-beforeAll(async () => {
-  database = await openRunDatabase();
-});
-afterEach(async () => {
-  await fleet?.close();
-  fleet = undefined;
-});
-afterAll(() => database.close());
+const fleets = useFleets();
 
 /** Counts answers by status. */
 function counting(statuses: Map<number, number>): Transport {
@@ -36,11 +28,11 @@ function startAll(of: Fleet, count: number, options: Partial<WorkerOptions> = {}
 describe('four workers', () => {
   it('never spend, reserve and hold more than the cap together', async () => {
     const terms = { cap: 10_000_000, concurrency: 40 };
-    fleet = await openFleet(database, rowsOf(200), { terms });
-    await database.pool.query(`create or replace function within_cap() returns trigger as $$ begin
+    const fleet = await fleets.open(rowsOf(200), { terms });
+    await fleets.database.pool.query(`create or replace function within_cap() returns trigger as $$ begin
       if new.reserved + new.spent + new.unknown > new.cap then raise exception 'beyond the cap'; end if; return new; end $$
       language plpgsql`);
-    await database.pool.query(
+    await fleets.database.pool.query(
       'create or replace trigger within_cap before update on millrace.ledgers for each row execute function within_cap()',
     );
     const workers = await startAll(fleet, 4);
@@ -59,7 +51,7 @@ describe('four workers', () => {
 
   it('keep to one rate, and are hardly ever refused', async () => {
     const terms = { rate: 100, concurrency: 100 };
-    fleet = await openFleet(database, rowsOf(60), { terms, emulator: { rateLimit: 100 } });
+    const fleet = await fleets.open(rowsOf(60), { terms, emulator: { rateLimit: 100 } });
     const statuses = new Map<number, number>();
     const transport = counting(statuses);
     await startAll(fleet, 4, { transport });
@@ -73,7 +65,7 @@ describe('four workers', () => {
     let refused = 0;
     const faultOf = ({ operation }: { operation: string }) =>
       operation === 'run' && ++refused <= 3 ? '429' : '';
-    fleet = await openFleet(database, rowsOf(20), { emulator: { faultOf } });
+    const fleet = await fleets.open(rowsOf(20), { emulator: { faultOf } });
     await startAll(fleet, 2);
     const rows = await fleet.ended();
     expect(rows.map(({ ending }) => ending.outcome?.status)).toStrictEqual(rows.map(() => 'completed'));
@@ -84,7 +76,7 @@ describe('four workers', () => {
 describe('a request that may have been accepted', () => {
   it('is held, and its price with it', async () => {
     const faultOf = ({ operation }: { operation: string }) => (operation === 'run' ? 'cut' : '');
-    fleet = await openFleet(database, rowsOf(1), { emulator: { faultOf } });
+    const fleet = await fleets.open(rowsOf(1), { emulator: { faultOf } });
     await fleet.start();
     const [row] = await fleet.ended();
     expect(row?.ending.outcome).toMatchObject({
@@ -98,7 +90,7 @@ describe('a request that may have been accepted', () => {
     let posts = 0;
     const faultOf = ({ operation }: { operation: string }) =>
       operation === 'run' && ++posts === 1 ? 'cut' : '';
-    fleet = await openFleet(database, rowsOf(1), { terms: { onUnknown: 'retry' }, emulator: { faultOf } });
+    const fleet = await fleets.open(rowsOf(1), { terms: { onUnknown: 'retry' }, emulator: { faultOf } });
     await fleet.start();
     const rows = await fleet.ended();
     expect(rows.map(({ isDouble, attempts }) => ({ isDouble, attempts }))).toStrictEqual([
@@ -112,12 +104,12 @@ describe('a request that may have been accepted', () => {
 describe('the key', () => {
   it('is nowhere in the database, though the service echoes it', async () => {
     const fail = 'the-key-of-the-fleet is what you sent';
-    fleet = await openFleet(database, rowsOf(2, { fail }));
+    const fleet = await fleets.open(rowsOf(2, { fail }));
     const facts = rowsOf(2);
     await fleet.start();
     const rows = await fleet.ended();
     expect(rows).toHaveLength(facts.length);
-    const { rows: found } = await database.pool.query<{ text: string }>(
+    const { rows: found } = await fleets.database.pool.query<{ text: string }>(
       `select coalesce(r.ending::text, '') as text from millrace.rows r union all select t::text from millrace.runs t
        union all select w::text from millrace.workers w union all select coalesce(j.data::text, '') from millrace_queue.job j`,
     );
