@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createRandom } from '../bench/polling/laws.js';
+import { killLater } from './kill-later.js';
 
 export const command = resolve('dist/runners/cli/main.js');
 export const key = 'crash-canary-key-5f1d';
@@ -43,8 +44,11 @@ interface Purchase {
   readonly costMicroDollars: number;
 }
 
-/** One manifest, a service that lives on, a run that is killed again and again; then the books are compared. */
-export async function killRounds(options: KillRounds): Promise<KillReport> {
+/**
+ * One manifest, a service that lives on, a run that is killed again and again; then the books are compared. `atWork`: so
+ * many kills surely hit a start that had begun to work.
+ */
+export async function killRounds(options: KillRounds): Promise<KillReport & { atWork: number }> {
   const { kills, seed, life, say = () => undefined } = options;
   const random = createRandom(seed);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-crash-'));
@@ -56,21 +60,24 @@ export async function killRounds(options: KillRounds): Promise<KillReport> {
     const out = join(folder, 'out');
     const ids = await writeManifest(manifest, options, (pictures.address() as AddressInfo).port, random);
     let killed = 0;
+    let atWork = 0;
     let exitCode: number | null = null;
     while (exitCode === null) {
       const run = startRun(manifest, out, service.baseUrl);
-      const ended = once(run, 'exit') as Promise<[number | null, string | null]>;
       if (killed < kills) {
-        const wait = life.leastMs + random() * (life.mostMs - life.leastMs);
-        const timer = setTimeout(() => run.kill('SIGKILL'), wait);
-        const [code, signal] = await ended;
-        clearTimeout(timer);
+        // Every other one is hit where it starts and resumes, the others at work, for half as long.
+        const isAtWork = killed % 2 === 1;
+        const ms = (life.leastMs + random() * (life.mostMs - life.leastMs)) / (isAtWork ? 2 : 1);
+        const span = isAtWork ? { ms, from: join(out, 'journal.jsonl') } : { ms };
+        const { code, signal, worked } = await killLater(run, span);
         if (signal === 'SIGKILL') killed += 1;
         else exitCode = code;
-        say(`start ${killed}: ${signal ?? `exit ${code}`} after at most ${Math.round(wait)} ms`);
-      } else [exitCode] = await ended;
+        if (signal === 'SIGKILL' && worked) atWork += 1;
+        say(`start ${killed}: ${signal ?? `exit ${code}`}${worked ? ' at work' : ''}, ${Math.round(ms)} ms`);
+      } else [exitCode] = (await once(run, 'exit')) as [number | null];
     }
-    return await compareBooks(ids, out, await billOf(service.baseUrl), { exitCode, kills: killed });
+    const report = await compareBooks(ids, out, await billOf(service.baseUrl), { exitCode, kills: killed });
+    return { ...report, atWork };
   } finally {
     service.process.kill('SIGTERM');
     pictures.close();
