@@ -2,11 +2,10 @@ import { Command } from 'commander';
 import { version } from '../../src/contract/version.js';
 import type { CliIo } from './io/cli-io.js';
 import type { FaultContext } from './io/explain-error.js';
+import { addFolderCommands, type Ended } from './add-folder-commands.js';
 import { addEmulatorOptions, addRunOptions } from './options/add-run-options.js';
 
 type Raw = Record<string, unknown>;
-/** Notes the exit code that a command ends with. */
-type Ended = (exitCode: number) => void;
 
 /** The commands with their options. What a command does is loaded when it runs, so that the help comes at once. */
 export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Command {
@@ -23,7 +22,6 @@ export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Comm
     .addHelpText('after', closingWords);
   addManifestCommands(program, io, fault, ended);
   addFolderCommands(program, io, fault, ended);
-  addBookCommands(program, io, ended);
   addOtherCommands(program, io, fault, ended);
   addCompletion(program, io, ended);
   return program;
@@ -76,78 +74,6 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
     const { run } = await import('./commands/run.js');
     ended(await run(manifest, raw, io, fault));
   });
-}
-
-function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
-  program
-    .command('status')
-    .description('where a run stands, also while it runs')
-    .argument('<out>')
-    .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
-    .option('--json', 'as one JSON object on stdout')
-    .action(async (out: string, raw: Raw) => {
-      const { status } = await import('./commands/status.js');
-      ended(await status(out, raw, io));
-    });
-  program
-    .command('report')
-    .description('write report.html')
-    .argument('<out>')
-    .action(async (out: string) => {
-      const { report } = await import('./commands/report.js');
-      ended(await report(out, io, fault));
-    });
-  program
-    .command('settle')
-    .description('end a held row by hand')
-    .argument('<out>')
-    .argument('<id>')
-    .option('--job <ID>', 'it was accepted under this job id: the next start polls it')
-    .option('--paid <USD>', 'it was accepted and cost this, and its result is given up')
-    .option('--not-sent', 'it never reached the service: the next start sends it')
-    .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
-    .action(async (out: string, id: string, raw: Raw) => {
-      const { settle } = await import('./commands/settle.js');
-      ended(await settle(out, id, raw, io, fault));
-    });
-  program
-    .command('refetch')
-    .description('download the pictures that are missing, buy nothing')
-    .argument('<out>')
-    .option('--downloads <N>', 'pictures being saved at once (default: 4)')
-    .option('--retries <N>', 'extra tries of each (default: 4)')
-    .option('--quiet', 'only what needs a person')
-    .option('--json', 'the summary as one JSON object on stdout, everything else on stderr')
-    .action(async (out: string, raw: Raw) => {
-      const { refetch } = await import('./commands/refetch.js');
-      ended(await refetch(out, raw, io, fault));
-    });
-}
-
-/** Those that only read. */
-function addBookCommands(program: Command, io: CliIo, ended: Ended): void {
-  program
-    .command('watch')
-    .description('the report on a page of this machine, live: before, while and after a run')
-    .argument('<out>')
-    .option('--port <N>', 'port to listen on (default: any free one)')
-    .action(async (out: string, raw: Raw) => {
-      const { watch } = await import('./commands/watch.js');
-      ended(await watch(out, raw, io));
-    });
-  program
-    .command('reconcile')
-    .description("hold a run's purchases against a billing export; exit 0 when they are even, else 1")
-    .argument('<out>')
-    .requiredOption('--statement <FILE>', 'the export: CSV with a line a charge')
-    .option('--job-column <NAME>', 'its column with the job id (default: by usual names)')
-    .option('--amount-column <NAME>', 'its column with the amount in USD (default: by usual names)')
-    .option('--time-column <NAME>', 'its column with the time, if it has one (default: by usual names)')
-    .option('--json', 'as one JSON object on stdout')
-    .action(async (out: string, raw: Raw) => {
-      const { reconcile } = await import('./commands/reconcile.js');
-      ended(await reconcile(out, raw, io));
-    });
 }
 
 function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {

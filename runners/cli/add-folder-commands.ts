@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import type { CliIo } from './io/cli-io.js';
+import type { FaultContext } from './io/explain-error.js';
+
+type Raw = Record<string, unknown>;
+/** Notes the exit code that a command ends with. */
+export type Ended = (exitCode: number) => void;
+
+/** The commands that look at a run's folder, or mend it, and need no manifest. */
+export function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+  addMendingCommands(program, io, fault, ended);
+  addReadingCommands(program, io, ended);
+}
+
+function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+  program
+    .command('status')
+    .description('where a run stands, also while it runs')
+    .argument('<out>')
+    .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
+    .option('--json', 'as one JSON object on stdout')
+    .action(async (out: string, raw: Raw) => {
+      const { status } = await import('./commands/status.js');
+      ended(await status(out, raw, io));
+    });
+  program
+    .command('report')
+    .description('write report.html')
+    .argument('<out>')
+    .action(async (out: string) => {
+      const { report } = await import('./commands/report.js');
+      ended(await report(out, io, fault));
+    });
+  program
+    .command('settle')
+    .description('end a held row by hand')
+    .argument('<out>')
+    .argument('<id>')
+    .option('--job <ID>', 'it was accepted under this job id: the next start polls it')
+    .option('--paid <USD>', 'it was accepted and cost this, and its result is given up')
+    .option('--not-sent', 'it never reached the service: the next start sends it')
+    .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
+    .action(async (out: string, id: string, raw: Raw) => {
+      const { settle } = await import('./commands/settle.js');
+      ended(await settle(out, id, raw, io, fault));
+    });
+  program
+    .command('refetch')
+    .description('download the pictures that are missing, buy nothing')
+    .argument('<out>')
+    .option('--downloads <N>', 'pictures being saved at once (default: 4)')
+    .option('--retries <N>', 'extra tries of each (default: 4)')
+    .option('--quiet', 'only what needs a person')
+    .option('--json', 'the summary as one JSON object on stdout, everything else on stderr')
+    .action(async (out: string, raw: Raw) => {
+      const { refetch } = await import('./commands/refetch.js');
+      ended(await refetch(out, raw, io, fault));
+    });
+}
+
+function addReadingCommands(program: Command, io: CliIo, ended: Ended): void {
+  program
+    .command('watch')
+    .description('the report on a page of this machine, live: before, while and after a run')
+    .argument('<out>')
+    .option('--port <N>', 'port to listen on (default: any free one)')
+    .action(async (out: string, raw: Raw) => {
+      const { watch } = await import('./commands/watch.js');
+      ended(await watch(out, raw, io));
+    });
+  program
+    .command('reconcile')
+    .description("hold a run's purchases against a billing export; exit 0 when they are even, else 1")
+    .argument('<out>')
+    .requiredOption('--statement <FILE>', 'the export: CSV with a line a charge')
+    .option('--job-column <NAME>', 'its column with the job id (default: by usual names)')
+    .option('--amount-column <NAME>', 'its column with the amount in USD (default: by usual names)')
+    .option('--time-column <NAME>', 'its column with the time, if it has one (default: by usual names)')
+    .option('--json', 'as one JSON object on stdout')
+    .action(async (out: string, raw: Raw) => {
+      const { reconcile } = await import('./commands/reconcile.js');
+      ended(await reconcile(out, raw, io));
+    });
+}
