@@ -7,24 +7,24 @@ import { clearLeftovers } from '../disk/clear-leftovers.js';
 import type { Journal } from '../journal/journal.js';
 import { journalPath } from '../journal/journal-path.js';
 import { openLog } from '../log/open-log.js';
-import { ownColumn, requestColumns } from '../sinks/result-sheet-row.js';
 import { Projections } from '../sinks/projections.js';
-import type { SheetColumns } from '../sinks/run-files.js';
 import { readSummary } from '../sinks/summary-file.js';
 import { checkIdentity } from './check-identity.js';
 import { checkManifest, type Checked } from './check-manifest.js';
 import { findExpiring } from './expiring-pictures.js';
 import { JournalWriter } from './journal-writer.js';
+import { ledgerOf } from './ledger-of.js';
 import { listenTo } from './listen-to.js';
 import { openDay } from './open-day.js';
 import { openPollLaw, type PollLaw } from './poll-law.js';
 import { queuesOf } from './queues-of.js';
-import { isFree, isUnanswered, recoverSent } from './recover-sent.js';
+import { recoverSent } from './recover-sent.js';
 import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
+import { sheetsOf } from './sheets-of.js';
 import { slotsOf } from './slots-of.js';
 import type { Stops } from './stops.js';
 import { takeUp } from './take-up.js';
@@ -169,25 +169,6 @@ function hosts(
   };
 }
 
-/** What earlier starts reserved stands; what is polled again is reserved instead of held. */
-function ledgerOf(
-  options: ResolvedOptions,
-  { recovered }: Journal,
-  polled: ReadonlyMap<string, number | null>,
-) {
-  const { spent, unknown } = recovered.totals;
-  const pending = [...recovered.pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
-  const again = [...polled.values()].reduce<number>((sum, price) => sum + (price ?? 0), 0);
-  const ledger = options.ledger({
-    spent: spent.reported + spent.estimated,
-    unknown: unknown - again,
-    reserved: [...pending.map(({ id, price }) => [id, price] as const), ...polled],
-    ...(options.maxCostUsd !== undefined && { capUsd: options.maxCostUsd }),
-  });
-  for (const row of pending) if (isUnanswered(row)) ledger.keepUnknown(row.id);
-  return ledger;
-}
-
 /** Rows of the manifest without an outcome, and those of earlier manifests that are gone on with. */
 function rowsToDo(
   { ahead, pending }: Checked,
@@ -198,11 +179,4 @@ function rowsToDo(
   const known = taken.polled.size + taken.downloaded;
   const seen = ahead.rows - ahead.ended;
   return seen + elsewhere + Math.max(known - ahead.toPoll - ahead.toDownload, 0);
-}
-
-function sheetsOf({ manifest }: ResolvedOptions, { plan, columns }: Checked): SheetColumns | undefined {
-  if (manifest.settings.format !== 'csv') return undefined;
-  const kinds = (['edit', 'job', 'route'] as const).filter((kind) => plan.byKind[kind] > 0);
-  const results = [...kinds.flatMap((kind) => requestColumns[kind]), ...plan.columnsNotSent.map(ownColumn)];
-  return { results, failures: [...columns, ...plan.columnsSent, ...plan.columnsNotSent] };
 }
