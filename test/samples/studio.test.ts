@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStudio, type Studio, type StudioOptions } from '../../samples/studio/start-studio.js';
+import { axeViolations } from '../support/axe-violations.js';
 import { launchBrowser } from '../support/browser.js';
 import { manualClock } from '../support/manual-clock.js';
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const picture = (name: string) => `samples/pictures/${name}`;
 /** Long enough that no test sees its end. */
 const endless = { workers: 1, latency: 'fixed:10m' };
@@ -44,13 +43,6 @@ describe('the studio', () => {
     await page.locator('#send').click();
   }
 
-  async function violations(): Promise<string[]> {
-    await page.evaluate(axe);
-    return page.evaluate<string[]>(
-      `axe.run(document).then(({ violations }) => violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).join(', ')))`,
-    );
-  }
-
   const stages = () =>
     page
       .locator('.card')
@@ -62,11 +54,11 @@ describe('the studio', () => {
     // The second job waits for the only worker.
     const clock = manualClock();
     await open({ emulator: { workers: 1, latency: 'fixed:900', clock } });
-    expect(await violations()).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await order(['boat.png', 'lake.jpg'], 'sepia <img src=x onerror=alert(1)>');
     await expect.poll(stages).toEqual(['queued', 'working']);
     expect(await money()).toBe('$0.00 spent, $0.175 held, of $2.00');
-    expect(await violations()).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     const later = () => clock.advance(900).then(stages);
     await expect.poll(later, { timeout: 15_000 }).toEqual(['done', 'done']);
     await expect.poll(money).toBe('$0.175 spent, of $2.00');
@@ -81,7 +73,7 @@ describe('the studio', () => {
         .evaluateAll((images: { naturalWidth: number }[]) => images.map((image) => image.naturalWidth));
     await expect.poll(async () => (await widths())[1]).toBe(1024);
     expect((await widths())[0]).toBeGreaterThan(0);
-    expect(await violations()).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 
@@ -157,12 +149,12 @@ describe('the studio', () => {
     await page.getByAltText('tiny.gif').waitFor();
     await page.locator('#send').click();
     expect(await problem.textContent()).toBe('Say what should become of the picture.');
-    expect(await violations()).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.keyboard.type('sepia');
     await page.keyboard.press('Control+Enter');
     await expect.poll(stages).toEqual(['working']);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-    expect(await violations()).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
   });
 
   it('answers to its own name alone, and takes no more than a picture', async () => {

@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { QueueFunction } from '../../../../runners/emulator/functions/user-functions.js';
+import { axeViolations } from '../../../support/axe-violations.js';
 import { launchBrowser } from '../../../support/browser.js';
 import { openRehearsal } from '../../../support/rehearsal.js';
 
 const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rows = 300;
 const key = 'a-key-of-ours';
 
@@ -60,12 +58,7 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
   expect(await flight.locator('.what').first().textContent()).toMatch(/^Look <b>\d+<\/b>$/);
   await soon(() => flight.locator('time').first().textContent()).toMatch(/^\d+ s$/);
 
-  await page.evaluate(axe);
-  expect(
-    await page.evaluate(
-      `axe.run(document).then((result) => result.violations.map(({ id, nodes }) => [id, nodes[0].html]))`,
-    ),
-  ).toEqual([]);
+  expect(await axeViolations(page)).toEqual([]);
 
   first.child.kill('SIGKILL');
   await first.ended;

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +5,11 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../../../runners/report/write-report.js';
+import { axeViolations } from '../../../support/axe-violations.js';
 import { launchBrowser } from '../../../support/browser.js';
 import { makeRun } from '../../../support/make-run.js';
 import { pageParts } from '../../../support/page-parts.js';
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
@@ -53,15 +52,6 @@ async function open(name = 'edits.out', options: BrowserContextOptions = desktop
   return { page, requests, complaints };
 }
 
-async function violations(page: Page): Promise<string[]> {
-  // The page's own policy lets no script in: the checker comes through the debugger, as the browser's own tools do.
-  await page.evaluate(axe);
-  const found = await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(', ')))`,
-  );
-  return found as string[];
-}
-
 async function download(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
   const [saved] = await Promise.all([page.waitForEvent('download'), act()]);
   return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') };
@@ -75,12 +65,12 @@ describe.each([
 ] as const)('the report on %s', (_name, options) => {
   it('has nothing that axe objects to: as it opens, with the large view, with rejected rows', async () => {
     const { page, complaints } = await open('edits.out', options);
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.locator('.frame .reject').first().click();
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.locator('.frame .result').nth(39).click();
     await page.locator('dialog[open]').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -312,7 +302,7 @@ describe('runs of other sizes', () => {
     await writeReport(join(folder, 'one'), { parts });
     const { page, complaints } = await open('one');
     expect(await page.locator('.frame').count()).toBe(1);
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -322,7 +312,7 @@ describe('runs of other sizes', () => {
     await writeReport(join(folder, 'none'), { parts });
     const { page } = await open('none');
     expect(await page.locator('.sheet').textContent()).toBe('No row has ended yet.');
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.context().close();
   });
 

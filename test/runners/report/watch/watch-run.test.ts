@@ -1,17 +1,16 @@
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { get, request } from 'node:http';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { watchRun, type Watch } from '../../../../runners/report/watch/watch-run.js';
+import { axeViolations } from '../../../support/axe-violations.js';
 import { launchBrowser } from '../../../support/browser.js';
 import { makeRun } from '../../../support/make-run.js';
 import { pageParts } from '../../../support/page-parts.js';
 import { openWorkplace, type Workplace } from '../../../support/workplace.js';
 
 const parts = await pageParts();
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -78,11 +77,7 @@ describe('the live page', () => {
       await page.evaluate(`document.activeElement.closest('.frame').querySelector('.number').textContent`),
     ).toBe('4');
     expect(complaints).toEqual([]);
-    await page.evaluate(axe);
-    const found = await page.evaluate<string[]>(
-      `axe.run(document).then((result) => result.violations.map(({ id }) => id))`,
-    );
-    expect(found).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.context().close();
   });
 
