@@ -1,4 +1,4 @@
-import { EMPTY, isObservable, Observable } from 'rxjs';
+import { EMPTY, isObservable, Observable, type Observer, type Subscriber } from 'rxjs';
 
 /** A step of a flow: a stream that is played to its end, or a value that is told as it is. */
 export type Step<T> = Observable<T> | Heard<T> | T;
@@ -21,71 +21,79 @@ export class Heard<T> {
  * which every request pays several times.
  */
 export function inTurn<T>(steps: () => Iterable<Step<T>>): Observable<T> {
-  return new Observable((subscriber) => {
-    const flow = steps()[Symbol.iterator]();
-    let isGoing = false;
-
-    /** A loop and no recursion: steps that end at once do not nest, however many there are. */
-    function go(): void {
-      if (isGoing) return;
-      isGoing = true;
-      while (!subscriber.closed && takeStep());
-      isGoing = false;
-    }
-
-    /** True when the step is over already. */
-    function takeStep(): boolean {
-      const step = nextOf(flow, fail);
-      if (step === undefined) return false;
-      if (step.done === true) subscriber.complete();
-      else if (isObservable(step.value)) return step.value === EMPTY || isOver(step.value, tell);
-      else if (step.value instanceof Heard) return isHeard(step.value);
-      else subscriber.next(step.value);
-      return true;
-    }
-
-    function isHeard({ source, hear }: Heard<T>): boolean {
-      return isOver(source, (value) => {
-        try {
-          const told = hear(value);
-          if (told !== undefined) subscriber.next(told);
-        } catch (error) {
-          fail(error);
-        }
-      });
-    }
-
-    function isOver<V>(stream: Observable<V>, next: (value: V) => void): boolean {
-      let hasEnded = false;
-      const playing = stream.subscribe({ next, error: fail, complete: () => (hasEnded = true) });
-      if (playing.closed) return true;
-      subscriber.add(playing);
-      playing.add(() => {
-        if (hasEnded) go();
-      });
-      return false;
-    }
-
-    function tell(value: T): void {
-      subscriber.next(value);
-    }
-
-    function fail(error: unknown): void {
-      subscriber.error(error);
-    }
-
-    go();
-  });
+  return new Observable((subscriber) => new Flow(steps()[Symbol.iterator](), subscriber).go());
 }
 
-function nextOf<T>(
-  flow: Iterator<Step<T>, unknown>,
-  fail: (error: unknown) => void,
-): IteratorResult<Step<T>, unknown> | undefined {
-  try {
-    return flow.next();
-  } catch (error) {
-    fail(error);
-    return undefined;
+/** The flow hears each of its streams itself: a closure for each would be most of what a step costs. */
+class Flow<T> implements Observer<unknown> {
+  private isGoing = false;
+  /** The stream that is on has completed. */
+  private hasEnded = false;
+  private hear: ((value: unknown) => T | undefined) | undefined;
+
+  constructor(
+    private readonly steps: Iterator<Step<T>, unknown>,
+    private readonly subscriber: Subscriber<T>,
+  ) {}
+
+  /** A loop and no recursion: steps that end at once do not nest, however many there are. */
+  go(): void {
+    if (this.isGoing) return;
+    this.isGoing = true;
+    while (!this.subscriber.closed && this.takeStep());
+    this.isGoing = false;
+  }
+
+  next(value: unknown): void {
+    try {
+      const told = this.hear === undefined ? (value as T) : this.hear(value);
+      if (told !== undefined || this.hear === undefined) this.subscriber.next(told as T);
+    } catch (error) {
+      this.error(error);
+    }
+  }
+
+  error(error: unknown): void {
+    this.subscriber.error(error);
+  }
+
+  complete(): void {
+    this.hasEnded = true;
+  }
+
+  /** True when the step is over already. */
+  private takeStep(): boolean {
+    const step = this.nextStep();
+    if (step === undefined) return false;
+    const { value } = step;
+    if (step.done === true) this.subscriber.complete();
+    else if (value instanceof Heard) return this.isOver(value.source, value.hear);
+    else if (isObservable(value)) return value === EMPTY || this.isOver(value, undefined);
+    else this.subscriber.next(value as T);
+    return true;
+  }
+
+  private nextStep(): IteratorResult<Step<T>, unknown> | undefined {
+    try {
+      return this.steps.next();
+    } catch (error) {
+      this.error(error);
+      return undefined;
+    }
+  }
+
+  private isOver(
+    stream: Observable<unknown>,
+    hear: ((value: unknown) => T | undefined) | undefined,
+  ): boolean {
+    this.hasEnded = false;
+    this.hear = hear;
+    const playing = stream.subscribe(this);
+    if (playing.closed) return true;
+    this.subscriber.add(playing);
+    playing.add(() => {
+      if (this.hasEnded) this.go();
+    });
+    return false;
   }
 }

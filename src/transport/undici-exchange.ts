@@ -1,16 +1,19 @@
 import type { Dispatcher } from 'undici';
-import { clampTimer } from '../policy/clamp-timer.js';
 import { readClientError } from './client-error.js';
 import { acceptEncoding } from './decode-body.js';
 import { faultOf, tooLarge } from './fault-of.js';
-import { announcesMore, createReplyBody, defaultMaxReplyBytes, flatHeaders } from './reply-body.js';
+import { ExchangeLimits } from './exchange-limits.js';
+import {
+  announcesMore,
+  createReplyBody,
+  defaultMaxReplyBytes,
+  flatHeaders,
+  type ReplyBody,
+} from './reply-body.js';
 import { TransportError } from './transport-error.js';
 import type { FaultPhase } from './transport-error.js';
 import type { WireReply, WireRequest } from './transport.js';
 import { ConnectTimeout } from './undici-connect.js';
-
-/** A body that fits into the buffers on the way needs no time of its own to be sent. */
-const smallBody = 65_536;
 
 /** The connections that a request goes over. */
 export interface Line {
@@ -24,68 +27,93 @@ export interface Receiver {
 }
 
 /** One exchange: calls one of the receiver's two, once, or neither when it is abandoned. */
-export function createExchange(request: WireRequest, line: Line, to: Receiver) {
-  const maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
-  const body = createReplyBody(maxBytes);
-  const limits = createLimits(request, (phase) => fail(undefined, phase));
-  let head: { status: number; headers: Parameters<typeof flatHeaders>[0] } | undefined;
-  let controller: Dispatcher.DispatchController | undefined;
-  let over = false;
+export class Exchange implements Dispatcher.DispatchHandler {
+  private readonly maxBytes: number;
+  private readonly body: ReplyBody;
+  private readonly limits: ExchangeLimits;
+  private head: { status: number; headers: Parameters<typeof flatHeaders>[0] } | undefined;
+  private controller: Dispatcher.DispatchController | undefined;
+  private over = false;
 
-  function end(): boolean {
-    if (over) return false;
-    over = true;
-    limits.clear();
-    return true;
+  constructor(
+    private readonly request: WireRequest,
+    private readonly line: Line,
+    private readonly to: Receiver,
+  ) {
+    this.maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
+    this.body = createReplyBody(this.maxBytes);
+    this.limits = new ExchangeLimits(request, (phase) => this.fail(undefined, phase));
   }
 
-  function abandon(): void {
-    if (end()) controller?.abort(new Error('abandoned'));
-  }
-
-  function fail(error: unknown, timedOut?: FaultPhase): void {
-    if (!end()) return;
-    controller?.abort(new Error('ended'));
-    to.fault(faultFrom(error, { request, line, timedOut, responded: head !== undefined }));
-  }
-
-  async function finish(status: number, headers: Record<string, string>): Promise<void> {
-    const text = body.text(headers['content-encoding']);
-    const reply = { status, headers, body: typeof text === 'string' ? text : await text };
-    // When the replies at hand have all been read: what follows one of them, often the next request, does not get between.
-    if (end()) setImmediate(() => to.reply(reply));
-  }
-
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(started) {
-      // A request that undici would send a second time is ended instead: the first may have been taken.
-      if (over || controller) started.abort(new Error('ended'));
-      else limits.sending();
-      controller ??= started;
-    },
-    onResponseStart(_controller, status, headers) {
-      if (status < 200) return;
-      head = { status, headers };
-      limits.reading();
-      if (announcesMore(headers, maxBytes)) fail(tooLarge(request, maxBytes));
-    },
-    onResponseData(_controller, chunk) {
-      if (!body.add(chunk)) fail(tooLarge(request, maxBytes));
-    },
-    onResponseEnd() {
-      if (head) finish(head.status, flatHeaders(head.headers)).catch(fail);
-    },
-    onResponseError: (_controller, error) => fail(error),
-  };
-
-  function send(): void {
+  send(): void {
     try {
-      line.agent.dispatch(dispatchOptions(request), handler);
+      this.line.agent.dispatch(dispatchOptions(this.request), this);
     } catch (error) {
-      fail(error);
+      this.fail(error);
     }
   }
-  return { send, abandon };
+
+  abandon(): void {
+    if (this.end()) this.controller?.abort(new Error('abandoned'));
+  }
+
+  onRequestStart(started: Dispatcher.DispatchController): void {
+    // A request that undici would send a second time is ended instead: the first may have been taken.
+    if (this.over || this.controller) started.abort(new Error('ended'));
+    else this.limits.sending();
+    this.controller ??= started;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Parameters<typeof flatHeaders>[0],
+  ): void {
+    if (status < 200) return;
+    this.head = { status, headers };
+    this.limits.reading();
+    if (announcesMore(headers, this.maxBytes)) this.fail(tooLarge(this.request, this.maxBytes));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.body.add(chunk)) this.fail(tooLarge(this.request, this.maxBytes));
+  }
+
+  onResponseEnd(): void {
+    if (this.head === undefined) return;
+    const { status } = this.head;
+    const headers = flatHeaders(this.head.headers);
+    const text = this.body.text(headers['content-encoding']);
+    if (typeof text === 'string') this.replied({ status, headers, body: text });
+    else
+      text.then(
+        (body) => this.replied({ status, headers, body }),
+        (error: unknown) => this.fail(error),
+      );
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  private replied(reply: WireReply): void {
+    // When the replies at hand have all been read: what follows one of them, often the next request, does not get between.
+    if (this.end()) setImmediate(() => this.to.reply(reply));
+  }
+
+  private fail(error: unknown, timedOut?: FaultPhase): void {
+    if (!this.end()) return;
+    this.controller?.abort(new Error('ended'));
+    const { request, line, head } = this;
+    this.to.fault(faultFrom(error, { request, line, timedOut, responded: head !== undefined }));
+  }
+
+  private end(): boolean {
+    if (this.over) return false;
+    this.over = true;
+    this.limits.clear();
+    return true;
+  }
 }
 
 function faultFrom(error: unknown, { request, line, timedOut, responded }: FaultContext): TransportError {
@@ -106,32 +134,28 @@ interface FaultContext {
 }
 
 function dispatchOptions({ method, url, headers, body }: WireRequest): Dispatcher.DispatchOptions {
-  const { origin, pathname, search } = new URL(url);
-  return {
-    origin,
-    path: pathname + search,
-    method,
-    headers: { 'accept-encoding': acceptEncoding, ...headers },
-    ...(body !== undefined && { body }),
-  };
+  const { origin, path } = partsOf(url);
+  return { origin, path, method, headers: headerLines(headers), ...(body !== undefined && { body }) };
 }
 
-/** The limits after the connection: one for the phase, one for the whole. */
-function createLimits({ timeouts, body = '' }: WireRequest, passed: (phase: FaultPhase) => void) {
-  let phase: FaultPhase = 'response';
-  let timer: NodeJS.Timeout | undefined;
-  const limit = (name: FaultPhase, ms: number): void => {
-    clearTimeout(timer);
-    phase = name;
-    timer = setTimeout(() => passed(name), clampTimer(ms));
-  };
-  const whole = setTimeout(() => passed(phase), clampTimer(timeouts.requestMs));
-  return {
-    sending: () => limit('response', timeouts.responseMs + (body.length > smallBody ? timeouts.sendMs : 0)),
-    reading: () => limit('read', timeouts.readMs),
-    clear() {
-      clearTimeout(timer);
-      clearTimeout(whole);
-    },
-  };
+/** `https://host:port` and what follows it, as a URL would be read; plain addresses are cut and not read. */
+function partsOf(url: string): { origin: string; path: string } {
+  const plain = plainUrl.exec(url);
+  if (plain?.[1] !== undefined && plain[2] !== undefined) return { origin: plain[1], path: plain[2] };
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search };
+}
+
+/** Nothing that reading would change: no credentials, no default port, no dots, nothing to be encoded. */
+const plainUrl = /^(https?:\/\/[a-z\d][a-z\d.-]*(?::(?!80\/|443\/|0)\d+)?)(\/(?:[\w-]+\/)*[\w-]+)$/;
+
+const lines = new WeakMap<WireRequest['headers'], string[]>();
+
+/** Names and values in turn, which undici takes as they are; made once for requests that share their headers. */
+function headerLines(headers: WireRequest['headers']): string[] {
+  const known = lines.get(headers);
+  if (known !== undefined) return known;
+  const made = ['accept-encoding', acceptEncoding, ...Object.entries(headers).flat()];
+  if (Object.isFrozen(headers)) lines.set(headers, made);
+  return made;
 }

@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { Transport, WireRequest } from './transport.js';
 import { createConnect } from './undici-connect.js';
 import type { ConnectOptions } from './undici-connect.js';
-import { createExchange } from './undici-exchange.js';
+import { Exchange } from './undici-exchange.js';
 import type { Line } from './undici-exchange.js';
 
 /** How connections are kept and trusted. */
@@ -20,7 +20,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Tra
   const lineFor = createLines(options);
   return (request) =>
     new Observable((subscriber) => {
-      const exchange = createExchange(request, lineFor(request), {
+      const exchange = new Exchange(request, lineFor(request), {
         reply(reply) {
           subscriber.next(reply);
           subscriber.complete();
