@@ -2,14 +2,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, the longest first: begun last, one of them would keep one core busy long after the other is done. */
 const longest = [
-  'simulate/crash-points',
+  'simulate/crash-points.odd',
+  'simulate/crash-points.even',
+  'runners/distributed/work/database-away',
   'simulate/random-schedules',
   'runners/report/page/report-page',
   'runners/batch/fault-matrix',
   'runners/cli/commands/run-money',
   'runners/cli/commands/run',
   'runners/cli/commands/run-exit-codes',
-  'runners/distributed/work/database-away',
   'runners/distributed/collector/run-distributed',
   'runners/report/watch/watch-run',
 ];

@@ -1,9 +1,10 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.js';
 
 /**
  * Files that need a process of their own: nock takes the place of Node's http for good, heaps and handles are counted.
- * All others share one process a core, and with it what they import.
+ * All others share a process with what they import.
  */
 const alone = [
   'test/src/transport/got-{transport,download}.test.ts',
@@ -15,10 +16,12 @@ const alone = [
 
 const each = {
   root: new URL('..', import.meta.url).pathname,
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // Ends what hangs, also on a machine that has much else to do.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   pool: 'forks',
-  maxWorkers: 2,
+  // One more than there are cores: many tests wait for processes, databases and browsers.
+  maxWorkers: availableParallelism() + 1,
   typecheck: { enabled: false },
 } as const;
 
