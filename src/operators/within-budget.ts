@@ -8,7 +8,9 @@ import type { Budget } from './create-budget.js';
 /**
  * Reserves the price before the job is subscribed; without room nothing is sent, and the one event is `settled` with
  * `over-budget`. Settles at the reported cost, else at the price; a failure that is not paid gives the room back, one
- * that may be paid keeps it, and so does a subscription that ends while the job is under way.
+ * that may be paid keeps it, and so does a subscription that ends while the job is under way, also where that cancels the
+ * job: nobody is left to hear whether the service was in time. Whoever subscribes to the same job once more hears its end,
+ * and the room of a job that was cancelled is given back.
  *
  * Put it next to the job: then all subscriptions to that job share one reservation. Behind another operator each
  * subscription makes its own.

@@ -89,6 +89,21 @@ describe('withinBudget', () => {
     });
   });
 
+  it('gives back what a job that was left and cancelled had kept, once its end is heard', () => {
+    inVirtualTime(({ cold, flush, expectObservable }) => {
+      const budget = createBudget(1);
+      const cancelled = settled(failed('job-cancelled', 'no'));
+      const job = jobOver(cold<JobEvent<string>>('s-a--x|', { ...values, x: cancelled }), 'j');
+      const within = job.pipe(withinBudget(budget, 0.4));
+      expectObservable(within, '^--!').toBe('s-a-', values);
+      flush();
+      expect(budget.state()).toStrictEqual({ capUsd: 1, ...nothing, unknownUsd: 0.4 });
+      expectObservable(within).toBe('---s-a--x|', { ...values, x: cancelled });
+      flush();
+      expect(budget.state()).toStrictEqual({ capUsd: 1, ...nothing });
+    });
+  });
+
   it('refuses a price that is none', () => {
     expect(() => withinBudget(createBudget(1), Number.NaN)).toThrow('priceUsd');
   });

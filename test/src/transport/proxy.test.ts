@@ -130,6 +130,27 @@ describe.each([
   });
 });
 
+describe('an idle connection through a proxy', () => {
+  it.each([
+    { to: 'https', idleMs: 2_999, paid: true, tunnels: 1 },
+    { to: 'https', idleMs: 3_001, paid: true, tunnels: 2 },
+    { to: 'https', idleMs: 60_000, paid: false, tunnels: 1 },
+    { to: 'http', idleMs: 2_999, paid: true, tunnels: 1 },
+    { to: 'http', idleMs: 3_001, paid: true, tunnels: 2 },
+  ])('to $to of $idleMs ms: a request that is paid ($paid) makes $tunnels in all', async (row) => {
+    const answer: Parameters<typeof serveHttp>[0] = (_request, response) => response.end('{}');
+    await using server = await (row.to === 'https' ? serveHttps(answer, certificate) : serveHttp(answer));
+    await using proxy = await serveProxy(server.port);
+    let nowMs = 0;
+    const transport = createGotTransport({ ca: authority, env: proxy.env, now: () => nowMs });
+    const url = `${row.to}://elsewhere.example/x`;
+    await firstValueFrom(transport(request(url)));
+    nowMs += row.idleMs;
+    await firstValueFrom(transport(request(url, { paid: row.paid })));
+    expect(proxy.asked).toHaveLength(row.tunnels);
+  });
+});
+
 describe('a download through a proxy', () => {
   const get = (url: string) => ({ url, timeouts: phaseTimeouts(10_000) });
 

@@ -1,0 +1,59 @@
+import { defer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { localPicture } from '../../../../runners/batch/uploads/local-picture.js';
+import type { PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
+import { paperRun } from '../../../support/paper-run.js';
+
+const timeoutMs = 3_600_000;
+
+/** A run whose pictures lie at addresses that say until when they live, and what its requests named, each with its time. */
+function hostedRun() {
+  const run = paperRun();
+  const now = () => run.scheduler.now();
+  const host: PictureHost = {
+    put: (path) => Promise.resolve(`s3://b/${path}`),
+    addressOf: (name, lifetimeMs) =>
+      Promise.resolve(`https://store.test/${name}?until=${now() + lifetimeMs}`),
+    close: () => Promise.resolve(),
+  };
+  const sent: { at: number; until: number }[] = [];
+  const start = () =>
+    run.start({
+      timeoutMs,
+      concurrency: 1,
+      pictureHost: () => Promise.resolve(host),
+      transport: (request) =>
+        defer(() => {
+          const [until] = /(?<=until=)\d+/.exec(request.body ?? '') ?? [];
+          if (until !== undefined) sent.push({ at: now(), until: Number(until) });
+          return run.service.transport(request);
+        }),
+    });
+  run.manifest([{ id: 'a', endpoint: 'image-edit', images: [localPicture('a.png')], prompt: 'a' }]);
+  return { run, sent, start };
+}
+
+describe('the address of a picture of this machine', () => {
+  it('outlives the deadline, and stands in no file', async () => {
+    const { run, sent, start } = hostedRun();
+    expect((await start()).exitCode).toBe(0);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]!.until).toBeGreaterThan(sent[0]!.at + timeoutMs);
+    for (const path of run.disk.paths())
+      expect(run.disk.peek(path)?.toString(), path).not.toContain('until=');
+  });
+
+  it('is made anew by a second start, that of the first would not outlive the deadline', async () => {
+    const { run, sent, start } = hostedRun();
+    run.service.behave = () => 'unreachable';
+    expect((await start()).exitCode).toBe(69);
+    const before = sent.length;
+    expect(before).toBeGreaterThan(0);
+    run.scheduler.frame = sent.at(-1)!.until - timeoutMs + 60_000;
+    run.service.behave = () => 'complete';
+    expect((await start()).exitCode).toBe(0);
+    const [again] = sent.slice(before);
+    expect(again!.until).toBeGreaterThan(again!.at + timeoutMs);
+    expect(run.service.posts).toEqual(['a']);
+  });
+});
