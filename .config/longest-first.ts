@@ -2,8 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, the longest first: begun last, one of them would keep one core busy long after the other is done. */
 const longest = [
-  'simulate/crash-points.odd',
-  'simulate/crash-points.even',
+  'simulate/crash-points',
   'runners/distributed/work/database-away',
   'simulate/random-schedules',
   'runners/report/page/report-page',

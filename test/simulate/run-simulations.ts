@@ -1,24 +1,38 @@
+import { crashEverywhere } from './crash-everywhere.js';
 import { randomSimulation } from './random-simulation.js';
 import { type Simulation, simulateRun } from './simulate-run.js';
+import { sixtyRows } from './sixty-rows.js';
 
 // npm run test:simulate [count] [first seed]: random schedules in virtual time. A seed that fails is printed, and
 // `npm run test:simulate 1 SEED` plays it again.
-const count = Number(process.argv[2] ?? 100_000);
-const firstSeed = Number(process.argv[3] ?? 1);
-let failed = 0;
-for (let seed = firstSeed; seed < firstSeed + count; seed++) {
-  const simulation = randomSimulation(seed);
-  const watched = count === 1 ? { ...simulation, watch: tell } : simulation;
-  if (count === 1) say(JSON.stringify(simulation, undefined, 1));
-  const { broken, exitCodes } = await simulateRun(watched);
-  if (broken.length > 0) {
-    failed++;
-    say(`seed ${seed} (starts: ${exitCodes.join(' ')}):\n  ${broken.join('\n  ')}`);
-  }
-  if ((seed - firstSeed + 1) % 1_000 === 0) say(`${seed - firstSeed + 1} of ${count}, ${failed} failed`);
-}
-say(`${count} schedules, seeds ${firstSeed} to ${firstSeed + count - 1}: ${failed} failed`);
+// npm run test:simulate crash-points: a run of 60 rows dies at each of its calls.
+const [what = '100000', from = '1'] = process.argv.slice(2);
+const failed = what === 'crash-points' ? await dieEverywhere() : await schedules(Number(what), Number(from));
 if (failed > 0) process.exitCode = 1;
+
+async function dieEverywhere(): Promise<number> {
+  const { calls, tried, broken } = await crashEverywhere(sixtyRows);
+  for (const text of broken) say(text);
+  say(`${tried} of ${calls} calls: ${broken.length} failed`);
+  return broken.length;
+}
+
+async function schedules(count: number, firstSeed: number): Promise<number> {
+  let broke = 0;
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    const simulation = randomSimulation(seed);
+    const watched = count === 1 ? { ...simulation, watch: tell } : simulation;
+    if (count === 1) say(JSON.stringify(simulation, undefined, 1));
+    const { broken, exitCodes } = await simulateRun(watched);
+    if (broken.length > 0) {
+      broke++;
+      say(`seed ${seed} (starts: ${exitCodes.join(' ')}):\n  ${broken.join('\n  ')}`);
+    }
+    if ((seed - firstSeed + 1) % 1_000 === 0) say(`${seed - firstSeed + 1} of ${count}, ${broke} failed`);
+  }
+  say(`${count} schedules, seeds ${firstSeed} to ${firstSeed + count - 1}: ${broke} failed`);
+  return broke;
+}
 
 /** Whatever the run has on its disk at the end of a start. */
 function tell(...[disk, end]: Parameters<NonNullable<Simulation['watch']>>): void {

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { crashEverywhere } from './crash-everywhere.js';
+import { fairWeather } from './service.js';
+import { sixtyRows } from './sixty-rows.js';
+
+const hourMs = 3_600_000;
+const every = 3;
+
+describe('a run that dies at any of its calls', () => {
+  it(
+    `loses nothing and buys nothing twice, 60 rows, each ${every}rd call (npm run test:simulate crash-points: all)`,
+    async () => {
+      const { calls, tried, broken } = await crashEverywhere({ ...sixtyRows, every });
+      expect(broken).toEqual([]);
+      expect(tried).toBe(Math.ceil(calls / every));
+      expect(calls).toBeGreaterThan(1_000);
+    },
+    hourMs,
+  );
+
+  it(
+    'nor at all calls of 16 rows of a spreadsheet, where all edits are polled and the weather is bad',
+    async () => {
+      const weather = { ...fairWeather, refusals: 0.1, doubts: 0.05, reads: 0.1, downloads: 0.1 };
+      const simulation = {
+        seed: 2,
+        rows: 16,
+        format: 'csv',
+        weather,
+        options: { manifest: asynchronous },
+      } as const;
+      const { calls, tried, broken } = await crashEverywhere(simulation);
+      expect(broken).toEqual([]);
+      expect(tried).toBe(calls);
+      expect(calls).toBeGreaterThan(300);
+    },
+    hourMs,
+  );
+});
+
+const asynchronous = { path: '/work/rows.csv', mode: 'async' } as const;
