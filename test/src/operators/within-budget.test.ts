@@ -92,13 +92,13 @@ describe('withinBudget', () => {
   it('gives back what a job that was left and cancelled had kept, once its end is heard', () => {
     inVirtualTime(({ cold, flush, expectObservable }) => {
       const budget = createBudget(1);
-      const cancelled = settled(failed('job-cancelled', 'no'));
-      const job = jobOver(cold<JobEvent<string>>('s-a--x|', { ...values, x: cancelled }), 'j');
+      const ends: Record<string, JobEvent<string>> = { ...values, x: settled(failed('job-cancelled', 'no')) };
+      const job = jobOver(cold<JobEvent<string>>('s-a--x|', ends), 'j');
       const within = job.pipe(withinBudget(budget, 0.4));
       expectObservable(within, '^--!').toBe('s-a-', values);
       flush();
       expect(budget.state()).toStrictEqual({ capUsd: 1, ...nothing, unknownUsd: 0.4 });
-      expectObservable(within).toBe('---s-a--x|', { ...values, x: cancelled });
+      expectObservable(within).toBe('---s-a--x|', ends);
       flush();
       expect(budget.state()).toStrictEqual({ capUsd: 1, ...nothing });
     });
