@@ -7,11 +7,14 @@ const usd = z.number().nonnegative().max(100_000);
 const byResolution = z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usd);
 
 /** A price a picture, a job or a second, in USD. */
-export const endpointPriceSchema = z.union([
-  z.strictObject({ usdPerPicture: byResolution }),
-  z.strictObject({ usdPerJob: usd }),
-  z.strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() }),
-]);
+export const endpointPriceSchema = z.union(
+  [
+    z.strictObject({ usdPerPicture: byResolution }),
+    z.strictObject({ usdPerJob: usd }),
+    z.strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() }),
+  ],
+  'one of {"usdPerPicture": {"1k": 0.1}}, {"usdPerJob": 0.1} and {"usdPerSecond": 0.001, "reserveSeconds": 60} is a price',
+);
 
 /** A price file, in US dollars: what is not named keeps its default. */
 export const priceFileSchema = z.strictObject({

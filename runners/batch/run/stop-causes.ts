@@ -70,6 +70,9 @@ export const stopCauses = {
   },
 } as const;
 
+/** Cents, and more digits where they are not zero: at the cap a tenth of a cent is what does not fit. */
 function usd(amount: number): string {
-  return `$${toUsd(amount).toFixed(2)}`;
+  return `$${toUsd(amount)
+    .toFixed(6)
+    .replace(/0{1,4}$/, '')}`;
 }
