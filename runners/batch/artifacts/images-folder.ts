@@ -4,15 +4,17 @@ import { DiskFault, onDisk } from '../disk/disk-fault.js';
 /** The folder of pictures, within the output folder. */
 export const imagesFolder = 'images';
 
-/** Makes the folder of pictures. Refuses a link in its place, since it may lead anywhere. */
-export async function openImagesFolder(disk: Disk, folder: string): Promise<void> {
+/** Makes the folder of pictures; true: there was none. Refuses a link in its place, since it may lead anywhere. */
+export async function openImagesFolder(disk: Disk, folder: string): Promise<boolean> {
   const path = `${folder}/${imagesFolder}`;
-  await onDisk(path, async () => {
+  return onDisk(path, async () => {
     const found = await disk.stat(path);
     if (found === undefined) {
       await disk.mkdir(path);
       await disk.syncFolder(folder);
-    } else if (found.kind !== 'folder') {
+      return true;
+    }
+    if (found.kind !== 'folder') {
       const what = found.kind === 'link' ? 'a symbolic link' : 'no folder';
       throw new DiskFault(
         path,
@@ -20,5 +22,6 @@ export async function openImagesFolder(disk: Disk, folder: string): Promise<void
         new Error(`it is ${what}, and pictures are saved in a folder of that name`),
       );
     }
+    return false;
   });
 }

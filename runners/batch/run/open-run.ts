@@ -12,6 +12,7 @@ import { readSummary } from '../sinks/summary-file.js';
 import { checkIdentity } from './check-identity.js';
 import { checkManifest, type Checked } from './check-manifest.js';
 import { findExpiring } from './expiring-pictures.js';
+import { hasSavedPictures } from './has-saved-pictures.js';
 import { JournalWriter } from './journal-writer.js';
 import { ledgerOf } from './ledger-of.js';
 import { listenTo } from './listen-to.js';
@@ -62,8 +63,8 @@ export async function openRun(opening: Opening): Promise<Run> {
   if (!(await options.confirm(plan, ahead)))
     throw new MillraceError('usage', 'not started; nothing was sent');
   const journal = early ?? (await openJournal(opening));
-  await openImagesFolder(disk, out);
-  return begin(opening, checked, journal);
+  const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
+  return begin(opening, checked, { journal, isEmptied });
 }
 
 const nothingKnown = { rows: { get: () => undefined }, mustHold: () => false };
@@ -80,7 +81,11 @@ async function openJournal({ options, closers }: Opening): Promise<Journal> {
   return journal;
 }
 
-async function begin(opening: Opening, checked: Checked, journal: Journal): Promise<Run> {
+async function begin(
+  opening: Opening,
+  checked: Checked,
+  { journal, isEmptied }: { journal: Journal; isEmptied: boolean },
+): Promise<Run> {
   const { options, stops, events, closers } = opening;
   const { disk, out, scheduler, secrets } = options;
   const { plan, ahead, names } = checked;
@@ -133,6 +138,7 @@ async function begin(opening: Opening, checked: Checked, journal: Journal): Prom
     blocked: new Map(),
     picturesTold: new Set(),
     expiring,
+    lostPictures: isEmptied && (await hasSavedPictures(projections)),
     startedAt: now(),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };

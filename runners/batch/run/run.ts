@@ -58,6 +58,8 @@ export interface Run {
   readonly picturesTold: Set<string>;
   /** Pictures of earlier starts whose URLs die soon. */
   readonly expiring: ExpiringPictures;
+  /** The folder of pictures is gone, and pictures of earlier starts were in it. */
+  readonly lostPictures: boolean;
   readonly log: RunLog;
   /** What the stages tell beside what they emit. */
   readonly events: Subject<RunEvent>;

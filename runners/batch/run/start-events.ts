@@ -21,7 +21,15 @@ function started({ ahead, taken, plan, toDo }: Run): RunEvent {
   };
 }
 
-function* warnings({ plan, ahead, taken, journal, options, pollLaw }: Run): Generator<RunEvent> {
+function* warnings({
+  plan,
+  ahead,
+  taken,
+  journal,
+  options,
+  pollLaw,
+  lostPictures,
+}: Run): Generator<RunEvent> {
   for (const message of plan.warnings) yield { type: 'warning', code: 'manifest', message };
   if (pollLaw.problem !== undefined) yield { type: 'warning', code: 'poll-law', message: pollLaw.problem };
   const { changed, changedFailures } = ahead;
@@ -39,6 +47,11 @@ function* warnings({ plan, ahead, taken, journal, options, pollLaw }: Run): Gene
   if (tornBytes > 0) {
     const message = `The last start died while it wrote: ${tornBytes} bytes of an unfinished record were dropped.`;
     yield { type: 'warning', code: 'journal', message };
+  }
+  if (lostPictures) {
+    const message =
+      'The folder "images" is gone, and pictures of earlier starts with it: refetch saves those again whose URLs still live, and buys nothing.';
+    yield { type: 'warning', code: 'picture', message };
   }
   if (heldUpToRow !== undefined && ahead.toHold > 0) {
     const message = `The journal was repaired: ${ahead.toHold} rows whose purchase may be lost are held as unknown.`;
