@@ -19,6 +19,8 @@ const common = {
   target: 'node20',
   minifyWhitespace: true,
   minifySyntax: true,
+  // An error that nobody catches is printed with its line of code.
+  lineLimit: 200,
   legalComments: 'none',
   logLevel: 'warning',
 };
