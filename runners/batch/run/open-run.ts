@@ -113,21 +113,8 @@ async function begin(
   const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
   const ledger = ledgerOf(options, journal, taken.polled);
   return {
-    ...{
-      options,
-      plan,
-      ahead,
-      names,
-      pending: checked.pending,
-      journal: writer,
-      projections,
-      totals,
-      host,
-      stops,
-      log,
-      events,
-      heard,
-    },
+    ...{ options, plan, ahead, names, pending: checked.pending },
+    ...{ journal: writer, projections, totals, host, stops, log, events, heard },
     ...hosts(options, pollLaw, { heard, slots }),
     slots,
     taken: { ...taken, ...sent },
