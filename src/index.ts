@@ -1,3 +1,9 @@
+/**
+ * Operators that submit, poll, back off, time out and cancel jobs on serverless endpoints, in the order of their use.
+ *
+ * @module millrace
+ */
+
 // A client and its endpoints: what can be bought.
 export { createClient } from './endpoints/create-client.js';
 export type { Client, ClientOptions, QueueEndpointOptions } from './endpoints/create-client.js';

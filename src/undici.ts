@@ -1,2 +1,8 @@
+/**
+ * A second transport, over undici, which is an optional peer.
+ *
+ * @module millrace/undici
+ */
+
 export { createUndiciTransport } from './transport/undici-transport.js';
 export type { UndiciTransportOptions } from './transport/undici-transport.js';

@@ -1,3 +1,9 @@
+/**
+ * The batch runner as a stream of events, and the rooms that it is made of.
+ *
+ * @module millrace/batch
+ */
+
 export { runBatch, runStages, type RunBatchOptions, type RunStages, type StopOrder } from './run-batch.js';
 export type { RunEvent, WarningCode } from './run/run-event.js';
 export type { RunStream } from './run/run-stream.js';

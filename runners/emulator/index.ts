@@ -1,3 +1,9 @@
+/**
+ * The service on this machine, for tests and rehearsals.
+ *
+ * @module millrace/emulator
+ */
+
 export { startEmulator, type Emulator } from './start-emulator.js';
 export type { EmulatorOptions } from './emulator-options.js';
 export { EmulatorOptionError } from './emulator-option-error.js';

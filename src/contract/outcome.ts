@@ -11,10 +11,13 @@ export interface Completed<O> {
   status: 'completed';
   /** Opaque id. A load-balanced route has no job: there it is the empty string. */
   jobId: string;
+  /** What the function returned; checked where the endpoint has a schema. */
   output: O;
   /** Reported price in USD; `null` where the service reports none. */
   costUsd: number | null;
+  /** How long it waited for a worker, where the service tells. (spec 2.6) */
   delayTimeMs?: number;
+  /** How long a worker was at it, where the service tells. (spec 2.6) */
   executionTimeMs?: number;
 }
 
@@ -22,19 +25,30 @@ export interface Completed<O> {
 export interface Failed {
   status: 'failed';
   code: FailureCode;
+  /** Whether it was charged; `maybe`: nobody can tell, and it is never sent again unasked. */
   paid: Paid;
+  /** Known once the service had accepted the job: `attach` asks for it again. */
   jobId?: string;
   /** One sentence: what failed, and which (method, path, job id). */
   message: string;
   /** Additional context from the service, redacted. (spec 7.2) */
   detail?: string;
+  /** Where the service answered with one. */
   httpStatus?: number;
+  /** What came with the failure: of `output-mismatch`, what is not of the schema. */
   output?: unknown;
   delayTimeMs?: number;
   executionTimeMs?: number;
 }
 
-/** What a subscriber of a job sees: `settled` last, then completion. */
+/**
+ * What a subscriber of a job sees: `settled` last, then completion.
+ *
+ * - `submitting`: the POST leaves; `sync` to /runsync, whose reply may be the end.
+ * - `accepted`: from here on the job is known by its id, which is what to store.
+ * - `status`: what a poll was told, `partial` being what the function has shown of its output so far.
+ * - `waiting`: nothing is sent for `forMs`; a wait after `submitting` says that the POST was refused, and bought nothing.
+ */
 export type JobEvent<O> =
   | { type: 'submitting'; sync: boolean }
   | { type: 'accepted'; jobId: string }

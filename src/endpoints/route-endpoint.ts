@@ -19,6 +19,7 @@ export interface RouteOptions {
   executionTimeoutMs?: number;
   /** From the first subscription; nothing is sent after it. @defaultValue 3_600_000 */
   deadlineMs?: number;
+  /** How often and how soon a refused POST and a failed GET are sent again; what is in doubt never is. */
   retry?: RetryPolicy;
 }
 

@@ -28,6 +28,7 @@ export interface QueueOptions {
   onUnsubscribe?: 'detach' | 'cancel';
   /** When to ask for the status; share one among the endpoints of a run. @defaultValue exponential() */
   poll?: PollSchedule;
+  /** How often and how soon a refused POST and a failed GET are sent again; what is in doubt never is. */
   retry?: RetryPolicy;
 }
 

@@ -12,7 +12,9 @@ export interface ReplyFacts {
 /** A reply came, and it is not what was asked for. The message names method, path and HTTP status. */
 export class ReplyError extends MillraceError {
   readonly httpStatus: number;
+  /** Additional context from the service, redacted. (spec 7.2) */
   readonly detail?: string;
+  /** The wait that the service asks for, in ms. */
   readonly retryAfterMs?: number;
 
   constructor(code: string, message: string, facts: ReplyFacts) {

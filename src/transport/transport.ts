@@ -13,14 +13,21 @@ export interface WireRequest {
   readonly paid: boolean;
 }
 
-/** A named limit for each phase; `requestMs` bounds the whole. */
+/** A named limit in ms for each phase, in their order; `requestMs` bounds the whole. */
 export interface PhaseTimeouts {
+  /** Looking up the host's name. @defaultValue 10_000 */
   readonly lookupMs: number;
+  /** @defaultValue 10_000 */
   readonly connectMs: number;
+  /** Setting up TLS. @defaultValue 10_000 */
   readonly secureConnectMs: number;
+  /** @defaultValue 60_000 */
   readonly sendMs: number;
+  /** From the sent request to the head of the reply: the time that /runsync takes. (spec 8) */
   readonly responseMs: number;
+  /** From the head to the end of the reply. @defaultValue 60_000 */
   readonly readMs: number;
+  /** @defaultValue the sum of all phases */
   readonly requestMs: number;
 }
 
