@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Figure } from './figure.js';
-import { clientCpu, throughput } from './parts/client-cpu.js';
+import { clientCpu } from './parts/client-cpu.js';
 import { rowCost } from './parts/row-cost.js';
+import { throughput } from './parts/throughput.js';
 import { resultsPage } from './results-page.js';
 
 /** What `npm run bench` measures within this process, once and small: nothing is asserted of how fast it is. */

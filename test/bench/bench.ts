@@ -7,9 +7,10 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isReached, type Figure } from './figure.js';
-import { clientCpu, throughput } from './parts/client-cpu.js';
+import { clientCpu } from './parts/client-cpu.js';
 import { importCost, latency, planMemory, rates, runMemory, startUp } from './parts/command-line.js';
 import { rowCost } from './parts/row-cost.js';
+import { throughput } from './parts/throughput.js';
 import { resultsPage } from './results-page.js';
 
 const options = {
@@ -49,13 +50,13 @@ process.stdout.write(resultsPage(results));
 function parts(): (() => Promise<Figure[]>)[] {
   return [
     () => clientCpu(rounds * 10),
-    () => throughput(Math.min(rounds, 3)),
+    () => throughput(rounds),
     async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
-    async () => importCost(rounds),
+    async () => importCost(rounds * 5),
     async () => startUp(await manifest('ten.csv', 10, edit), rounds),
     async () => planMemory(await manifest('plan.csv', planRows, edit), planRows),
     async () => rates(await manifest('rate.jsonl', 2_000, job), join(folder, 'rate')),
-    async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds),
+    async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds + 2),
     async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
   ];
 }

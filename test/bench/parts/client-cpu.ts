@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import got from 'got';
-import { lastValueFrom, map, of, timer } from 'rxjs';
+import { lastValueFrom, of } from 'rxjs';
 import runpodSdk from 'runpod-sdk';
 import { createClient, pullJobs, type PollSchedule } from '../../../src/index.js';
 import { createGotTransport } from '../../../src/transport/got-transport.js';
@@ -52,7 +52,7 @@ export async function clientCpu(rounds: number, size: RoundSize = usual): Promis
   const spent: Record<string, number[]> = {};
   for (let round = -warmUp; round < rounds; round += 1) {
     for (const [name, way] of Object.entries(ways))
-      note(name, round, await cpuOf(() => manyOf(way, perRound)));
+      note(name, round, await cpuOf(() => manyOf(way, perRound, inFlight)));
     for (const [name, way] of Object.entries(jobs)) note(name, round, await cpuOf(way));
   }
   service.close();
@@ -106,7 +106,8 @@ function requestTo(url: string): WireRequest {
   };
 }
 
-async function manyOf(way: () => Promise<unknown>, count: number): Promise<void> {
+/** So many calls of a way, some at a time. */
+export async function manyOf(way: () => Promise<unknown>, count: number, inFlight: number): Promise<void> {
   let left = count;
   const worker = async () => {
     while (left-- > 0) await way();
@@ -122,38 +123,4 @@ function jobsOver(transport: Transport, baseUrl: string, count: number): () => P
   const rows = Array.from({ length: count }, (_, n) => n);
   const input = { prompt: 'make it blue' };
   return () => lastValueFrom(pullJobs(rows, () => endpoint.run(input), { concurrency: inFlight }));
-}
-
-/** 500 jobs of 0–50 ms in flight over undici: jobs a second, and CPU a job. */
-export async function throughput(rounds: number, jobs = 4_000): Promise<Figure[]> {
-  const service = await startService({ longestMs: 50 });
-  const transport = createUndiciTransport();
-  const again: PollSchedule = {
-    pollTimes: () => timer(50, 10).pipe(map(() => undefined)),
-    observe: () => undefined,
-  };
-  const client = createClient({ apiKey: key, baseUrl: service.baseUrl, transport });
-  const endpoint = client.queue<string>('bench', { poll: again });
-  const perSecond: number[] = [];
-  const cpu: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const begin = performance.now();
-    const rows = Array.from({ length: jobs }, (_, n) => n);
-    const run = () => lastValueFrom(pullJobs(rows, () => endpoint.run({}), { concurrency: 500 }));
-    cpu.push((await cpuOf(run)) / jobs / 1_000);
-    perSecond.push((jobs * 1_000) / (performance.now() - begin));
-  }
-  service.close();
-  return [
-    figure('jobs of 0–50 ms, 500 in flight, over undici', 'jobs/s', perSecond, {
-      note: 'wall time, shares the machine',
-    }),
-    figure('the same: CPU a job', 'ms CPU', cpu),
-    figure(
-      'the same, on a core of its own',
-      'jobs/s',
-      cpu.map((ms) => 1_000 / ms),
-      { limit: { atLeast: 5_000 } },
-    ),
-  ];
 }

@@ -40,19 +40,28 @@ export async function planMemory(file: string, rows: number): Promise<Figure[]> 
   ];
 }
 
-/** Peak memory and CPU of run against a service that answers at once, and of a second start that finds all done. */
+/**
+ * Peak memory and CPU of run against a service that answers at once, beside that of a tenth of its rows, and of a second
+ * start that finds all done.
+ */
 export async function runMemory(file: string, rows: number, out: string): Promise<Figure[]> {
   const service = await startService();
   const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet', '--out', out];
-  const first = await measureCommand([...args, '--concurrency', '50'], env);
+  const wide = ['--concurrency', '50'];
+  const tenth = [...args.slice(0, -1), `${out}-tenth`, ...wide, '--limit', String(Math.ceil(rows / 10))];
+  const fewer = await measureCommand(tenth, env);
+  const first = await measureCommand([...args, ...wide], env);
   const again = await measureCommand(args, env);
-  const narrow = ['--max-old-space-size=64', ...args.slice(0, -1), `${out}-narrow`, '--concurrency', '50'];
+  const narrow = ['--max-old-space-size=64', ...args.slice(0, -1), `${out}-narrow`, ...wide];
   const { code } = await measureCommand(narrow, env);
   service.close();
   if (first.code !== 0) throw new Error(`the run ended with ${String(first.code)}: ${first.stderr}`);
   return [
     figure(`run of ${rows} jobs, 50 in flight: peak memory`, 'MB', [first.peakMb], {
       limit: { atMost: 150 },
+    }),
+    figure('the same against a tenth of the rows', '×', [first.peakMb / fewer.peakMb], {
+      limit: { atMost: 1.3 },
     }),
     figure('the same: CPU a row', 'ms CPU', [first.cpuMs / rows]),
     figure('the same under --max-old-space-size=64: exit code', '', [code ?? 99], { limit: { atMost: 0 } }),
@@ -93,11 +102,13 @@ export async function rates(file: string, out: string): Promise<Figure[]> {
 
 /**
  * How soon a run is over after the last of its jobs, by what the service says: until every file of it is complete, as
- * run.log tells, and until its report is written as well and the process has ended.
+ * run.log tells, and until its report is written as well and the process has ended. What may pass is the interval that
+ * this job was really polled at, as the service saw it; what passes after the last answer is shown beside it.
  */
 export async function latency(file: string, out: string, rounds: number): Promise<Figure[]> {
   const late: number[] = [];
   const beyond: number[] = [];
+  const afterAnswer: number[] = [];
   const over: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const service = await startService({ longestMs: 2_000 });
@@ -108,11 +119,13 @@ export async function latency(file: string, out: string, rounds: number): Promis
     const completeAt = runEndedAt(`${out}-${round}/run.log`);
     late.push(completeAt - last.endedAt);
     beyond.push(completeAt - last.endedAt - (last.toldAt - last.askedAt));
+    afterAnswer.push(completeAt - last.toldAt);
     over.push(endedAt - completeAt);
   }
   return [
     figure('from the end of the last job to the end of the run', 'ms', late),
     figure('the same, without one poll interval', 'ms', beyond, { limit: { atMost: 100 } }),
+    figure('from the last answer to the end of the run', 'ms', afterAnswer),
     figure('from there to the end of the process, its report written', 'ms', over),
   ];
 }
@@ -125,23 +138,34 @@ function runEndedAt(log: string): number {
   return Date.parse(end.time);
 }
 
-/** What importing the library takes beyond what it stands on. CPU of the processes. */
+/** What importing the library takes beyond what it stands on, as processes that do nothing else say it of themselves. */
 export async function importCost(rounds: number): Promise<Figure[]> {
-  const load = (text: string) => ['--input-type=module', '-e', text];
-  const calls = {
-    bare: load("await Promise.all(['rxjs', 'got', 'zod'].map((name) => import(name)))"),
-    millrace: load("await import('./dist/src/index.js')"),
+  const texts = {
+    bare: "await Promise.all(['rxjs', 'got', 'zod'].map((name) => import(name)))",
+    millrace: "await import('./dist/src/index.js')",
   };
-  const spent: Record<keyof typeof calls, number[]> = { bare: [], millrace: [] };
+  const spent: Record<keyof typeof texts, { cpu: number; wall: number }[]> = { bare: [], millrace: [] };
   for (let round = -1; round < rounds; round += 1)
     for (const name of ['bare', 'millrace'] as const) {
-      const before = childrenCpuMs();
-      for (let n = 0; n < 3; n += 1) await measureCommand(calls[name], {}, false);
-      if (round >= 0) spent[name].push((childrenCpuMs() - before) / 3);
+      const { stdout } = await measureCommand(['--input-type=module', '-e', timed(texts[name])], {}, false);
+      if (round >= 0) spent[name].push(JSON.parse(stdout) as { cpu: number; wall: number });
     }
-  const more = spent.millrace.map((ms, round) => ms - (spent.bare[round] ?? Number.NaN));
+  const of = (name: keyof typeof texts, kind: 'cpu' | 'wall') => spent[name].map((each) => each[kind]);
+  const more = (kind: 'cpu' | 'wall') => {
+    const bare = of('bare', kind);
+    return of('millrace', kind).map((ms, round) => ms - (bare[round] ?? Number.NaN));
+  };
   return [
-    figure('import of rxjs, got and zod', 'ms CPU', spent.bare),
-    figure("import 'millrace' beyond it", 'ms CPU', more, { limit: { atMost: 40 } }),
+    figure('import of rxjs, got and zod', 'ms CPU', of('bare', 'cpu')),
+    figure("import 'millrace' beyond it", 'ms CPU', more('cpu'), { limit: { atMost: 40 } }),
+    figure('import of rxjs, got and zod, wall time', 'ms', of('bare', 'wall')),
+    figure("import 'millrace' beyond it, wall time", 'ms', more('wall'), { limit: { atMost: 40 } }),
   ];
+}
+
+function timed(text: string): string {
+  return `const began = process.cpuUsage(), at = performance.now();
+${text};
+const { user, system } = process.cpuUsage(began);
+console.log(JSON.stringify({ cpu: (user + system) / 1000, wall: performance.now() - at }));`;
 }

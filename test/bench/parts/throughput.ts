@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lastValueFrom } from 'rxjs';
+import { Agent } from 'undici';
+import { createClient, fixed, pullJobs } from '../../../src/index.js';
+import { createUndiciTransport } from '../../../src/undici.js';
+import { cpuOf, figure, ratios, type Figure } from '../figure.js';
+import { startService } from '../service/start-service.js';
+import { manyOf } from './client-cpu.js';
+
+const inFlight = 500;
+/** No job runs longer: one poll a job, after that. */
+const longestMs = 50;
+const key = 'a-key-for-the-bench';
+const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+
+/**
+ * 500 jobs of 0–50 ms in flight over undici: jobs a second, and CPU a job; and beside it what nobody who uses undici
+ * can go below: the same two requests a job, dispatched by hand.
+ */
+export async function throughput(rounds: number, jobs = 4_000): Promise<Figure[]> {
+  const service = await startService({ longestMs });
+  const transport = createUndiciTransport();
+  const client = createClient({ apiKey: key, baseUrl: service.baseUrl, transport });
+  const endpoint = client.queue<string>('bench', { poll: fixed(longestMs) });
+  const rows = Array.from({ length: jobs }, (_, n) => n);
+  const run = () => lastValueFrom(pullJobs(rows, () => endpoint.run({}), { concurrency: inFlight }));
+  const byHand = jobsByHand(service.baseUrl);
+  const perSecond: number[] = [];
+  const cpu: number[] = [];
+  const floor: number[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    const least = (await cpuOf(() => manyOf(byHand, jobs, inFlight))) / jobs / 1_000;
+    const begin = performance.now();
+    const ms = (await cpuOf(run)) / jobs / 1_000;
+    if (round < 0) continue;
+    perSecond.push((jobs * 1_000) / (performance.now() - begin));
+    cpu.push(ms);
+    floor.push(least);
+  }
+  service.close();
+  const ownCore = (ms: readonly number[]) => ms.map((each) => 1_000 / each);
+  return [
+    figure('jobs of 0–50 ms, 500 in flight, over undici', 'jobs/s', perSecond, {
+      note: 'wall time, shares the machine',
+    }),
+    figure('the same: CPU a job', 'ms CPU', cpu),
+    figure('the same, on a core of its own', 'jobs/s', ownCore(cpu), { limit: { atLeast: 5_000 } }),
+    figure('the same two requests a job, undici by hand: CPU a job', 'ms CPU', floor),
+    figure('the same, on a core of its own', 'jobs/s', ownCore(floor), { note: 'what undici leaves' }),
+    figure('millrace over undici against undici by hand', '×', ratios(cpu, floor)),
+  ];
+}
+
+/** A job by undici alone, without a limit, a check or a retry. */
+function jobsByHand(origin: string): () => Promise<unknown> {
+  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const send = (method: 'GET' | 'POST', path: string, body: string | null) =>
+    new Promise<{ id: string }>((resolve, reject) => {
+      const pieces: Buffer[] = [];
+      agent.dispatch(
+        { origin, path, method, headers, body },
+        {
+          onRequestStart: () => undefined,
+          onResponseStart: () => undefined,
+          onResponseData: (_controller, piece) => pieces.push(piece),
+          onResponseEnd: () => resolve(JSON.parse(Buffer.concat(pieces).toString()) as { id: string }),
+          onResponseError: (_controller, error) => reject(error),
+        },
+      );
+    });
+  return async () => {
+    const { id } = await send('POST', '/v2/bench/run', '{"input":{}}');
+    await sleep(longestMs);
+    return send('GET', `/v2/bench/status/${id}`, null);
+  };
+}
