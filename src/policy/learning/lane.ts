@@ -1,15 +1,8 @@
 import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
-import { type BelievedStart, createQueueLine } from './queue-line.js';
-import { createRankQueue } from './rank-queue.js';
 import type { PollPlan } from './plan-polls.js';
-
-/** A job that is being asked about. Times in ms since the epoch by the scheduler. */
-export interface LaneJob {
-  readonly variant: string;
-  readonly submittedAt: number;
-  /** Sends the poll. */
-  readonly poll: () => void;
-}
+import { createQueueLine } from './queue-line.js';
+import { createRankQueue } from './rank-queue.js';
+import { TrackedJob, type LaneJob } from './tracked-job.js';
 
 /** What a status reply says, as far as the schedule cares. */
 export interface LaneReply {
@@ -36,20 +29,6 @@ export interface LaneTicket {
   leave(): void;
 }
 
-interface Tracked extends LaneJob {
-  readonly rank: number;
-  /** It had not ended then. */
-  aliveAt: number;
-  /** It had not started then. */
-  waitingAt: number;
-  timesWaiting: number;
-  startedAt: number | undefined;
-  polling: boolean;
-  timer: Subscription | undefined;
-}
-
-/** Asked again after a waiting answer: half a gap of starts at first, then later and later. */
-const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
 /** Nothing has moved for so long: the foremost waiting job is asked all the same. */
 const stall = { leastMs: 1_000, mostMs: 120_000 };
 /** A poll time may move by so little without being set anew. */
@@ -69,7 +48,7 @@ export function createLane(
 
 class QueueLane implements Lane {
   private readonly line = createQueueLine();
-  private readonly jobs = new Map<number, Tracked>();
+  private readonly jobs = new Map<number, TrackedJob>();
   private readonly blocked = createRankQueue();
   private stalled: Subscription | undefined;
   private stalls = 0;
@@ -84,16 +63,7 @@ class QueueLane implements Lane {
   }
 
   add(given: LaneJob): LaneTicket {
-    const job: Tracked = {
-      ...given,
-      rank: this.line.join(),
-      aliveAt: given.submittedAt,
-      waitingAt: given.submittedAt,
-      timesWaiting: 0,
-      startedAt: undefined,
-      polling: false,
-      timer: undefined,
-    };
+    const job = new TrackedJob(given, this.line.join());
     this.jobs.set(job.rank, job);
     this.arm(job);
     return {
@@ -105,8 +75,8 @@ class QueueLane implements Lane {
   runningAges(variant: string): number[] {
     const ages: number[] = [];
     for (const job of this.jobs.values()) {
-      const start = job.variant === variant && job.timesWaiting === 0 ? this.startOf(job) : undefined;
-      if (start?.by === 'count' && job.aliveAt > start.at) ages.push(job.aliveAt - start.at);
+      const ageMs = job.variant === variant ? job.runningAgeBy(this.line) : undefined;
+      if (ageMs !== undefined) ages.push(ageMs);
     }
     return ages;
   }
@@ -115,25 +85,11 @@ class QueueLane implements Lane {
     for (const job of this.jobs.values()) if (job.timer !== undefined) this.arm(job);
   }
 
-  private startOf(job: Tracked): BelievedStart | undefined {
-    if (job.startedAt !== undefined) return { at: job.startedAt, by: 'count', gapMs: 0 };
-    const believed = this.line.startOf(job.rank, job.submittedAt);
-    return believed === undefined ? undefined : { ...believed, at: Math.max(believed.at, job.waitingAt) };
+  private dueOf(job: TrackedJob): number | undefined {
+    return job.dueBy(this.line, this.planOf);
   }
 
-  private dueOf(job: Tracked): number | undefined {
-    const start = this.startOf(job);
-    if (start === undefined) return undefined;
-    const wait = this.planOf(job.variant).nextAgeMs(Math.max(0, job.aliveAt - start.at));
-    const due = start.at + (start.by === 'pace' ? wait / 2 : wait);
-    if (job.timesWaiting === 0) return due;
-    const { gaps, leastMs, factor, mostMs } = waitingBackoff;
-    const pause = Math.max(leastMs, gaps * start.gapMs) * factor ** (job.timesWaiting - 1);
-    const again = job.waitingAt + Math.min(mostMs, pause);
-    return start.by === 'pace' ? again : Math.max(due, again);
-  }
-
-  private arm(job: Tracked): void {
+  private arm(job: TrackedJob): void {
     job.timer?.unsubscribe();
     job.timer = undefined;
     if (job.polling || !this.jobs.has(job.rank)) return;
@@ -147,48 +103,40 @@ class QueueLane implements Lane {
   }
 
   /** What was learned since the timer was set may have moved the poll time. */
-  private rang(job: Tracked): void {
+  private rang(job: TrackedJob): void {
     const due = this.dueOf(job);
     if (due === undefined || due > this.scheduler.now() + toleranceMs) this.arm(job);
     else this.ask(job);
   }
 
-  private ask(job: Tracked): void {
+  private ask(job: TrackedJob): void {
     job.timer?.unsubscribe();
     job.timer = undefined;
     job.polling = true;
     job.poll();
   }
 
-  private replied(job: Tracked, { at, state, startedAt, endedAt }: LaneReply): number {
+  private replied(job: TrackedJob, { at, state, startedAt, endedAt }: LaneReply): number {
     job.polling = false;
-    const believed = this.startOf(job);
     if (state === 'ended') {
-      const waited = startedAt !== undefined && startedAt - job.submittedAt > 100;
-      this.remove(job, {
-        at: Math.min(endedAt ?? at, at),
-        waited,
+      const ranForMs = job.ranForMs(this.line, {
+        at,
         ...(startedAt !== undefined && { startedAt }),
+        ...(endedAt !== undefined && { endedAt }),
       });
-      const endsAbout = endedAt ?? (job.aliveAt + at) / 2;
-      return Math.max(0, endsAbout - (startedAt ?? believed?.at ?? job.waitingAt));
+      const waited = startedAt !== undefined && startedAt - job.submittedAt > 100;
+      const end = { at: Math.min(endedAt ?? at, at), waited };
+      this.remove(job, startedAt === undefined ? end : { ...end, startedAt });
+      return ranForMs;
     }
-    if (state === 'waiting') {
-      this.line.sawWaiting(job.rank, at, believed?.by === 'count');
-      job.waitingAt = at;
-      job.timesWaiting += 1;
-    } else {
-      this.line.sawWorking(job.rank, at, startedAt);
-      job.startedAt ??= startedAt ?? Math.min(at, believed?.at ?? (job.waitingAt + at) / 2);
-      job.timesWaiting = 0;
-    }
-    job.aliveAt = at;
+    if (state === 'waiting') job.sawWaiting(this.line, at);
+    else job.sawWorking(this.line, at, startedAt);
     this.arm(job);
     if (state === 'working') this.moved();
     return 0;
   }
 
-  private remove(job: Tracked, end: { at: number; startedAt?: number; waited: boolean }): void {
+  private remove(job: TrackedJob, end: { at: number; startedAt?: number; waited: boolean }): void {
     if (!this.jobs.delete(job.rank)) return;
     job.timer?.unsubscribe();
     this.line.ended(job.rank, end);
@@ -206,7 +154,7 @@ class QueueLane implements Lane {
   private release(): void {
     for (let rank = this.blocked.first(); rank !== undefined; rank = this.blocked.first()) {
       const job = this.jobs.get(rank);
-      if (job !== undefined && this.startOf(job) === undefined) break;
+      if (job !== undefined && job.startBy(this.line) === undefined) break;
       this.blocked.removeFirst();
       if (job !== undefined) this.arm(job);
     }
