@@ -19,6 +19,7 @@ const each = {
   // Ends what hangs, also on a machine that has much else to do.
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
   pool: 'forks',
   // One more than there are cores: many tests wait for processes, databases and browsers.
   maxWorkers: availableParallelism() + 1,

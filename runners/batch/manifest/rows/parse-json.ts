@@ -20,9 +20,12 @@ function lost(text: string): string | undefined {
   return number && `holds ${number}, which has more digits than a number keeps: write it in quotes`;
 }
 
-/** V8's words without the text around the place, which the row has already. */
+/** V8's words without the text around the place, which the row has already, and without lines and columns: the manifest has its own. */
 function reason(message: string): string {
-  const words = message.replace(/, (\.\.\.)?".*/s, '').slice(0, 120);
+  const words = message
+    .replace(/, (\.\.\.)?".*/s, '')
+    .replace(/ \(line \d+ column \d+\)$/, '')
+    .slice(0, 120);
   return words.charAt(0).toLowerCase() + words.slice(1);
 }
 

@@ -175,9 +175,12 @@ describe('the exit codes of millrace run', () => {
   it('70: an error that nothing has caught, told without its stack and without the key', async () => {
     await open();
     const { apiKey } = work.emulator;
-    const bomb = `setTimeout(() => { throw Object.assign(new Error('boom Bearer ${apiKey}'), { headers: '${apiKey}' }); }, 300);`;
-    await work.write('functions.mjs', ['export const queue = {};', bomb]);
-    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+    const bomb = `setImmediate(() => { throw Object.assign(new Error('boom Bearer ${apiKey}'), { headers: '${apiKey}' }); });`;
+    await work.write('functions.mjs', [
+      `export const queue = { echo: () => { ${bomb}`,
+      'return new Promise(() => {}); } };',
+    ]);
+    await work.write('rows.jsonl', echoJobs(1));
     const { code, stderr } = await work.call('run', 'rows.jsonl', '--local', '--functions', 'functions.mjs');
     expect(code).toBe(70);
     expect(stderr).toContain('error: this is a fault of millrace itself: Error: boom');
