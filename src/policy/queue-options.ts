@@ -40,22 +40,26 @@ export interface ResolvedQueueOptions {
   readonly retry: Readonly<Required<RetryPolicy>>;
 }
 
-const duration = z.number().nonnegative();
+/** Made when the first endpoint is: an import should not pay for it. */
+let optionsSchema: ReturnType<typeof makeOptionsSchema> | undefined;
 
-const optionsSchema = z.strictObject({
-  executionTimeoutMs: z.number().positive().default(defaultRunsyncTimeoutMs),
-  deadlineMs: duration.default(3_600_000),
-  onUnsubscribe: z.enum(['detach', 'cancel']).default('detach'),
-  poll: z.custom<PollSchedule>(isSchedule, 'is no poll schedule').optional(),
-  retry: z
-    .strictObject({
-      maxRetries: z.int().nonnegative().default(4),
-      initialMs: duration.default(defaultBackoff.initialMs),
-      factor: z.number().min(1).default(defaultBackoff.factor),
-      maxMs: duration.default(defaultBackoff.maxMs),
-    })
-    .prefault({}),
-});
+function makeOptionsSchema() {
+  const duration = z.number().nonnegative();
+  return z.strictObject({
+    executionTimeoutMs: z.number().positive().default(defaultRunsyncTimeoutMs),
+    deadlineMs: duration.default(3_600_000),
+    onUnsubscribe: z.enum(['detach', 'cancel']).default('detach'),
+    poll: z.custom<PollSchedule>(isSchedule, 'is no poll schedule').optional(),
+    retry: z
+      .strictObject({
+        maxRetries: z.int().nonnegative().default(4),
+        initialMs: duration.default(defaultBackoff.initialMs),
+        factor: z.number().min(1).default(defaultBackoff.factor),
+        maxMs: duration.default(defaultBackoff.maxMs),
+      })
+      .prefault({}),
+  });
+}
 
 /**
  * Checks the options and fills in what is missing, once. What is `undefined` counts as missing; 0 does not.
@@ -65,6 +69,7 @@ export function resolveQueueOptions(
   options: QueueOptions = {},
   scheduler?: SchedulerLike,
 ): ResolvedQueueOptions {
+  optionsSchema ??= makeOptionsSchema();
   const parsed = optionsSchema.safeParse(options);
   if (parsed.success) return { ...parsed.data, poll: parsed.data.poll ?? exponential({}, scheduler) };
   const [issue] = parsed.error.issues;

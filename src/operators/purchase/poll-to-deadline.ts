@@ -24,8 +24,10 @@ export function pollToDeadline(task: PollTask, due: Due, desk: Desk): Observable
     wasAsked = true;
     task.onCall();
   };
-  const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, due) });
-  const otherwise = () => (wasAsked ? givenUp : concat(lastLook(task, desk), givenUp).pipe(take(1)));
+  const otherwise = () => {
+    const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, due) });
+    return wasAsked ? givenUp : concat(lastLook(task, desk), givenUp).pipe(take(1));
+  };
   return pollUntilTerminal({ ...task, onCall }, desk).pipe(
     deadline<PollStep>({ at: due.at, otherwise, scheduler: desk.scheduler }),
   );
