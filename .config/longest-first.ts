@@ -3,15 +3,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest, the longest first: begun last, one of them would keep one core busy long after the other is done. */
 const longest = [
   'simulate/crash-points',
-  'runners/distributed/work/database-away',
   'simulate/random-schedules',
   'runners/report/page/report-page',
   'runners/batch/fault-matrix',
   'runners/cli/commands/run-money',
-  'runners/cli/commands/run',
   'runners/cli/commands/run-exit-codes',
+  'runners/cli/commands/run',
   'runners/distributed/collector/run-distributed',
+  'runners/distributed/work/database-away',
+  'runners/cli/commands/run-stopping',
+  'runners/cli/commands/settle',
+  'crash/kill-rounds',
+  'crash/distributed/distributed-rounds',
+  'runners/distributed/settle-remote',
+  'docs/examples',
   'runners/report/watch/watch-run',
+  'runners/batch/run-batch',
+  'samples/samples',
 ];
 
 /** Files that have a process of their own, then the long ones, then the rest in the order of their paths. */
