@@ -28,6 +28,7 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   '57P02': awayBecause('it crashed'),
   '57P03': awayBecause('it is starting up, or shutting down'),
   '53300': awayBecause('it has too many connections already (max_connections)'),
+  '25P03': awayBecause('it heard nothing for too long'),
   '25006': () => 'is read-only: it is a standby, or about to become one.',
   '40001': inTheWay,
   '40P01': inTheWay,

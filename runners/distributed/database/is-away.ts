@@ -1,7 +1,7 @@
 import { DatabaseError } from './database-error.js';
 
-/** Codes of PostgreSQL that pass: it stops, starts or has too many guests; another transaction was in the way. */
-const passing = /^(08|57P|53300|40001|40P01|25006)/;
+/** Codes of PostgreSQL that pass: it stops, starts or has too many guests; another transaction was in the way, or this one was silent for too long. */
+const passing = /^(08|57P|53300|40001|40P01|25006|25P03)/;
 const ofTheNet = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_AGAIN|NOTFOUND)/;
 
 /** Whether an error of the driver says that the database cannot be reached now. */

@@ -19,6 +19,10 @@ export interface OpenedPool {
 
 /** An answer that takes longer is none. */
 const connectMs = 10_000;
+/** Who holds a run's lock and is not heard of for so long is let go: the others would wait until his link is back. */
+const silentMs = 5_000;
+/** The database learns within 25 s that a machine is gone. */
+const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 
 /**
  * Connections to a database, once one has been made: what is wrong with its address or password is said now.
@@ -63,6 +67,10 @@ function configOf(
   return {
     ...{ connectionString: url, ssl, max, application_name: name },
     ...{ connectionTimeoutMillis: connectMs, keepAlive: true, keepAliveInitialDelayMillis: connectMs },
+    idle_in_transaction_session_timeout: silentMs,
+    options: Object.entries(keepAlive)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
     // A pool does not keep a process that is done.
     allowExitOnIdle: true,
   };

@@ -1,5 +1,6 @@
 import { firstValueFrom, race, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
+import { explainDatabase } from '../database/explain-database.js';
 import { isAway } from '../database/is-away.js';
 
 interface LineOptions {
@@ -39,7 +40,10 @@ export class Line {
 
   private away(error: unknown): void {
     if (this.failures++ === 0)
-      this.options.tell({ type: 'away', message: error instanceof Error ? error.message : String(error) });
+      this.options.tell({
+        type: 'away',
+        message: `${explainDatabase(error, 'of the runs').message} Waiting for it.`,
+      });
   }
 
   private back(): void {

@@ -113,7 +113,8 @@ class Fleet {
     for (;;) {
       this.collector = this.startCollector();
       const [code, signal] = (await once(this.collector, 'close')) as [number | null, string | null];
-      if (signal !== 'SIGKILL') return code;
+      // Where the database is away at a start, it is to be started again.
+      if (signal !== 'SIGKILL' && code !== 69) return code;
     }
   }
 

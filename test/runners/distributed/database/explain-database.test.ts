@@ -23,6 +23,7 @@ it.each([
   ['a slow connection', new Error('timeout exceeded when trying to connect'), silent],
   ['too many guests', coded('53300'), 'it has too many connections already (max_connections).'],
   ['a standby', coded('25006'), 'is read-only'],
+  ['a transaction that was silent', coded('25P03'), 'it heard nothing for too long.'],
   ['a deadlock', coded('40P01'), 'another transaction was in the way.'],
 ])('takes %s for a database that comes back', (_, error, sentence) => {
   const { code, message } = explainDatabase(error, 'postgres://db.example/jobs');

@@ -19,6 +19,8 @@ it('connects, and takes no TLS where none is offered and none was asked for', as
   const { pool, isEncrypted } = await open(database.url);
   expect(isEncrypted).toBe(false);
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  const settings = `select current_setting('idle_in_transaction_session_timeout') as silent, current_setting('tcp_keepalives_idle') as idle`;
+  expect((await pool.query(settings)).rows).toEqual([{ silent: '5s', idle: '10' }]);
   await pool.end();
 });
 

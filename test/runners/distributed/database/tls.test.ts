@@ -38,7 +38,11 @@ beforeAll(async () => {
   await serve(trusted);
 });
 
-afterEach(() => vi.unstubAllEnvs());
+const children: { kill(signal: 'SIGKILL'): unknown }[] = [];
+afterEach(() => {
+  vi.unstubAllEnvs();
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
 
 afterAll(async () => {
   await admin.end();
@@ -111,8 +115,11 @@ it('and the password come to a worker by the usual environment', async () => {
     ...{ PGSSLMODE: 'verify-full', ...root('authority.crt') },
     ...{ MILLRACE_BASE_URL: 'http://127.0.0.1:1', MILLRACE_API_KEY: 'k' },
   };
-  const start = (more: Record<string, string>) =>
-    startMillrace(['worker', '--db', url], { env: { ...env, ...more } });
+  const start = (more: Record<string, string>) => {
+    const started = startMillrace(['worker', '--db', url], { env: { ...env, ...more } });
+    children.push(started.child);
+    return started;
+  };
   const workers = [start({ PGPASSFILE: join(folder, 'pgpass') }), start({ PGPASSWORD: password })];
   const refused = [
     start({ PGPASSWORD: 'a-wrong-password' }),
