@@ -64,7 +64,7 @@ export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk
     pending: pendingOf(journal),
     held: await heldIds(journal),
     cost: {
-      ...costSummary(totals),
+      ...costSummary(totals, recovered.totals.spent.reported + recovered.totals.spent.estimated),
       reserved: toUsd(recovered.totals.reserved),
       ...(cap !== undefined && { cap }),
     },

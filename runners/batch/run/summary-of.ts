@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { listPrices } from '../ledger/list-prices.js';
 import { isoTime } from '../sinks/ended-row.js';
 import type { FilesMark } from '../sinks/projections.js';
@@ -55,22 +55,26 @@ export function failureCounts(ended: ReadonlyMap<string, number>): Partial<Recor
 }
 
 function costOf({ totals, ledger }: Run): CostSummary {
-  const { drift, cap } = ledger.snapshot();
-  return { ...costSummary(totals), drift: toUsd(drift), ...(cap !== undefined && { cap: toUsd(cap) }) };
+  const { drift, cap, spent } = ledger.snapshot();
+  return {
+    ...costSummary(totals, spent),
+    drift: toUsd(drift),
+    ...(cap !== undefined && { cap: toUsd(cap) }),
+  };
 }
 
-/** The money of all starts, in USD. */
-export function costSummary({
-  money,
-  possiblyDouble,
-  unpriced,
-  byResolution,
-}: RunTotals): Omit<CostSummary, 'drift' | 'cap'> {
+/** The money of all starts, in USD. `spent`, of rows that have not ended as well, in millionths of a dollar. */
+export function costSummary(
+  { money, possiblyDouble, unpriced, byResolution }: RunTotals,
+  spent: MicroDollars = 0,
+): Omit<CostSummary, 'drift' | 'cap'> {
+  const unsaved = spent - money.reported - money.estimated;
   return {
     reported: toUsd(money.reported),
     estimated: toUsd(money.estimated),
     unknown: toUsd(money.unknown),
     possiblyDouble: toUsd(possiblyDouble),
+    ...(unsaved > 0 && { unsaved: toUsd(unsaved) }),
     unpriced,
     byResolution: Object.fromEntries(
       [...byResolution].map(([resolution, { purchases, reported, estimated, unknown }]) => [

@@ -41,6 +41,8 @@ export interface CostSummary {
   readonly unknown: number;
   /** Of `unknown`: rows that were bought again since. */
   readonly possiblyDouble: number;
+  /** Paid for rows that have not ended, because their pictures are still to be saved: it is reported once they are. */
+  readonly unsaved?: number;
   /** Purchases at a price that nobody knows. */
   readonly unpriced: number;
   /** By how much purchases of this start were dearer than what was reserved for them. */

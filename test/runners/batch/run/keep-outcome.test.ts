@@ -1,5 +1,6 @@
 import { Subject } from 'rxjs';
 import { expect, it } from 'vitest';
+import { readStatus } from '../../../../runners/batch/read-status.js';
 import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
 import { paperRun } from '../../../support/paper-run.js';
 
@@ -72,4 +73,23 @@ it('warns once of edits that are paid for and come without a picture, and of not
   expect(warnings).toEqual([
     expect.stringMatching(/^Row "without" completed, and no picture is in its reply: .*results\.jsonl/),
   ]);
+});
+
+it('tells of money that is paid for a picture that is not saved yet, until it is', async () => {
+  const run = paperRun({
+    faults: [{ code: 'ENOSPC', path: '/work/out/images/', call: 'write', lasting: true }],
+  });
+  run.manifest([edit('a')]);
+  const full = await run.start();
+  expect(full.exitCode).toBe(74);
+  expect(full.summary.cost).toMatchObject({ reported: 0, unsaved: 0.0875 });
+  expect((await readStatus('/work/out', { disk: run.disk })).cost).toMatchObject({
+    reported: 0,
+    unsaved: 0.0875,
+  });
+  run.disk.heal();
+  const { summary } = await run.start();
+  expect(summary.cost.reported).toBe(0.0875);
+  expect(summary.cost.unsaved).toBeUndefined();
+  expect(run.service.posts).toEqual(['a']);
 });
