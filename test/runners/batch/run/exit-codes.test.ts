@@ -1,4 +1,4 @@
-import { Subject } from 'rxjs';
+import { concatMap, Subject, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';
 import {
@@ -7,6 +7,7 @@ import {
   type RunEvent,
   type StopOrder,
 } from '../../../../runners/batch/run-batch.js';
+import type { Transport } from '../../../../src/transport/transport.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
@@ -190,8 +191,11 @@ describe('exit 4', () => {
 
   it('rows of other endpoints go on', async () => {
     const run = paperRun();
-    run.service.behave = (row) =>
-      row.startsWith('gone') ? { status: 404, body: { error: 'none' } } : 'complete';
+    const asked: string[] = [];
+    run.service.behave = (row) => {
+      asked.push(row);
+      return row.startsWith('gone') ? { status: 404, body: { error: 'none' } } : 'complete';
+    };
     run.manifest([
       job('gone-1', { endpoint: 'gone' }),
       job('a'),
@@ -202,6 +206,7 @@ describe('exit 4', () => {
     expect(end.exitCode).toBe(4);
     expect(end.reason).toContain('"gone"');
     expect(ids(run, 'results.jsonl')).toEqual(['a', 'b']);
+    expect(asked).toEqual(['gone-1', 'a', 'b']);
     expect(end.summary.rows.toDo).toBe(2);
   });
 
@@ -418,5 +423,21 @@ describe('exit 130 and 143', () => {
     expect((await run.start()).exitCode).toBe(0);
     expect(run.service.posts).toEqual(['a', 'b', 'c', 'd']);
     expect(ids(run, 'results.jsonl')).toContain('a');
+  });
+
+  it('a reply that is on its way is left by a second stop, and its row is held by the next start', async () => {
+    const run = paperRun();
+    const { service, scheduler } = run;
+    const transport: Transport = (request) =>
+      timer(60_000, scheduler).pipe(concatMap(() => service.transport(request)));
+    run.manifest([edit('a')]);
+    const stop = new Subject<StopOrder>();
+    const watch = (event: RunEvent): void => {
+      if (event.type === 'row' && event.event.type === 'submitting')
+        for (const order of ['graceful', 'now'] as const) stop.next(order);
+    };
+    expect((await run.follow(runBatch(run.options({ stop, transport })), watch)).exitCode).toBe(130);
+    expect((await run.start()).exitCode).toBe(6);
+    expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'unknown' } }]);
   });
 });
