@@ -61,8 +61,10 @@ function* warnings({
 
 function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 'redo'): string {
   const named = `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
-  const kept = changed === 'keep' ? 'They are kept; --changed redo buys them again.' : 'They are kept.';
-  return `${count} rows have changed since they were bought: ${named}. ${kept}`;
+  const [rows, were, they, them] =
+    count === 1 ? ['row has', 'it was', 'It is', 'it'] : ['rows have', 'they were', 'They are', 'them'];
+  const again = changed === 'keep' ? `; --changed redo buys ${them} again` : '';
+  return `${count} ${rows} changed since ${were} bought: ${named}. ${they} kept${again}.`;
 }
 
 function heldRow({ id, row, outcome }: Run['taken']['held'][number]): RunEvent {
