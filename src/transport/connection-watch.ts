@@ -12,13 +12,32 @@ export function createConnectionWatch(): ConnectionWatch {
   const early = new WeakSet<object>();
   return {
     watch(socket, secure) {
-      const remember = (error: Error): void => void early.add(error);
+      let isReady = false;
+      const remember = (error: Error): void => {
+        if (!isReady) early.add(error);
+      };
       socket.once('error', remember);
-      socket.once(secure ? 'secureConnect' : 'connect', () => socket.off('error', remember));
+      onFailedWrite(socket, remember);
+      socket.once(secure ? 'secureConnect' : 'connect', () => {
+        isReady = true;
+        socket.off('error', remember);
+      });
     },
     noteEarly(error) {
       if (typeof error === 'object' && error !== null) early.add(error);
     },
     neverConnected: (error) => typeof error === 'object' && error !== null && early.has(error),
   };
+}
+
+/** A request that waits for TLS is told of its failed write first, and from Node.js 24 on hangs up before the socket tells anybody. */
+function onFailedWrite(socket: Duplex, told: (error: Error) => void): void {
+  const tells = (done: (error?: Error | null) => void) => (error?: Error | null) => {
+    if (error) told(error);
+    done(error);
+  };
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, tells(done));
+  if (writev) socket._writev = (chunks, done) => writev(chunks, tells(done));
 }
