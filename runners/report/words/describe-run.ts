@@ -18,6 +18,7 @@ export function describeRun(survey: Survey): string {
   const sentences = [
     `${first}${tookWords(survey)}${moneyWords(survey)}`,
     rest.filter((part) => part !== '').join(', and '),
+    doubtWords(survey),
     toDoWords(toDo),
   ];
   return sentences.flatMap((sentence) => (sentence === '' ? [] : `${sentence}.`)).join(' ');
@@ -41,6 +42,12 @@ function heldWords({ heldRows, money }: Survey): string {
   if (heldRows === 0) return '';
   const price = money.total.unknown > 0 ? ` for ${formatSum(money.total.unknown)}` : '';
   return `${formatCount(heldRows)} ${heldRows === 1 ? 'is held: it' : 'are held: they'} may have been bought${price}`;
+}
+
+/** No row is held for it any more: rows that were bought again, or whose job nobody knows. */
+function doubtWords({ heldRows, money }: Survey): string {
+  const { unknown } = money.total;
+  return heldRows === 0 && unknown > 0 ? `${formatSum(unknown)} more may have been charged` : '';
 }
 
 function toDoWords(toDo: number): string {

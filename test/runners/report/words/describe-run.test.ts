@@ -24,6 +24,17 @@ describe('describeRun', () => {
     );
   });
 
+  it('tells of money that may have been paid beside, where no row is held for it any more', async () => {
+    const folder = join(await reportFolder(), 'edits.out');
+    await makeRun({ folder, rows: 10, pictures: false, flawless: true });
+    const survey = await surveyRun(nodeDisk, folder);
+    const { total } = survey.money;
+    const money = { ...survey.money, total: { ...total, unknown: 2_707_500 } };
+    expect(describeRun({ ...survey, money })).toMatch(
+      /^All 10 rows completed in .* for \$[\d.]+\. \$2\.71 more may have been charged\.$/,
+    );
+  });
+
   it('speaks of a run in which nothing ended', async () => {
     expect(await sentence({ rows: 0, toDo: 5 })).toBe('Nothing has ended yet: 5 rows to be done.');
     expect(await sentence({ rows: 0 })).toBe('Nothing has ended yet.');
