@@ -4,8 +4,7 @@ import { cutRound } from './cut-round.js';
 it('loses nothing and pays nothing twice when the link to one of two hosts is cut', async () => {
   const said: string[] = [];
   const say = (line: string): void => void said.push(line);
-  const report = await cutRound({ rows: 60, seconds: 9, jobMs: 300, concurrency: 16, say });
+  const report = await cutRound({ rows: 60, seconds: 6, jobMs: 300, concurrency: 16, say });
   expect(report.broken, said.join('\n')).toEqual([]);
   expect([report.exitCode, report.completed]).toEqual([0, 60]);
-  expect(report.ended[1]).toBeGreaterThan(report.ended[0]);
 }, 120_000);
