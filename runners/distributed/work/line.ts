@@ -1,4 +1,4 @@
-import { firstValueFrom, race, timer, type Observable, type SchedulerLike } from 'rxjs';
+import { firstValueFrom, merge, race, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
 import { explainDatabase } from '../database/explain-database.js';
 import { isAway } from '../database/is-away.js';
@@ -6,6 +6,8 @@ import { isAway } from '../database/is-away.js';
 interface LineOptions {
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
+  /** Emits when nothing new is begun. */
+  readonly left: Observable<unknown>;
   /** Emits when nothing is waited for any more. */
   readonly cut: Observable<unknown>;
   readonly tell: (event: { type: 'away'; message: string } | { type: 'back' }) => void;
@@ -16,26 +18,50 @@ const waits = { initialMs: 250, factor: 2, maxMs: 5_000 };
 /** The line to the database: while it is broken whoever needs it tries again, ever more rarely, until it is back. */
 export class Line {
   private failures = 0;
+  private hasLeft = false;
   private isCut = false;
 
   constructor(private readonly options: LineOptions) {
+    options.left.subscribe(() => (this.hasLeft = true));
     options.cut.subscribe(() => (this.isCut = true));
   }
 
   /** What `work` does may be done again: a line that breaks does not say whether it was. */
   async insist<T>(work: () => Promise<T>): Promise<T> {
-    const { scheduler, random, cut } = this.options;
     for (let failures = 1; ; failures++) {
       try {
-        const result = await work();
-        this.back();
-        return result;
+        return await this.attempt(work);
       } catch (error) {
         if (!isAway(error) || this.isCut) throw error;
-        this.away(error);
-        await firstValueFrom(race(timer(backoff(failures, random, waits), scheduler), cut));
+        await this.wait(failures, error, this.options.cut);
       }
     }
+  }
+
+  /** The same for what begins something new: who leaves needs it no more. `undefined`: it was given up for that. */
+  async look<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const { left, cut } = this.options;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        if (this.hasLeft || this.isCut) return undefined;
+        await this.wait(failures, error, merge(left, cut));
+      }
+    }
+  }
+
+  private async attempt<T>(work: () => Promise<T>): Promise<T> {
+    const result = await work();
+    this.back();
+    return result;
+  }
+
+  private async wait(failures: number, error: unknown, until: Observable<unknown>): Promise<void> {
+    const { scheduler, random } = this.options;
+    this.away(error);
+    await firstValueFrom(race(timer(backoff(failures, random, waits), scheduler), until));
   }
 
   private away(error: unknown): void {

@@ -35,6 +35,7 @@ class Worker {
   private readonly parts: Parts;
   private readonly hands: Hands;
   private readonly stirred = new Subject<void>();
+  private readonly ordered = new ReplaySubject<void>(1);
   private readonly cut = new ReplaySubject<void>(1);
   private readonly left = new ReplaySubject<void>(1);
   private readonly serving = new Map<number, Promise<void>>();
@@ -49,7 +50,7 @@ class Worker {
     this.parts = partsOf(options);
     const { database, scheduler, random, tell, slots } = this.parts;
     this.hands = new Hands(slots);
-    this.line = new Line({ scheduler, random, cut: this.cut, tell });
+    this.line = new Line({ scheduler, random, left: this.ordered, cut: this.cut, tell });
     const faulty = (error: unknown): void =>
       tell({ type: 'fault', message: error instanceof Error ? error.message : String(error) });
     this.place = {
@@ -64,7 +65,7 @@ class Worker {
     const { tell, database, scheduler } = this.parts;
     const orders = this.options.stop?.subscribe(() => this.obey());
     const ears = this.listen();
-    await this.line.insist(() => this.beat());
+    await this.line.look(() => this.beat());
     tell({ type: 'started', worker: this.id });
     const beats = this.every(beatMs, () => this.beat());
     const sweeps = this.every(
@@ -90,6 +91,7 @@ class Worker {
 
   private obey(): void {
     this.orders += 1;
+    this.ordered.next();
     this.stirred.next();
     if (this.orders > 1) this.cut.next();
   }
@@ -108,8 +110,8 @@ class Worker {
   /** Looks for runs, and works on each of them. */
   private async serve(): Promise<void> {
     while (!this.isLeaving) {
-      const found = await this.line.insist(() => this.search());
-      for (const desk of found) this.open(desk);
+      const found = await this.line.look(() => this.search());
+      for (const desk of found ?? []) this.open(desk);
       if (this.parts.once && this.serving.size === 0) return;
       const wait = timer(searchMs, this.parts.scheduler);
       await firstValueFrom(merge(wait, this.stirred, ...(this.parts.once ? this.serving.values() : [])));

@@ -42,7 +42,7 @@ export async function serveRun(desk: RunDesk, place: Workplace): Promise<void> {
   while (!place.leaving()) {
     let isThere = false;
     try {
-      isThere = await place.line.insist(() => desk.look());
+      isThere = (await place.line.look(() => desk.look())) ?? false;
       if (isThere && isUnsure)
         await giveBack(desk.database, desk.run, { ...place, known: place.hands.known });
       isUnsure = false;
