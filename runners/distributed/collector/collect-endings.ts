@@ -27,13 +27,14 @@ export async function collectEndings(
   let { collected } = note();
   let notedAt = scheduler.now();
   for (;;) {
-    // In this order: what the state says has ended is on the pages.
+    // In this order: what the state says has ended is on the pages, and what is in flight was so after the stop.
+    const wasStopping = run.stops.isStopping;
     const state = await remote.look(run);
     if (state.stop !== undefined) run.stops.stop(state.stop);
     const page = await ask(() => store.collect(remote.number, collected, pageRows));
     await keepPage(run, page, saving);
     collected = page.at(-1)?.seq ?? collected;
-    const isOver = page.length < pageRows && collected >= state.lastSeq && hasEnded(run, remote, state);
+    const isOver = page.length < pageRows && collected >= state.lastSeq && hasEnded(run, state, wasStopping);
     if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
       await keepNote({ collected });
@@ -57,9 +58,10 @@ async function keepPage(run: Run, page: readonly EndedRow[], saving: Saving): Pr
 }
 
 /** What a stop leaves goes on at the workers, or waits in the database; what it does not is awaited. */
-function hasEnded({ stops }: Run, { isFed }: RemoteRun, { open, inFlight, saving }: RunState): boolean {
-  if (!stops.isStopping) return isFed && open + inFlight + saving === 0;
-  return stops.leaves('polls') || inFlight + saving === 0;
+function hasEnded({ stops }: Run, state: RunState, wasStopping: boolean): boolean {
+  const { fedAll, open, inFlight, saving, stop } = state;
+  if (!stops.isStopping) return fedAll && open + inFlight + saving === 0;
+  return stops.leaves('polls') || ((wasStopping || stop !== undefined) && inFlight + saving === 0);
 }
 
 /** Until it is time to look again, or the run stops. */

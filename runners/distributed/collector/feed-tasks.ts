@@ -40,7 +40,6 @@ export async function feedTasks(
   if (run.stops.isStopping) return;
   const { store, ask } = remote.collection;
   await ask(() => store.fedAll(remote.number));
-  remote.isFed = true;
 }
 
 async function feedBatch(

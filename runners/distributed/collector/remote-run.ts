@@ -22,8 +22,6 @@ export interface Collection {
 /** The run in the database, as the collector last saw it. */
 export class RemoteRun {
   private readonly seen = new Subject<void>();
-  /** All tasks of this start are with somebody. */
-  isFed = false;
 
   constructor(
     readonly number: number,

@@ -46,8 +46,8 @@ async function collect(
       feedTasks(run, remote, tasks, here).finally(() => here.close()),
       collectEndings(run, remote, (row) => settled.next(row)),
     ]);
-    const { open, inFlight, saving } = remote.state;
-    if (remote.isFed && open + inFlight + saving === 0) await keepNote({ isOpen: false });
+    const { fedAll, open, inFlight, saving } = remote.state;
+    if (fedAll && open + inFlight + saving === 0) await keepNote({ isOpen: false });
   } finally {
     watching.unsubscribe();
     await stopping.end();

@@ -215,3 +215,31 @@ function plain(of: RunFolder, name: string): unknown[] {
     .map((line) => JSON.parse(JSON.stringify(strip(line)).replace(/[\w-]{36}-u\d/g, 'a job')) as unknown)
     .sort((one, other) => JSON.stringify(one).localeCompare(JSON.stringify(other)));
 }
+
+it('does not take a run for ended by a look that began before its rows were fed', async () => {
+  const path = folder.manifest(jobs(2));
+  let looks = 0;
+  let fed = (): void => undefined;
+  const isFed = new Promise<void>((resolve) => (fed = resolve));
+  const slow = async (): ReturnType<typeof connect> => {
+    const connected = await connect();
+    const { pool } = connected;
+    const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
+    pool.query = (async (...args: unknown[]) => {
+      const text = String(args[0]);
+      const result = await query(...args);
+      if (text.startsWith('update millrace.runs set fed_all = true')) fed();
+      // The first look is before anything is fed; the second is answered at once, and heard of late.
+      if (text.includes('fed_all as') && ++looks === 2)
+        await isFed.then(() => pool.query('select pg_sleep(0.2)'));
+      return result;
+    }) as typeof pool.query;
+    return connected;
+  };
+  const first = collect(path, { assumePriceUsd: 0.01 }, slow);
+  await isFed;
+  await startWorker();
+  const { exitCode, summary } = await first;
+  expect(looks).toBeGreaterThan(2);
+  expect([exitCode, summary.rows.completed]).toEqual([0, 2]);
+});
