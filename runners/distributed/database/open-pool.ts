@@ -44,6 +44,8 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
     const pool = new driver.Pool(config);
     // An idle connection that breaks is replaced by the next query, which tells when there is no other.
     pool.on('error', () => undefined);
+    // One that is let in and thrown out in one breath breaks before whoever asked for it can listen.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     return { pool, isEncrypted: ssl !== false };
   }
   throw explainDatabase(refused, address.shown);

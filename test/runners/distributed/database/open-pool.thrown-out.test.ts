@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { isAway } from '../../../../runners/distributed/database/is-away.js';
+import { openPool } from '../../../../runners/distributed/database/open-pool.js';
+
+/** A message of PostgreSQL's protocol: its type, its length, its content. */
+function message(type: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type);
+  head.writeInt32BE(content.length + 4, 1);
+  return Buffer.concat([head, content]);
+}
+
+const letIn = Buffer.concat([message('R', Buffer.from([0, 0, 0, 0])), message('Z', Buffer.from('I'))]);
+const thrownOut = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+
+it('survives a connection that is let in and thrown out in one packet, and says that the database is away', async () => {
+  let guests = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    const isFirst = guests++ === 0;
+    socket.once('data', () => {
+      if (isFirst) socket.write(letIn);
+      else socket.end(Buffer.concat([letIn, thrownOut]));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const uncaught: unknown[] = [];
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException').on('uncaughtException', (error) => uncaught.push(error));
+  try {
+    const url = `postgres://millrace@127.0.0.1:${port}/millrace`;
+    const { pool } = await openPool({ url, tls: [false], shown: url, secrets: [] });
+    const refused: unknown = await pool
+      .connect()
+      .then(
+        (client) => client.query('select 1').finally(() => client.release(true)),
+        (error: unknown) => error,
+      )
+      .catch((error: unknown) => error);
+    await pool.end();
+    expect(uncaught).toEqual([]);
+    expect(isAway(refused), String(refused)).toBe(true);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of others) process.on('uncaughtException', listener);
+    server.close();
+  }
+});
