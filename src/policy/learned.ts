@@ -61,7 +61,7 @@ export function learned(
       const known = tickets.get(key);
       if (known === undefined) return;
       const { ticket, job } = known;
-      const times = timesOf(job, reply);
+      const times = timesOf(job, reply, at);
       const ended = isTerminal(reply.status);
       const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
       const believedMs = ticket.reply({ at, state, ...times.marks });
@@ -75,9 +75,10 @@ export function learned(
   };
 }
 
-function timesOf(job: PollJob, reply: JobReply) {
+function timesOf(job: PollJob, reply: JobReply, at: number) {
   const { delayTime, executionTime } = reply;
-  const startedAt = delayTime === undefined ? undefined : job.submittedAt + delayTime;
+  // Whatever the service's clock says, what runs has started: else it would not be asked for again in time.
+  const startedAt = delayTime === undefined ? undefined : Math.min(job.submittedAt + delayTime, at);
   const endedAt =
     startedAt === undefined || executionTime === undefined ? undefined : startedAt + executionTime;
   return {

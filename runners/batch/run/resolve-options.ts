@@ -1,4 +1,4 @@
-import { asyncScheduler, NEVER, type Observable } from 'rxjs';
+import { NEVER, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
@@ -20,6 +20,7 @@ import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import { openSharedLedger } from './open-shared-ledger.js';
 import { retryCodes } from './retry-codes.js';
 import type { RunBatchOptions, StopOrder } from './run-options.js';
+import { steadyClock } from './steady-clock.js';
 
 const whole = z.int().min(1);
 const duration = z.number().positive();
@@ -80,7 +81,7 @@ export function resolveOptions(options: RunBatchOptions) {
 
 /** What can be replaced, with what is there by default. */
 function parts(options: RunBatchOptions) {
-  const { scheduler = asyncScheduler, random = Math.random, disk = nodeDisk, rate, repair = false } = options;
+  const { scheduler = steadyClock(), random = Math.random, disk = nodeDisk, rate, repair = false } = options;
   const now = (): number => scheduler.now();
   const clock = { scheduler, random };
   return {

@@ -117,7 +117,7 @@ export interface RunBatchOptions {
   readonly saveFrom?: Download;
   /** @defaultValue by sharp, where it is installed */
   readonly makeThumbnail?: MakeThumbnail;
-  /** All time goes by it. @defaultValue asyncScheduler */
+  /** All time goes by it. @defaultValue asyncScheduler, which goes on where the clock is set back */
   readonly scheduler?: SchedulerLike;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
   readonly random?: () => number;

@@ -148,12 +148,14 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     const { order, desk } = this;
     const atOnce = this.wasPolled;
     this.wasPolled = true;
+    // A job noted before the clock was set back is not asked for hours later.
+    const now = desk.scheduler.now();
     return {
       key: order.key,
       jobId,
       endpoint: order.endpoint,
       ...(order.variant !== undefined && { variant: order.variant }),
-      submittedAt: order.known?.submittedAt ?? this.submission.sentAt ?? desk.scheduler.now(),
+      submittedAt: Math.min(order.known?.submittedAt ?? this.submission.sentAt ?? now, now),
       request,
       schedule: order.options.poll,
       backoff: order.options.retry,

@@ -1,4 +1,5 @@
 import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
+import { clampTimer } from '../clamp-timer.js';
 import type { PollPlan } from './plan-polls.js';
 import { createQueueLine } from './queue-line.js';
 import { createRankQueue } from './rank-queue.js';
@@ -99,7 +100,7 @@ class QueueLane implements Lane {
       this.watchForStall();
       return;
     }
-    job.timer = this.scheduler.schedule(() => this.rang(job), Math.max(0, due - this.scheduler.now()));
+    job.timer = this.scheduler.schedule(() => this.rang(job), clampTimer(due - this.scheduler.now()));
   }
 
   /** What was learned since the timer was set may have moved the poll time. */

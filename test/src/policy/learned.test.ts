@@ -1,3 +1,4 @@
+import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { learned } from '../../../src/policy/learned.js';
 import { lognormalRunTimes } from '../../bench/polling/laws.js';
@@ -53,5 +54,22 @@ describe('learned', () => {
     );
     expect(Math.max(...figures.lagsMs)).toBeLessThan(60_000);
     expect(figures.callsPerJob).toBeLessThan(8);
+  });
+
+  it.each([
+    ['a delayTime of years', 0, 1e12],
+    ['a submission that lies ahead, by a clock that was set back', 3_600_000, 5],
+  ])('asks on in time after %s', (_, aheadMs, delayTime) => {
+    const scheduler = new VirtualTimeScheduler(undefined, 60_000);
+    const schedule = learned({}, scheduler);
+    let polls = 0;
+    schedule.pollTimes({ key: 'a', submittedAt: aheadMs }).subscribe(() => {
+      polls++;
+      schedule.observe('a', { id: 'j', status: 'IN_PROGRESS', delayTime }, scheduler.now());
+    });
+    schedule.observe('a', { id: 'j', status: 'IN_PROGRESS', delayTime }, scheduler.now());
+    scheduler.flush();
+    expect(polls).toBeGreaterThan(1);
+    expect(polls).toBeLessThan(1000);
   });
 });

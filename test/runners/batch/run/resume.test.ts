@@ -86,6 +86,23 @@ describe('a run that died and is started again', () => {
     ]);
   });
 
+  it.each([
+    ['an hour', 3_600_000],
+    ['a year', 365 * 86_400_000],
+  ])('while its job ran, and the clock was set back by %s since: its polls go on', async (_, ms) => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    run.service.behave = () => 'hang';
+    await killedAt(run, step('accepted'));
+    run.scheduler.frame -= ms;
+    const startedAt = run.scheduler.now();
+    const end = await run.follow(runBatch(run.options()), (event) => {
+      if (step('status')(event)) run.service.revive('job-a-1');
+    });
+    expect(end.exitCode).toBe(0);
+    expect(run.scheduler.now() - startedAt).toBeLessThan(60_000);
+  });
+
   it('ids are polled before anything new is sent, the oldest first', async () => {
     const run = paperRun();
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];

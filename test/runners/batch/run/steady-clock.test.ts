@@ -1,0 +1,25 @@
+import { VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { steadyClock } from '../../../../runners/batch/run/steady-clock.js';
+
+const hourMs = 3_600_000;
+
+describe('the clock of a run', () => {
+  it('goes on where the wall clock is set back, and follows it forwards', () => {
+    const wall = new VirtualTimeScheduler();
+    const clock = steadyClock(wall);
+    const told = [10 * hourMs, 9 * hourMs, 9 * hourMs + 5, 5 * hourMs, 8 * hourMs].map((frame) => {
+      wall.frame = frame;
+      return clock.now();
+    });
+    expect(told).toEqual([10 * hourMs, 10 * hourMs, 10 * hourMs + 5, 10 * hourMs + 5, 13 * hourMs + 5]);
+  });
+
+  it('sets its timers by the wall clock', () => {
+    const wall = new VirtualTimeScheduler();
+    const rang: unknown[] = [];
+    steadyClock(wall).schedule((state) => rang.push(state, wall.now()), 20, 'state');
+    wall.flush();
+    expect(rang).toEqual(['state', 20]);
+  });
+});
