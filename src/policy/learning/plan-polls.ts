@@ -1,5 +1,8 @@
 import { ageGrid } from './age-grid.js';
 
+/** Beyond what the law knows, also by a clock that was set forward: a result is kept for half an hour. */
+const longestBeyondMs = 600_000;
+
 /** When to ask next about a job that is known to have run for `ageMs` and not to have ended. */
 export interface PollPlan {
   nextAgeMs(ageMs: number): number;
@@ -36,7 +39,7 @@ export function planPolls(mass: Float64Array, msPerCall: number): PollPlan {
     nextAgeMs: (ageMs) => {
       const bin = ageGrid.binOf(ageMs);
       const planned = edges[next[bin] ?? bins] ?? 0;
-      return planned > ageMs ? planned : ageMs * 1.01 + 1;
+      return planned > ageMs ? planned : ageMs + Math.min(ageMs * 0.01 + 1, longestBeyondMs);
     },
   };
 }
