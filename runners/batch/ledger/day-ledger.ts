@@ -96,8 +96,8 @@ class SharedDayLedger implements DayLedger {
   }
 
   whyNot(price: MicroDollars): string {
-    const { run, path } = this.options;
-    return whyNoRoom(this.file.book, { price, cap: this.cap, run, path });
+    const { run, path, now = Date.now } = this.options;
+    return whyNoRoom(this.file.book, { price, cap: this.cap, run, path, now: now() });
   }
 
   private fits({ book }: DayFile, price: MicroDollars): boolean {

@@ -2,6 +2,11 @@ import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DayBook } from './day-book.js';
 
+const dayMs = 86_400_000;
+/** What has been bought since nobody can tell: it counts, until a person says otherwise. */
+const fromTheFuture =
+  ' Lines of that file lie in the future: the clock was wrong when they were written. Once their purchases are older than 24 hours, remove those lines.';
+
 interface Wanted {
   readonly price: MicroDollars;
   readonly cap: MicroDollars;
@@ -9,10 +14,12 @@ interface Wanted {
   readonly run: string;
   /** Of the shared ledger. */
   readonly path: string;
+  /** ms since the epoch. */
+  readonly now: number;
 }
 
 /** Why a price does not fit under the cap of a day, who takes the room, and when there will be some. */
-export function whyNoRoom(book: DayBook, { price, cap, run, path }: Wanted): string {
+export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted): string {
   const { spent, reserved } = book;
   const others = book.outstanding().filter((reservation) => reservation.run !== run);
   const at = book.roomAt(spent + reserved + price - cap);
@@ -22,7 +29,7 @@ export function whyNoRoom(book: DayBook, { price, cap, run, path }: Wanted): str
       : `It will fit at ${new Date(at).toISOString()} at the latest.`;
   return (
     `${dollars(price)} does not fit under the ${dollars(cap)} a day of ${path}: in the last 24 hours ${dollars(spent)} were spent, ` +
-    `and ${dollars(reserved)} are reserved${sharesOf(others)}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}`
+    `and ${dollars(reserved)} are reserved${sharesOf(others)}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}${at !== undefined && at > now + dayMs ? fromTheFuture : ''}`
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DayBook } from '../../../../runners/batch/ledger/day-book.js';
 import { whyNoRoom } from '../../../../runners/batch/ledger/why-no-room.js';
 
-const wanted = { price: 500_000, cap: 2_000_000, run: '/mine', path: '/state/ledger.jsonl' };
+const wanted = { price: 500_000, cap: 2_000_000, run: '/mine', path: '/state/ledger.jsonl', now: 120_000 };
 
 function bookOf(...reserved: readonly (readonly [run: string, amount: number])[]): DayBook {
   const book = new DayBook();
@@ -26,6 +26,16 @@ describe('whyNoRoom', () => {
     expect(whyNoRoom(bookOf(['/x', 500_000], ['/y', 1_000_000]), wanted)).toContain(
       '($1.5 of it by /x and 1 more)',
     );
+  });
+
+  it('says what to do about entries of a clock that was wrong', () => {
+    const book = bookOf(['/mine', 1_250_000]);
+    expect(whyNoRoom(book, wanted)).not.toContain('future');
+    const year = 365 * 86_400_000;
+    book.apply({ k: 'spent', at: year, amount: 1_750_000 });
+    const why = whyNoRoom(book, wanted);
+    expect(why).toContain('It will fit at 1971-01-02T00:01:00.000Z at the latest.');
+    expect(why).toContain('lie in the future: the clock was wrong when they were written');
   });
 
   it('says that it will never fit', () => {
