@@ -6,6 +6,8 @@ export interface Ahead {
   readonly rows: number;
   /** Of them: ended before, and left alone. */
   readonly ended: number;
+  /** Rows of earlier starts that are not in the manifest: another one, rows that were removed, or whose derived id is another since they changed. */
+  readonly gone: number;
   /** Rows that are sent, those that failed before among them. */
   readonly toSend: number;
   /** Of `toSend`: failed before. */

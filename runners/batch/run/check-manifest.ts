@@ -25,7 +25,7 @@ export interface Checked {
 
 /** What the journal knows, if there is one yet. */
 export interface Known {
-  readonly rows: Pick<RowStates, 'get'>;
+  readonly rows: Pick<RowStates, 'get' | 'size'>;
   readonly mustHold: DecisionRules['mustHold'];
 }
 
@@ -74,7 +74,7 @@ class Survey {
   private readonly price = { estimated: 0, unpriced: 0 };
   private readonly count = {
     ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
-    ...{ invalid: 0, changed: 0, changedFailures: 0 },
+    ...{ invalid: 0, changed: 0, changedFailures: 0, known: 0 },
   };
 
   constructor(
@@ -98,9 +98,11 @@ class Survey {
   }
 
   ahead(): Ahead {
-    const { changed, ...count } = this.count;
+    const { changed, known, ...count } = this.count;
     return {
       ...count,
+      // Of rows that are yet to arrive nobody knows that they will not; ids that are repeated count twice.
+      gone: this.options.manifest.live === undefined ? Math.max(0, this.known.rows.size - known) : 0,
       changed: { count: changed, ids: this.changedIds },
       price: this.price,
       endpoints: [...this.endpoints],
@@ -112,6 +114,7 @@ class Survey {
     this.names.see(row.id);
     this.select.see(row.id);
     const state = this.known.rows.get(row.id);
+    if (state !== undefined) this.count.known++;
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const decision = decideRow(row, state, this.rules);
     if (decision.what === 'leave') this.seeLeft(row, decision);
@@ -121,7 +124,9 @@ class Survey {
   }
 
   private seeInvalid(key: string): void {
-    const isTold = this.known.rows.get(key)?.status === 'invalid-row';
+    const state = this.known.rows.get(key);
+    const isTold = state?.status === 'invalid-row';
+    if (state !== undefined) this.count.known++;
     if (isTold) this.invalid.set(key, { status: 'invalid-row' });
     this.count[isTold ? 'ended' : 'invalid']++;
   }

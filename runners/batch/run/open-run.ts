@@ -22,6 +22,7 @@ import { queuesOf } from './queues-of.js';
 import { recoverSent } from './recover-sent.js';
 import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
+import { refuseFile } from './refuse-file.js';
 import type { RunEvent } from './run-event.js';
 import { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
@@ -49,11 +50,7 @@ interface Opening {
 export async function openRun(opening: Opening): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
-  if ((await disk.stat(out))?.kind === 'file')
-    throw new MillraceError(
-      'usage',
-      `${out} is a file, and a run needs a folder: choose another --out; nothing was sent`,
-    );
+  await refuseFile(disk, out);
   const isBegun = (await disk.stat(journalPath(out))) !== undefined;
   const early = isBegun ? await openJournal(opening) : undefined;
   const checked = await checkManifest(options, early?.recovered ?? nothingKnown, stops);
@@ -67,7 +64,7 @@ export async function openRun(opening: Opening): Promise<Run> {
   return begin(opening, checked, { journal, isEmptied });
 }
 
-const nothingKnown = { rows: { get: () => undefined }, mustHold: () => false };
+const nothingKnown = { rows: { get: () => undefined, size: 0 }, mustHold: () => false };
 
 async function openJournal({ options, closers }: Opening): Promise<Journal> {
   const { out, identity, prices } = options;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
+import { reasonOf, remedyOf } from '../../batch/journal/disk-reason.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { redact } from '../../../src/contract/redact.js';
 import { plainText } from '../words/plain-text.js';
@@ -51,9 +52,24 @@ export async function explainError(error: unknown, io: CliIo, fault: FaultContex
     for (const line of error.message.split('\n')) say(`error: ${plainText(line)}`);
     return exitCode;
   }
+  const disk = diskTrouble(error);
+  if (disk !== undefined) {
+    say(`error: ${plainText(disk)}`);
+    return 74;
+  }
   say(`error: this is a fault of millrace itself: ${plainText(nameOf(error), 200)}`);
   say(`  the details are in ${await keepDetails(error, fault)}`);
   return 70;
+}
+
+/** What the system says of a file, in words; `undefined` for what is no trouble with a disk. */
+function diskTrouble(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, path } = error as NodeJS.ErrnoException;
+  const reason = reasonOf(code);
+  return reason === undefined || path === undefined
+    ? undefined
+    : `${path}: ${reason}. ${remedyOf(code)} and run the same command again.`;
 }
 
 function nameOf(error: unknown): string {

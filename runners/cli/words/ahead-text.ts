@@ -4,7 +4,7 @@ import { priceText } from './plan-text.js';
 
 /** What a start does of its manifest, where that is not simply all of it, and what it costs then. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { toSend, retried, redone, toPoll, toDownload, toHold, later, invalid, ended, price } = ahead;
+  const { toSend, retried, redone, toPoll, toDownload, toHold, later, invalid, ended, gone, price } = ahead;
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
     redone > 0 && `${formatCount(redone)} have changed`,
@@ -19,7 +19,11 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     later > 0 && `${formatCount(later)} left for later`,
     ended > 0 && `${formatCount(ended)} ended before`,
   ].filter((part) => part !== false);
+  const are = gone === 1 ? 'row of earlier starts is' : 'rows of earlier starts are';
   return [
+    ...(gone > 0
+      ? [`  not in it    ${formatCount(gone)} ${are} not in this manifest: what they ended with stays`]
+      : []),
     `  this start   ${parts.join(', ')}`,
     `  ${local ? 'would cost  ' : 'may cost    '} ${priceText(price)}${local ? ', and is a rehearsal: nothing is spent' : ''}`,
   ];

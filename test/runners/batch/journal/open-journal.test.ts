@@ -220,7 +220,7 @@ describe('openJournal on a disk that fails', () => {
 
   it.each([
     ['EROFS', 'mkdir', 'read-only'],
-    ['EACCES', 'open', 'may not write'],
+    ['EACCES', 'open', 'no right to it'],
     ['EMFILE', 'open', 'too many files'],
   ] as const)('says what is the matter and that nothing was sent: %s', async (code, call, words) => {
     const error: unknown = await openJournal(new ForgetfulDisk({ faults: [{ code, call }] }), folder).catch(

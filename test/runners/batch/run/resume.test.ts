@@ -188,9 +188,10 @@ describe('the manifest at a later start', () => {
     run.manifest([edit('a'), edit('b')]);
     await run.start();
     run.manifest([edit('b'), edit('c')]);
-    const { summary } = await run.start();
+    const { summary, events } = await run.start();
     expect(summary.rows).toEqual({ total: 3, completed: 3, failed: 0, toDo: 0 });
     expect(run.service.posts).toEqual(['a', 'b', 'c']);
+    expect(events.find(({ type }) => type === 'checked')).toMatchObject({ ahead: { ended: 1, gone: 1 } });
   });
 
   it('or bought again: its earlier line and picture stay', async () => {

@@ -104,14 +104,14 @@ describe('the exit codes of millrace run', () => {
     expect(work.emulator.bill()).toEqual([]);
   });
 
-  it('2: a file where the folder should be', async () => {
+  it.each([
+    ['rows.jsonl', /^error: .*rows\.jsonl is a file, and a run needs a folder/],
+    ['rows.jsonl/o', /^error: .*rows\.jsonl\/o lies below a file, and a run needs a folder/],
+  ])('2: a file where the folder should be: %s', async (out, words) => {
     await open();
     await work.write('rows.jsonl', echoJobs(1));
-    const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', 'rows.jsonl');
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringMatching(/^error: .*rows\.jsonl is a file, and a run needs a folder/) as string,
-    });
+    const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', out);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(words) as string });
     expect(work.emulator.bill()).toEqual([]);
   });
 

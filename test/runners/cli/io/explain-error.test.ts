@@ -35,6 +35,18 @@ describe('explainError', () => {
     expect(said()).toBe('error: edits.csv, line 3: the quote is not closed\n');
   });
 
+  it('takes a file that cannot be written for no fault of its own', async () => {
+    const { io, said } = listener();
+    const error = Object.assign(new Error('EACCES: permission denied, open'), {
+      code: 'EACCES',
+      path: '/runs/out/report.html.tmp',
+    });
+    expect(await explainError(error, io, { secrets: [] })).toBe(74);
+    expect(said()).toMatch(
+      /^error: \/runs\/out\/report\.html\.tmp: this user has no right to it \(EACCES\)\. .*\n$/,
+    );
+  });
+
   it('keeps the details of a fault in the log of the run, without the key', async () => {
     const { io, said } = listener();
     const error = Object.assign(new Error(`boom at Bearer ${key}`), {

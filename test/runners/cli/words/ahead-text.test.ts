@@ -13,6 +13,7 @@ const nothing: Ahead = {
   toHold: 0,
   later: 0,
   invalid: 0,
+  gone: 0,
   changed: { count: 0, ids: [] },
   changedFailures: 0,
   price: { estimated: 0, unpriced: 0 },
@@ -25,6 +26,12 @@ describe('aheadText', () => {
     expect(
       aheadText({ ...nothing, toSend: 12, price: { estimated: 1_395_000, unpriced: 0 } }, false),
     ).toEqual(['  this start   12 rows to send', '  may cost     $1.395']);
+  });
+
+  it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
+    expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe(
+      '  not in it    3 rows of earlier starts are not in this manifest: what they ended with stays',
+    );
   });
 
   it('says what a later start takes up, and what it leaves', () => {
