@@ -3,6 +3,7 @@ import { backoff } from '../../../src/policy/backoff.js';
 import type { Download, Downloaded } from '../../../src/transport/download.js';
 import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
+import { PictureEnd } from './picture-end.js';
 import { PictureError } from './picture-error.js';
 import { maxPictureBytes, savePicture } from './save-picture.js';
 import type { PictureFile, PicturePlace } from './save-picture.js';
@@ -56,10 +57,20 @@ function fetchOnce(
 ): Promise<PictureFile> {
   const request = { url, maxBytes: maxPictureBytes, timeouts: phaseTimeouts(responseMs) };
   return savePicture(async (write) => {
-    const fetched = download(request, write).pipe(takeUntil(left$));
+    const end = new PictureEnd();
+    const take = (piece: Uint8Array): Promise<void> => {
+      end.see(piece);
+      return write(piece);
+    };
+    const fetched = download(request, take).pipe(takeUntil(left$));
     const downloaded = await firstValueFrom(fetched, { defaultValue: undefined });
     if (downloaded === undefined) throw new Left();
     check(downloaded);
+    if (end.isMissing)
+      throw new PictureError(
+        `the picture is cut short: ${downloaded.bytes} bytes came, and its end is not among them`,
+        { mayPass: true },
+      );
   }, place);
 }
 

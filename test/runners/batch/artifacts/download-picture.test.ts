@@ -71,6 +71,16 @@ describe('downloadPicture', () => {
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
   });
 
+  it('takes no picture for whole whose end has not come, though nothing announced its length', async () => {
+    const cut = { status: 200, body: onePixel.subarray(0, 60) };
+    expect(await fetchPicture(downloads(cut, good))).toMatchObject({ path: 'images/a.png', bytes: 70 });
+    await expect(fetchPicture(downloads(cut))).rejects.toMatchObject({
+      mayPass: true,
+      message: expect.stringContaining('cut short: 60 bytes came') as string,
+    });
+    expect(await disk.list('/out/images')).toEqual(['a.png']);
+  });
+
   it('gives up after the tries, with what was said last and without the query of the URL', async () => {
     await expect(fetchPicture(downloads({ status: 503 }))).rejects.toMatchObject({
       code: 'picture',

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { PictureEnd } from '../../../../runners/batch/artifacts/picture-end.js';
+import { onePixel } from '../../../support/other-server.js';
+
+const webp = Buffer.concat([
+  Buffer.from('RIFF'),
+  Buffer.from([40, 0, 0, 0]),
+  Buffer.from('WEBPVP8 '),
+  Buffer.alloc(32),
+]);
+
+function isMissing(picture: Buffer, pieceBytes: number): boolean {
+  const end = new PictureEnd();
+  for (let at = 0; at < picture.length; at += pieceBytes) end.see(picture.subarray(at, at + pieceBytes));
+  return end.isMissing;
+}
+
+describe('PictureEnd', () => {
+  it.each([
+    ['png', () => onePixel],
+    ['jpeg', () => readFile('samples/pictures/desert.jpg')],
+    ['webp', () => webp],
+  ])('comes with a whole %s, however it is cut into pieces, and with no other', async (_, read) => {
+    const picture = await read();
+    for (const pieceBytes of [5, 4_096, 1 << 20]) {
+      expect(isMissing(picture, pieceBytes)).toBe(false);
+      for (const share of [0.3, 0.6, 0.9])
+        expect(isMissing(picture.subarray(0, Math.max(16, picture.length * share)), pieceBytes)).toBe(true);
+      expect(isMissing(picture.subarray(0, -1), pieceBytes)).toBe(true);
+    }
+  });
+
+  it('lets bytes behind the end pass', () => {
+    expect(isMissing(Buffer.concat([onePixel, Buffer.alloc(1_000)]), 64)).toBe(false);
+  });
+
+  it('says nothing of what is no picture, or has no mark at its end', () => {
+    expect(isMissing(Buffer.from('GIF89a and so on, and so on'), 64)).toBe(false);
+    expect(isMissing(Buffer.from('<html>'), 64)).toBe(false);
+    expect(isMissing(Buffer.alloc(0), 64)).toBe(false);
+  });
+});
