@@ -36,8 +36,18 @@ export function renderFlight(parts: PageParts, view: FlightView): string {
   return eta.renderString(parts.flight, view);
 }
 
-/** @param flight Makes it the live page, served over HTTP: its policy goes into a header, and lets it listen to its server. */
-export function renderPage(parts: PageParts, view: ReportView, flight?: FlightView): RenderedPage {
+export interface PageExtras {
+  /** Makes it the live page, served over HTTP: its policy goes into a header, and lets it listen to its server. */
+  readonly flight?: FlightView;
+  /** What the report tells of, for the next one (`runState`). @defaultValue '', which is not told */
+  readonly state?: string;
+}
+
+export function renderPage(
+  parts: PageParts,
+  view: ReportView,
+  { flight, state = '' }: PageExtras = {},
+): RenderedPage {
   const isLive = flight !== undefined;
   const nonce = randomBytes(16).toString('base64');
   const policy = isLive
@@ -45,6 +55,7 @@ export function renderPage(parts: PageParts, view: ReportView, flight?: FlightVi
     : policyOf(nonce, `'self' file:`);
   const html = eta.renderString(parts.page, {
     name: view.name,
+    state,
     nonce,
     policy: isLive ? '' : policy,
     isLive,

@@ -12,6 +12,7 @@ import { viewReport } from './report-view.js';
 import { inlineRows } from './rows/inline-rows.js';
 import { pageRows } from './rows/page-rows.js';
 import { removeRowFiles, writeRowFiles } from './rows/row-files.js';
+import { runState } from './run-state.js';
 import { surveyRun, type Survey } from './survey/survey-run.js';
 import { countOf } from './words/amounts.js';
 import { embedJson } from './words/embed-json.js';
@@ -39,6 +40,7 @@ export async function writeReport(
   options: WriteReportOptions = {},
 ): Promise<{ path: string; rows: number }> {
   const disk = options.disk ?? nodeDisk;
+  const state = await runState(disk, folder);
   const survey = await surveyRun(disk, folder);
   const parts = options.parts ?? (await readPageParts());
   const count = survey.rows.places.length;
@@ -54,9 +56,13 @@ export async function writeReport(
   const inline = count <= maxInlineRows ? await collectInline(disk, survey, shelf) : undefined;
   if (inline === undefined) {
     const source = await writeRowFiles(disk, folder, pageRows(disk, survey, shelf));
-    await replaceFile(disk, path, pageText(parts, survey, shelf, source, []));
+    await replaceFile(disk, path, pageText(parts, survey, shelf, { source, state }));
   } else {
-    await replaceFile(disk, path, pageText(parts, survey, shelf, { kind: 'inline' }, inline));
+    await replaceFile(
+      disk,
+      path,
+      pageText(parts, survey, shelf, { source: { kind: 'inline' }, blocks: inline }),
+    );
     await removeRowFiles(disk, folder, 0);
   }
   return { path, rows: count };
@@ -69,14 +75,21 @@ async function collectInline(disk: Disk, survey: Survey, shelf: PictureShelf): P
   return inlineRows(disk, survey.folder, rows, maxInlineBytes);
 }
 
+/** Where the page has its rows from, and what of them stands in it. */
+interface PageRows {
+  readonly source: RowSource;
+  readonly blocks?: readonly string[];
+  /** Told at the front of a page that is not written again as long as it tells the same. */
+  readonly state?: string;
+}
+
 async function* pageText(
   parts: PageParts,
   survey: Survey,
   shelf: PictureShelf,
-  source: RowSource,
-  blocks: readonly string[],
+  { source, blocks = [], state = '' }: PageRows,
 ): AsyncGenerator<string, void, void> {
-  const { top, bottom } = renderPage(parts, viewReport(survey, leftOut(shelf)));
+  const { top, bottom } = renderPage(parts, viewReport(survey, leftOut(shelf)), { state });
   yield top;
   yield `<script type="application/json" id="page-data">${embedJson(pageDataOf(survey, source))}</script>\n`;
   for (const block of blocks) yield block;

@@ -59,8 +59,8 @@ export async function tellOutcome(
 async function tryReport({ io, out, source }: StartedRun, exitCode: number): Promise<void> {
   if (exitCode >= 128) return;
   try {
-    const { writeReport } = await import('../../report/write-report.js');
-    await writeReport(out, { manifestFolder: source.folder });
+    const { refreshReport } = await import('../../report/refresh-report.js');
+    await refreshReport(out, { manifestFolder: source.folder });
   } catch (error) {
     io.stderr.write(`warning: report.html could not be written: ${plainText(String(error), 200)}\n`);
   }

@@ -95,7 +95,7 @@ export class WatchServer {
   #page(response: ServerResponse): void {
     const [snapshot] = this.#snapshots;
     if (snapshot === undefined) return end(response, 503);
-    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, this.#flight);
+    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, { flight: this.#flight });
     const data = `<script type="application/json" id="page-data">${embedJson(snapshot.data)}</script>\n`;
     response.writeHead(200, {
       'content-type': 'text/html; charset=utf-8',
