@@ -34,12 +34,16 @@ export interface PlanOptions {
   readonly priceOf: (row: Row) => MicroDollars | null;
   /** So many invalid rows are kept in full. @defaultValue 20 */
   readonly maxInvalidShown?: number;
+  /** Told of every row, in order; what it throws ends the pass. */
+  readonly see?: (item: ManifestItem) => void;
 }
 
 /** Reads a manifest to its end, in flat memory, and says what it would send and cost. Sends nothing. */
 export async function planManifest(items: AsyncIterable<ManifestItem>, options: PlanOptions): Promise<Plan> {
-  const tally = new Tally(options);
+  const { maxInvalidShown = 20, priceOf, see = () => undefined } = options;
+  const tally = new Tally({ maxInvalidShown, priceOf });
   for await (const item of items) {
+    see(item);
     if (item.valid) tally.add(item.row);
     else tally.addInvalid(item.row);
   }
@@ -47,7 +51,7 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
 }
 
 class Tally {
-  readonly #options: Required<PlanOptions>;
+  readonly #options: Required<Omit<PlanOptions, 'see'>>;
   readonly #byKind = { edit: 0, job: 0, route: 0 };
   readonly #byResolution: Record<string, number> = {};
   readonly #columns = new ColumnTally();
@@ -58,8 +62,8 @@ class Tally {
   #estimated = 0;
   #unpriced = 0;
 
-  constructor(options: PlanOptions) {
-    this.#options = { maxInvalidShown: 20, ...options };
+  constructor(options: Required<Omit<PlanOptions, 'see'>>) {
+    this.#options = options;
   }
 
   add(row: Row): void {

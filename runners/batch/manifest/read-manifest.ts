@@ -1,5 +1,6 @@
 import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { flattenBatches } from './flatten-batches.js';
+import type { IdKeeper } from './ids/id-book.js';
 import { ManifestError } from './manifest-error.js';
 import type { ManifestSettings } from './manifest-settings.js';
 import { quoteValue } from './quote-value.js';
@@ -12,20 +13,24 @@ import { RowBuilder } from './rows/row-builder.js';
  * Reads a manifest row by row, in flat memory: a row is made when it is asked for, and the file is read on when the rows
  * of its last piece (64 kB) are used up. Wrong rows are items with all that is wrong with them; a file that cannot be
  * read on throws `ManifestError` (code `manifest`, with the line) at the first `next` that meets it.
+ *
+ * @param ids Who keeps which ids are taken. @defaultValue a book of its own
  */
 export function readManifest(
   bytes: AsyncIterable<Uint8Array>,
   settings: ManifestSettings,
+  ids?: IdKeeper,
 ): AsyncIterableIterator<ManifestItem> {
-  return flattenBatches(readBatches(bytes, settings));
+  return flattenBatches(readBatches(bytes, settings, ids));
 }
 
 async function* readBatches(
   bytes: AsyncIterable<Uint8Array>,
   settings: ManifestSettings,
+  ids: IdKeeper | undefined,
 ): AsyncGenerator<Iterable<ManifestItem>> {
   checkEndpoint(settings);
-  const builder = new RowBuilder(settings);
+  const builder = new RowBuilder(settings, ids);
   for await (const batch of readRecords(bytes, settings)) yield buildRows(batch, builder);
 }
 

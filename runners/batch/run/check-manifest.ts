@@ -4,6 +4,7 @@ import { planManifest, type Plan } from '../manifest/plan-manifest.js';
 import type { ManifestItem, Row } from '../manifest/row.js';
 import type { Ahead } from './ahead.js';
 import { decideRow, type Decision, type DecisionRules } from './decide-row.js';
+import { KnownIds } from './known-ids.js';
 import { PictureNames } from './picture-names.js';
 import { readRows } from './read-rows.js';
 import type { ResolvedOptions } from './resolve-options.js';
@@ -25,7 +26,7 @@ export interface Checked {
 
 /** What the journal knows, if there is one yet. */
 export interface Known {
-  readonly rows: Pick<RowStates, 'get' | 'size'>;
+  readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
   readonly mustHold: DecisionRules['mustHold'];
 }
 
@@ -36,8 +37,11 @@ export async function checkManifest(
   stops: Pick<Stops, 'isStopping'>,
 ): Promise<Checked> {
   const survey = new Survey(options, known, stops);
-  const items = readRows(options.disk, options.manifest);
-  const plan = await planManifest(survey.watch(items), { priceOf: (row) => options.prices.priceOf(row) });
+  const items = readRows(options.disk, options.manifest, new KnownIds(known.rows));
+  const plan = await planManifest(items, {
+    priceOf: (row) => options.prices.priceOf(row),
+    see: (item) => survey.see(item),
+  });
   return {
     plan,
     ahead: survey.ahead(),
@@ -86,15 +90,12 @@ class Survey {
     this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   }
 
-  async *watch(items: AsyncIterable<ManifestItem>): AsyncGenerator<ManifestItem> {
-    for await (const item of items) {
-      if (this.stops.isStopping) throw new StoppedEarly();
-      this.count.rows++;
-      this.columns ??= Object.keys(item.row.cells);
-      if (item.valid) this.see(item.row);
-      else this.seeInvalid(item.row.key);
-      yield item;
-    }
+  see(item: ManifestItem): void {
+    if (this.stops.isStopping) throw new StoppedEarly();
+    this.count.rows++;
+    this.columns ??= Object.keys(item.row.cells);
+    if (item.valid) this.seeValid(item.row);
+    else this.seeInvalid(item.row.key);
   }
 
   ahead(): Ahead {
@@ -110,7 +111,7 @@ class Survey {
     };
   }
 
-  private see(row: Row): void {
+  private seeValid(row: Row): void {
     this.names.see(row.id);
     this.select.see(row.id);
     const state = this.known.rows.get(row.id);

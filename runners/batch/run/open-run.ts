@@ -64,7 +64,7 @@ export async function openRun(opening: Opening): Promise<Run> {
   return begin(opening, checked, { journal, isEmptied });
 }
 
-const nothingKnown = { rows: { get: () => undefined, size: 0 }, mustHold: () => false };
+const nothingKnown = { rows: { get: () => undefined, indexOf: () => -1, size: 0 }, mustHold: () => false };
 
 async function openJournal({ options, closers }: Opening): Promise<Journal> {
   const { out, identity, prices } = options;

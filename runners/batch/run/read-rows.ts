@@ -1,5 +1,6 @@
 import type { Disk } from '../disk/disk.js';
 import { onDisk } from '../disk/disk-fault.js';
+import type { IdKeeper } from '../manifest/ids/id-book.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import { ManifestError } from '../manifest/manifest-error.js';
 import { readManifest } from '../manifest/read-manifest.js';
@@ -15,11 +16,15 @@ interface ManifestPlace {
   readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
 
-/** The rows of a manifest, each made when it is asked for. */
-export function readRows(disk: Disk, { path, settings, live }: ManifestPlace): AsyncIterable<ManifestItem> {
+/** The rows of a manifest, each made when it is asked for; `ids` as in `readManifest`. */
+export function readRows(
+  disk: Disk,
+  { path, settings, live }: ManifestPlace,
+  ids?: IdKeeper,
+): AsyncIterable<ManifestItem> {
   // Of rows that arrive while the run goes nothing is known before.
   if (live !== undefined) return nothing();
-  return readManifest(readBytes(disk, path, settings.name), settings);
+  return readManifest(readBytes(disk, path, settings.name), settings, ids);
 }
 
 async function* readBytes(disk: Disk, path: string, name: string): AsyncGenerator<Uint8Array> {

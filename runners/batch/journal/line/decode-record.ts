@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { checksumBytes } from './encode-record.js';
 import type { JournalRecord } from '../record.js';
+import { hexAt } from './hex-at.js';
 
 export interface NumberedRecord {
   readonly n: number;
@@ -36,17 +37,4 @@ function endsLikeRecord(bytes: Buffer, end: number): boolean {
 function matches(bytes: Buffer, at: number, expected: readonly number[]): boolean {
   for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false;
   return true;
-}
-
-/** Eight lower-case hex digits as a number; -1, which is no checksum, where one of them is none. */
-function hexAt(bytes: Buffer, at: number): number {
-  let value = 0;
-  for (let i = at; i < at + 8; i++) {
-    const byte = bytes[i] ?? 0;
-    const digit =
-      byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
-    if (digit < 0) return -1;
-    value = value * 16 + digit;
-  }
-  return value;
 }

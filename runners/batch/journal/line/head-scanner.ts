@@ -1,4 +1,5 @@
 import { IdHash } from '../../manifest/ids/id-hash.js';
+import { hexAt } from './hex-at.js';
 
 /** Fields that recovery needs; whatever else a head holds is passed over. */
 const names = [
@@ -86,6 +87,12 @@ export class HeadScanner {
       value = value * 10 + digit;
     }
     return value;
+  }
+
+  /** The first eight hex digits of a field, as a number; 0 where it has none. */
+  bits(name: string): number {
+    const start = this.starts[placeOf(name)] ?? -1;
+    return start < 0 ? 0 : Math.max(hexAt(this.bytes, start), 0);
   }
 
   private has(place: number): boolean {

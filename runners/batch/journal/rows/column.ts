@@ -4,9 +4,9 @@ const chunkBits = 12;
 const chunkLength = 1 << chunkBits;
 const chunkMask = chunkLength - 1;
 
-/** A typed array that grows by whole chunks, so that growing never copies. Unset entries read 0. */
+/** A typed array that grows by whole chunks, so that growing never copies. Unset entries read 0; a chunk of zeros takes no memory. */
 export class Column {
-  private readonly chunks: Store[] = [];
+  private readonly chunks: (Store | undefined)[] = [];
 
   constructor(private readonly make: new (length: number) => Store) {}
 
@@ -16,9 +16,15 @@ export class Column {
 
   set(index: number, value: number): void {
     const chunk = index >>> chunkBits;
-    while (this.chunks.length <= chunk) this.chunks.push(new this.make(chunkLength));
-    const store = this.chunks[chunk];
+    const store = this.chunks[chunk] ?? (value === 0 ? undefined : this.open(chunk));
     if (store) store[index & chunkMask] = value;
+  }
+
+  private open(chunk: number): Store {
+    while (this.chunks.length <= chunk) this.chunks.push(undefined);
+    const store = new this.make(chunkLength);
+    this.chunks[chunk] = store;
+    return store;
   }
 }
 

@@ -5,7 +5,6 @@ import { unknownKind, unknownWord } from '../newer-journal.js';
 import type { CostSource, JournalRecord } from '../record.js';
 import { bookings, nothing } from './accounts.js';
 import type { Purchase } from './accounts.js';
-import { contentBits } from './row-states.js';
 import { statusByte, statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
 import { rowFlags } from './row-table.js';
@@ -73,7 +72,7 @@ export class RowLives {
     this.table.intentAt.set(row, offset + 1);
     this.table.replyAt.set(row, 0);
     this.table.attempts.set(row, Math.min(head.number('attempt'), 0xffff));
-    this.table.content.set(row, contentBits(head.word('hash')));
+    this.table.content.set(row, head.bits('hash'));
     this.table.setFlag(row, rowFlags.beforeRepair, false);
     this.lastRow = Math.max(this.lastRow, head.number('row'));
     // What buys nothing waits for no answer: its job, or its picture, is known already.

@@ -23,8 +23,13 @@ export class RowStates {
     return this.table.length;
   }
 
+  /** The row's place among all that are known, in the order of first appearance; -1 where it is not. */
+  indexOf(id: string): number {
+    return this.table.find(this.hash.ofText(id));
+  }
+
   get(id: string): RowState | undefined {
-    const index = this.table.find(this.hash.ofText(id));
+    const index = this.indexOf(id);
     if (index < 0) return undefined;
     const content = this.table.content.get(index);
     return {
@@ -44,6 +49,6 @@ export class RowStates {
 }
 
 /** The first eight of the hash's hex digits as a number. */
-export function contentBits(hash: string): number {
+function contentBits(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16) >>> 0;
 }

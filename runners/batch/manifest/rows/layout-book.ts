@@ -12,7 +12,7 @@ export class LayoutBook {
   readonly #map: ManifestSettings['map'];
   readonly #layouts = new Map<string, ColumnLayout>();
   readonly #kinds = new WeakMap<ColumnLayout, Map<string, KindColumns>>();
-  #lastNames: readonly string[] | undefined;
+  #lastNames: readonly string[] = [];
   #last: ColumnLayout | undefined;
 
   constructor(map: ManifestSettings['map']) {
@@ -20,7 +20,7 @@ export class LayoutBook {
   }
 
   of(names: readonly string[]): ColumnLayout {
-    if (names === this.#lastNames && this.#last !== undefined) return this.#last;
+    if (this.#last !== undefined && isSame(names, this.#lastNames)) return this.#last;
     this.#lastNames = names;
     this.#last = this.#find(names);
     return this.#last;
@@ -55,4 +55,11 @@ export class LayoutBook {
     if (!kinds.has(key)) this.#kinds.set(layout, kinds.set(key, known));
     return known;
   }
+}
+
+/** Rows that follow each other mostly have the same keys: their lists need not be made one text to be told apart. */
+function isSame(names: readonly string[], others: readonly string[]): boolean {
+  return (
+    names === others || (names.length === others.length && names.every((name, at) => name === others[at]))
+  );
 }

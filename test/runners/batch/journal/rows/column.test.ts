@@ -15,6 +15,14 @@ describe('Column', () => {
     ]).toEqual([...[0, 0, 7, 0, 0]]);
   });
 
+  it('takes a value back to 0', () => {
+    const column = new Column(Uint8Array);
+    column.set(5, 0);
+    column.set(5, 9);
+    column.set(5, 0);
+    expect(column.get(5)).toBe(0);
+  });
+
   it('agrees with a map', () => {
     const writes = fc.array(fc.tuple(fc.nat(300_000), fc.nat(0xffff)));
     fc.assert(
