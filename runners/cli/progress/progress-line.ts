@@ -11,6 +11,7 @@ export function progressLine(view: ProgressView): string {
     view.failed > 0 && `${formatCount(view.failed)} failed`,
     view.unknown > 0 && `${formatCount(view.unknown)} unknown`,
     `${view.inFlight} in flight`,
+    view.endedBefore > 0 && `${formatCount(view.endedBefore)} done before`,
   ];
   const pace = [
     view.rowsPerMinute !== undefined && `${formatCount(view.rowsPerMinute)} rows a minute`,

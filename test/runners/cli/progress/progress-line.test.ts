@@ -24,13 +24,15 @@ const view: ProgressView = {
 describe('progressLine', () => {
   it('says it all in one plain line', () => {
     expect(progressLine({ ...view, failed: 9, unknown: 3, cause: 'no reply for 40 s' })).toBe(
-      '412 of 1,000 rows: 300 completed, 9 failed, 3 unknown, 8 in flight; 42 rows a minute, 16 min left; $26.25 of $100.00 spent; no reply for 40 s',
+      '412 of 1,000 rows: 300 completed, 9 failed, 3 unknown, 8 in flight, 100 done before; 42 rows a minute, 16 min left; $26.25 of $100.00 spent; no reply for 40 s',
     );
   });
 
   it('leaves out what is not known', () => {
     const early = { ...view, rowsPerMinute: undefined, leftMs: undefined, money: { spent: 0, unknown: 0 } };
-    expect(progressLine(early)).toBe('400 of 1,000 rows: 300 completed, 8 in flight; $0.00 spent');
+    expect(progressLine(early)).toBe(
+      '400 of 1,000 rows: 300 completed, 8 in flight, 100 done before; $0.00 spent',
+    );
     expect(progressLine({ ...early, rows: undefined })).toBe('reading the manifest');
   });
 });
