@@ -8,11 +8,13 @@ export type Ended = (exitCode: number) => void;
 
 /** The commands that look at a run's folder, or mend it, and need no manifest. */
 export function addFolderCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+  addTellingCommands(program, io, fault, ended);
   addMendingCommands(program, io, fault, ended);
-  addReadingCommands(program, io, ended);
+  addComparingCommands(program, io, ended);
 }
 
-function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
+/** Where the run stands, once. */
+function addTellingCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
   program
     .command('status')
     .description('where a run stands, also while it runs')
@@ -31,6 +33,9 @@ function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, en
       const { report } = await import('./commands/report.js');
       ended(await report(out, io, fault));
     });
+}
+
+function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
   program
     .command('settle')
     .description('end a held row by hand')
@@ -58,7 +63,8 @@ function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, en
     });
 }
 
-function addReadingCommands(program: Command, io: CliIo, ended: Ended): void {
+/** The run while it goes, and beside what was billed. */
+function addComparingCommands(program: Command, io: CliIo, ended: Ended): void {
   program
     .command('watch')
     .description('the report on a page of this machine, live: before, while and after a run')

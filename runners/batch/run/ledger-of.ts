@@ -1,6 +1,6 @@
 import type { Journal } from '../journal/journal.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { isFree, isUnanswered } from './recover-sent.js';
+import { isUnanswered, reservedRows } from './recover-sent.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
 /** What earlier starts reserved stands; what is polled again is reserved instead of held. */
@@ -10,7 +10,7 @@ export function ledgerOf(
   polled: ReadonlyMap<string, number | null>,
 ): Ledger {
   const { spent, unknown } = recovered.totals;
-  const pending = [...recovered.pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
+  const pending = reservedRows(recovered);
   const again = [...polled.values()].reduce<number>((sum, price) => sum + (price ?? 0), 0);
   const ledger = options.ledger({
     spent: spent.reported + spent.estimated,

@@ -1,5 +1,5 @@
 import { lastValueFrom, merge, of } from 'rxjs';
-import type { PendingRow } from '../journal/journal.js';
+import type { PendingRow, Recovered } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check-manifest.js';
 import type { JournalWriter } from './journal-writer.js';
@@ -60,8 +60,13 @@ export function isUnanswered({ status, jobId }: PendingRow): boolean {
   return status === 'sent' || (status === 'accepted' && jobId === undefined);
 }
 
+/** What is reserved for: rows whose purchases have not come to an end. */
+export function reservedRows({ pending }: Pick<Recovered, 'pending'>): PendingRow[] {
+  return [...pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
+}
+
 /** Nothing was bought by it. */
-export function isFree({ intent }: PendingRow): boolean {
+function isFree({ intent }: PendingRow): boolean {
   return intent.takes !== undefined || isRead(intent);
 }
 

@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Journal, PendingRow } from '../../batch/journal/journal.js';
-import { isFree } from '../../batch/run/recover-sent.js';
+import { reservedRows } from '../../batch/run/recover-sent.js';
 import type { RunStore } from '../store/run-store.js';
 import { isKept } from './kept-ending.js';
 
@@ -24,11 +24,11 @@ export interface RunInDatabase {
  * reckoned anew at each start, so that what was settled or bought meanwhile is in it.
  */
 export async function moneyApart(journal: Journal, database: RunInDatabase | undefined): Promise<MoneyApart> {
-  const { totals, pending } = journal.recovered;
+  const { totals } = journal.recovered;
   const counted = await database?.store.moneyOf(database.run, database.collected, ({ id, ending }) =>
     isKept(journal, id, ending),
   );
-  const reserved = [...pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
+  const reserved = reservedRows(journal.recovered);
   const theirs = database === undefined ? new Set<string>() : await idsAtWork(journal, reserved, database);
   const less = (mine: MicroDollars, known = 0): MicroDollars => Math.max(mine - known, 0);
   return {

@@ -16,9 +16,6 @@ export type Transaction = Pick<PoolClient, 'query'>;
  */
 export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  // What breaks an idle connection is told by the next query.
-  const ignore = (): void => undefined;
-  client.on('error', ignore);
   let isBroken = false;
   try {
     await client.query('begin');
@@ -29,7 +26,6 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
     await client.query('rollback').catch(() => (isBroken = true));
     throw error;
   } finally {
-    client.off('error', ignore);
     client.release(isBroken);
   }
 }

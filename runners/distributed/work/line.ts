@@ -1,4 +1,4 @@
-import { firstValueFrom, merge, race, timer, type Observable, type SchedulerLike } from 'rxjs';
+import { firstValueFrom, race, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
 import { explainDatabase } from '../database/explain-database.js';
 import { isAway } from '../database/is-away.js';
@@ -27,27 +27,32 @@ export class Line {
   }
 
   /** What `work` does may be done again: a line that breaks does not say whether it was. */
-  async insist<T>(work: () => Promise<T>): Promise<T> {
-    for (let failures = 1; ; failures++) {
-      try {
-        return await this.attempt(work);
-      } catch (error) {
-        if (!isAway(error) || this.isCut) throw error;
-        await this.wait(failures, error, this.options.cut);
-      }
-    }
+  insist<T>(work: () => Promise<T>): Promise<T> {
+    return this.repeat(work, this.options.cut, () => this.isCut);
   }
 
   /** The same for what begins something new: who leaves needs it no more. `undefined`: it was given up for that. */
   async look<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const { left, cut } = this.options;
+    try {
+      return await this.repeat(work, this.options.left, () => this.hasLeft);
+    } catch (error) {
+      if (isAway(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** @throws what `work` rejects with, once it is not that the database is away, or nobody waits for it any more */
+  private async repeat<T>(
+    work: () => Promise<T>,
+    over: Observable<unknown>,
+    isOver: () => boolean,
+  ): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
         return await this.attempt(work);
       } catch (error) {
-        if (!isAway(error)) throw error;
-        if (this.hasLeft || this.isCut) return undefined;
-        await this.wait(failures, error, merge(left, cut));
+        if (!isAway(error) || isOver()) throw error;
+        await this.wait(failures, error, over);
       }
     }
   }
