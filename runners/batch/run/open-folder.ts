@@ -95,7 +95,11 @@ function updated(summary: Summary, { totals, toDo }: OpenFolder): Summary {
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
   const completed = totals.ended.get('completed') ?? 0;
   const rows = { ...summary.rows, completed, failed, toDo: Math.max(summary.rows.toDo + toDo, 0) };
-  const { drift, cap } = summary.cost;
-  const cost = { ...costSummary(totals), drift, ...(cap !== undefined && { cap }) };
+  const { drift, cap, reserved } = summary.cost;
+  const cost = {
+    ...{ ...costSummary(totals), drift },
+    ...(reserved !== undefined && { reserved }),
+    ...(cap !== undefined && { cap }),
+  };
   return { ...summary, rows, failures, cost };
 }

@@ -56,9 +56,10 @@ export function failureCounts(ended: ReadonlyMap<string, number>): Partial<Recor
 }
 
 function costOf({ totals, ledger }: Run): CostSummary {
-  const { drift, cap, spent } = ledger.snapshot();
+  const { drift, cap, spent, reserved } = ledger.snapshot();
   return {
     ...costSummary(totals, spent),
+    ...(reserved > 0 && { reserved: toUsd(reserved) }),
     drift: toUsd(drift),
     ...(cap !== undefined && { cap: toUsd(cap) }),
   };
@@ -68,7 +69,7 @@ function costOf({ totals, ledger }: Run): CostSummary {
 export function costSummary(
   { money, possiblyDouble, unpriced, byResolution }: RunTotals,
   spent: MicroDollars = 0,
-): Omit<CostSummary, 'drift' | 'cap'> {
+): Omit<CostSummary, 'drift' | 'cap' | 'reserved'> {
   const unsaved = spent - money.reported - money.estimated;
   return {
     reported: toUsd(money.reported),

@@ -43,6 +43,8 @@ export interface CostSummary {
   readonly possiblyDouble: number;
   /** Paid for rows that have not ended, because their pictures are still to be saved: it is reported once they are. */
   readonly unsaved?: number;
+  /** Reserved for rows that are on their way still: accepted, or sent and not answered when the start ended. */
+  readonly reserved?: number;
   /** Purchases at a price that nobody knows. */
   readonly unpriced: number;
   /** By how much purchases of this start were dearer than what was reserved for them. */

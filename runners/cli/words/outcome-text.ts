@@ -11,7 +11,7 @@ const groupsShown = 10;
 
 /** The figures of a run that has ended, or still goes. */
 export interface Standing extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls'>> {
-  readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number; readonly reserved?: number };
+  readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number };
 }
 
 /** How a run ended, for people: counts and money over all its starts. The first line, what happened, is the caller's. */
@@ -47,7 +47,7 @@ function moneyText(cost: Standing['cost']): string {
     `${usd(cost.reported)} reported`,
     cost.estimated > 0 && `${usd(cost.estimated)} estimated`,
     (cost.unsaved ?? 0) > 0 && `${usd(cost.unsaved ?? 0)} paid for pictures still to be saved`,
-    (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} reserved`,
+    (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} reserved for what is on its way`,
     cost.unknown > 0 && `${usd(cost.unknown)} held for what may have been bought`,
     cost.possiblyDouble > 0 && `${usd(cost.possiblyDouble)} of it possibly bought twice`,
     cost.unpriced > 0 && `${countOf(cost.unpriced, 'purchase')} of no known price`,

@@ -103,6 +103,20 @@ describe('a run that died and is started again', () => {
     expect(run.scheduler.now() - startedAt).toBeLessThan(60_000);
   });
 
+  it('stopped at once while its request is out: what that may cost is told as reserved, until it has ended', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    run.service.behave = () => 'never';
+    const stop = new Subject<StopOrder>();
+    const end = await run.follow(runBatch(run.options({ stop })), (event) => {
+      if (step('submitting')(event)) stop.next('now');
+    });
+    expect(end.summary).toMatchObject({ rows: { toDo: 1 }, cost: { reported: 0, reserved: 0.0875 } });
+    const { cost } = (await run.start()).summary;
+    expect(cost).toMatchObject({ unknown: 0.0875 });
+    expect(cost.reserved).toBeUndefined();
+  });
+
   it('ids are polled before anything new is sent, the oldest first', async () => {
     const run = paperRun();
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];

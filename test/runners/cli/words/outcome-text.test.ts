@@ -27,6 +27,13 @@ describe('outcomeText', () => {
     ]);
   });
 
+  it('tells what is reserved for rows on their way', () => {
+    const { cost } = summary;
+    expect(outcomeText({ ...summary, cost: { ...cost, reserved: 0.175 } }).at(-1)).toContain(
+      '$82.25 reported, $0.175 reserved for what is on its way, $0.2625 held',
+    );
+  });
+
   it('says no more than there is to say', () => {
     const cost = {
       reported: 82.25,
