@@ -11,10 +11,10 @@ export function adaptiveGate(options: GateOptions = {}): Gate {
   const pace = createAdaptivePace(options.scheduler ?? asyncScheduler);
   const gate = createTurnstile(options, pace);
   return {
+    ...gate,
     get ratePerSecond() {
       return pace.ratePerSecond;
     },
-    admit: (request) => gate.admit(request),
     observe(answer) {
       pace.observe(answer.status);
       gate.observe(answer);

@@ -1,5 +1,5 @@
-import { asyncScheduler, defer, map, timer } from 'rxjs';
-import type { SchedulerLike } from 'rxjs';
+import { asyncScheduler, Observable } from 'rxjs';
+import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import { clampTimer } from './clamp-timer.js';
 import type { PollSchedule } from './poll-schedule.js';
@@ -10,10 +10,14 @@ import type { PollSchedule } from './poll-schedule.js';
  */
 export function fixed(ms: number, scheduler: SchedulerLike = asyncScheduler): PollSchedule {
   if (!(ms > 0)) throw new InvalidOptionError('fixed(ms)', `is no number above 0 (got ${ms})`);
+  function ask(this: SchedulerAction<Subscriber<void>>, times?: Subscriber<void>): void {
+    times?.next();
+    this.schedule(times, clampTimer(ms));
+  }
   return {
     pollTimes: ({ submittedAt }) =>
-      defer(() => timer(clampTimer(submittedAt + ms - scheduler.now()), clampTimer(ms), scheduler)).pipe(
-        map(() => undefined),
+      new Observable((times) =>
+        scheduler.schedule(ask, clampTimer(submittedAt + ms - scheduler.now()), times),
       ),
     observe: () => undefined,
   };

@@ -13,6 +13,11 @@ export interface Gate {
    * Unsubscribing gives the place back.
    */
   admit(request: { kind: RequestKind; key: string }): Observable<{ why: WaitReason; forMs: number }>;
+  /**
+   * Where a request need not wait: true, and it has passed, as by an `admit` that completes at once. Else `admit` is asked.
+   * A gate may do without it: it spares a stream for each request.
+   */
+  tryPass?(request: { kind: RequestKind; key: string }): boolean;
   /** Told of every answer, so that one row's 429 holds all rows back. `status` 0: no reply came. */
   observe(answer: { kind: RequestKind; status: number; retryAfterMs?: number }): void;
 }

@@ -21,6 +21,7 @@ export function publishedGate(rates: KindRates = runpodRates, options: GateOptio
   };
   return {
     admit: (request) => gates[request.kind].admit(request),
+    tryPass: (request) => gates[request.kind].tryPass?.(request) ?? false,
     observe(answer) {
       for (const gate of Object.values(gates)) gate.observe(answer);
     },

@@ -1,7 +1,7 @@
 import { asyncScheduler, Observable } from 'rxjs';
 import type { SchedulerLike, Subscriber, Subscription } from 'rxjs';
 import { clampTimer } from './clamp-timer.js';
-import type { Gate } from './gate.js';
+import type { Gate, RequestKind } from './gate.js';
 import type { Pace } from './pace.js';
 import { createSharedPause } from './shared-pause.js';
 import type { Block } from './shared-pause.js';
@@ -41,10 +41,9 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
     }
   }
 
-  function pass(waiter: Subscriber<Block>, hasWaited: boolean): void {
+  function pass(hasWaited: boolean): void {
     pause.passed();
     pace?.take(hasWaited);
-    waiter.complete();
   }
 
   /** Lets through whoever may pass now. Who comes back here meanwhile is served by the loop that is running. */
@@ -55,16 +54,22 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
     alarm = undefined;
     for (let next = line.first(); next && !blockOf(pause.blocked(), pace); next = line.first()) {
       line.delete(next);
-      pass(next, isPaced);
+      pass(isPaced);
+      next.complete();
     }
     releasing = false;
     setAlarm();
   }
 
+  function tryPass(urgent: boolean): boolean {
+    if (releasing || line.ahead(urgent) > 0 || blockOf(pause.blocked(), pace)) return false;
+    pass(false);
+    return true;
+  }
+
   function enter(waiter: Subscriber<Block>, urgent: boolean): void {
-    const ahead = line.ahead(urgent);
-    const block = blockOf(pause.blocked(), pace, ahead);
-    if (!block && ahead === 0 && !releasing) return pass(waiter, false);
+    if (tryPass(urgent)) return waiter.complete();
+    const block = blockOf(pause.blocked(), pace, line.ahead(urgent));
     line.add(waiter, urgent);
     waiter.add(() => {
       line.delete(waiter);
@@ -75,7 +80,8 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
   }
 
   return {
-    admit: ({ kind }) => new Observable((waiter) => enter(waiter, kind !== 'submit')),
+    admit: ({ kind }) => new Observable((waiter) => enter(waiter, isUrgent(kind))),
+    tryPass: ({ kind }) => tryPass(isUrgent(kind)),
     observe(answer) {
       const change = pause.observe(answer);
       if (change === 'opened') release();
@@ -83,6 +89,10 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
       if (block) for (const waiter of line.all()) tell(waiter, block);
     },
   };
+}
+
+function isUrgent(kind: RequestKind): boolean {
+  return kind !== 'submit';
 }
 
 function blockOf(pauseBlock: Block | undefined, pace: Pace | undefined, ahead = 0): Block | undefined {

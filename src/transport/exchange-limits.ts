@@ -19,7 +19,7 @@ export class ExchangeLimits {
 
   constructor(
     private readonly request: Pick<WireRequest, 'timeouts' | 'body'>,
-    private readonly passed: (phase: FaultPhase) => void,
+    private readonly exchange: { passed(phase: FaultPhase): void },
   ) {
     const { timeouts, body = '' } = request;
     const now = performance.now();
@@ -56,7 +56,7 @@ export class ExchangeLimits {
 
   /** For the timer. */
   look(): void {
-    if (performance.now() >= Math.min(this.phaseAt, this.wholeAt)) this.passed(this.phase);
+    if (performance.now() >= Math.min(this.phaseAt, this.wholeAt)) this.exchange.passed(this.phase);
     else this.set();
   }
 }

@@ -9,7 +9,7 @@ import { gotDelays } from './got-delays.js';
 import { gotFault } from './got-fault.js';
 import { createKeepAliveAgents } from './keep-alive-agents.js';
 import type { AgentOptions, KeepAliveAgents } from './keep-alive-agents.js';
-import { announcesMore, createReplyBody, defaultMaxReplyBytes, flatHeaders } from './reply-body.js';
+import { announcesMore, defaultMaxReplyBytes, flatHeaders, ReplyBody } from './reply-body.js';
 import { TransportError } from './transport-error.js';
 import type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport.js';
 
@@ -101,7 +101,7 @@ interface Receiver {
 /** Calls one of the receiver's two, once, unless the exchange is ended before by what this returns. */
 function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgents, to: Receiver): () => void {
   const maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
-  const body = createReplyBody(maxBytes);
+  const body = new ReplyBody(maxBytes);
   let response: Response | undefined;
   let settled = false;
 

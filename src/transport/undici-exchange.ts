@@ -1,15 +1,10 @@
+import type { Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { readClientError } from './client-error.js';
 import { acceptEncoding } from './decode-body.js';
 import { faultOf, tooLarge } from './fault-of.js';
 import { ExchangeLimits } from './exchange-limits.js';
-import {
-  announcesMore,
-  createReplyBody,
-  defaultMaxReplyBytes,
-  flatHeaders,
-  type ReplyBody,
-} from './reply-body.js';
+import { announcesMore, defaultMaxReplyBytes, flatHeaders, ReplyBody } from './reply-body.js';
 import { TransportError } from './transport-error.js';
 import type { FaultPhase } from './transport-error.js';
 import type { WireReply, WireRequest } from './transport.js';
@@ -21,12 +16,7 @@ export interface Line {
   readonly neverConnected: (error: unknown) => boolean;
 }
 
-export interface Receiver {
-  reply(reply: WireReply): void;
-  fault(error: TransportError): void;
-}
-
-/** One exchange: calls one of the receiver's two, once, or neither when it is abandoned. */
+/** One exchange: tells the receiver of a reply or of a fault, once, or of nothing when it is abandoned. */
 export class Exchange implements Dispatcher.DispatchHandler {
   private readonly maxBytes: number;
   private readonly body: ReplyBody;
@@ -38,11 +28,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     private readonly request: WireRequest,
     private readonly line: Line,
-    private readonly to: Receiver,
+    private readonly to: Subscriber<WireReply>,
   ) {
     this.maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
-    this.body = createReplyBody(this.maxBytes);
-    this.limits = new ExchangeLimits(request, (phase) => this.fail(undefined, phase));
+    this.body = new ReplyBody(this.maxBytes);
+    this.limits = new ExchangeLimits(request, this);
   }
 
   send(): void {
@@ -55,6 +45,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   abandon(): void {
     if (this.end()) this.controller?.abort(new Error('abandoned'));
+  }
+
+  /** A limit has passed. */
+  passed(phase: FaultPhase): void {
+    this.fail(undefined, phase);
   }
 
   onRequestStart(started: Dispatcher.DispatchController): void {
@@ -98,14 +93,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private replied(reply: WireReply): void {
     // When the replies at hand have all been read: what follows one of them, often the next request, does not get between.
-    if (this.end()) setImmediate(() => this.to.reply(reply));
+    if (this.end()) setImmediate(tell, this.to, reply);
   }
 
   private fail(error: unknown, timedOut?: FaultPhase): void {
     if (!this.end()) return;
     this.controller?.abort(new Error('ended'));
     const { request, line, head } = this;
-    this.to.fault(faultFrom(error, { request, line, timedOut, responded: head !== undefined }));
+    this.to.error(faultFrom(error, { request, line, timedOut, responded: head !== undefined }));
   }
 
   private end(): boolean {
@@ -114,6 +109,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.limits.clear();
     return true;
   }
+}
+
+function tell(to: Subscriber<WireReply>, reply: WireReply): void {
+  to.next(reply);
+  to.complete();
 }
 
 function faultFrom(error: unknown, { request, line, timedOut, responded }: FaultContext): TransportError {
@@ -140,14 +140,16 @@ function dispatchOptions({ method, url, headers, body }: WireRequest): Dispatche
 
 /** `https://host:port` and what follows it, as a URL would be read; plain addresses are cut and not read. */
 function partsOf(url: string): { origin: string; path: string } {
-  const plain = plainUrl.exec(url);
-  if (plain?.[1] !== undefined && plain[2] !== undefined) return { origin: plain[1], path: plain[2] };
+  if (plainUrl.test(url)) {
+    const pathAt = url.indexOf('/', 'https://'.length);
+    return { origin: url.slice(0, pathAt), path: url.slice(pathAt) };
+  }
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search };
 }
 
 /** Nothing that reading would change: no credentials, no default port, no dots, nothing to be encoded. */
-const plainUrl = /^(https?:\/\/[a-z\d][a-z\d.-]*(?::(?!80\/|443\/|0)\d+)?)(\/(?:[\w-]+\/)*[\w-]+)$/;
+const plainUrl = /^https?:\/\/[a-z\d][a-z\d.-]*(?::(?!80\/|443\/|0)\d+)?\/(?:[\w-]+\/)*[\w-]+$/;
 
 const lines = new WeakMap<WireRequest['headers'], string[]>();
 

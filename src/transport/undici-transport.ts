@@ -20,13 +20,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Tra
   const lineFor = createLines(options);
   return (request) =>
     new Observable((subscriber) => {
-      const exchange = new Exchange(request, lineFor(request), {
-        reply(reply) {
-          subscriber.next(reply);
-          subscriber.complete();
-        },
-        fault: (error) => subscriber.error(error),
-      });
+      const exchange = new Exchange(request, lineFor(request), subscriber);
       exchange.send();
       return () => exchange.abandon();
     });
@@ -36,7 +30,8 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Tra
 function createLines(options: ConnectOptions): (request: WireRequest) => Line {
   const lines = new Map<string, Line>();
   return ({ paid, timeouts }) => {
-    const name = [paid, timeouts.lookupMs, timeouts.connectMs, timeouts.secureConnectMs].join();
+    const { lookupMs, connectMs, secureConnectMs } = timeouts;
+    const name = `${paid} ${lookupMs} ${connectMs} ${secureConnectMs}`;
     const known = lines.get(name);
     if (known) return known;
     const { connect, neverConnected } = createConnect(options, timeouts);

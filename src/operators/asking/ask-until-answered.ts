@@ -37,7 +37,8 @@ export function* asked(
 ): Generator<Heard<WaitingEvent> | Observable<never> | WaitingEvent, Judged | undefined> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
   for (let failures = 1; ; failures += 1) {
-    yield admitted(desk.gate, { kind: requestKinds[purpose], key });
+    const visit = { kind: requestKinds[purpose], key };
+    if (desk.gate.tryPass?.(visit) !== true) yield admitted(desk.gate, visit);
     onCall?.();
     const judged = yield* lastOf(exchange(question, desk));
     if (judged === undefined || judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures))

@@ -1,4 +1,4 @@
-import { Observable, type SchedulerLike } from 'rxjs';
+import { Observable, type Observer, type SchedulerLike, type Subscriber } from 'rxjs';
 import { redact } from '../../contract/redact.js';
 import type { Gate, RequestKind } from '../../policy/gate.js';
 import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/may-send-again.js';
@@ -32,31 +32,47 @@ export type Judged =
 
 /** One request and what came of it. One value; never errors: a transport that breaks its own rules leaves a doubt. */
 export function exchange(asking: Asking, desk: Desk): Observable<Judged> {
-  return new Observable((subscriber) => {
-    const finish = (judged: Judged): void => {
-      if (subscriber.closed) return;
-      try {
-        desk.gate.observe(reportOf(asking.purpose, judged));
-        subscriber.next(judged);
-        subscriber.complete();
-      } catch (error) {
-        subscriber.error(error);
-      }
-    };
-    const fail = (error: unknown): void => finish(faulted(error, asking, desk));
+  return new Observable((subscriber) => new Exchange(asking, desk, subscriber).begin());
+}
+
+class Exchange implements Observer<WireReply> {
+  constructor(
+    private readonly asking: Asking,
+    private readonly desk: Desk,
+    private readonly subscriber: Subscriber<Judged>,
+  ) {}
+
+  begin(): void {
     try {
-      const sent = desk.transport(asking.request).subscribe({
-        next: (reply) => finish(judge(reply, asking, desk)),
-        error: fail,
-        complete: () => {
-          if (!subscriber.closed) fail(new Error('the transport ended without a reply'));
-        },
-      });
-      subscriber.add(sent);
+      this.subscriber.add(this.desk.transport(this.asking.request).subscribe(this));
     } catch (error) {
-      fail(error);
+      this.error(error);
     }
-  });
+  }
+
+  next(reply: WireReply): void {
+    this.finish(judge(reply, this.asking, this.desk));
+  }
+
+  error(error: unknown): void {
+    this.finish(faulted(error, this.asking, this.desk));
+  }
+
+  complete(): void {
+    if (!this.subscriber.closed) this.error(new Error('the transport ended without a reply'));
+  }
+
+  private finish(judged: Judged): void {
+    const { subscriber, desk, asking } = this;
+    if (subscriber.closed) return;
+    try {
+      desk.gate.observe(reportOf(asking.purpose, judged));
+      subscriber.next(judged);
+      subscriber.complete();
+    } catch (error) {
+      subscriber.error(error);
+    }
+  }
 }
 
 function judge(reply: WireReply, asking: Asking, desk: Desk): Judged {

@@ -1,4 +1,5 @@
-import { Observable, Subject, type Subscriber } from 'rxjs';
+import { Observable, type Observer, type Subscriber } from 'rxjs';
+import { Audience } from './audience.js';
 
 /** One run of the source for all subscribers at a time; who comes late is told the last event first. */
 export function joinedByAll<T>(events: Observable<T>): Observable<T> {
@@ -8,8 +9,8 @@ export function joinedByAll<T>(events: Observable<T>): Observable<T> {
 }
 
 /** As `share` with a `ReplaySubject` would do it, which every job would pay several times for. */
-class Running<T> {
-  private readonly heard = new Subject<T>();
+class Running<T> implements Observer<T> {
+  private readonly audience = new Audience<T>();
   private last: { readonly value: T } | undefined;
   private source: Subscriber<T> | undefined;
   private watchers = 0;
@@ -24,8 +25,24 @@ class Running<T> {
     this.watchers += 1;
     subscriber.add(() => this.left());
     if (this.last !== undefined) subscriber.next(this.last.value);
-    this.heard.subscribe(subscriber);
+    this.audience.join(subscriber);
     if (this.source === undefined && this.watchers > 0 && !this.hasEnded) this.begin();
+  }
+
+  next(value: T): void {
+    this.last = { value };
+    this.audience.next(value);
+  }
+
+  error(error: unknown): void {
+    this.hasEnded = true;
+    this.forget();
+    this.audience.error(error);
+  }
+
+  complete(): void {
+    this.hasEnded = true;
+    this.audience.complete();
   }
 
   private begin(): void {
@@ -33,21 +50,7 @@ class Running<T> {
     new Observable<T>((source) => {
       this.source = source;
       this.events.subscribe(source);
-    }).subscribe({
-      next: (value) => {
-        this.last = { value };
-        this.heard.next(value);
-      },
-      error: (error: unknown) => {
-        this.hasEnded = true;
-        this.forget();
-        this.heard.error(error);
-      },
-      complete: () => {
-        this.hasEnded = true;
-        this.heard.complete();
-      },
-    });
+    }).subscribe(this);
   }
 
   private left(): void {

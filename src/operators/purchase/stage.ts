@@ -50,6 +50,16 @@ export class Stage<O> {
     this.tell(event);
   };
 
+  private readonly watch = {
+    next: this.note,
+    error: (error: unknown) => {
+      this.failure = { error };
+      this.scene = undefined;
+    },
+    // Not in a finalizer: that runs when whoever listens to the end has begun the next scene already.
+    complete: () => (this.scene = undefined),
+  };
+
   /** Remembers each event and tells of it. */
   noted(events: Observable<JobEvent<O>>): Heard<JobEvent<O>> {
     return Heard.of(events, (event) => {
@@ -60,16 +70,7 @@ export class Stage<O> {
 
   /** A scene that is played to its end, whoever leaves; one at a time. Its error is the job's, for good. */
   uninterrupted(scene: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
-    const watch = {
-      next: this.note,
-      error: (error: unknown) => {
-        this.failure = { error };
-        this.scene = undefined;
-      },
-      // Not in a finalizer: that runs when whoever listens to the end has begun the next scene already.
-      complete: () => (this.scene = undefined),
-    };
-    this.scene ??= scene.pipe(uninterrupted(watch));
+    this.scene ??= scene.pipe(uninterrupted(this.watch));
     return this.scene;
   }
 }

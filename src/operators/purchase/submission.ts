@@ -70,6 +70,7 @@ export class Submission<O> {
   /** The wait for the next attempt, which can be left at any time. */
   private *turn(request: WireRequest, deadlineAt: number): Steps<O> {
     const { desk, stage, buyer } = this;
+    if (this.passesNow(deadlineAt)) return;
     const ends: Failed[] = [];
     const otherwise = () => {
       ends.push(this.unsent(request, 'its deadline passed'));
@@ -84,6 +85,14 @@ export class Submission<O> {
     );
     this.wait = undefined;
     for (const outcome of ends) yield stage.uninterrupted(inTurn(() => buyer.settle(outcome)));
+  }
+
+  /** The usual case, in which nobody has to wait. */
+  private passesNow(deadlineAt: number): boolean {
+    const { desk, order, buyer, notBefore } = this;
+    const now = desk.scheduler.now();
+    if (buyer.isCancelled || notBefore.at > now || deadlineAt <= now) return false;
+    return desk.gate.tryPass?.({ kind: 'submit', key: order.key }) ?? false;
   }
 
   /** What is left of the wait after a refusal, also for a subscriber who comes back; then the gate. */

@@ -1,4 +1,5 @@
-import { Observable, Subject, type MonoTypeOperatorFunction, type Observer } from 'rxjs';
+import { Observable, type MonoTypeOperatorFunction, type Observer, type Subscriber } from 'rxjs';
+import { Audience } from './audience.js';
 
 /**
  * Runs the source once and to its end, whoever unsubscribes meanwhile; who subscribes later joins it, and after its end
@@ -8,30 +9,39 @@ import { Observable, Subject, type MonoTypeOperatorFunction, type Observer } fro
  */
 export function uninterrupted<T>(watch?: Observer<T>): MonoTypeOperatorFunction<T> {
   return (source) => {
-    const heard = new Subject<T>();
-    let hasBegun = false;
-    return new Observable((subscriber) => {
-      heard.subscribe(subscriber);
-      if (hasBegun) return;
-      hasBegun = true;
-      source.subscribe(watch === undefined ? heard : both(watch, heard));
-    });
+    const scene = new Scene(source, watch);
+    return new Observable((subscriber) => scene.join(subscriber));
   };
 }
 
-function both<T>(one: Observer<T>, other: Observer<T>): Observer<T> {
-  return {
-    next(value) {
-      one.next(value);
-      other.next(value);
-    },
-    error(error) {
-      one.error(error);
-      other.error(error);
-    },
-    complete() {
-      one.complete();
-      other.complete();
-    },
-  };
+class Scene<T> implements Observer<T> {
+  private readonly audience = new Audience<T>();
+  private hasBegun = false;
+
+  constructor(
+    private readonly source: Observable<T>,
+    private readonly watch: Observer<T> | undefined,
+  ) {}
+
+  join(subscriber: Subscriber<T>): void {
+    this.audience.join(subscriber);
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.source.subscribe(this);
+  }
+
+  next(value: T): void {
+    this.watch?.next(value);
+    this.audience.next(value);
+  }
+
+  error(error: unknown): void {
+    this.watch?.error(error);
+    this.audience.error(error);
+  }
+
+  complete(): void {
+    this.watch?.complete();
+    this.audience.complete();
+  }
 }

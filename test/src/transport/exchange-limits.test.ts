@@ -7,7 +7,7 @@ import type { FaultPhase } from '../../../src/transport/transport-error.js';
 const begun = (overrides: Parameters<typeof phaseTimeouts>[1] = {}, body = '') => {
   const passed: FaultPhase[] = [];
   const request = { timeouts: phaseTimeouts(1_000, { readMs: 400, ...overrides }), body };
-  return { passed, limits: new ExchangeLimits(request, (phase) => passed.push(phase)) };
+  return { passed, limits: new ExchangeLimits(request, { passed: (phase) => passed.push(phase) }) };
 };
 
 describe('ExchangeLimits', () => {
