@@ -49,6 +49,9 @@ export function createQueueEndpoint<I, O, C = unknown>(
   return new Queue(client, id, resolveQueueOptions(options, client.scheduler), schemas);
 }
 
+/** In what the calls differ. */
+type What<O> = Pick<Order<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'>;
+
 class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   private readonly requests: QueueRequests;
   private readonly queue: NonNullable<Order<O>['queue']>;
@@ -66,7 +69,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
 
   run(input: I, options: SubmitOptions<O> = {}): Job<O> {
     const request = this.submission(input, options, (body) => this.requests.run(body));
-    return createJob({ ...this.order(options), sync: false, request }, this.client);
+    return this.job(options, { purpose: 'submit', sync: false, request });
   }
 
   runSync(input: I, options: SyncOptions<O> = {}): Job<O> {
@@ -76,20 +79,19 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     const request = this.submission(input, options, (body) =>
       this.requests.runSync(body, executionTimeoutMs, waitMs),
     );
-    return createJob({ ...this.order(options), sync: true, request }, this.client);
+    return this.job(options, { purpose: 'submit', sync: true, request });
   }
 
   attach(jobId: string, options: AttachOptions<O> = {}): Job<O> {
     const { submittedAt } = options;
     const known = { jobId: checkJobId(jobId), ...(submittedAt !== undefined && { submittedAt }) };
-    return createJob({ ...this.order(options), sync: false, request: EMPTY, known }, this.client);
+    return this.job(options, { purpose: 'submit', sync: false, request: EMPTY, known });
   }
 
   retry(jobId: string, options: CallOptions<O> = {}): Job<O> {
     const retried = checkJobId(jobId);
     const request = of(this.requests.retry(retried));
-    const order = { ...this.order(options), purpose: 'retry', sync: false, request, retried } as const;
-    return createJob(order, this.client);
+    return this.job(options, { purpose: 'retry', sync: false, request, retried });
   }
 
   stream(job: Job<O> | string, options: StreamOptions = {}): Observable<C> {
@@ -130,10 +132,27 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     );
   }
 
-  private order(call: CallOptions<O>): Omit<Order<O>, 'request' | 'sync'> {
+  /** Field by field: a spread of so many would take longer than all else that is done here. */
+  private job(call: CallOptions<O>, what: What<O>): Job<O> {
     const { client, id, options, schemas, queue } = this;
-    const terms = { endpoint: id, name: id, options, call, output: schemas.output };
-    return { ...orderOf(client, terms), purpose: 'submit', queue };
+    const terms = orderOf(client, { endpoint: id, name: id, options, call, output: schemas.output });
+    const order: Order<O> = {
+      key: terms.key,
+      endpoint: id,
+      variant: terms.variant,
+      options: terms.options,
+      check: terms.check,
+      checkpoint: terms.checkpoint,
+      untilAborted: terms.untilAborted,
+      tell: terms.tell,
+      purpose: what.purpose,
+      sync: what.sync,
+      request: what.request,
+      queue,
+      known: what.known,
+      retried: what.retried,
+    };
+    return createJob(order, client);
   }
 
   private submission(

@@ -29,12 +29,15 @@ export function orderOf<O>(
   return {
     key,
     endpoint,
-    ...(variant !== undefined && { variant }),
+    variant,
     options: deadlineMs === options.deadlineMs ? options : { ...options, deadlineMs },
-    check:
-      output === undefined ? (outcome) => [outcome as Outcome<O>] : (outcome) => checkOutput(output, outcome),
-    ...(checkpoint !== undefined && { checkpoint }),
+    check: output === undefined ? unchecked<O> : (outcome) => checkOutput(output, outcome),
+    checkpoint,
     untilAborted: client.untilAborted(signal),
     tell: (event) => client.tell(event, whose),
   };
+}
+
+function unchecked<O>(outcome: Outcome<unknown>): [Outcome<O>] {
+  return [outcome as Outcome<O>];
 }

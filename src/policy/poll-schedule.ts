@@ -20,5 +20,5 @@ export interface PollJob {
   /** Jobs of one endpoint wait for each other. @defaultValue '' */
   readonly endpoint?: string;
   /** What else decides how long a job runs, a resolution for one. @defaultValue '' */
-  readonly variant?: string;
+  readonly variant?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import type { JobReply } from '../../contract/job-reply.js';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
@@ -30,56 +30,78 @@ export type PollStep =
  * be; then it may have been paid.
  */
 export function pollUntilTerminal(task: PollTask, desk: Desk): Observable<PollStep> {
-  return new Observable((subscriber) => {
-    const { schedule } = task;
-    let { last } = task;
-    let isAsking = false;
-    const fail = (error: unknown): void => subscriber.error(error);
-    const observe = (job: JobReply): void => schedule.observe(task.key, job, desk.scheduler.now());
+  return new Observable((subscriber) => new Polls(task, desk, subscriber).begin());
+}
 
-    function end(step: PollStep): void {
-      subscriber.next(step);
-      subscriber.complete();
+/** The polls of one subscription. It hears both the times of the schedule and what comes of each poll. */
+class Polls {
+  private last: StatusEvent | undefined;
+  private isAsking = false;
+  /** What the poll that is on has told of a job that has not ended. */
+  private alive: JobReply | undefined;
+
+  constructor(
+    private readonly task: PollTask,
+    private readonly desk: Desk,
+    private readonly subscriber: Subscriber<PollStep>,
+  ) {
+    this.last = task.last;
+  }
+
+  begin(): void {
+    const { task, subscriber } = this;
+    const poll = { next: () => this.poll(), error: (error: unknown) => this.error(error) };
+    subscriber.add(task.schedule.pollTimes(task).subscribe(poll));
+    if (task.atOnce) this.poll();
+  }
+
+  next(step: Polled): void {
+    try {
+      if (step.type === 'waiting') this.subscriber.next(step);
+      else if (step.type === 'ended') this.end(step);
+      else this.hear(step.job);
+    } catch (error) {
+      this.error(error);
     }
+  }
 
-    /** True while the job has not ended. */
-    function hear(job: JobReply): boolean {
-      if (isTerminal(job.status)) {
-        observe(job);
-        end({ type: 'ended', outcome: outcomeOf(job, task.request) });
-        return false;
-      }
-      const before = last;
-      last = statusEvent(job);
-      if (before === undefined || !isSame(before, last)) subscriber.next(last);
-      return true;
+  error(error: unknown): void {
+    this.subscriber.error(error);
+  }
+
+  private poll(): void {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    this.alive = undefined;
+    const asked = pollOnce(this.task, this.desk).subscribe(this);
+    this.subscriber.add(asked);
+    // Told when the poll is over, so that a time given in return is not taken for one that falls into it.
+    asked.add(() => {
+      this.isAsking = false;
+      if (this.alive !== undefined) this.observe(this.alive);
+    });
+  }
+
+  private hear(job: JobReply): void {
+    if (isTerminal(job.status)) {
+      this.observe(job);
+      this.end({ type: 'ended', outcome: outcomeOf(job, this.task.request) });
+      return;
     }
+    const before = this.last;
+    this.last = statusEvent(job);
+    if (before === undefined || !isSame(before, this.last)) this.subscriber.next(this.last);
+    this.alive = job;
+  }
 
-    function poll(): void {
-      if (isAsking) return;
-      isAsking = true;
-      let alive: JobReply | undefined;
-      const next = (step: Polled): void => {
-        try {
-          if (step.type === 'waiting') subscriber.next(step);
-          else if (step.type === 'ended') end(step);
-          else if (hear(step.job)) alive = step.job;
-        } catch (error) {
-          fail(error);
-        }
-      };
-      const asked = pollOnce(task, desk).subscribe({ next, error: fail });
-      subscriber.add(asked);
-      // Told when the poll is over, so that a time given in return is not taken for one that falls into it.
-      asked.add(() => {
-        isAsking = false;
-        if (alive !== undefined) observe(alive);
-      });
-    }
+  private observe(job: JobReply): void {
+    this.task.schedule.observe(this.task.key, job, this.desk.scheduler.now());
+  }
 
-    subscriber.add(schedule.pollTimes(task).subscribe({ next: poll, error: fail }));
-    if (task.atOnce) poll();
-  });
+  private end(step: PollStep): void {
+    this.subscriber.next(step);
+    this.subscriber.complete();
+  }
 }
 
 /** What a reply of a job that has not ended says. */

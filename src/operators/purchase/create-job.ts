@@ -154,7 +154,7 @@ class Purchase<O> implements JobFacts, Buyer<O> {
       key: order.key,
       jobId,
       endpoint: order.endpoint,
-      ...(order.variant !== undefined && { variant: order.variant }),
+      variant: order.variant,
       submittedAt: Math.min(order.known?.submittedAt ?? this.submission.sentAt ?? now, now),
       request,
       schedule: order.options.poll,

@@ -18,12 +18,12 @@ export interface Order<O> {
   readonly check: (outcome: Outcome<unknown>) => ObservableInput<Outcome<O>>;
   readonly options: Pick<ResolvedQueueOptions, 'deadlineMs' | 'onUnsubscribe' | 'retry' | 'poll'>;
   /** A job that was bought before: it is polled, never submitted. */
-  readonly known?: { readonly jobId: string; readonly submittedAt?: number };
+  readonly known?: { readonly jobId: string; readonly submittedAt?: number } | undefined;
   /** The failed job that is to run again: the answer must be about it. */
-  readonly retried?: string;
+  readonly retried?: string | undefined;
   readonly endpoint: string;
-  readonly variant?: string;
-  readonly checkpoint?: Checkpoint<O>;
+  readonly variant?: string | undefined;
+  readonly checkpoint?: Checkpoint<O> | undefined;
   /** Errors when the signal of the call aborts. */
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
   /** Told of every event, also while nobody is subscribed. */

@@ -57,7 +57,7 @@ export class Submission<O> {
   *run(request: WireRequest, deadlineAt: number): Steps<O> {
     const { stage, buyer } = this;
     do {
-      yield* this.turn(request, deadlineAt);
+      if (!this.passesNow(deadlineAt)) yield* this.turn(request, deadlineAt);
       if (buyer.isOpen) yield stage.uninterrupted(inTurn(() => this.attempt(request)));
     } while (buyer.isOpen);
   }
@@ -70,7 +70,6 @@ export class Submission<O> {
   /** The wait for the next attempt, which can be left at any time. */
   private *turn(request: WireRequest, deadlineAt: number): Steps<O> {
     const { desk, stage, buyer } = this;
-    if (this.passesNow(deadlineAt)) return;
     const ends: Failed[] = [];
     const otherwise = () => {
       ends.push(this.unsent(request, 'its deadline passed'));
@@ -87,7 +86,7 @@ export class Submission<O> {
     for (const outcome of ends) yield stage.uninterrupted(inTurn(() => buyer.settle(outcome)));
   }
 
-  /** The usual case, in which nobody has to wait. */
+  /** Whether there is nothing to wait for, which is the usual case: a stream less for every job. */
   private passesNow(deadlineAt: number): boolean {
     const { desk, order, buyer, notBefore } = this;
     const now = desk.scheduler.now();
