@@ -41,11 +41,6 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
     }
   }
 
-  function pass(hasWaited: boolean): void {
-    pause.passed();
-    pace?.take(hasWaited);
-  }
-
   /** Lets through whoever may pass now. Who comes back here meanwhile is served by the loop that is running. */
   function release(): void {
     if (releasing) return;
@@ -54,7 +49,8 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
     alarm = undefined;
     for (let next = line.first(); next && !blockOf(pause.blocked(), pace); next = line.first()) {
       line.delete(next);
-      pass(isPaced);
+      pause.passed();
+      pace?.take(isPaced);
       next.complete();
     }
     releasing = false;
@@ -63,7 +59,8 @@ export function createTurnstile(options: GateOptions, pace?: Pace): Gate {
 
   function tryPass(urgent: boolean): boolean {
     if (releasing || line.ahead(urgent) > 0 || blockOf(pause.blocked(), pace)) return false;
-    pass(false);
+    pause.passed();
+    pace?.take();
     return true;
   }
 

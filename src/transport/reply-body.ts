@@ -6,21 +6,23 @@ export const defaultMaxReplyBytes = 64 * 1024 * 1024;
 
 /** Gathers the bytes of one reply up to a cap. */
 export class ReplyBody {
-  private readonly chunks: Buffer[] = [];
+  /** Most replies are one. */
+  private chunks: Buffer[] | undefined;
   private size = 0;
 
   constructor(private readonly maxBytes: number) {}
 
   /** False when these bytes pass the cap: the exchange is to be ended then. */
   add(chunk: Buffer): boolean {
-    this.chunks.push(chunk);
+    if (this.chunks === undefined) this.chunks = [chunk];
+    else this.chunks.push(chunk);
     this.size += chunk.length;
     return this.size <= this.maxBytes;
   }
 
   /** A plain body at once; a compressed one as a promise, which rejects with zlib's errors. */
   text(encoding: string | undefined): string | Promise<string> {
-    const { chunks, size, maxBytes } = this;
+    const { chunks = [], size, maxBytes } = this;
     const [first] = chunks;
     const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks, size);
     return encoding === undefined || encoding === ''

@@ -44,7 +44,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   abandon(): void {
-    if (this.end()) this.controller?.abort(new Error('abandoned'));
+    this.end('abandoned');
   }
 
   /** A limit has passed. */
@@ -54,9 +54,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(started: Dispatcher.DispatchController): void {
     // A request that undici would send a second time is ended instead: the first may have been taken.
-    if (this.over || this.controller) started.abort(new Error('ended'));
-    else this.limits.sending();
-    this.controller ??= started;
+    if (this.over || this.controller) return started.abort(new Error('ended'));
+    this.controller = started;
+    this.limits.sending();
   }
 
   onResponseStart(
@@ -97,16 +97,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private fail(error: unknown, timedOut?: FaultPhase): void {
-    if (!this.end()) return;
-    this.controller?.abort(new Error('ended'));
     const { request, line, head } = this;
-    this.to.error(faultFrom(error, { request, line, timedOut, responded: head !== undefined }));
+    if (this.end('ended'))
+      this.to.error(faultFrom(error, { request, line, timedOut, responded: head !== undefined }));
   }
 
-  private end(): boolean {
+  /** False when it has ended before. @param why what is on the wire is broken off */
+  private end(why?: string): boolean {
     if (this.over) return false;
+    const { controller } = this;
     this.over = true;
     this.limits.clear();
+    // Both hold all that has been read of the reply's head, and undici may hold on to this for longer.
+    this.controller = this.head = undefined;
+    if (why !== undefined) controller?.abort(new Error(why));
     return true;
   }
 }

@@ -11,10 +11,9 @@ export function outcomeOf(
   request: Pick<WireRequest, 'method' | 'url'>,
 ): Outcome<unknown> {
   const { id, status, output, delayTime, executionTime } = job;
-  const times = {
-    ...(delayTime !== undefined && { delayTimeMs: delayTime }),
-    ...(executionTime !== undefined && { executionTimeMs: executionTime }),
-  };
+  const times: { delayTimeMs?: number; executionTimeMs?: number } = {};
+  if (delayTime !== undefined) times.delayTimeMs = delayTime;
+  if (executionTime !== undefined) times.executionTimeMs = executionTime;
   if (status === 'COMPLETED')
     return { status: 'completed', jobId: id, output, costUsd: reportedCostUsd(output), ...times };
   const code = codes[status] ?? 'job-failed';

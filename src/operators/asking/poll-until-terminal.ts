@@ -106,12 +106,10 @@ class Polls {
 
 /** What a reply of a job that has not ended says. */
 export function statusEvent({ status, delayTime, output }: JobReply): StatusEvent {
-  return {
-    type: 'status',
-    status,
-    ...(delayTime !== undefined && { delayTimeMs: delayTime }),
-    ...(output !== undefined && { partial: output }),
-  };
+  const event: StatusEvent = { type: 'status', status };
+  if (delayTime !== undefined) event.delayTimeMs = delayTime;
+  if (output !== undefined) event.partial = output;
+  return event;
 }
 
 function isSame(one: StatusEvent, other: StatusEvent): boolean {

@@ -81,6 +81,8 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     if (answer.body === 'value') return yield* this.settle(directAnswer(answer.value));
     const { job } = answer;
     this.id = job.id;
+    // It may be large, and is not needed while the job is waited for.
+    this.request = undefined;
     if (isTerminal(job.status)) return yield* this.settle(outcomeOf(job, request));
     this.lastStatus = statusEvent(job);
     if (this.isCancelled || !this.stage.isWatched) this.abandon();
@@ -93,12 +95,12 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     const { stage, desk, id, order } = this;
     if (id === undefined || order.queue === undefined || this.hasEnded) return;
     const due = { at: this.deadlineAt(), deadlineMs: order.options.deadlineMs };
-    const ends: Outcome<unknown>[] = [];
+    const end: { outcome?: Outcome<unknown> } = {};
     yield Heard.of(
       pollToDeadline(this.pollTask(id, order.queue.status(id)), due, desk),
       (step): JobEvent<O> | undefined => {
         if (step.type === 'ended') {
-          ends.push(step.outcome);
+          end.outcome = step.outcome;
           return undefined;
         }
         if (step.type === 'status') this.lastStatus = step;
@@ -106,7 +108,8 @@ class Purchase<O> implements JobFacts, Buyer<O> {
         return step;
       },
     );
-    for (const outcome of ends) yield stage.uninterrupted(inTurn(() => this.settle(outcome)));
+    const { outcome } = end;
+    if (outcome !== undefined) yield stage.uninterrupted(inTurn(() => this.settle(outcome)));
   }
 
   *settle(outcome: Outcome<unknown>): Steps<O> {

@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs';
+import { Observable, type Observer } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { Heard, inTurn, type Step } from '../in-turn.js';
 import { uninterrupted } from './uninterrupted.js';
@@ -10,7 +10,7 @@ export type Steps<O> = Iterable<Step<JobEvent<O>>, void>;
  * Where the events of one job are played to whoever is subscribed. It plays on while somebody watches and goes on where
  * it stopped when somebody comes back; scenes that must not be cut off are played to their end before an empty house.
  */
-export class Stage<O> {
+export class Stage<O> implements Observer<JobEvent<O>> {
   /** Somebody is subscribed. */
   isWatched = false;
   private last: JobEvent<O> | undefined;
@@ -45,20 +45,10 @@ export class Stage<O> {
   }
 
   /** Remembers an event and tells of it. */
-  readonly note = (event: JobEvent<O>): void => {
+  note(event: JobEvent<O>): void {
     this.last = event;
     this.tell(event);
-  };
-
-  private readonly watch = {
-    next: this.note,
-    error: (error: unknown) => {
-      this.failure = { error };
-      this.scene = undefined;
-    },
-    // Not in a finalizer: that runs when whoever listens to the end has begun the next scene already.
-    complete: () => (this.scene = undefined),
-  };
+  }
 
   /** Remembers each event and tells of it. */
   noted(events: Observable<JobEvent<O>>): Heard<JobEvent<O>> {
@@ -70,7 +60,22 @@ export class Stage<O> {
 
   /** A scene that is played to its end, whoever leaves; one at a time. Its error is the job's, for good. */
   uninterrupted(scene: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
-    this.scene ??= scene.pipe(uninterrupted(this.watch));
+    this.scene ??= scene.pipe(uninterrupted(this));
     return this.scene;
+  }
+
+  /** For the scene that is on, as the two below. */
+  next(event: JobEvent<O>): void {
+    this.note(event);
+  }
+
+  error(error: unknown): void {
+    this.failure = { error };
+    this.scene = undefined;
+  }
+
+  /** Not in a finalizer: that runs when whoever listens to the end has begun the next scene already. */
+  complete(): void {
+    this.scene = undefined;
   }
 }

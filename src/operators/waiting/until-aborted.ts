@@ -1,4 +1,12 @@
-import { defer, Observable, share, takeUntil, throwError, type MonoTypeOperatorFunction } from 'rxjs';
+import {
+  defer,
+  identity,
+  Observable,
+  share,
+  takeUntil,
+  throwError,
+  type MonoTypeOperatorFunction,
+} from 'rxjs';
 
 /** Passes the source through until the signal aborts; then errors with the signal's reason. */
 export type UntilAborted = <T>(signal: AbortSignal | undefined) => MonoTypeOperatorFunction<T>;
@@ -14,7 +22,7 @@ export function createUntilAborted(): UntilAborted {
     watched.set(signal, known);
     return known;
   };
-  return (signal) => (source) => (signal === undefined ? source : source.pipe(takeUntil(watch(signal))));
+  return (signal) => (signal === undefined ? identity : (source) => source.pipe(takeUntil(watch(signal))));
 }
 
 function abortOf(signal: AbortSignal): Observable<never> {

@@ -89,6 +89,21 @@ describe('a rate gate', () => {
     expect(Number(log.at(-1)?.split(' ')[0])).toBeGreaterThanOrEqual(1_950);
   });
 
+  it('lets pass at once whom it can, who takes a place by it, and nobody while others are in line', () => {
+    const passed: (boolean | undefined)[] = [];
+    const { log } = play(10, (gate, ask, scheduler) => {
+      const tryAt = (atMs: number): unknown =>
+        scheduler.schedule(() => passed.push(gate.tryPass?.({ kind: 'submit', key: 't' })), atMs);
+      tryAt(0);
+      ask(10, 'a', 'poll');
+      tryAt(20);
+      tryAt(150);
+      tryAt(200);
+      ask(210, 'b');
+    });
+    expect({ passed, log }).toStrictEqual({ passed: [true, false, false, true], log: ['100 a', '300 b'] });
+  });
+
   it('refuses a rate that is none', () => {
     expect(() => rateGate(0)).toThrow(InvalidOptionError);
   });
