@@ -1,4 +1,5 @@
 import { concatMap, defer, EMPTY, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
+import { redact } from '../../../src/contract/redact.js';
 import { downloadPicture } from '../artifacts/download-picture.js';
 import { findPicture, replaceAt } from '../artifacts/find-picture.js';
 import { PictureError } from '../artifacts/picture-error.js';
@@ -91,7 +92,8 @@ function fail(run: Run, settled: SettledRow, error: PictureError): Observable<En
     const told = {
       code: 'download' as const,
       paid: 'yes' as const,
-      message,
+      // It may name where a redirect leads to, by the word of whoever sent it.
+      message: redact(message, run.options.secrets),
       ...(httpStatus !== undefined && { httpStatus }),
     };
     const outcome = failedRecord(row.id, rowError(told), {
@@ -110,7 +112,7 @@ function isNoLoss({ row, reply }: SettledRow, error: PictureError): boolean {
 }
 
 function withoutPicture(run: Run, settled: SettledRow, { message }: PictureError): Observable<EndedRow> {
-  const text = `Row "${settled.row.id}" has a URL under "result" that leads to no picture (${message}): it is left there.`;
+  const text = `Row "${settled.row.id}" has a URL under "result" that leads to no picture (${redact(message, run.options.secrets)}): it is left there.`;
   run.events.next({ type: 'warning', code: 'picture', message: text });
   return complete(run, settled, {});
 }

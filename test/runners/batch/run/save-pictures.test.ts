@@ -1,4 +1,6 @@
+import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { TransportError } from '../../../../src/transport/transport-error.js';
 import { paperRun } from '../../../support/paper-run.js';
 
 describe('savePictures', () => {
@@ -19,5 +21,25 @@ describe('savePictures', () => {
     expect(again).toMatchObject({ id: 'a', output: whole?.['output'], image: whole?.['image'] });
     expect(run.costs()).toHaveLength(1);
     expect(run.service.executions.get('a')).toBe(1);
+  });
+
+  it('says nothing of the key where a redirect of the picture leads to a place named like it', async () => {
+    const run = paperRun();
+    const { apiKey = '' } = run.options();
+    const images = ['http://example.test/a.png'];
+    run.manifest([{ id: 'a', endpoint: 'image-edit', images, prompt: 'a' }]);
+    const refused = new TransportError(
+      'connect',
+      'ECONNREFUSED',
+      'no',
+      false,
+      `GET elsewhere/${apiKey}: refused`,
+    );
+    const { summary } = await run.start({ saveFrom: () => throwError(() => refused), retries: 0 });
+    expect(summary.failures).toEqual({ download: 1 });
+    expect(run.text('failures.jsonl')).toContain('GET elsewhere/[redacted]: refused');
+    expect(run.text('journal.jsonl') + run.text('failures.jsonl') + run.text('run.log')).not.toContain(
+      apiKey,
+    );
   });
 });
