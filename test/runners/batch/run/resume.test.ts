@@ -197,6 +197,39 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
+  describe('whose journal is behind the files beside it', () => {
+    const journal = '/work/out/journal.jsonl';
+    it.each<[string, (run: PaperRun, older: string) => Promise<unknown> | void]>([
+      ['gone', (run) => run.disk.unlink(journal)],
+      [
+        'emptied, and the summary gone',
+        async (run) => {
+          run.disk.plant(journal, '');
+          await run.disk.unlink('/work/out/summary.json');
+        },
+      ],
+      ['put back from before', (run, older) => run.disk.plant(journal, older)],
+    ])('%s: buys nothing, and takes nothing out of the files', async (_, lose) => {
+      const run = paperRun();
+      run.manifest([edit('a')]);
+      await run.start();
+      const older = run.text('journal.jsonl');
+      run.manifest([edit('a'), edit('b')]);
+      await run.start();
+      const results = run.text('results.jsonl');
+      await lose(run, older);
+      for (let start = 1; start <= 2; start++) {
+        const { exitCode, reason } = await run.start();
+        expect({ exitCode, reason }).toEqual({
+          exitCode: 74,
+          reason: expect.stringContaining('has lost records') as string,
+        });
+      }
+      expect(run.service.posts).toEqual(['a', 'b']);
+      expect(run.text('results.jsonl')).toBe(results);
+    });
+  });
+
   it('rows that the manifest has lost still count, as they stand in the files', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);
