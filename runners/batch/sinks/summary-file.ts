@@ -26,7 +26,8 @@ export async function readSummary(disk: Disk, folder: string): Promise<Summary |
 
 /** A person may have edited it: what a later start relies on is looked at. */
 function isSummary(value: unknown): value is Summary {
-  if (typeof value !== 'object' || value === null || !('rows' in value)) return false;
+  if (!isObject(value)) return false;
+  if (![value['rows'], value['cost'], value['times'], value['thisStart']].every(isObject)) return false;
   if (!('covers' in value) || value.covers === undefined) return true;
   const { records, files } = (value.covers ?? {}) as { records?: unknown; files?: unknown };
   return (
@@ -37,8 +38,12 @@ function isSummary(value: unknown): value is Summary {
   );
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
 function isMark(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isObject(value)) return false;
   const { bytes, crc, columns } = value as { bytes?: unknown; crc?: unknown; columns?: unknown };
   const hasColumns =
     columns === undefined || (Array.isArray(columns) && columns.every((name) => typeof name === 'string'));

@@ -34,6 +34,8 @@ describe('summary.json', () => {
     ['nothing', undefined],
     ['no JSON', '{"rows":'],
     ['another object', '{}'],
+    ['a part that is none', JSON.stringify({ ...summary, rows: 1 })],
+    ['a part that is missing', JSON.stringify({ ...summary, cost: undefined })],
     ['a mark that is none', JSON.stringify({ ...summary, covers: { records: 'all' } })],
     [
       'a mark of a file that is none',
