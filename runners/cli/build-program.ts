@@ -93,7 +93,7 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
       "the run's folder, where this machine shares it: pictures are saved from here",
     )
     .option('--slots <N>', 'requests and downloads at once (default: 64)')
-    .option('--http <CLIENT>', 'got or undici: a fifth of the CPU, to be installed beside (default: got)')
+    .option('--http <CLIENT>', 'got or undici: a quarter of the CPU, to be installed beside (default: got)')
     .option('--quiet', 'only what needs a person')
     .action(async (raw: Raw) => {
       const { worker } = await import('./commands/worker.js');

@@ -41,11 +41,14 @@ export function submissionFields(
   { policy, webhook }: SubmitOptions<never>,
   secrets: readonly string[],
 ): Omit<QueueRequest, 'input'> {
+  if (policy === undefined && webhook === undefined) return noFields;
   return {
     ...(policy !== undefined && { policy: wirePolicy(policy) }),
     ...(webhook !== undefined && { webhook: checkedWebhook(webhook, secrets) }),
   };
 }
+
+const noFields = Object.freeze({});
 
 /** @throws InvalidOptionError outside 1,000–300,000 */
 export function checkWait(waitMs: number | undefined): void {

@@ -13,7 +13,7 @@ export type UndiciTransportOptions = ConnectOptions;
 const maxPaidIdleMs = 2_000;
 
 /**
- * The same transport on undici, at about a fifth of the CPU of got. Needs the package `undici`. Time for sending a
+ * The same transport on undici, at about a quarter of the CPU of got. Needs the package `undici`. Time for sending a
  * large body is granted on top of the time for the response, as undici does not tell the two apart.
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): Transport {

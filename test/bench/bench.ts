@@ -50,7 +50,7 @@ process.stdout.write(resultsPage(results));
 function parts(): (() => Promise<Figure[]>)[] {
   return [
     () => clientCpu(rounds * 10),
-    () => throughput(rounds),
+    () => throughput(rounds + 2),
     async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
     async () => importCost(rounds * 5),
     async () => startUp(await manifest('ten.csv', 10, edit), rounds),

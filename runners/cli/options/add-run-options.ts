@@ -71,7 +71,7 @@ function addPaceOptions(command: Command): void {
       '--rate <N|runpod>',
       'requests a second, all rows together, or the published limits (default: found out after a 429)',
     )
-    .option('--http <CLIENT>', 'got or undici: a fifth of the CPU, to be installed beside (default: got)')
+    .option('--http <CLIENT>', 'got or undici: a quarter of the CPU, to be installed beside (default: got)')
     .option(
       '--runsync-timeout <D>',
       'client timeout of /runsync; past it with no id a row is unknown (default: 60s)',

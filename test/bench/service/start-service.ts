@@ -20,6 +20,8 @@ export interface ServiceCounts {
   readonly endedAt: number;
   readonly toldAt: number;
   readonly askedAt: number;
+  /** CPU of the service since its start. */
+  readonly cpuMs: number;
 }
 
 /** Starts the service that answers at once in a process of its own. */
