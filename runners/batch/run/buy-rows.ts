@@ -2,6 +2,7 @@ import { concat, defer, EMPTY, finalize, ignoreElements, merge, Observable, of, 
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
 import type { ReplyRecord } from '../journal/record.js';
+import { BesidePolls } from './beside-polls.js';
 import { buyRow, pollRow } from './buy-row.js';
 import { containFault } from './contain-fault.js';
 import { holdRow, refuseRow } from './hold-row.js';
@@ -22,8 +23,13 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
     const settled = new Subject<SettledRow>();
     const handOver = (row: Omit<SettledRow, 'free'>): Observable<never> => handed(row, settled);
     const { limit, limit$ = of(limit) } = run.slots;
-    const concurrency = limit$.pipe(tap((rows) => run.events.next({ type: 'concurrency', rows })));
-    const pulled = pullJobs(tasks, (task) => perform(run, task, handOver), { concurrency });
+    const told$ = limit$.pipe(tap((rows) => run.events.next({ type: 'concurrency', rows })));
+    const beside = new BesidePolls();
+    const project = (task: Task): Observable<JobEvent<unknown>> => {
+      const performed = perform(run, task, handOver);
+      return isOfEarlierStart(task) ? beside.counted(performed) : performed;
+    };
+    const pulled = pullJobs(tasks, project, { concurrency: beside.slots(told$) });
     return merge(
       settled,
       pulled.pipe(
@@ -32,6 +38,11 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
       ),
     ).subscribe(subscriber);
   });
+}
+
+/** What the manifest itself asks to collect was bought elsewhere, and keeps to the slots. */
+function isOfEarlierStart(task: Task): boolean {
+  return task.what === 'poll' && task.intent !== undefined;
 }
 
 type HandOver = (row: Omit<SettledRow, 'free'>) => Observable<never>;

@@ -103,6 +103,23 @@ describe('a run that died and is started again', () => {
     expect(run.scheduler.now() - startedAt).toBeLessThan(60_000);
   });
 
+  it('with more ids than slots: all are polled at once, whatever takes long in front of them', async () => {
+    const run = paperRun();
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    run.manifest(ids.map((id) => job(id)));
+    run.service.behave = () => 'hang';
+    let accepted = 0;
+    await killedAt(run, (event) => step('accepted')(event) && ++accepted === ids.length, { concurrency: 6 });
+    run.manifest([...ids, 'new', 'last'].map((id) => job(id)));
+    run.service.behave = () => 'complete';
+    for (const id of ids.slice(2)) run.service.revive(`job-${id}-1`);
+    const end = await run.start({ concurrency: 2, timeoutMs: 60_000 });
+    const ended = end.events.flatMap((event) => (event.type === 'ended' ? [event.id] : []));
+    expect(ended.slice(0, 4).sort()).toEqual(['c', 'd', 'e', 'f']);
+    expect(ended.slice(4)).toEqual(['new', 'last', 'a', 'b']);
+    expect(end.summary.failures).toEqual({ deadline: 2 });
+  });
+
   it('stopped at once while its request is out: what that may cost is told as reserved, until it has ended', async () => {
     const run = paperRun();
     run.manifest([edit('a')]);
