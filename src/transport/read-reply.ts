@@ -64,7 +64,7 @@ export function readReply(reply: WireReply, asked: Asked): Reading {
   return {
     status: reply.status,
     body: kindOfError(asked.purpose, json),
-    error: errorOf(reply.status, { text, json, retryAfter }, asked),
+    error: errorOf(reply, { text, json, retryAfter }, asked),
     retryAfterMs: retryAfter,
   };
 }
@@ -126,7 +126,7 @@ function kindOfError(
 }
 
 function errorOf(
-  status: number,
+  { status, headers }: WireReply,
   { text, json, retryAfter }: { text: string; json: Json; retryAfter: number | undefined },
   asked: Asked,
 ): ReplyError {
@@ -142,8 +142,18 @@ function errorOf(
   if (status === 404) return new NotFoundError(message, facts);
   if (status === 429) return new RateLimitedError(message, facts);
   if (status >= 500) return new ServerError(message, facts);
-  if (status >= 300 && status < 400) return new RedirectError(`${what}: redirects are not followed`, facts);
+  if (status >= 300 && status < 400)
+    return new RedirectError(
+      `${what}${whereTo(headers['location'], asked)}: redirects are not followed`,
+      facts,
+    );
   return new UnexpectedStatusError(message, facts);
+}
+
+/** The host alone: whoever redirects may have put into the rest what nobody is to read. */
+function whereTo(location: string | undefined, { request, secrets }: Asked): string {
+  if (location === undefined || !URL.canParse(location, request.url)) return '';
+  return ` to ${redact(new URL(location, request.url).origin, secrets)}`;
 }
 
 const expected = {

@@ -216,6 +216,17 @@ describe('the error of a status', () => {
     expect(error.message).toMatch(/^POST \/v2\/x\/run: HTTP \d+: (said so|redirects are not followed)$/);
   });
 
+  it.each([
+    ['https://login.example.test/in?next=%2Fv2', ' to https://login.example.test'],
+    ['/elsewhere', ' to https://'],
+    ['http://', ''],
+  ])('names the host that a redirect to %s leads to', (location, words) => {
+    const { message } = errorOf(read('submit', 307, '', undefined, { location }));
+    expect(message).toContain(`HTTP 307${words}`);
+    expect(message).not.toContain('next');
+    expect(message).toMatch(/: redirects are not followed$/);
+  });
+
   it('carries the wait that the service asks for', () => {
     const reading = read('submit', 429, '', undefined, { 'retry-after': '7' });
     expect(reading).toMatchObject({ retryAfterMs: 7_000, error: { retryAfterMs: 7_000 } });
