@@ -81,6 +81,15 @@ describe('downloadPicture', () => {
     expect(await disk.list('/out/images')).toEqual(['a.png']);
   });
 
+  it('keeps what came in its announced length, whatever stands behind the end of the picture', async () => {
+    const body = Buffer.concat([onePixel, Buffer.alloc(70_000)]);
+    const headers = { 'content-length': String(body.length) };
+    expect(await fetchPicture(downloads({ status: 200, body, headers }))).toMatchObject({
+      bytes: body.length,
+    });
+    await expect(fetchPicture(downloads({ status: 200, body }))).rejects.toThrow('cut short');
+  });
+
   it('gives up after the tries, with what was said last and without the query of the URL', async () => {
     await expect(fetchPicture(downloads({ status: 503 }))).rejects.toMatchObject({
       code: 'picture',
