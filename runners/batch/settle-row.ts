@@ -7,6 +7,7 @@ import { withFolder, type FolderOptions, type OpenFolder } from './run/open-fold
 import { openSharedLedger } from './run/open-shared-ledger.js';
 import { failedRecord, purchaseFacts, rowError } from './run/records-of.js';
 import { reopenRecord } from './run/reopen-record.js';
+import { rowOfJob } from './run/row-of-job.js';
 import type { Summary } from './sinks/summary.js';
 
 /** What a person found out about a held row. */
@@ -62,6 +63,7 @@ async function settle(
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
   if (isSettledSo(row, settlement)) return;
   if (!isHeld(row)) throw usage(`row ${JSON.stringify(id)} is not held, it is ${row.status}`);
+  if ('jobId' in settlement) await refuseOthersJob(folder, id, settlement.jobId);
   const records =
     'jobId' in settlement
       ? polled(folder, row, settlement.jobId)
@@ -71,6 +73,13 @@ async function settle(
   await tellFirst?.(records.find((record) => record.k === 'outcome'));
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
   await bookDay(folder, id, settlement);
+}
+
+/** Its result would stand for two rows, and its cost twice in the books. */
+async function refuseOthersJob({ journal }: OpenFolder, id: string, jobId: string): Promise<void> {
+  const owner = await rowOfJob(journal.journal, jobId);
+  if (owner !== undefined && owner !== id)
+    throw usage(`job ${JSON.stringify(jobId)} is that of row ${JSON.stringify(owner)}`);
 }
 
 /** `expired` with its cost known was settled: nobody doubts it any more. */

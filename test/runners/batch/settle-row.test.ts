@@ -45,6 +45,16 @@ describe('settleRow', () => {
     expect(purchases(run)).toEqual(['b 1 reported', 'a 1 reported']);
   });
 
+  it('with the job id of another row: refused, its result would stand for both', async () => {
+    const run = await heldRun();
+    const jobId = String(run.lines('results.jsonl')[0]?.['jobId']);
+    await expect(settle(run, 'a', { jobId })).rejects.toMatchObject({
+      code: 'usage',
+      message: `job "${jobId}" is that of row "b"`,
+    });
+    expect((await run.start()).summary.failures).toEqual({ unknown: 1 });
+  });
+
   it('as never sent: the next start sends it', async () => {
     const run = await heldRun();
     expect(await settle(run, 'a', { notSent: true })).toMatchObject({
