@@ -24,8 +24,11 @@ const graceMs = 10_000;
 /** @param root address of the endpoint, without a slash at its end */
 export function queueRequests(apiKey: string | undefined, root: string): QueueRequests {
   const wire = createWireRequests(apiKey);
-  const request = (method: 'GET' | 'POST', path: string, more: Partial<Call> = {}) =>
-    wire({ responseMs: promptMs, paid: false, ...more, method, url: `${root}/${path}` });
+  const request = (
+    method: 'GET' | 'POST',
+    path: string,
+    { body, paid = false, responseMs = promptMs }: Partial<Call> = {},
+  ) => wire({ method, url: `${root}/${path}`, body, paid, responseMs });
   return {
     run: (body) => request('POST', 'run', { body, paid: true }),
     runSync: (body, responseMs, waitMs) =>

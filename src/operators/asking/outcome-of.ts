@@ -1,6 +1,6 @@
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
 import type { FailedReply, JobReply } from '../../contract/job-reply.js';
-import type { Outcome } from '../../contract/outcome.js';
+import type { Completed, Outcome } from '../../contract/outcome.js';
 import { reportedCostUsd } from '../../contract/reported-cost.js';
 import { serviceErrorText } from '../../contract/service-error-text.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -11,11 +11,17 @@ export function outcomeOf(
   request: Pick<WireRequest, 'method' | 'url'>,
 ): Outcome<unknown> {
   const { id, status, output, delayTime, executionTime } = job;
-  const times: { delayTimeMs?: number; executionTimeMs?: number } = {};
-  if (delayTime !== undefined) times.delayTimeMs = delayTime;
-  if (executionTime !== undefined) times.executionTimeMs = executionTime;
-  if (status === 'COMPLETED')
-    return { status: 'completed', jobId: id, output, costUsd: reportedCostUsd(output), ...times };
+  if (status === 'COMPLETED') {
+    const completed: Completed<unknown> = {
+      status: 'completed',
+      jobId: id,
+      output,
+      costUsd: reportedCostUsd(output),
+    };
+    if (delayTime !== undefined) completed.delayTimeMs = delayTime;
+    if (executionTime !== undefined) completed.executionTimeMs = executionTime;
+    return completed;
+  }
   const code = codes[status] ?? 'job-failed';
   const said = serviceErrorText(job);
   return {
@@ -26,7 +32,8 @@ export function outcomeOf(
     message: `${whatWasAsked(request)}: ${status}: ${said?.message ?? failureCodes[code].meaning}`,
     ...(said?.detail !== undefined && { detail: said.detail }),
     ...('output' in job && { output }),
-    ...times,
+    ...(delayTime !== undefined && { delayTimeMs: delayTime }),
+    ...(executionTime !== undefined && { executionTimeMs: executionTime }),
   };
 }
 

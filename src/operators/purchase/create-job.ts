@@ -69,26 +69,31 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     yield* this.poll();
   }
 
-  private *submit(): Steps<O> {
+  private submit(): Steps<O> {
     const deadlineAt = this.deadlineAt();
-    if (!this.isOpen) return;
+    if (!this.isOpen) return [];
     const { request } = this.order;
-    this.request ??= typeof request === 'function' ? request() : yield* lastOf(request);
+    if (typeof request === 'function') this.request ??= request();
+    else if (this.request === undefined) return this.submitLast(request, deadlineAt);
+    return this.submission.run(this.request, deadlineAt);
+  }
+
+  private *submitLast(requests: Observable<WireRequest>, deadlineAt: number): Steps<O> {
+    this.request = yield* lastOf(requests);
     if (this.request !== undefined) yield* this.submission.run(this.request, deadlineAt);
   }
 
-  *accept(answer: Answer, request: WireRequest): Steps<O> {
-    if (answer.body === 'value') return yield* this.settle(directAnswer(answer.value));
+  accept(answer: Answer, request: WireRequest): Steps<O> {
+    if (answer.body === 'value') return this.settle(directAnswer(answer.value));
     const { job } = answer;
     this.id = job.id;
     // It may be large, and is not needed while the job is waited for.
     this.request = undefined;
-    if (isTerminal(job.status)) return yield* this.settle(outcomeOf(job, request));
+    if (isTerminal(job.status)) return this.settle(outcomeOf(job, request));
     this.lastStatus = statusEvent(job);
     if (this.isCancelled || !this.stage.isWatched) this.abandon();
-    yield awaitMark(this.order.checkpoint, { type: 'accepted', jobId: job.id });
-    yield { type: 'accepted', jobId: job.id };
-    yield this.lastStatus;
+    const mark = awaitMark(this.order.checkpoint, { type: 'accepted', jobId: job.id });
+    return [mark, { type: 'accepted', jobId: job.id }, this.lastStatus];
   }
 
   private *poll(): Steps<O> {

@@ -37,7 +37,12 @@ export class Stage<O> implements Observer<JobEvent<O>> {
     });
   }
 
-  private *resumed(play: () => Steps<O>): Steps<O> {
+  private resumed(play: () => Steps<O>): Steps<O> {
+    const { last, scene } = this;
+    return last === undefined && scene === undefined ? play() : this.caughtUp(play);
+  }
+
+  private *caughtUp(play: () => Steps<O>): Steps<O> {
     const { last, scene } = this;
     if (last !== undefined) yield last;
     if (scene !== undefined) yield scene;

@@ -115,17 +115,15 @@ export class Submission<O> {
   }
 
   /** The intent may have taken its time to become durable. */
-  private *send(request: WireRequest): Steps<O> {
+  private send(request: WireRequest): Steps<O> {
     if (this.buyer.isCancelled || !this.stage.isWatched)
-      yield this.mark({ type: 'refused', why: 'not sent: nobody waited for it any more' });
-    else {
-      yield { type: 'submitting', sync: this.order.sync };
-      yield* this.post(request);
-    }
+      return [this.mark({ type: 'refused', why: 'not sent: nobody waited for it any more' })];
+    return this.post(request);
   }
 
   /** The one place from which a purchase goes on the wire. */
   private *post(request: WireRequest): Steps<O> {
+    yield { type: 'submitting', sync: this.order.sync };
     this.sentAt = this.desk.scheduler.now();
     const { purpose, retried } = this.order;
     const asking = { purpose, request, ...(retried !== undefined && { jobId: retried }) };
@@ -133,18 +131,18 @@ export class Submission<O> {
     if (judged !== undefined) yield* this.answered(judged, request);
   }
 
-  private *answered(judged: Judged, request: WireRequest): Steps<O> {
+  private answered(judged: Judged, request: WireRequest): Steps<O> {
     const { verdict, reading } = judged;
-    if (verdict.verdict === 'again') return yield* this.refused(verdict.usedUp, judged, request);
+    if (verdict.verdict === 'again') return this.refused(verdict.usedUp, judged, request);
     if (verdict.verdict === 'ambiguous')
-      return yield* this.buyer.settle(failureOf('unknown', judged, this.facts(request, this.doubt(judged))));
+      return this.buyer.settle(failureOf('unknown', judged, this.facts(request, this.doubt(judged))));
     if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
       this.desk.quota.succeeded(this.tokens);
-      return yield* this.buyer.accept(reading, request);
+      return this.buyer.accept(reading, request);
     }
     const code = verdict.verdict === 'final' ? verdict.code : 'unknown';
     const failed = failureOf(code, judged, this.facts(request));
-    yield* failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);
+    return failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);
   }
 
   private *refused(code: FailureCode, judged: Judged, request: WireRequest): Steps<O> {
