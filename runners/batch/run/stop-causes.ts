@@ -54,7 +54,7 @@ export const stopCauses = {
   },
 
   diskFailed(message: string): StopCause {
-    const reason = `Stopped because the disk failed: ${message}. What has been done is kept. Put it right and run the same command again.`;
+    const reason = `Stopped because the disk failed: ${message.replace(/\.$/, '')}. What has been done is kept. Put it right and run the same command again.`;
     return { exitCode: 74, reason, leaves: ['submits', 'polls', 'saves'] };
   },
 

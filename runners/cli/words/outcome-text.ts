@@ -47,7 +47,7 @@ function moneyText(cost: Standing['cost']): string {
     `${usd(cost.reported)} reported`,
     cost.estimated > 0 && `${usd(cost.estimated)} estimated`,
     (cost.unsaved ?? 0) > 0 && `${usd(cost.unsaved ?? 0)} paid for pictures still to be saved`,
-    (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} reserved for what is on its way`,
+    (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} reserved for what may be on its way`,
     cost.unknown > 0 && `${usd(cost.unknown)} held for what may have been bought`,
     cost.possiblyDouble > 0 && `${usd(cost.possiblyDouble)} of it possibly bought twice`,
     cost.unpriced > 0 && `${countOf(cost.unpriced, 'purchase')} of no known price`,

@@ -15,3 +15,8 @@ it.each([
   });
   expect(reason).toContain(`${words} $0.087501 reserved or held, and the next row does not fit.`);
 });
+
+it('ends what the disk says with one full stop', () => {
+  for (const message of ['/out/a is no file: move it away.', '/out/a is no file: move it away'])
+    expect(stopCauses.diskFailed(message).reason).toContain('move it away. What has been done is kept.');
+});

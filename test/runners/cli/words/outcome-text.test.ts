@@ -30,7 +30,7 @@ describe('outcomeText', () => {
   it('tells what is reserved for rows on their way', () => {
     const { cost } = summary;
     expect(outcomeText({ ...summary, cost: { ...cost, reserved: 0.175 } }).at(-1)).toContain(
-      '$82.25 reported, $0.175 reserved for what is on its way, $0.2625 held',
+      '$82.25 reported, $0.175 reserved for what may be on its way, $0.2625 held',
     );
   });
 
