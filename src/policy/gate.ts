@@ -15,7 +15,8 @@ export interface Gate {
   admit(request: { kind: RequestKind; key: string }): Observable<{ why: WaitReason; forMs: number }>;
   /**
    * Where a request need not wait: true, and it has passed, as by an `admit` that completes at once. Else `admit` is asked.
-   * A gate may do without it: it spares a stream for each request.
+   * A gate may do without it: it spares a stream for each request. One that is made of another gate, with an `admit` of its
+   * own, leaves it out or has its own as well.
    */
   tryPass?(request: { kind: RequestKind; key: string }): boolean;
   /** Told of every answer, so that one row's 429 holds all rows back. `status` 0: no reply came. */

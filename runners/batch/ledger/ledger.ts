@@ -34,7 +34,7 @@ export interface Ledger {
    * @throws {MillraceError} `ledger` where the row has a reservation already: it would be bought twice.
    */
   reserve(id: string, price: MicroDollars | null): boolean;
-  /** The purchase ended and cost this much. `null`: nobody can tell, and it is kept as unknown. */
+  /** The purchase ended and cost this much. `null`: nobody can tell, nor ever will, and it stays in what is unknown. */
   settle(id: string, cost: MicroDollars | null): void;
   /** Nothing was bought: the reservation is given back. What is held as unknown stays. */
   release(id: string): void;
@@ -80,7 +80,11 @@ class MemoryLedger implements Ledger {
   }
 
   settle(id: string, cost: MicroDollars | null): void {
-    if (cost === null) return this.keepUnknown(id);
+    if (cost === null) {
+      this.keepUnknown(id);
+      // A million rows of no known price would be a million names.
+      return this.forget(id);
+    }
     const reserved = this.holds.get(id)?.price;
     // Where no price was known, nothing is dearer than expected; a cap is passed by it all the same.
     if (reserved !== null || this.cap !== undefined) this.drift += Math.max(cost - (reserved ?? 0), 0);
@@ -110,7 +114,7 @@ class MemoryLedger implements Ledger {
     return { ...this.sums, spent, drift, unpriced, ...(cap !== undefined && { cap }) };
   }
 
-  /** An unknown purchase of a row that is bought again stays in the sum, under no name. */
+  /** An unknown purchase stays in the sum, under no name. */
   private forget(id: string): void {
     this.holds.delete(id);
   }

@@ -11,6 +11,7 @@ interface Listener {
 export function listenTo(gate: Gate, { heard, observe }: Listener): Gate {
   return {
     admit: (request) => gate.admit(request),
+    tryPass: (request) => gate.tryPass?.(request) ?? false,
     observe: (answer) => {
       gate.observe(answer);
       observe?.(answer);

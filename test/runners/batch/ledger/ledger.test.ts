@@ -72,6 +72,22 @@ describe('createLedger', () => {
     expect(ledger.snapshot()).toMatchObject({ reserved: 0, spent: 0, unknown: 10 });
   });
 
+  it('keeps no name of what nobody can price: a million of them take no memory', () => {
+    const ledger = createLedger();
+    const used = (rows: number): number => {
+      for (let row = 0; row < rows; row++) {
+        ledger.reserve(`row ${row}`, null);
+        ledger.settle(`row ${row}`, null);
+      }
+      return Object.values(ledger).reduce<number>(
+        (sum, part) => sum + (part instanceof Map ? part.size : 0),
+        0,
+      );
+    };
+    expect(used(1_000)).toBe(0);
+    expect(ledger.snapshot()).toMatchObject({ reserved: 0, spent: 0, unknown: 0, unpriced: 1_000 });
+  });
+
   it('holds a purchase that comes to light, whatever the cap', () => {
     const ledger = createLedger({ capUsd: 0.00001 });
     ledger.hold('a', 25);
@@ -186,7 +202,10 @@ class Purchases {
       this.all.push({ id, state: 'spent', price: amount });
     } else if (verb === 'release')
       this.all = this.all.filter((purchase) => purchase !== found || purchase.state === 'unknown');
-    else if (found) found.state = 'unknown';
+    else if (found) {
+      found.state = 'unknown';
+      if (verb === 'settle') found.id = undefined;
+    }
     return undefined;
   }
 
