@@ -10,5 +10,5 @@ export function requestHash(sent: {
   readonly request: unknown;
 }): string {
   const { kind, endpoint, request } = sent;
-  return hash('sha256', canonicalJson({ kind, endpoint, request }), 'hex').slice(0, digits);
+  return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, digits);
 }

@@ -6,8 +6,10 @@ const tokens = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
  * without a word. Only a text in which a key's name comes more than once, or is spelled in escapes, is looked at twice.
  */
 export function repeatedKey(text: string, names: readonly string[]): string | undefined {
+  // Without a backslash in the text no key has anything to be escaped.
+  const quote = text.includes('\\') ? (name: string) => JSON.stringify(name) : (name: string) => `"${name}"`;
   const isPlain = !text.includes('\\u');
-  if (isPlain && names.every((name) => standsOnce(text, JSON.stringify(name)))) return undefined;
+  if (isPlain && names.every((name) => standsOnce(text, quote(name)))) return undefined;
   const seen = new Set<string>();
   let depth = 0;
   for (const [token, colon] of text.matchAll(tokens)) {

@@ -73,7 +73,7 @@ function sentBy(
     return request && { request, written: request };
   }
   const input = jobInput(cells, problems);
-  const request = input && ({ kind, input } as const);
+  const request = input && ({ input, kind } as const);
   return request && { request, written: request };
 }
 

@@ -19,6 +19,12 @@ describe('canonicalJson', () => {
     );
   });
 
+  it('takes each value once, however deep it lies', () => {
+    const deep = (depth: number): unknown => (depth === 0 ? { b: 1, a: 2 } : { inner: deep(depth - 1) });
+    const text = `${'{"inner":'.repeat(90)}{"a":2,"b":1}${'}'.repeat(90)}`;
+    expect(canonicalJson(deep(90))).toBe(text);
+  });
+
   it('keeps a key __proto__', () => {
     expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":1},"b":1}');
   });
