@@ -3,8 +3,7 @@ import { describeIssues, type SchemaResult, type StandardSchema } from '../contr
 import { InvalidInputError } from '../operators/invalid-input-error.js';
 
 /** The input as its schema gives it. Errors with `InvalidInputError`. Synchronous where the schema is. */
-export function checkInput(schema: StandardSchema | undefined, input: unknown): Observable<unknown> {
-  if (schema === undefined) return of(input);
+export function checkInput(schema: StandardSchema, input: unknown): Observable<unknown> {
   return validate(schema, input).pipe(
     map((result) => {
       if (result.issues !== undefined) throw new InvalidInputError(describeIssues(result.issues));

@@ -8,11 +8,10 @@ import { validate } from './check-input.js';
  * paid, and it is kept. So is one over which the schema itself throws.
  */
 export function checkOutput<O>(
-  schema: StandardSchema<unknown, O> | undefined,
+  schema: StandardSchema<unknown, O>,
   outcome: Outcome<unknown>,
 ): Observable<Outcome<O>> {
   if (outcome.status === 'failed') return of(outcome);
-  if (schema === undefined) return of(outcome as Completed<O>);
   return validate(schema, outcome.output).pipe(
     map((result): Outcome<O> => {
       if (result.issues !== undefined) return mismatch(outcome, describeIssues(result.issues));

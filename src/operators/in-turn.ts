@@ -46,8 +46,9 @@ class Flow<T> implements Observer<unknown> {
 
   next(value: unknown): void {
     try {
-      const told = this.hear === undefined ? (value as T) : this.hear(value);
-      if (told !== undefined || this.hear === undefined) this.subscriber.next(told as T);
+      if (this.hear === undefined) return this.subscriber.next(value as T);
+      const told = this.hear(value);
+      if (told !== undefined) this.subscriber.next(told);
     } catch (error) {
       this.error(error);
     }

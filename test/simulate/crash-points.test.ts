@@ -38,4 +38,4 @@ describe('a run that dies at any of its calls', () => {
   );
 });
 
-const asynchronous = { path: '/work/rows.csv', mode: 'async' } as const;
+const asynchronous = { path: '/job/rows.csv', mode: 'async' } as const;

@@ -47,11 +47,11 @@ export async function rateLimitedRun(given: RateLimited): Promise<RateReached> {
   const disk = new ForgetfulDisk({ random });
   const line = (n: number): string =>
     `${JSON.stringify({ id: `row-${n}`, endpoint: 'grind', input: { n } })}\n`;
-  disk.plant('/work/rows.jsonl', Array.from({ length: rows }, (_, n) => line(n)).join(''));
+  disk.plant('/job/rows.jsonl', Array.from({ length: rows }, (_, n) => line(n)).join(''));
   const concurrency: number[] = [];
   const run = runBatch({
-    manifest: { path: '/work/rows.jsonl' },
-    out: '/work/out',
+    manifest: { path: '/job/rows.jsonl' },
+    out: '/job/out',
     baseUrl: 'http://queue.test',
     apiKey: 'key-0123456789',
     disk,

@@ -52,7 +52,7 @@ export function manifestText(rows: readonly SimulatedRow[], format: 'csv' | 'jso
 function cellsOf({ id, kind, end, base64 }: SimulatedRow): Record<string, string | boolean> {
   if (kind === 'job') return { id, kind, endpoint: 'grind', 'input.row': id, note: 'mine' };
   if (kind === 'route' && end === 'read') return { id, kind, route: `/read/${id}`, method: 'GET' };
-  if (kind === 'route') return { id, kind, route: `/work/${id}`, 'body.row': id };
+  if (kind === 'route') return { id, kind, route: `/job/${id}`, 'body.row': id };
   const edit = { id, kind, endpoint: 'image-edit', images: 'http://pictures.test/a.png', prompt: id };
   return base64 ? { ...edit, enable_base64_output: true } : edit;
 }

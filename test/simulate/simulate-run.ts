@@ -52,7 +52,7 @@ export interface Simulated {
   readonly exitCodes: (number | 'died')[];
 }
 
-const manifestPathOf = { csv: '/work/rows.csv', jsonl: '/work/rows.jsonl' } as const;
+const manifestPathOf = { csv: '/job/rows.csv', jsonl: '/job/rows.jsonl' } as const;
 const dayMs = 24 * 3_600_000;
 /** A run that has not come to its end by then goes round in circles. */
 const mostPeacefulStarts = 6;
@@ -133,7 +133,7 @@ class World {
     const diskMs = fate.diskMs ?? 0;
     return {
       manifest: { path: manifestPathOf[this.simulation.format] },
-      out: '/work/out',
+      out: '/job/out',
       baseUrl: 'http://queue.test',
       lbBaseUrl: 'http://routes.test',
       apiKey: 'canary-key-77a1',
@@ -164,7 +164,7 @@ class World {
 
   private check(finished: Extract<RunEvent, { type: 'finished' }>): string[] {
     const { rows, service, disk } = this;
-    return checkBooks({ rows, service, disk, out: '/work/out', finished, ...this.allowed() });
+    return checkBooks({ rows, service, disk, out: '/job/out', finished, ...this.allowed() });
   }
 
   private allowed() {

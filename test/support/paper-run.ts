@@ -29,7 +29,7 @@ export interface PaperEnd {
   readonly events: RunEvent[];
 }
 
-const out = '/work/out';
+const out = '/job/out';
 
 export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
   const scheduler = new VirtualTimeScheduler();
@@ -41,7 +41,7 @@ export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
     scheduler,
     disk: new ForgetfulDisk(diskOptions),
     manifest(rows) {
-      path = typeof rows === 'string' ? '/work/manifest.csv' : '/work/manifest.jsonl';
+      path = typeof rows === 'string' ? '/job/manifest.csv' : '/job/manifest.jsonl';
       run.disk.plant(
         path,
         typeof rows === 'string' ? rows : rows.map((row) => `${JSON.stringify(row)}\n`).join(''),

@@ -1,7 +1,7 @@
-import { asyncScheduler } from 'rxjs';
 import { createGotDownload } from '../../../src/transport/got-download.js';
 import { createGotTransport } from '../../../src/transport/got-transport.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { steadyClock } from '../../batch/run/steady-clock.js';
 import type { WorkerOptions } from './worker-options.js';
 
 /** What a worker works with. */
@@ -18,7 +18,7 @@ export function partsOf(options: WorkerOptions) {
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload(),
     disk: options.disk ?? nodeDisk,
-    scheduler: options.scheduler ?? asyncScheduler,
+    scheduler: options.scheduler ?? steadyClock(),
     random: options.random ?? Math.random,
   };
 }

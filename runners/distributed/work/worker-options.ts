@@ -27,7 +27,7 @@ export interface WorkerOptions {
   readonly saveFrom?: Download;
   /** @defaultValue nodeDisk */
   readonly disk?: Disk;
-  /** @defaultValue asyncScheduler */
+  /** @defaultValue asyncScheduler, which goes on where the clock is set back */
   readonly scheduler?: SchedulerLike;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
   readonly random?: () => number;

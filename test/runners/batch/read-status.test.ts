@@ -17,7 +17,7 @@ describe('readStatus', () => {
     run.service.behave = (row) => (row === 'b' ? 'lose-answer' : row === 'c' ? 'fail' : 'complete');
     run.manifest([edit('a'), edit('b'), job('c')]);
     await run.start({ maxCostUsd: 5, assumePriceUsd: 0 });
-    expect(await readStatus('/work/out', { disk: run.disk })).toMatchObject({
+    expect(await readStatus('/job/out', { disk: run.disk })).toMatchObject({
       isRunning: false,
       rows: { total: 3, completed: 1, failed: 2, toDo: 0 },
       failures: { unknown: 1, 'job-failed': 1 },
@@ -42,7 +42,7 @@ describe('readStatus', () => {
     };
     await run.follow(runBatch(run.options({ concurrency: 2 })), watch);
     const files = run.disk.paths().map((path) => [path, run.disk.peek(path)?.toString()]);
-    const status = await readStatus('/work/out', { disk: run.disk });
+    const status = await readStatus('/job/out', { disk: run.disk });
     expect(status.rows.completed).toBeGreaterThanOrEqual(4);
     expect(status.exitCode).toBeUndefined();
     const { sent, accepted, replied } = status.pending;
@@ -51,6 +51,6 @@ describe('readStatus', () => {
   });
 
   it('says that there is no run', async () => {
-    await expect(readStatus('/work/out', { disk: paperRun().disk })).rejects.toMatchObject({ code: 'usage' });
+    await expect(readStatus('/job/out', { disk: paperRun().disk })).rejects.toMatchObject({ code: 'usage' });
   });
 });

@@ -13,7 +13,7 @@ const hold = () => Promise.resolve({ release: () => Promise.resolve() });
 function fetchMissing(run: PaperRun, options: RefetchOptions = {}) {
   const { disk, scheduler, service } = run;
   return run.follow(
-    refetch('/work/out', {
+    refetch('/job/out', {
       disk,
       scheduler,
       hold,
@@ -60,12 +60,12 @@ describe('refetch', () => {
       },
     ]);
     await run.start();
-    await run.disk.unlink('/work/out/images/b.png');
+    await run.disk.unlink('/job/out/images/b.png');
     const end = await fetchMissing(run);
     expect(end.reason).toBe('2 pictures saved, none is missing.');
     expect(run.disk.paths().filter((path) => path.includes('images/'))).toEqual([
-      '/work/out/images/a.png',
-      '/work/out/images/b.png',
+      '/job/out/images/a.png',
+      '/job/out/images/b.png',
     ]);
     expect(run.lines('results.jsonl')).toMatchObject([
       { image: { path: 'images/a.png' } },
@@ -78,7 +78,7 @@ describe('refetch', () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);
     await run.start();
-    await run.disk.unlink('/work/out/images/a.png');
+    await run.disk.unlink('/job/out/images/a.png');
     run.service.picture = () => 403;
     const end = await fetchMissing(run);
     expect(end.exitCode).toBe(1);

@@ -24,7 +24,7 @@ async function heldRun(): Promise<PaperRun> {
 
 function settle(run: PaperRun, id: string, settlement: Settlement) {
   const { disk, scheduler } = run;
-  return settleRow('/work/out', id, settlement, { disk, scheduler, hold });
+  return settleRow('/job/out', id, settlement, { disk, scheduler, hold });
 }
 
 function purchases(run: PaperRun): string[] {
@@ -76,7 +76,7 @@ describe('settleRow', () => {
     expect(run.costs().map(({ cost }) => cost)).toEqual(['0.0875', '0.09']);
     expect((await run.start({ retry: ['unknown'] })).exitCode).toBe(0);
     expect(run.service.posts).toEqual(['a', 'b']);
-    expect((await readStatus('/work/out', { disk: run.disk })).held).toEqual([]);
+    expect((await readStatus('/job/out', { disk: run.disk })).held).toEqual([]);
   });
 
   it.each([{ jobId: 'job-a-1' }, { paidUsd: 0.09 }, { notSent: true }] as const)(

@@ -60,7 +60,7 @@ describe('a crash at every call of the disk', () => {
       check(run, what);
       if (crashAt % 8 > 0) continue;
       const before = files.map((name) => run.text(name));
-      await run.disk.unlink('/work/out/summary.json');
+      await run.disk.unlink('/job/out/summary.json');
       expect((await run.start(settings)).exitCode, what).toBe(0);
       expect(
         files.map((name) => run.text(name)),

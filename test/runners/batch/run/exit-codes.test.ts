@@ -64,7 +64,7 @@ describe('exit 2', () => {
     expect(end.exitCode).toBe(2);
     expect(end.reason).toMatch(/line 2 .*8k.*line 3 /s);
     expect(run.service.posts).toEqual([]);
-    expect(run.disk.paths()).toEqual(['/work/manifest.jsonl']);
+    expect(run.disk.paths()).toEqual(['/job/manifest.jsonl']);
   });
 
   it('another service, or the emulator, than the run was begun with', async () => {
@@ -112,9 +112,9 @@ describe('exit 2', () => {
 
   it('a manifest that is missing', async () => {
     const run = paperRun();
-    const end = await run.start({ manifest: { path: '/work/none.csv' } });
+    const end = await run.start({ manifest: { path: '/job/none.csv' } });
     expect(end.exitCode).toBe(2);
-    expect(end.reason).toContain('/work/none.csv');
+    expect(end.reason).toContain('/job/none.csv');
   });
 
   it('a host that is missing', async () => {
@@ -279,11 +279,11 @@ describe('exit 74', () => {
     async (path) => {
       const run = paperRun();
       run.manifest(jobs(30));
-      const manifest = run.disk.peek('/work/manifest.jsonl') ?? '';
+      const manifest = run.disk.peek('/job/manifest.jsonl') ?? '';
       run.disk = new ForgetfulDisk({
         faults: [{ code: 'ENOSPC', call: 'write', path, nth: 9, lasting: true }],
       });
-      run.disk.plant('/work/manifest.jsonl', manifest);
+      run.disk.plant('/job/manifest.jsonl', manifest);
       const end = await run.start({ concurrency: 2 });
       expect(end.exitCode).toBe(74);
       expect(end.reason).toContain(path);
@@ -305,11 +305,11 @@ describe('exit 74', () => {
       const run = paperRun();
       run.service.behave = () => behaviour;
       run.manifest([edit('a'), edit('b'), edit('c')]);
-      const manifest = run.disk.peek('/work/manifest.jsonl') ?? '';
+      const manifest = run.disk.peek('/job/manifest.jsonl') ?? '';
       run.disk = new ForgetfulDisk({
         faults: [{ code: 'ENOSPC', call: 'write', path: '.part', lasting: true }],
       });
-      run.disk.plant('/work/manifest.jsonl', manifest);
+      run.disk.plant('/job/manifest.jsonl', manifest);
       const end = await run.start({ concurrency: 1 });
       expect(end.exitCode).toBe(74);
       expect(end.reason).toContain('images/');
@@ -332,7 +332,7 @@ describe('exit 74', () => {
   it('a folder of pictures that is a link', async () => {
     const run = paperRun();
     run.manifest([edit('a')]);
-    run.disk.plant('/work/out/images', 'in the way');
+    run.disk.plant('/job/out/images', 'in the way');
     const end = await run.start();
     expect(end.exitCode).toBe(74);
     expect(run.service.posts).toEqual([]);
@@ -378,7 +378,7 @@ describe('exit 130 and 143', () => {
       if (event.type === 'row' && event.event.type === 'accepted' && ++accepted === 3)
         for (const order of orders) stop.next(order);
     };
-    const manifest = { path: '/work/manifest.jsonl', ...(sync && { mode: 'sync' as const }) };
+    const manifest = { path: '/job/manifest.jsonl', ...(sync && { mode: 'sync' as const }) };
     const end = await run.follow(runBatch(run.options({ stop, concurrency: 3, manifest })), watch);
     return { run, end };
   }

@@ -224,7 +224,7 @@ describe('a failures.jsonl that is read in another folder', () => {
     await first.start(options);
     const second = paperRun();
     second.manifest(first.lines('failures.jsonl'));
-    const manifest = { path: '/work/manifest.jsonl' };
+    const manifest = { path: '/job/manifest.jsonl' };
     const service = first.service;
     service.behave = () => 'complete';
     service.picture = () => 200;

@@ -6,7 +6,7 @@ const edit = { id: 'a', endpoint: 'image-edit', images: ['http://example.test/a.
 
 function withoutFolder(disk: ForgetfulDisk): ForgetfulDisk {
   const stat: ForgetfulDisk['stat'] = (path) =>
-    path === '/work/out/images' ? Promise.resolve(undefined) : disk.stat(path);
+    path === '/job/out/images' ? Promise.resolve(undefined) : disk.stat(path);
   return Object.assign(Object.create(disk) as ForgetfulDisk, { stat });
 }
 

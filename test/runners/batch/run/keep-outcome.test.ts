@@ -4,7 +4,7 @@ import { readStatus } from '../../../../runners/batch/read-status.js';
 import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
 import { paperRun } from '../../../support/paper-run.js';
 
-const journal = '/work/out/journal.jsonl';
+const journal = '/job/out/journal.jsonl';
 const edit = (id: string) => ({
   id,
   endpoint: 'image-edit',
@@ -77,13 +77,13 @@ it('warns once of edits that are paid for and come without a picture, and of not
 
 it('tells of money that is paid for a picture that is not saved yet, until it is', async () => {
   const run = paperRun({
-    faults: [{ code: 'ENOSPC', path: '/work/out/images/', call: 'write', lasting: true }],
+    faults: [{ code: 'ENOSPC', path: '/job/out/images/', call: 'write', lasting: true }],
   });
   run.manifest([edit('a')]);
   const full = await run.start();
   expect(full.exitCode).toBe(74);
   expect(full.summary.cost).toMatchObject({ reported: 0, unsaved: 0.0875 });
-  expect((await readStatus('/work/out', { disk: run.disk })).cost).toMatchObject({
+  expect((await readStatus('/job/out', { disk: run.disk })).cost).toMatchObject({
     reported: 0,
     unsaved: 0.0875,
   });

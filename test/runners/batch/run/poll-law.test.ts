@@ -7,7 +7,7 @@ const jobs = (first: number, count: number) =>
     endpoint: 'echo',
     input: { row: first + n },
   }));
-const path = '/work/out/poll-law.json';
+const path = '/job/out/poll-law.json';
 const withLearning = { schedule: undefined };
 
 describe('the law of run times of a run', () => {

@@ -168,7 +168,7 @@ describe('a run that died and is started again', () => {
       { output: { image: 'images/a.png' }, image: { path: 'images/a.png' } },
     ]);
     expect(run.text('journal.jsonl')).not.toContain('base64,');
-    expect(run.disk.peek('/work/out/images/a.png')?.length).toBe(70);
+    expect(run.disk.peek('/job/out/images/a.png')?.length).toBe(70);
   });
 
   it('takes up where it stopped when half of the rows were done', async () => {
@@ -215,14 +215,14 @@ describe('the manifest at a later start', () => {
   });
 
   describe('whose journal is behind the files beside it', () => {
-    const journal = '/work/out/journal.jsonl';
+    const journal = '/job/out/journal.jsonl';
     it.each<[string, (run: PaperRun, older: string) => Promise<unknown> | void]>([
       ['gone', (run) => run.disk.unlink(journal)],
       [
         'emptied, and the summary gone',
         async (run) => {
           run.disk.plant(journal, '');
-          await run.disk.unlink('/work/out/summary.json');
+          await run.disk.unlink('/job/out/summary.json');
         },
       ],
       ['put back from before', (run, older) => run.disk.plant(journal, older)],
@@ -280,11 +280,11 @@ describe('the manifest at a later start', () => {
   it('another picture under the same name does not replace the earlier one', async () => {
     const run = paperRun();
     run.manifest([edit('a')]);
-    run.disk.plant('/work/out/images/a.png', 'somebody else put this here');
+    run.disk.plant('/job/out/images/a.png', 'somebody else put this here');
     await run.start();
     const [line] = run.lines('results.jsonl') as { image: { path: string } }[];
     expect(line?.image.path).toMatch(/^images\/a~[0-9a-f]{10}\.png$/);
-    expect(run.disk.peek('/work/out/images/a.png')?.toString()).toBe('somebody else put this here');
+    expect(run.disk.peek('/job/out/images/a.png')?.toString()).toBe('somebody else put this here');
   });
 
   it('a row that holds only a jobId collects that job and buys nothing', async () => {
@@ -317,8 +317,8 @@ describe('the files of a run', () => {
       await run.start();
       const whole = run.text(name);
       for (const damage of ['', whole.slice(0, -3), `${whole}torn`]) {
-        if (damage === '') await run.disk.unlink(`/work/out/${name}`);
-        else run.disk.plant(`/work/out/${name}`, damage);
+        if (damage === '') await run.disk.unlink(`/job/out/${name}`);
+        else run.disk.plant(`/job/out/${name}`, damage);
         expect((await run.start()).exitCode).toBe(0);
         if (name !== 'summary.json') expect(run.text(name)).toBe(whole);
         else expect(JSON.parse(run.text(name))).toMatchObject({ rows: { completed: 2, failed: 1 } });
@@ -341,7 +341,7 @@ describe('the files of a run', () => {
     const [failed] = run.text('failures.csv').split('\n').slice(1);
     expect(failed).toMatch(/^b,image-edit,http:\/\/e\.test\/a\.png,'=b,'=1\+1,rejected,/);
     const before = [run.text('results.csv'), run.text('failures.csv')];
-    await run.disk.unlink('/work/out/results.csv');
+    await run.disk.unlink('/job/out/results.csv');
     await run.start();
     expect([run.text('results.csv'), run.text('failures.csv')]).toEqual(before);
   });

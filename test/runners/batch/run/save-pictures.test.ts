@@ -15,7 +15,7 @@ describe('savePictures', () => {
 
     const journal = run.text('journal.jsonl').split('\n');
     const outcome = journal.findIndex((line) => line.includes('"k":"outcome"'));
-    run.disk.plant('/work/out/journal.jsonl', `${journal.slice(0, outcome).join('\n')}\n`);
+    run.disk.plant('/job/out/journal.jsonl', `${journal.slice(0, outcome).join('\n')}\n`);
     await run.start();
     const [again] = run.lines('results.jsonl');
     expect(again).toMatchObject({ id: 'a', output: whole?.['output'], image: whole?.['image'] });
