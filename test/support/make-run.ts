@@ -326,7 +326,10 @@ function summaryOf(made: MadeRun, totals: Totals): unknown {
     rows: { total: made.rows + (made.toDo ?? 0), completed: totals.completed, failed, toDo: made.toDo ?? 0 },
     failures: totals.failed,
     cost: { reported: totals.reported, estimated: totals.estimated, unknown: totals.unknown },
+    times: { firstStartAt: new Date(begin).toISOString(), startedAt: new Date(begin).toISOString() },
     statusCalls: totals.calls,
+    starts: 1,
+    thisStart: { ended: made.rows, completed: totals.completed, failed, unknown: 0 },
     prices,
   };
 }

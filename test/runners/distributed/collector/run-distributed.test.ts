@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Subject } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -147,6 +147,7 @@ it('goes on where a collector died between two records', { timeout: 60_000 }, as
   const lines = whole.toString().split('\n').slice(0, -1);
   // What a dying collector copied: some rows, and of one the first records alone.
   for (const kept of [2, 3, 4, 9]) {
+    rmSync(join(folder.out, 'summary.json'));
     writeFileSync(journal, `${lines.slice(0, kept).join('\n')}\n`);
     writeFileSync(join(folder.out, 'distributed.json'), note);
     const again = await collect(path);
