@@ -71,6 +71,7 @@ async function bundleCommandLine(outdir) {
     entryPoints: ['runners/cli/main.ts'],
     outdir,
     minifyIdentifiers: true,
+    keepNames: true,
     external: [
       'sharp',
       'undici',
