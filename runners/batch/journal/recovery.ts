@@ -3,7 +3,6 @@ import { journalFormat } from './line/encode-record.js';
 import type { HeadScanner } from './line/head-scanner.js';
 import { newerFormat, unknownKind } from './newer-journal.js';
 import type { JournalRecord, RecordOf, RunIdentity } from './record.js';
-import { IdHash } from '../manifest/ids/id-hash.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
 import type { RowStatus } from './rows/row-status.js';
@@ -32,7 +31,6 @@ export class Recovery {
   ledgerFile: string | undefined;
   repairs = 0;
   heldUpToRow: number | undefined;
-  private readonly hash = new IdHash();
 
   /** Takes in a record that begins at `offset` of the file; `head` has been scanned from `line`. */
   take(head: HeadScanner, offset: number, line: () => Buffer): void {
@@ -53,7 +51,7 @@ export class Recovery {
   }
 
   indexOf(id: string): number {
-    return this.table.find(this.hash.ofText(id));
+    return this.rows.indexOf(id);
   }
 
   mustHold(id: string, row: number): boolean {

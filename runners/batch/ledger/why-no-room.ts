@@ -1,8 +1,7 @@
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { DayBook } from './day-book.js';
+import { dayMs, type DayBook } from './day-book.js';
 
-const dayMs = 86_400_000;
 /** What has been bought since nobody can tell: it counts, until a person says otherwise. */
 const fromTheFuture =
   ' Lines of that file lie in the future: the clock was wrong when they were written. Once their purchases are older than 24 hours, remove those lines.';

@@ -40,10 +40,9 @@ export interface PlanOptions {
 
 /** Reads a manifest to its end, in flat memory, and says what it would send and cost. Sends nothing. */
 export async function planManifest(items: AsyncIterable<ManifestItem>, options: PlanOptions): Promise<Plan> {
-  const { maxInvalidShown = 20, priceOf, see = () => undefined } = options;
-  const tally = new Tally({ maxInvalidShown, priceOf });
+  const tally = new Tally(options);
   for await (const item of items) {
-    see(item);
+    options.see?.(item);
     if (item.valid) tally.add(item.row);
     else tally.addInvalid(item.row);
   }
@@ -51,7 +50,7 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
 }
 
 class Tally {
-  readonly #options: Required<Omit<PlanOptions, 'see'>>;
+  readonly #options: PlanOptions & { readonly maxInvalidShown: number };
   readonly #byKind = { edit: 0, job: 0, route: 0 };
   readonly #byResolution: Record<string, number> = {};
   readonly #columns = new ColumnTally();
@@ -62,8 +61,8 @@ class Tally {
   #estimated = 0;
   #unpriced = 0;
 
-  constructor(options: Required<Omit<PlanOptions, 'see'>>) {
-    this.#options = options;
+  constructor(options: PlanOptions) {
+    this.#options = { maxInvalidShown: 20, ...options };
   }
 
   add(row: Row): void {

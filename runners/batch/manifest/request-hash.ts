@@ -10,5 +10,6 @@ export function requestHash(sent: {
   readonly request: unknown;
 }): string {
   const { kind, endpoint, request } = sent;
+  // In this order nothing has to be sorted.
   return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, digits);
 }

@@ -80,7 +80,8 @@ export class RowCells {
     const { fields, paths } = this.#fixed;
     for (const name in fields) if (isAbsent(cells[name])) cells[name] = fields[name as FieldName];
     for (const { name, value } of paths) cells[name] ??= value;
-    for (const name of ['error', 'millrace']) if (name in cells) Reflect.deleteProperty(cells, name);
+    delete cells['error'];
+    delete cells['millrace'];
     return cells;
   }
 

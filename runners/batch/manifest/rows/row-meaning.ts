@@ -73,6 +73,7 @@ function sentBy(
     return request && { request, written: request };
   }
   const input = jobInput(cells, problems);
+  // In the order of its canonical JSON: nothing has to be sorted.
   const request = input && ({ input, kind } as const);
   return request && { request, written: request };
 }
