@@ -1,5 +1,7 @@
-import pg from 'pg';
+import type { Pool } from 'pg';
 import type { RowFacts } from '../../runners/batch/run/task.js';
+import { databaseAddress } from '../../runners/distributed/database/database-address.js';
+import { openPool } from '../../runners/distributed/database/open-pool.js';
 import { migrations } from '../../runners/distributed/schema/migrations.js';
 import type { Database } from '../../runners/distributed/store/database.js';
 import { openQueue } from '../../runners/distributed/store/open-queue.js';
@@ -17,16 +19,16 @@ export interface RunDatabase extends Database {
 
 export async function openRunDatabase(): Promise<RunDatabase> {
   const server = await openDatabase();
-  const pool = poolOf(server.url);
+  const pool = await poolOf(server.url);
   await pool.query('create schema millrace');
   for (const { sql } of migrations) await pool.query(sql);
-  const pools: pg.Pool[] = [];
+  const pools: Pool[] = [];
   return {
     url: server.url,
     pool,
     boss: await openQueue(pool),
     async connect() {
-      const more = poolOf(server.url, 'elsewhere');
+      const more = await poolOf(server.url, 'elsewhere');
       pools.push(more);
       return { pool: more, boss: await openQueue(more), close: () => more.end() };
     },
@@ -37,15 +39,9 @@ export async function openRunDatabase(): Promise<RunDatabase> {
   };
 }
 
-function poolOf(connectionString: string, name = 'here'): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    application_name: name,
-    max: 6,
-    connectionTimeoutMillis: 5_000,
-  });
-  pool.on('error', () => undefined);
-  return pool;
+/** As a worker opens its own: the driver throws an error into the process where a connection ends unheard. */
+async function poolOf(url: string, name = 'here'): Promise<Pool> {
+  return (await openPool(databaseAddress(url, {}), { max: 6, name })).pool;
 }
 
 /** Terms of a run of jobs on `echo` that cost 0.10 dollars each. */

@@ -17,7 +17,7 @@ describe('a worker whose connections break', () => {
   it('writes what it has in hand when they are back, and sends nothing twice', async () => {
     let cuts = 0;
     const onStep = async (step: PieceStep): Promise<void> => {
-      if ((step === 'answered' || step === 'polled') && cuts++ % 8 === 0) await cutAll();
+      if ((step === 'answered' || step === 'polled') && cuts++ % 4 === 0) await cutAll();
     };
     const fleet = await fleets.open(rowsOf(12));
     const worker = await fleet.start({ onStep });
