@@ -71,7 +71,6 @@ async function bundleCommandLine(outdir) {
     entryPoints: ['runners/cli/main.ts'],
     outdir,
     minifyIdentifiers: true,
-    keepNames: true,
     external: [
       'sharp',
       'undici',

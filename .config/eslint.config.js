@@ -34,6 +34,11 @@ export default tseslint.config(
           selector: "ImportDeclaration[source.value='zod'] > ImportSpecifier",
           message: "Write `import * as z from 'zod'`: of any other form a bundle takes all of zod.",
         },
+        {
+          selector:
+            "ClassDeclaration[superClass.name=/^(Millrace|Reply)Error$/]:not(:has(PropertyDefinition[static=true][key.name='name']))",
+          message: "Write `static override readonly name: string = '…'`: a minifier takes the class's own name.",
+        },
       ],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
     },

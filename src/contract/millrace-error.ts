@@ -2,6 +2,7 @@ const brand = Symbol.for('millrace.error');
 
 /** The base of every error that millrace throws or emits. Recognise it with `isMillraceError`, also across copies of the package. */
 export class MillraceError extends Error {
+  static override readonly name: string = 'MillraceError';
   /** Stable; documented in the table of codes. */
   readonly code: string;
   readonly [brand] = true;

@@ -4,6 +4,7 @@ import type { Failed, Paid } from '../contract/outcome.js';
 
 /** A failed outcome as an error, for those who want the output alone. `code` is one of the failure codes. */
 export class JobError extends MillraceError {
+  static override readonly name: string = 'JobError';
   declare readonly code: FailureCode;
   /** Whether it cost money. `maybe`: do not send it again unasked. */
   readonly paid: Paid;

@@ -2,6 +2,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 
 /** A picture that is paid for could not be saved, and the disk is not to blame: the row fails as `download`. */
 export class PictureError extends MillraceError {
+  static override readonly name: string = 'PictureError';
   /** Of the reply that brought no picture. */
   readonly httpStatus: number | undefined;
   /** What came is no picture at all. */

@@ -9,6 +9,7 @@ export type JournalErrorCode = 'journal-broken' | 'journal-newer' | 'journal-io'
 
 /** The journal cannot be read or written: exit 74. */
 export class JournalError extends MillraceError {
+  static override readonly name: string = 'JournalError';
   declare readonly code: JournalErrorCode;
   /** Byte of the file where it happened. */
   readonly offset: number | undefined;

@@ -5,6 +5,7 @@ import type { Owner } from './owner.js';
 export type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io';
 
 export class LockError extends MillraceError {
+  static override readonly name: string = 'LockError';
   declare readonly code: LockErrorCode;
 
   constructor(

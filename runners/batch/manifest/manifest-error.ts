@@ -14,6 +14,7 @@ export interface ManifestPlace {
 
 /** The manifest as a whole cannot be read: nothing of it is sent. Its message says where and what to do. */
 export class ManifestError extends MillraceError {
+  static override readonly name: string = 'ManifestError';
   readonly line: number | undefined;
   readonly column: number | undefined;
 

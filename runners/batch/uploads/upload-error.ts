@@ -5,6 +5,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
  * the store does not let us. `unreachable`: the store does not answer. Nothing of the row was sent.
  */
 export class UploadError extends MillraceError {
+  static override readonly name: string = 'UploadError';
   constructor(
     readonly why: 'picture' | 'refused' | 'unreachable',
     message: string,

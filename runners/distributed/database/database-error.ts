@@ -7,5 +7,6 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 export type DatabaseErrorCode = 'database' | 'database-away';
 
 export class DatabaseError extends MillraceError {
+  static override readonly name: string = 'DatabaseError';
   declare readonly code: DatabaseErrorCode;
 }

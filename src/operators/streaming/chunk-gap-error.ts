@@ -5,6 +5,7 @@ import { MillraceError } from '../../contract/millrace-error.js';
  * first `received` ones and those after them. The service hands each chunk out once. Code `chunk-gap`.
  */
 export class ChunkGapError extends MillraceError {
+  static override readonly name: string = 'ChunkGapError';
   constructor(
     readonly jobId: string,
     /** Chunks that came before the gap: those are complete. */

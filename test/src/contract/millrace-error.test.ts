@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isMillraceError, MillraceError } from '../../../src/contract/millrace-error.js';
 
@@ -9,6 +10,14 @@ describe('MillraceError', () => {
     expect(error).toMatchObject({ name: 'DiskError', code: 'disk', message: 'the disk is full', cause });
     expect(error).toBeInstanceOf(Error);
   });
+});
+
+it('has the name that its class gives itself, whatever a minifier makes of the class', () => {
+  const Minified = class a extends MillraceError {
+    static override readonly name: string = 'DiskError';
+  };
+  expect(new Minified('disk', 'the disk is full').name).toBe('DiskError');
+  expect(inspect(new Minified('disk', 'the disk is full'))).toMatch(/^DiskError: the disk is full\n/);
 });
 
 describe('isMillraceError', () => {
