@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { keepMemorySmall } from './keep-memory-small.js';
+import { makeRoomForRows } from './make-room-for-rows.js';
 import { runCli } from './run-cli.js';
 import type { StopSignal } from './io/cli-io.js';
 
@@ -16,6 +17,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
+  beforeRows: makeRoomForRows,
   onStop(listener) {
     for (const signal of stopSignals) process.on(signal, listener);
     return () => {

@@ -16,6 +16,7 @@ import { tellOutcome } from './tell-outcome.js';
 
 /** Lets a run go to its end while showing where it stands, tells how it ended, and returns its exit code. */
 export async function attendRun(run: StartedRun): Promise<number> {
+  run.io.beforeRows?.();
   const transport = await pickTransport(run.options.http);
   const connections = trackConnections();
   const stop = listenForStop(run.io);

@@ -47,6 +47,7 @@ export async function worker(
   fault.secrets.push(key);
   if ('url' in choice) fault.secrets.push(...databaseAddress(choice.url, io.env).secrets);
   for (const text of [...warnings, ...(warning === undefined ? [] : [warning])]) io.stderr.write(`${text}\n`);
+  io.beforeRows?.();
   const transport = await pickTransport(flags.http);
   const stop = new ReplaySubject<void>();
   const ignore = io.onStop(() => stop.next());

@@ -14,6 +14,8 @@ export interface CliIo {
   readonly cwd: string;
   /** The clock of the display and of what is started. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
   readonly scheduler?: SchedulerLike;
+  /** Called once before many rows are worked, by what does so: the process may make room. Absent in a test's own. */
+  readonly beforeRows?: () => void;
   /** Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Returns how to stop listening. */
   onStop(listener: (signal: StopSignal) => void): () => void;
   /** Hears of an error that nothing has caught. Once it is explained the process ends with the exit code that comes back. */

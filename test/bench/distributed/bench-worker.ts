@@ -1,15 +1,16 @@
 // A worker as a process of its own, for measure-fleet.ts.
-import { setFlagsFromString } from 'node:v8';
 import pg from 'pg';
+import { keepMemorySmall } from '../../../runners/cli/keep-memory-small.js';
+import { makeRoomForRows } from '../../../runners/cli/make-room-for-rows.js';
 import { openQueue } from '../../../runners/distributed/store/open-queue.js';
 import { runWorker } from '../../../runners/distributed/work/run-worker.js';
 import { Subject, tap } from 'rxjs';
 import { createGotTransport } from '../../../src/transport/got-transport.js';
 import type { Transport } from '../../../src/transport/transport.js';
 
-// As the command line does: see runners/cli/main.ts.
-for (const flag of ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '--heap-growing-percent=20'])
-  setFlagsFromString(flag);
+// As `millrace worker` does.
+keepMemorySmall();
+makeRoomForRows();
 
 const {
   BENCH_DATABASE: connectionString,
