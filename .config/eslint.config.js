@@ -37,7 +37,8 @@ export default tseslint.config(
         {
           selector:
             "ClassDeclaration[superClass.name=/^(Millrace|Reply)Error$/]:not(:has(PropertyDefinition[static=true][key.name='name']))",
-          message: "Write `static override readonly name: string = '…'`: a minifier takes the class's own name.",
+          message:
+            "Write `static override readonly name: string = '…'`: a minifier takes the class's own name.",
         },
       ],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],

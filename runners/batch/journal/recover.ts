@@ -1,6 +1,7 @@
 import type { DiskFile } from '../disk/disk.js';
 import { readLineBlocks } from '../disk/read-lines.js';
 import { hasGoodChecksum } from './line/decode-record.js';
+import { field } from './line/fields.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { JournalError } from './journal-error.js';
 import { newerFormat } from './newer-journal.js';
@@ -79,10 +80,10 @@ class Pass {
   private record(bytes: Buffer, start: number, end: number, offset: number): void {
     if (!this.head.scan(bytes, start, end))
       throw this.broken(offset, 'has the right checksum, but is not a record');
-    const n = this.head.number('n');
+    const n = this.head.number(field.n);
     const expected = this.recovery.records + 1;
     if (n !== expected) throw this.broken(offset, `is record ${n}, where record ${expected} was expected`);
-    this.recovery.take(this.head, offset, () => bytes.subarray(start, end));
+    this.recovery.take(this.head, offset);
   }
 
   private unreadable(line: Buffer, offset: number): JournalError {

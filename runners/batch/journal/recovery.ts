@@ -1,5 +1,6 @@
 import { decodeRecord } from './line/decode-record.js';
 import { journalFormat } from './line/encode-record.js';
+import { field } from './line/fields.js';
 import type { HeadScanner } from './line/head-scanner.js';
 import { newerFormat, unknownKind } from './newer-journal.js';
 import type { JournalRecord, RecordOf, RunIdentity } from './record.js';
@@ -32,12 +33,12 @@ export class Recovery {
   repairs = 0;
   heldUpToRow: number | undefined;
 
-  /** Takes in a record that begins at `offset` of the file; `head` has been scanned from `line`. */
-  take(head: HeadScanner, offset: number, line: () => Buffer): void {
+  /** Takes in a record that begins at `offset` of the file, from its head. */
+  take(head: HeadScanner, offset: number): void {
     if (this.records % recordsAMark === 0) this.marks.push(offset);
     this.records++;
-    if (head.hasId) this.lives.take(head.word('k', kinds), head, offset);
-    else this.takeRun(decodeRecord(line()).record, line);
+    if (head.hasId) this.lives.take(head.word(field.k, kinds), head, offset);
+    else this.takeRun(head.line);
   }
 
   /** Rows whose intent is lost cannot be gone on with: they are open, and `mustHold` keeps them from being bought. */
@@ -61,10 +62,11 @@ export class Recovery {
     return this.table.hasFlag(index, rowFlags.beforeRepair) && this.lives.statusAt(index) !== 'completed';
   }
 
-  private takeRun(record: JournalRecord, line: () => Buffer): void {
+  private takeRun(line: Buffer): void {
+    const { record } = decodeRecord(line);
     switch (record.k) {
       case 'start':
-        return this.takeStart(record, line());
+        return this.takeStart(record, line);
       case 'stop':
         this.lastStop = { at: record.at, exitCode: record.exitCode };
         return;

@@ -4,6 +4,7 @@ import { replaceFile } from '../disk/replace-file.js';
 import { readLines } from '../disk/read-lines.js';
 import { decodeRecord, hasGoodChecksum } from './line/decode-record.js';
 import { checksumBytes, checksumText, encodeRecord } from './line/encode-record.js';
+import { field } from './line/fields.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { salvage } from './line/salvage.js';
 
@@ -75,11 +76,11 @@ class Survey {
   /** Whether the record is one, and is kept. */
   see(bytes: Buffer, start: number, end: number): boolean {
     if (!this.head.scan(bytes, start, end)) return false;
-    const n = this.head.number('n');
+    const n = this.head.number(field.n);
     if (n !== this.lastNumber + 1) this.gaps += Math.max(n - this.lastNumber - 1, 1);
     this.lastNumber = n;
-    this.lastRow = Math.max(this.lastRow, this.head.number('row') || 0);
-    this.picked ||= this.head.word('k') === 'start' && pickedByName(bytes.subarray(start, end));
+    this.lastRow = Math.max(this.lastRow, this.head.number(field.row) || 0);
+    this.picked ||= this.head.word(field.k) === 'start' && pickedByName(bytes.subarray(start, end));
     this.kept++;
     return true;
   }

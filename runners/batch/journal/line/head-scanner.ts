@@ -1,21 +1,18 @@
 import { IdHash } from '../../manifest/ids/id-hash.js';
+import type { JournalRecord } from '../record.js';
+import { field, fieldCount, fieldNamed, isFieldAt, keyLength } from './fields.js';
 import { hexAt } from './hex-at.js';
 
-/** Fields that recovery needs; whatever else a head holds is passed over. */
-const names = [
-  ...['n', 'k', 'id', 'row', 'hash', 'attempt', 'price', 'kind', 'endpoint', 'resolution'],
-  ...['cost', 'source', 'status', 'statusCalls', 'to', 'why', 'error', 'code', 'takes'],
-] as const;
-const places = new Map(names.map((name, place) => [name as string, place]));
-const [numberPlace, kindPlace, idPlace, errorPlace] = ['n', 'k', 'id', 'error'].map(placeOf) as [
-  number,
-  number,
-  number,
-  number,
+/** Of these nothing more is read once these fields have been seen. */
+const enough: readonly (readonly [JournalRecord['k'], fields: number])[] = [
+  ['accepted', bitsOf(field.id)],
+  ['reply', bitsOf(field.id, field.cost, field.source)],
 ];
 
-/** Longer numbers are not added up digit by digit: that would not be exact. */
+/** Longer numbers are not added up digit by digit: that would not be exact. Nor are negative ones, and those with a point. */
 const exactDigits = 15;
+/** No kind is longer. */
+const kindLengths = 16;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -23,93 +20,136 @@ const comma = 0x2c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
+const firstOfNull = 0x6e;
 
 /**
  * Reads the small fields at the front of a record straight from its bytes, up to the first object or list (it looks into
  * `error`), and makes no object and next to no string: four million records pass in a resume. One scanner is used again
- * and again.
+ * and again, and expects behind each field what stood there the last time.
  */
 export class HeadScanner {
   readonly id = new IdHash();
-  /** Where each value lies, quotes left out; -1 where it is missing. */
-  private readonly starts = new Int32Array(names.length);
-  private readonly ends = new Int32Array(names.length);
+  /** Where each value lies, quotes left out. Good where `seen` has the field's bit. */
+  private readonly starts = new Int32Array(fieldCount);
+  private readonly ends = new Int32Array(fieldCount);
+  private seen = 0;
   private bytes: Buffer = Buffer.alloc(0);
+  private start = 0;
+  private end = 0;
+  /** By the length of the record's kind and by the field in front: the field that followed last. */
+  private readonly followers = new Uint8Array(kindLengths * (fieldCount + 1)).fill(fieldCount);
+  private kindLength = 0;
+  private valueAt = 0;
 
   /** Reads the head of `bytes[start, end)`, a record with the right checksum. False where it is no record after all. */
   scan(bytes: Buffer, start: number, end: number): boolean {
     this.bytes = bytes;
-    this.starts.fill(-1);
+    this.start = start;
+    this.end = end;
+    this.seen = 0;
+    this.kindLength = 0;
+    let wanted = -1;
+    let place = fieldCount;
     let at = start + 1;
     while (at < end && bytes[at] === quote) {
-      const nameStart = at + 1;
-      at = endOfText(bytes, nameStart, end);
-      const place = knownPlace(bytes, nameStart, at);
-      at += 2;
+      place = this.fieldAt(at + 1, place);
+      at = this.valueAt;
       const first = bytes[at];
-      if (first === openBrace && place === errorPlace) at++;
+      if (first === openBrace && place === field.error) at++;
       else if (first === openBrace || first === openBracket) break;
       else {
         const isText = first === quote;
         const valueEnd = isText ? endOfText(bytes, ++at, end) : endOfBare(bytes, at, end);
-        if (place >= 0) this.keep(place, at, valueEnd);
+        if (place !== fieldCount) this.keep(place, at, valueEnd);
+        if (place === field.k) wanted = this.wanted();
+        if ((wanted & ~this.seen) === 0) break;
         at = valueEnd + (isText ? 2 : 1);
       }
     }
-    return this.has(numberPlace) && this.has(kindPlace);
+    return this.has(field.n) && this.has(field.k);
   }
 
   /** Whether `id` now holds the hash of the record's id. */
   get hasId(): boolean {
-    return this.has(idPlace);
+    return this.has(field.id);
+  }
+
+  /** The whole record. Good as long as the bytes that were scanned. */
+  get line(): Buffer {
+    return this.bytes.subarray(this.start, this.end);
   }
 
   /** The word that the field holds: one of `words`, without making a string, or else as it stands. Empty where it is missing. */
-  word<W extends string>(name: string, words: readonly W[] = []): W {
-    const place = placeOf(name);
-    const start = this.starts[place] ?? -1;
-    if (start < 0) return '' as W;
+  word<W extends string>(place: number, words: readonly W[] = []): W {
+    if (!this.has(place)) return '' as W;
+    const start = this.starts[place] ?? 0;
     const end = this.ends[place] ?? start;
     for (const word of words) if (isWord(this.bytes, start, end, word)) return word;
     return this.bytes.toString('latin1', start, end) as W;
   }
 
   /** A number; NaN where it is missing or `null`. */
-  number(name: string): number {
-    const place = placeOf(name);
-    const start = this.starts[place] ?? -1;
-    const end = this.ends[place] ?? -1;
-    if (end - start > exactDigits) return oddNumber(this.bytes.toString('latin1', start, end));
-    let value = start < 0 ? Number.NaN : 0;
-    for (let i = start; i >= 0 && i < end; i++) {
+  number(place: number): number {
+    if (!this.has(place)) return Number.NaN;
+    const start = this.starts[place] ?? 0;
+    const end = this.ends[place] ?? 0;
+    if (this.bytes[start] === firstOfNull) return Number.NaN;
+    if (end - start > exactDigits) return Number(this.bytes.toString('latin1', start, end));
+    let value = 0;
+    for (let i = start; i < end; i++) {
       const digit = (this.bytes[i] ?? 0) - 0x30;
-      if (digit < 0 || digit > 9) return oddNumber(this.bytes.toString('latin1', start, end));
+      if (digit < 0 || digit > 9) return Number(this.bytes.toString('latin1', start, end));
       value = value * 10 + digit;
     }
     return value;
   }
 
   /** The first eight hex digits of a field, as a number; 0 where it has none. */
-  bits(name: string): number {
-    const start = this.starts[placeOf(name)] ?? -1;
-    return start < 0 ? 0 : Math.max(hexAt(this.bytes, start), 0);
+  bits(place: number): number {
+    return this.has(place) ? Math.max(hexAt(this.bytes, this.starts[place] ?? 0), 0) : 0;
   }
 
   private has(place: number): boolean {
-    return (this.starts[place] ?? -1) >= 0;
+    return (this.seen & (1 << place)) !== 0;
+  }
+
+  /** The field whose name begins at `at`. Its value begins at `valueAt` then. */
+  private fieldAt(at: number, before: number): number {
+    const { bytes } = this;
+    const slot = this.kindLength * (fieldCount + 1) + before;
+    const guess = this.followers[slot] ?? fieldCount;
+    if (isFieldAt(bytes, at, guess)) {
+      this.valueAt = at + keyLength(guess);
+      return guess;
+    }
+    const nameEnd = endOfText(bytes, at, this.end);
+    this.valueAt = nameEnd + 2;
+    const place = fieldNamed(bytes, at, nameEnd);
+    this.followers[slot] = place;
+    return place;
   }
 
   private keep(place: number, start: number, end: number): void {
     this.starts[place] = start;
     this.ends[place] = end;
-    if (place !== idPlace) return;
+    this.seen |= 1 << place;
+    if (place !== field.id) return;
     if (isPlain(this.bytes, start, end)) this.id.ofAscii(this.bytes, start, end);
     else this.id.ofText(JSON.parse(this.bytes.toString('utf8', start - 1, end + 1)) as string);
   }
+
+  /** The fields without which reading goes on, once the kind is known; -1 for all. */
+  private wanted(): number {
+    const start = this.starts[field.k] ?? 0;
+    const end = this.ends[field.k] ?? 0;
+    this.kindLength = (end - start) % kindLengths;
+    for (const [kind, fields] of enough) if (isWord(this.bytes, start, end, kind)) return fields;
+    return -1;
+  }
 }
 
-function placeOf(name: string): number {
-  return places.get(name) ?? -1;
+function bitsOf(...places: number[]): number {
+  return places.reduce((bits, place) => bits | (1 << place), 0);
 }
 
 /** Where the closing quote is. */
@@ -136,26 +176,4 @@ function isWord(bytes: Buffer, start: number, end: number, word: string): boolea
   if (end - start !== word.length) return false;
   for (let i = 0; i < word.length; i++) if (bytes[start + i] !== word.charCodeAt(i)) return false;
   return true;
-}
-
-/** Negative, with a point or an exponent, long, or `null`. */
-function oddNumber(text: string): number {
-  return text === 'null' ? Number.NaN : Number(text);
-}
-
-/** First letter, last letter and length tell the known names apart. */
-function keyOf(first: number | undefined, last: number | undefined, length: number): number {
-  return (first ?? 0) | ((last ?? 0) << 8) | (length << 16);
-}
-
-const placesByKey = new Map<number, number>(
-  names.map((name, place) => [
-    keyOf(name.charCodeAt(0), name.charCodeAt(name.length - 1), name.length),
-    place,
-  ]),
-);
-
-function knownPlace(bytes: Buffer, start: number, end: number): number {
-  const place = placesByKey.get(keyOf(bytes[start], bytes[end - 1], end - start));
-  return place !== undefined && isWord(bytes, start, end, names[place] ?? '') ? place : -1;
 }

@@ -1,11 +1,12 @@
 import { failureCodes } from '../../../../src/contract/failure-code.js';
 import type { FailureCode } from '../../../../src/contract/failure-code.js';
+import { field } from '../line/fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';
 import { unknownKind, unknownWord } from '../newer-journal.js';
 import type { CostSource, JournalRecord } from '../record.js';
 import { bookings, nothing } from './accounts.js';
 import type { Purchase } from './accounts.js';
-import { statusByte, statusOf } from './row-status.js';
+import { statusBytes, statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
 import { rowFlags } from './row-table.js';
 import type { RowTable } from './row-table.js';
@@ -41,12 +42,12 @@ export class RowLives {
         return this.setStatus(row, 'accepted');
       case 'reply':
         this.table.replyAt.set(row, offset + 1);
-        this.tally.settle(row, head.word('source', sources), head.number('cost'));
+        this.tally.settle(row, head.word(field.source, sources), head.number(field.cost));
         return this.setStatus(row, 'replied');
       case 'outcome':
         return this.takeOutcome(row, head, offset);
       case 'reopen':
-        return this.takeReopening(row, head.word('to'), head.word('why'));
+        return this.takeReopening(row, head.word(field.to), head.word(field.why));
       default:
         throw unknownKind(kind);
     }
@@ -57,24 +58,22 @@ export class RowLives {
   }
 
   setStatus(row: number, status: RowStatus): void {
-    const byte = statusByte(status);
-    if (byte === undefined) throw unknownWord('failure code', status);
-    this.table.status.set(row, byte);
+    this.table.status.set(row, statusBytes[status]);
   }
 
   private takeIntent(row: number, head: HeadScanner, offset: number): void {
-    const taken = head.word('takes', takings);
+    const taken = head.word(field.takes, takings);
     if (taken === '') this.beginPurchase(row);
     if (this.tally.bookingOf(row) === bookings.none) {
       this.tally.setPurchase(row, this.purchaseOf(head));
-      this.tally.book(row, bookings.reserved, head.number('price'));
+      this.tally.book(row, bookings.reserved, head.number(field.price));
     }
     this.table.intentAt.set(row, offset + 1);
     this.table.replyAt.set(row, 0);
-    this.table.attempts.set(row, Math.min(head.number('attempt'), 0xffff));
-    this.table.content.set(row, head.bits('hash'));
+    this.table.attempts.set(row, Math.min(head.number(field.attempt), 0xffff));
+    this.table.content.set(row, head.bits(field.hash));
     this.table.setFlag(row, rowFlags.beforeRepair, false);
-    this.lastRow = Math.max(this.lastRow, head.number('row'));
+    this.lastRow = Math.max(this.lastRow, head.number(field.row));
     // What buys nothing waits for no answer: its job, or its picture, is known already.
     this.setStatus(row, taken === '' ? 'sent' : taken === 'job' ? 'accepted' : 'replied');
   }
@@ -94,12 +93,12 @@ export class RowLives {
   }
 
   private takeOutcome(row: number, head: HeadScanner, offset: number): void {
-    const failed = head.word('status', ends) === 'failed';
+    const failed = head.word(field.status, ends) === 'failed';
     this.table.outcomeAt.set(row, offset + 1);
-    this.tally.settle(row, head.word('source', sources), head.number('cost'));
-    this.tally.statusCalls += head.number('statusCalls') || 0;
+    this.tally.settle(row, head.word(field.source, sources), head.number(field.cost));
+    this.tally.statusCalls += head.number(field.statusCalls) || 0;
     this.table.setFlag(row, rowFlags.beforeRepair, false);
-    this.setStatus(row, failed ? head.word('code', failures) : 'completed');
+    this.setStatus(row, failed ? failureOf(head) : 'completed');
   }
 
   private takeReopening(row: number, to: string, why: string): void {
@@ -116,12 +115,18 @@ export class RowLives {
   private purchaseOf(head: HeadScanner): Purchase {
     const { kind, endpoint, resolution } = this.purchase;
     const found = {
-      kind: head.word('kind', [kind]),
-      endpoint: head.word('endpoint', [endpoint]),
-      resolution: head.word('resolution', [resolution]),
+      kind: head.word(field.kind, [kind]),
+      endpoint: head.word(field.endpoint, [endpoint]),
+      resolution: head.word(field.resolution, [resolution]),
     };
     const isSame = found.kind === kind && found.endpoint === endpoint && found.resolution === resolution;
     if (!isSame) this.purchase = found;
     return this.purchase;
   }
+}
+
+function failureOf(head: HeadScanner): FailureCode {
+  const code = head.word(field.code, failures);
+  if (!Object.hasOwn(statusBytes, code)) throw unknownWord('failure code', code);
+  return code;
 }

@@ -1,5 +1,5 @@
 import { IdHash } from '../../manifest/ids/id-hash.js';
-import { statusByte, statusOf } from './row-status.js';
+import { statusBytes, statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
 import { RowTable } from './row-table.js';
 
@@ -42,7 +42,7 @@ export class RowStates {
   /** Adds the row, or changes what is given. */
   set(id: string, state: { status: RowStatus; hash?: string; attempts?: number }): void {
     const index = this.table.add(this.hash.ofText(id));
-    this.table.status.set(index, statusByte(state.status) ?? 0);
+    this.table.status.set(index, statusBytes[state.status]);
     if (state.hash !== undefined) this.table.content.set(index, contentBits(state.hash));
     if (state.attempts !== undefined) this.table.attempts.set(index, Math.min(state.attempts, 0xffff));
   }

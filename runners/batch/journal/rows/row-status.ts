@@ -13,12 +13,10 @@ const statuses: readonly RowStatus[] = [
   'completed',
   ...(Object.keys(failureCodes) as FailureCode[]),
 ];
-const bytes = new Map<string, number>(statuses.map((status, byte) => [status, byte]));
-
-/** `undefined` for a word that is no status. */
-export function statusByte(status: string): number | undefined {
-  return bytes.get(status);
-}
+/** The byte of each status. */
+export const statusBytes = Object.fromEntries(statuses.map((status, byte) => [status, byte])) as Readonly<
+  Record<RowStatus, number>
+>;
 
 export function statusOf(byte: number): RowStatus {
   return statuses[byte] ?? 'open';

@@ -24,9 +24,12 @@ export class Tally {
 
   /** Books the row's purchase as `booking`, in place of what it was. `amount` NaN: no price is known, 0 is booked. */
   book(row: number, booking: Booking, amount: number): void {
-    this.unbook(row);
     const isPrice = amount >= 0 && amount <= WideColumn.max;
     const known = isPrice ? Math.round(amount) : 0;
+    // An outcome mostly says what the reply has said.
+    const isBooked = this.bookingOf(row) === booking && this.rows.amount.get(row) === known;
+    if (isBooked && this.isPriced(row) === isPrice) return;
+    this.unbook(row);
     this.rows.booking.set(row, booking);
     this.rows.amount.set(row, known);
     this.rows.setFlag(row, rowFlags.unpriced, !isPrice);
@@ -97,6 +100,7 @@ export class Tally {
   }
 
   private clear(row: number): void {
+    if (this.bookingOf(row) === bookings.none) return;
     this.rows.booking.set(row, bookings.none);
     this.rows.amount.set(row, 0);
     this.rows.setFlag(row, rowFlags.unpriced, false);

@@ -25,7 +25,7 @@ function recovered(...records: JournalRecord[]): Recovery {
   for (const record of records) {
     const line = encodeRecord(recovery.records + 1, record).subarray(0, -1);
     expect(head.scan(line, 0, line.length)).toBe(true);
-    recovery.take(head, offset, () => line);
+    recovery.take(head, offset);
     offset += line.length + 1;
   }
   recovery.finish();

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeRecord } from '../../../../../runners/batch/journal/line/encode-record.js';
+import { field } from '../../../../../runners/batch/journal/line/fields.js';
 import { HeadScanner } from '../../../../../runners/batch/journal/line/head-scanner.js';
 import { IdHash } from '../../../../../runners/batch/manifest/ids/id-hash.js';
 import type { JournalRecord } from '../../../../../runners/batch/journal/record.js';
-import { completed, failed, intent, reopen, wholeLife } from '../sample-records.js';
+import { completed, failed, intent, refused, reopen, reply, wholeLife } from '../sample-records.js';
 
 const head = new HeadScanner();
 
@@ -19,55 +20,100 @@ describe('HeadScanner', () => {
   it('finds the number and the kind of every record', () => {
     wholeLife().forEach((record, index) => {
       expect(scan(record, index + 1)).toBe(true);
-      expect([head.number('n'), head.word('k')]).toEqual([index + 1, record.k]);
+      expect([head.number(field.n), head.word(field.k)]).toEqual([index + 1, record.k]);
       expect(head.hasId).toBe('id' in record);
     });
   });
 
   it('reads an intent', () => {
     scan(intent('a', { row: 1_234_567, attempt: 3, price: 130_000, resolution: '2k', takes: 'picture' }));
-    expect(['row', 'attempt', 'price'].map((name) => head.number(name))).toEqual([1_234_567, 3, 130_000]);
-    expect(['hash', 'kind', 'endpoint', 'resolution', 'takes'].map((name) => head.word(name))).toEqual([
-      ...['0123456789abcdef01234567', 'edit', 'image-edit', '2k', 'picture'],
+    expect([field.row, field.attempt, field.price].map((place) => head.number(place))).toEqual([
+      1_234_567, 3, 130_000,
     ]);
+    expect(
+      [field.hash, field.kind, field.endpoint, field.resolution, field.takes].map((place) =>
+        head.word(place),
+      ),
+    ).toEqual([...['0123456789abcdef01234567', 'edit', 'image-edit', '2k', 'picture']]);
   });
 
   it('reads an outcome, the code of its error included', () => {
     scan(failed('a', 'job-failed', { cost: 0.5 }));
-    expect([head.word('status'), head.word('code'), head.word('source')]).toEqual([
+    expect([head.word(field.status), head.word(field.code), head.word(field.source)]).toEqual([
       'failed',
       'job-failed',
       'none',
     ]);
-    expect(head.number('cost')).toBe(0.5);
+    expect(head.number(field.cost)).toBe(0.5);
     scan(completed('a'));
-    expect([head.word('status'), head.word('code')]).toEqual(['completed', '']);
+    expect([head.word(field.status), head.word(field.code)]).toEqual(['completed', '']);
   });
 
   it('tells a null and a missing number from 0', () => {
     scan(intent('a', { price: null }));
-    expect(head.number('price')).toBeNaN();
-    expect(head.number('cost')).toBeNaN();
+    expect(head.number(field.price)).toBeNaN();
+    expect(head.number(field.cost)).toBeNaN();
     scan(intent('a', { price: 0 }));
-    expect(head.number('price')).toBe(0);
+    expect(head.number(field.price)).toBe(0);
   });
 
   it('forgets the record before', () => {
     scan(intent('a', { resolution: '4k' }));
     scan(reopen('a', 'poll'));
-    expect([head.word('resolution'), head.word('to'), head.word('why')]).toEqual(['', 'poll', 'retry']);
+    expect([head.word(field.resolution), head.word(field.to), head.word(field.why)]).toEqual([
+      '',
+      'poll',
+      'retry',
+    ]);
+  });
+
+  it('reads records of all kinds in any order as a scanner of their own would', () => {
+    const records = fc.constantFrom<JournalRecord>(
+      ...wholeLife(),
+      intent('"ä\\', { price: null, takes: 'job' }),
+      failed('b', 'unknown', { cost: 7 }),
+      reopen('b', 'poll'),
+      refused('c'),
+    );
+    const all = Object.values(field);
+    const read = (scanner: HeadScanner, line: Buffer): unknown => {
+      expect(scanner.scan(line, 0, line.length)).toBe(true);
+      const { high, low } = scanner.id;
+      const values = all.map((place) => [scanner.word(place), scanner.number(place), scanner.bits(place)]);
+      return [scanner.hasId && [high, low], values];
+    };
+    fc.assert(
+      fc.property(fc.array(records), (list) => {
+        const used = new HeadScanner();
+        for (const record of list) {
+          const line = encodeRecord(1, record).subarray(0, -1);
+          expect(read(used, line)).toEqual(read(new HeadScanner(), line));
+          expect(used.line).toEqual(line);
+        }
+      }),
+    );
+  });
+
+  it('reads of an answer no more than what recovery needs', () => {
+    scan(reply('a', { cost: 5, source: 'reported', statusCalls: 3 }));
+    expect([head.number(field.cost), head.word(field.source)]).toEqual([5, 'reported']);
+    expect(head.number(field.statusCalls)).toBeNaN();
   });
 
   it('gives a word of a list as it stands there, and any other as it is', () => {
     scan(completed('a'));
-    expect(head.word('source', ['none', 'reported'])).toBe('reported');
-    expect(head.word('source', ['none'])).toBe('reported');
+    expect(head.word(field.source, ['none', 'reported'])).toBe('reported');
+    expect(head.word(field.source, ['none'])).toBe('reported');
   });
 
   it('is not led astray by what a row holds', () => {
     const text = '","k":"stop","price":1,"id":"b","error":{"code":"x"}\\';
     scan(intent(text, { hash: 'ffff', request: { kind: 'job', input: { price: 5, text } }, price: 7 }));
-    expect([head.word('k'), head.number('price'), head.word('hash')]).toEqual(['intent', 7, 'ffff']);
+    expect([head.word(field.k), head.number(field.price), head.word(field.hash)]).toEqual([
+      'intent',
+      7,
+      'ffff',
+    ]);
   });
 
   it('hashes any id as its text is hashed', () => {
@@ -90,7 +136,7 @@ describe('HeadScanner', () => {
     fc.assert(
       fc.property(numbers, (cost) => {
         scan(completed('a', { cost }));
-        expect(head.number('cost')).toBe(JSON.parse(JSON.stringify(cost)));
+        expect(head.number(field.cost)).toBe(JSON.parse(JSON.stringify(cost)));
       }),
     );
   });
