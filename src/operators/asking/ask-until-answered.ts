@@ -3,8 +3,7 @@ import type { BackoffLimits } from '../../policy/backoff.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import { inTurn, type Heard } from '../in-turn.js';
-import { lastOf } from '../last-of.js';
-import { exchange, requestKinds, type Asking, type Desk, type Judged } from './exchange.js';
+import { Exchange, requestKinds, type Asking, type Desk, type Judged } from './exchange.js';
 import { admitted, type WaitingEvent } from './through-gate.js';
 
 export interface Question extends Asking {
@@ -25,8 +24,7 @@ export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judg
  */
 export function askUntilAnswered(question: Question, desk: Desk): Observable<Answered> {
   return inTurn<Answered>(function* () {
-    const judged = yield* asked(question, desk);
-    if (judged !== undefined) yield { type: 'answered', judged };
+    yield { type: 'answered', judged: yield* asked(question, desk) };
   });
 }
 
@@ -34,15 +32,16 @@ export function askUntilAnswered(question: Question, desk: Desk): Observable<Ans
 export function* asked(
   question: Question,
   desk: Desk,
-): Generator<Heard<WaitingEvent> | Observable<never> | WaitingEvent, Judged | undefined> {
+): Generator<Heard<WaitingEvent> | Observable<never> | WaitingEvent, Judged> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
   for (let failures = 1; ; failures += 1) {
     const visit = { kind: requestKinds[purpose], key };
     if (desk.gate.tryPass?.(visit) !== true) yield admitted(desk.gate, visit);
     onCall?.();
-    const judged = yield* lastOf(exchange(question, desk));
-    if (judged === undefined || judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures))
-      return judged;
+    const talk = new Exchange(question, desk);
+    yield talk;
+    const judged = talk.result();
+    if (judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures)) return judged;
     const again = againAfter(judged);
     const forMs = retryDelayMs(again, failures, desk.random, backoff);
     yield { type: 'waiting', why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff', forMs };

@@ -1,4 +1,4 @@
-import { Observable, type Observer, type SchedulerLike, type Subscriber } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { redact } from '../../contract/redact.js';
 import type { Gate, RequestKind } from '../../policy/gate.js';
 import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/may-send-again.js';
@@ -6,6 +6,7 @@ import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
+import { Heard, inTurn, type Step } from '../in-turn.js';
 
 /** What all requests of a client share. */
 export interface Desk {
@@ -32,46 +33,56 @@ export type Judged =
 
 /** One request and what came of it. One value; never errors: a transport that breaks its own rules leaves a doubt. */
 export function exchange(asking: Asking, desk: Desk): Observable<Judged> {
-  return new Observable((subscriber) => new Exchange(asking, desk, subscriber).begin());
+  return inTurn(() => exchanged(asking, desk));
 }
 
-class Exchange implements Observer<WireReply> {
+function* exchanged(asking: Asking, desk: Desk): Iterable<Step<Judged>> {
+  const talk = new Exchange(asking, desk);
+  yield talk;
+  yield talk.result();
+}
+
+/** The same as a step of a flow: every request pays for each stream of its own. */
+export class Exchange extends Heard<never> {
+  private known: Judged | undefined;
+
   constructor(
     private readonly asking: Asking,
     private readonly desk: Desk,
-    private readonly subscriber: Subscriber<Judged>,
-  ) {}
-
-  begin(): void {
-    try {
-      this.subscriber.add(this.desk.transport(this.asking.request).subscribe(this));
-    } catch (error) {
-      this.error(error);
-    }
+  ) {
+    super();
   }
 
-  next(reply: WireReply): void {
-    this.finish(judge(reply, this.asking, this.desk));
+  get source(): Observable<WireReply> {
+    return this.desk.transport(this.asking.request);
   }
 
-  error(error: unknown): void {
-    this.finish(faulted(error, this.asking, this.desk));
+  override get isOver(): boolean {
+    return this.known !== undefined;
   }
 
-  complete(): void {
-    if (!this.subscriber.closed) this.error(new Error('the transport ended without a reply'));
+  /** What came of it, once it is over. */
+  result(): Judged {
+    return this.known ?? this.failed(new Error('the transport ended without a reply'));
   }
 
-  private finish(judged: Judged): void {
-    const { subscriber, desk, asking } = this;
-    if (subscriber.closed) return;
-    try {
-      desk.gate.observe(reportOf(asking.purpose, judged));
-      subscriber.next(judged);
-      subscriber.complete();
-    } catch (error) {
-      subscriber.error(error);
-    }
+  hear(reply: WireReply): undefined {
+    if (this.known === undefined) this.conclude(judge(reply, this.asking, this.desk));
+  }
+
+  override takesError(error: unknown): boolean {
+    this.failed(error);
+    return true;
+  }
+
+  private failed(error: unknown): Judged {
+    return this.conclude(faulted(error, this.asking, this.desk));
+  }
+
+  private conclude(judged: Judged): Judged {
+    this.known = judged;
+    this.desk.gate.observe(reportOf(this.asking.purpose, judged));
+    return judged;
   }
 }
 

@@ -41,7 +41,6 @@ function* poll(question: PollQuestion, desk: Desk): Iterable<Step<Polled>> {
   const mayAskAgain = ({ verdict }: Judged) =>
     verdict.verdict !== 'final' || (verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries);
   const judged = yield* asked({ purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain }, desk);
-  if (judged === undefined) return;
   const { verdict, reading } = judged;
   if (reading !== undefined && 'job' in reading) {
     yield { type: 'replied', job: { ...reading.job, id: jobId } };

@@ -1,8 +1,9 @@
-import { Observable, type Subscriber } from 'rxjs';
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { JobReply } from '../../contract/job-reply.js';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { PollJob, PollSchedule } from '../../policy/poll-schedule.js';
+import { callAt } from '../waiting/call-at.js';
 import type { Desk } from './exchange.js';
 import { outcomeOf } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './poll-once.js';
@@ -20,23 +21,33 @@ export type StatusEvent = Extract<JobEvent<never>, { type: 'status' }>;
 export type PollStep =
   WaitingEvent | StatusEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
 
+/** Where it ends although the job has not. */
+export interface PollBound {
+  /** In ms since the epoch, by the scheduler. With a time that is past nothing is asked. */
+  readonly at: number;
+  /** What follows then. */
+  readonly otherwise: () => Observable<PollStep>;
+}
+
 /**
  * Asks at the times of the schedule until the job has ended, then emits `ended` and completes. Emits each change of
  * state, of the time in the queue and of the partial output. Polls never overlap: times that fall into a poll, or into
  * the waits between its tries, pass unused. Faults of the way, busy services and replies about another job are asked
- * again without limit; a state that is not known is not terminal. Asks for ever: bound it with `deadline`.
+ * again without limit; a state that is not known is not terminal. Asks for ever where it is not bounded.
  *
  * A job is given up when the service no longer knows it (404), refuses the key time and again, or is not whom it should
  * be; then it may have been paid.
  */
-export function pollUntilTerminal(task: PollTask, desk: Desk): Observable<PollStep> {
-  return new Observable((subscriber) => new Polls(task, desk, subscriber).begin());
+export function pollUntilTerminal(task: PollTask, desk: Desk, bound?: PollBound): Observable<PollStep> {
+  return new Observable((subscriber) => new Polls(task, desk, subscriber).begin(bound));
 }
 
 /** The polls of one subscription. It hears both the times of the schedule and what comes of each poll. */
 class Polls {
   private last: StatusEvent | undefined;
   private isAsking = false;
+  private times: Subscription | undefined;
+  private asked: Subscription | undefined;
   /** What the poll that is on has told of a job that has not ended. */
   private alive: JobReply | undefined;
 
@@ -48,11 +59,15 @@ class Polls {
     this.last = task.last;
   }
 
-  begin(): void {
-    const { task, subscriber } = this;
+  begin(bound: PollBound | undefined): void {
+    const { task, desk, subscriber } = this;
+    if (bound !== undefined && bound.at <= desk.scheduler.now()) return this.giveUp(bound);
     const poll = { next: () => this.poll(), error: (error: unknown) => this.error(error) };
-    subscriber.add(task.schedule.pollTimes(task).subscribe(poll));
+    this.times = task.schedule.pollTimes(task).subscribe(poll);
+    subscriber.add(this.times);
     if (task.atOnce) this.poll();
+    if (bound !== undefined && !subscriber.closed)
+      subscriber.add(callAt(bound.at, desk.scheduler, () => this.giveUp(bound)));
   }
 
   next(step: Polled): void {
@@ -74,6 +89,7 @@ class Polls {
     this.isAsking = true;
     this.alive = undefined;
     const asked = pollOnce(this.task, this.desk).subscribe(this);
+    this.asked = asked;
     this.subscriber.add(asked);
     // Told when the poll is over, so that a time given in return is not taken for one that falls into it.
     asked.add(() => {
@@ -96,6 +112,16 @@ class Polls {
 
   private observe(job: JobReply): void {
     this.task.schedule.observe(this.task.key, job, this.desk.scheduler.now());
+  }
+
+  private giveUp({ otherwise }: PollBound): void {
+    this.times?.unsubscribe();
+    this.asked?.unsubscribe();
+    try {
+      otherwise().subscribe(this.subscriber);
+    } catch (error) {
+      this.error(error);
+    }
   }
 
   private end(step: PollStep): void {

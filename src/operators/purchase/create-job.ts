@@ -1,4 +1,4 @@
-import { defer, type Observable } from 'rxjs';
+import { defer, identity, type Observable } from 'rxjs';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -49,7 +49,10 @@ class Purchase<O> implements JobFacts, Buyer<O> {
       () => this.play(),
       () => this.left(),
     );
-    this.events = joinedByAll(defer(() => (this.hasEnded ? opened : opened.pipe(order.untilAborted))));
+    const { untilAborted } = order;
+    this.events = joinedByAll(
+      untilAborted === identity ? opened : defer(() => (this.hasEnded ? opened : opened.pipe(untilAborted))),
+    );
   }
 
   get key(): string {
@@ -114,7 +117,23 @@ class Purchase<O> implements JobFacts, Buyer<O> {
       },
     );
     const { outcome } = end;
-    if (outcome !== undefined) yield stage.uninterrupted(inTurn(() => this.settle(outcome)));
+    if (outcome !== undefined) yield* this.finish(outcome);
+  }
+
+  /** The end of a job that was polled. Where it takes no time there is nothing that could be cut off. */
+  private *finish(outcome: Outcome<unknown>): Steps<O> {
+    const { stage, order } = this;
+    const checked = order.checkpoint === undefined ? order.check(outcome) : undefined;
+    if (!Array.isArray(checked)) {
+      yield stage.uninterrupted(inTurn(() => this.settle(outcome)));
+      return;
+    }
+    this.hasEnded = true;
+    for (const each of checked as Outcome<O>[]) {
+      const settled: JobEvent<O> = { type: 'settled', outcome: each };
+      stage.note(settled);
+      yield settled;
+    }
   }
 
   *settle(outcome: Outcome<unknown>): Steps<O> {

@@ -5,7 +5,6 @@ import type { Desk } from '../asking/exchange.js';
 import { outcomeOf, whatWasAsked } from '../asking/outcome-of.js';
 import { pollOnce } from '../asking/poll-once.js';
 import { pollUntilTerminal, type PollStep, type PollTask } from '../asking/poll-until-terminal.js';
-import { deadline } from '../waiting/deadline.js';
 
 export interface Due {
   /** In ms since the epoch, by the scheduler. */
@@ -28,9 +27,7 @@ export function pollToDeadline(task: PollTask, due: Due, desk: Desk): Observable
     const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, due) });
     return wasAsked ? givenUp : concat(lastLook(task, desk), givenUp).pipe(take(1));
   };
-  return pollUntilTerminal({ ...task, onCall }, desk).pipe(
-    deadline<PollStep>({ at: due.at, otherwise, scheduler: desk.scheduler }),
-  );
+  return pollUntilTerminal({ ...task, onCall }, desk, { at: due.at, otherwise });
 }
 
 function lastLook(task: PollTask, desk: Desk): Observable<PollStep> {

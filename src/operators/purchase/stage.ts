@@ -1,6 +1,6 @@
 import { Observable, type Observer } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
-import { Heard, inTurn, type Step } from '../in-turn.js';
+import { Heard, playTo, type Step } from '../in-turn.js';
 import { uninterrupted } from './uninterrupted.js';
 
 /** What happens in a job, step by step. */
@@ -29,7 +29,7 @@ export class Stage<O> implements Observer<JobEvent<O>> {
       const { failure } = this;
       if (failure !== undefined) return subscriber.error(failure.error);
       this.isWatched = true;
-      inTurn(() => this.resumed(play)).subscribe(subscriber);
+      playTo(subscriber, this.resumed(play));
       subscriber.add(() => {
         this.isWatched = false;
         left();

@@ -6,12 +6,11 @@ import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { againAfter } from '../asking/ask-until-answered.js';
-import { exchange, type Desk, type Judged } from '../asking/exchange.js';
+import { Exchange, type Desk, type Judged } from '../asking/exchange.js';
 import { failureOf, type FailureFacts } from '../asking/failure-of.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
 import { admitted } from '../asking/through-gate.js';
 import { inTurn } from '../in-turn.js';
-import { lastOf } from '../last-of.js';
 import { deadline } from '../waiting/deadline.js';
 import { waitUntil } from '../waiting/wait-until.js';
 import { awaitMark } from './await-mark.js';
@@ -127,8 +126,9 @@ export class Submission<O> {
     this.sentAt = this.desk.scheduler.now();
     const { purpose, retried } = this.order;
     const asking = { purpose, request, ...(retried !== undefined && { jobId: retried }) };
-    const judged = yield* lastOf(exchange(asking, this.desk));
-    if (judged !== undefined) yield* this.answered(judged, request);
+    const talk = new Exchange(asking, this.desk);
+    yield talk;
+    yield* this.answered(talk.result(), request);
   }
 
   private answered(judged: Judged, request: WireRequest): Steps<O> {

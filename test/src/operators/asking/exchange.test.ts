@@ -1,4 +1,4 @@
-import { of, throwError, EMPTY, NEVER } from 'rxjs';
+import { map, of, throwError, EMPTY, NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../../../../src/operators/asking/exchange.js';
 import type { Gate } from '../../../../src/policy/gate.js';
@@ -60,10 +60,25 @@ describe('exchange', () => {
       verdict: { verdict: 'ambiguous' },
       fault: { code: 'transport', sent: 'maybe', message: 'Bearer [redacted] is not supported' },
     });
+    const none = judge((() => undefined) as unknown as Transport);
+    expect(none.judged).toMatchObject({ verdict: { verdict: 'ambiguous' }, fault: { sent: 'maybe' } });
+    expect(none.told).toStrictEqual([{ kind: 'submit', status: 0 }]);
     expect(judge(() => throwError(() => 'a text')).judged).toMatchObject({ fault: { message: 'a text' } });
     expect(judge(() => EMPTY).judged).toMatchObject({ verdict: { verdict: 'ambiguous' } });
     const twice = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' }), replied(500, 'x')));
     expect(twice.told).toHaveLength(1);
+  });
+
+  it('is over with the first reply, and leaves a transport that goes on', () => {
+    inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const reply = cold('--r-r', { r: replied(200, { id: 'j', status: 'IN_QUEUE' }) });
+      const judged = exchange(
+        submit,
+        virtualDesk(scheduler, () => reply),
+      ).pipe(map(({ verdict }) => verdict.verdict));
+      expectObservable(judged).toBe('--(v|)', { v: 'answer' });
+      expectSubscriptions(reply.subscriptions).toBe('^-!');
+    });
   });
 
   it('aborts the request when it is unsubscribed', () => {
