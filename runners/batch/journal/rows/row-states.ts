@@ -15,6 +15,8 @@ export interface RowState {
 /** The state of a million rows in under 60 MB: by a 64-bit hash of the id, no id is kept. */
 export class RowStates {
   private readonly hash = new IdHash();
+  /** A row that is there keeps its place. */
+  private latest: { readonly id: string | undefined; readonly index: number } = { id: undefined, index: -1 };
 
   /** @internal */
   constructor(readonly table: RowTable = new RowTable()) {}
@@ -25,7 +27,11 @@ export class RowStates {
 
   /** The row's place among all that are known, in the order of first appearance; -1 where it is not. */
   indexOf(id: string): number {
-    return this.table.find(this.hash.ofText(id));
+    // Whoever has just asked for an id asks for it again.
+    if (id === this.latest.id) return this.latest.index;
+    const index = this.table.find(this.hash.ofText(id));
+    if (index >= 0) this.latest = { id, index };
+    return index;
   }
 
   get(id: string): RowState | undefined {

@@ -8,7 +8,8 @@ import { pathColumn, type PathColumn } from './path-column.js';
 
 /** What `--set` gives to rows that say nothing themselves. */
 export interface FixedCells {
-  readonly fields: Partial<Record<FieldName, string>>;
+  /** `undefined`: it gives none. */
+  readonly fields: Partial<Record<FieldName, string>> | undefined;
   readonly paths: readonly (PathColumn & { readonly value: unknown })[];
 }
 
@@ -26,7 +27,7 @@ export function fixedCells(settings: Pick<ManifestSettings, 'name' | 'set' | 'ma
     if (path !== undefined) paths.push({ ...path, value: path.text ? cell : cellValue(cell) });
     else if (cell !== '') fields[name as FieldName] = cell;
   }
-  return { fields, paths };
+  return { fields: Object.keys(fields).length > 0 ? fields : undefined, paths };
 }
 
 function checkName(option: '--set' | '--map', name: string, manifest: string): PathColumn | undefined {

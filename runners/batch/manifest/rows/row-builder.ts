@@ -45,8 +45,9 @@ export class RowBuilder {
     this.#layouts = new LayoutBook(settings.map);
     const { endpoint, endpoints = {}, kind, resolveImage } = settings;
     for (const { id, mode } of Object.values(endpoints)) if (mode !== undefined) this.#modes.set(id, mode);
+    const endpointIds = new Map(Object.entries(endpoints).map(([name, { id }]) => [name, id]));
     const remembered = resolveImage && rememberImages(resolveImage);
-    this.#rules = { endpoint, endpoints, kind, resolveImage: remembered, checkEdit: editInputCheck() };
+    this.#rules = { endpoint, endpointIds, kind, resolveImage: remembered, checkEdit: editInputCheck() };
   }
 
   build(record: RawRecord): ManifestItem {

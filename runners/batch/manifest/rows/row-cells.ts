@@ -18,14 +18,17 @@ export class RowCells {
     this.layout = layout;
     this.#values = values;
     this.#fixed = fixed;
-    this.#pathValues = layout.paths.map(({ at, text }) => pathValue(values[at], text, format));
+    this.#pathValues =
+      layout.paths.length === 0
+        ? layout.paths
+        : layout.paths.map(({ at, text }) => pathValue(values[at], text, format));
   }
 
   /** The value of a field, `undefined` when it is absent. */
   get(field: FieldName): unknown {
     const at = this.layout.at[field];
     const value = at < 0 ? undefined : this.#values[at];
-    return value === undefined || value === '' || value === null ? this.#fixed.fields[field] : value;
+    return value === undefined || value === '' || value === null ? this.#fixed.fields?.[field] : value;
   }
 
   /** How the user calls a field: by the column it is taken from. */
@@ -74,14 +77,13 @@ export class RowCells {
   all(): Record<string, unknown> {
     const cells: Record<string, unknown> = {};
     for (const { name, at, path } of this.layout.cells) {
+      if (isOfFailure(name)) continue;
       const value = path < 0 ? this.#values[at] : this.#pathValues[path];
       if (value !== undefined) cells[name] = value;
     }
     const { fields, paths } = this.#fixed;
     for (const name in fields) if (isAbsent(cells[name])) cells[name] = fields[name as FieldName];
     for (const { name, value } of paths) cells[name] ??= value;
-    delete cells['error'];
-    delete cells['millrace'];
     return cells;
   }
 
@@ -97,6 +99,11 @@ export class RowCells {
   isFilled(at: number): boolean {
     return !isAbsent(this.#values[at]);
   }
+}
+
+/** What failures.jsonl says of a row beside its cells. */
+function isOfFailure(name: string): boolean {
+  return name === 'error' || name === 'millrace';
 }
 
 function isAbsent(value: unknown): boolean {

@@ -1,10 +1,16 @@
 import { checkEndpointId } from '../../../../src/contract/endpoint-id.js';
-import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { RowKind } from '../row.js';
 import type { PriorFailure } from './prior-failure.js';
 import type { Problems } from './problems.js';
 import type { RowCells } from './row-cells.js';
+
+/** Where rows go that say nothing themselves, and what names stand for. */
+export interface EndpointRules {
+  readonly endpoint?: string | undefined;
+  /** By name; any other name is an id. */
+  readonly endpointIds: ReadonlyMap<string, string>;
+}
 
 /**
  * Where a row goes: its own cell first. A failure that may have been paid stays with the endpoint that took it, one that
@@ -14,19 +20,15 @@ export function rowEndpoint(
   kind: RowKind,
   cells: RowCells,
   problems: Problems,
-  told: {
-    readonly endpoint?: string | undefined;
-    readonly prior?: PriorFailure | undefined;
-    readonly endpoints?: ManifestSettings['endpoints'];
-  },
+  told: EndpointRules,
+  prior: PriorFailure | undefined,
 ): string {
   const given = cells.get('endpoint');
-  const idOf = (name: string): string =>
-    Object.hasOwn(told.endpoints ?? {}, name) ? (told.endpoints?.[name]?.id ?? name) : name;
+  const idOf = (name: string): string => told.endpointIds.get(name) ?? name;
   if (given !== undefined) return idOf(checked(given, kind, cells.label('endpoint'), problems));
   if (kind === 'route') return '';
-  const before = told.prior?.endpoint;
-  const endpoint = told.prior?.failure.paid === 'no' ? (told.endpoint ?? before) : (before ?? told.endpoint);
+  const before = prior?.endpoint;
+  const endpoint = prior?.failure.paid === 'no' ? (told.endpoint ?? before) : (before ?? told.endpoint);
   if (endpoint !== undefined) return idOf(checked(endpoint, kind, 'endpoint', problems));
   problems.add(
     cells.label('endpoint'),

@@ -8,7 +8,7 @@ import type { PriorFailure } from './prior-failure.js';
 import type { Problems } from './problems.js';
 import { routeCall } from './route-call.js';
 import type { RowCells } from './row-cells.js';
-import { rowEndpoint } from './row-endpoint.js';
+import { rowEndpoint, type EndpointRules } from './row-endpoint.js';
 import { rowId } from './row-id.js';
 import { rowKind } from './row-kind.js';
 
@@ -25,10 +25,7 @@ export interface RowMeaning {
 }
 
 /** What holds for all rows of a manifest. */
-export interface MeaningRules extends Pick<
-  ManifestSettings,
-  'endpoint' | 'endpoints' | 'kind' | 'resolveImage'
-> {
+export interface MeaningRules extends EndpointRules, Pick<ManifestSettings, 'kind' | 'resolveImage'> {
   readonly checkEdit: ReturnType<typeof editInputCheck>;
 }
 
@@ -46,7 +43,7 @@ export function rowMeaning(
     return undefined;
   }
   const { kind } = found;
-  const endpoint = rowEndpoint(kind, cells, problems, { ...rules, prior });
+  const endpoint = rowEndpoint(kind, cells, problems, rules, prior);
   const sent = sentBy(kind, cells, problems, rules);
   if (sent === undefined) return undefined;
   const { request, written, resolution } = sent;
@@ -100,7 +97,7 @@ function collected(
     );
   const job = rowId(cells.get('jobId'));
   if ('problem' in job) problems.add(column, job.problem);
-  const endpoint = rowEndpoint('job', cells, problems, { ...rules, prior });
+  const endpoint = rowEndpoint('job', cells, problems, rules, prior);
   if ('problem' in job || job.id === undefined) return undefined;
   const request = { kind: 'job', input: {} } as const;
   return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };
