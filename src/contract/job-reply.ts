@@ -24,6 +24,21 @@ export const jobReplySchema = z.looseObject({
 /** A job as the service tells of it. Times in ms. (spec 2.1, 2.6) */
 export type JobReply = z.infer<typeof jobReplySchema>;
 
+/** Whether the schema would give a reply back as it is, as it does with most: it takes many times as long to say so. */
+export function isJobReply(value: unknown): value is JobReply {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { id, status, delayTime, executionTime }: Partial<Record<keyof JobReply, unknown>> = value;
+  return isText(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isTime(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && value >= 0 && value < Infinity);
+}
+
 /** The answer to /run and /runsync: an id without a state is an accepted job all the same, so that its id is not lost. */
 export const submissionReplySchema = jobReplySchema.extend({ status: z.string().min(1).catch('IN_QUEUE') });
 

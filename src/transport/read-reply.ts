@@ -1,4 +1,9 @@
-import { failedReplySchema, jobReplySchema, submissionReplySchema } from '../contract/job-reply.js';
+import {
+  failedReplySchema,
+  isJobReply,
+  jobReplySchema,
+  submissionReplySchema,
+} from '../contract/job-reply.js';
 import type { FailedReply, JobReply } from '../contract/job-reply.js';
 import { jobStates } from '../contract/job-state.js';
 import { redact } from '../contract/redact.js';
@@ -91,11 +96,9 @@ function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading
     return isOther(failed.id, jobId) ? undefined : { status, body: 'failed', job: failed };
   const isBought = purpose === 'submit' || purpose === 'retry';
   const schema = isBought && isSuccess(status) ? submissionReplySchema : jobReplySchema;
-  const job = schema.safeParse(value);
-  if (!job.success || isOther(job.data.id, jobId)) return undefined;
-  return isSuccess(status) || isKnownState(job.data.status)
-    ? { status, body: 'job', job: job.data }
-    : undefined;
+  const job = isJobReply(value) ? value : schema.safeParse(value).data;
+  if (job === undefined || isOther(job.id, jobId)) return undefined;
+  return isSuccess(status) || isKnownState(job.status) ? { status, body: 'job', job } : undefined;
 }
 
 /** Looks at the state first: a schema that refuses a reply makes an error of it, which most replies would pay for. */

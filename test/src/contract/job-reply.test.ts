@@ -1,5 +1,11 @@
+import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { failedReplySchema, jobReplySchema, submissionReplySchema } from '../../../src/contract/job-reply.js';
+import {
+  failedReplySchema,
+  isJobReply,
+  jobReplySchema,
+  submissionReplySchema,
+} from '../../../src/contract/job-reply.js';
 
 describe('jobReplySchema', () => {
   it.each([{ a: 1 }, [1], 'text', 0, false, null])('takes %j as an output', (output) => {
@@ -29,6 +35,30 @@ describe('jobReplySchema', () => {
     [],
   ])('refuses %j', (reply) => {
     expect(jobReplySchema.safeParse(reply).success).toBe(false);
+  });
+});
+
+describe('isJobReply', () => {
+  const text = fc.constantFrom('j', '', 'COMPLETED', 1, null);
+  const time = fc.oneof(fc.double(), fc.constantFrom(undefined, null, 'soon', 0, -0, 1_000));
+  const fields = { id: text, status: text, delayTime: time, executionTime: time, output: fc.jsonValue() };
+  const replies = fc.record({ ...fields, workerId: fc.jsonValue() }, { requiredKeys: [] });
+
+  test.prop([fc.oneof(replies, fc.jsonValue())])(
+    'says yes only where the schema changes nothing',
+    (value) => {
+      const parsed = jobReplySchema.safeParse(value);
+      if (isJobReply(value)) {
+        expect(parsed.data).toEqual(value);
+        expect(submissionReplySchema.parse(value)).toEqual(value);
+      } else if (parsed.success) expect(parsed.data).not.toStrictEqual(value);
+    },
+  );
+
+  it('says yes to what a service usually answers', () => {
+    expect(isJobReply({ id: 'j', status: 'IN_QUEUE' })).toBe(true);
+    const done = { id: 'j', status: 'COMPLETED', delayTime: 0, executionTime: 12.5, output: null };
+    expect(isJobReply(done)).toBe(true);
   });
 });
 
