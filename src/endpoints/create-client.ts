@@ -3,6 +3,7 @@ import { checkApiKey } from '../contract/api-key.js';
 import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
+import { Agenda } from '../operators/waiting/agenda.js';
 import { createUntilAborted } from '../operators/waiting/until-aborted.js';
 import type { Gate } from '../policy/gate.js';
 import { openGate } from '../policy/open-gate.js';
@@ -110,6 +111,7 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
     gate: options.gate ?? openGate({ scheduler, random }),
     quota: createRetryQuota(),
     scheduler,
+    deadlines: new Agenda(scheduler),
     random,
     secrets: apiKey === undefined ? [] : [apiKey],
     untilAborted: createUntilAborted(),

@@ -6,6 +6,7 @@ import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
+import type { Agenda } from '../waiting/agenda.js';
 import { Heard, inTurn, type Step } from '../in-turn.js';
 
 /** What all requests of a client share. */
@@ -14,6 +15,8 @@ export interface Desk {
   readonly gate: Gate;
   readonly quota: RetryQuota;
   readonly scheduler: SchedulerLike;
+  /** By that scheduler. */
+  readonly deadlines: Agenda;
   readonly random: () => number;
   /** Masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];

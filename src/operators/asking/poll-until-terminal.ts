@@ -3,7 +3,6 @@ import type { JobReply } from '../../contract/job-reply.js';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { PollJob, PollSchedule } from '../../policy/poll-schedule.js';
-import { callAt } from '../waiting/call-at.js';
 import type { Desk } from './exchange.js';
 import { outcomeOf } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './poll-once.js';
@@ -67,7 +66,7 @@ class Polls {
     subscriber.add(this.times);
     if (task.atOnce) this.poll();
     if (bound !== undefined && !subscriber.closed)
-      subscriber.add(callAt(bound.at, desk.scheduler, () => this.giveUp(bound)));
+      subscriber.add(desk.deadlines.callAt(bound.at, () => this.giveUp(bound)));
   }
 
   next(step: Polled): void {
