@@ -43,7 +43,7 @@ export class RowReader {
     return {
       id: (intent ?? outcome ?? accepted ?? reply)?.id ?? '',
       status: this.found.recovery.lives.statusAt(row),
-      attempts: this.table.attempts.get(row),
+      attempts: this.table.attempts(row),
       ...(intent && { intent }),
       ...(jobId !== undefined && { jobId }),
       ...(accepted && { acceptedAt: accepted.at }),

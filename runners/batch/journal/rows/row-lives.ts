@@ -70,7 +70,7 @@ export class RowLives {
     }
     this.table.intentAt.set(row, offset + 1);
     this.table.replyAt.set(row, 0);
-    this.table.attempts.set(row, Math.min(head.number(field.attempt), 0xffff));
+    this.table.setAttempts(row, head.number(field.attempt));
     this.table.content.set(row, head.bits(field.hash));
     this.table.setFlag(row, rowFlags.beforeRepair, false);
     this.lastRow = Math.max(this.lastRow, head.number(field.row));

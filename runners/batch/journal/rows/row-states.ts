@@ -40,7 +40,7 @@ export class RowStates {
     const content = this.table.content.get(index);
     return {
       status: statusOf(this.table.status.get(index)),
-      attempts: this.table.attempts.get(index),
+      attempts: this.table.attempts(index),
       sameContent: (hash) => content === 0 || contentBits(hash) === content,
     };
   }
@@ -50,7 +50,7 @@ export class RowStates {
     const index = this.table.add(this.hash.ofText(id));
     this.table.status.set(index, statusBytes[state.status]);
     if (state.hash !== undefined) this.table.content.set(index, contentBits(state.hash));
-    if (state.attempts !== undefined) this.table.attempts.set(index, Math.min(state.attempts, 0xffff));
+    if (state.attempts !== undefined) this.table.setAttempts(index, state.attempts);
   }
 }
 

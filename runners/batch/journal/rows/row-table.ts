@@ -2,6 +2,7 @@ import { Column, WideColumn } from './column.js';
 import type { IdHash } from '../../manifest/ids/id-hash.js';
 
 const firstSlots = 1 << 10;
+const mostAttempts = 0xffff;
 
 /** Bits of `RowTable`'s flags. */
 export const rowFlags = {
@@ -18,7 +19,6 @@ export const rowFlags = {
 export class RowTable {
   length = 0;
   readonly status = new Column(Uint8Array);
-  readonly attempts = new Column(Uint16Array);
   /** First 32 bits of the content hash. */
   readonly content = new Column(Uint32Array);
   /** Index into the tally's accounts. */
@@ -30,6 +30,8 @@ export class RowTable {
   readonly acceptedAt = new WideColumn();
   readonly replyAt = new WideColumn();
   readonly outcomeAt = new WideColumn();
+  /** POSTs behind the first one of an intent, which nearly every row has and which takes no memory so; -1 for none. */
+  private readonly repeats = new Column(Uint16Array);
   private readonly flags = new Column(Uint8Array);
   private readonly high = new Column(Uint32Array);
   private readonly low = new Column(Uint32Array);
@@ -54,6 +56,16 @@ export class RowTable {
     return index;
   }
 
+  /** POSTs over all starts, 65,535 at most. */
+  attempts(index: number): number {
+    return (this.repeats.get(index) + this.firstPost(index)) & mostAttempts;
+  }
+
+  /** Where an intent says it: once the intent's place is set. */
+  setAttempts(index: number, attempts: number): void {
+    this.repeats.set(index, (Math.min(attempts, mostAttempts) - this.firstPost(index)) & mostAttempts);
+  }
+
   hasFlag(index: number, flag: number): boolean {
     return (this.flags.get(index) & flag) !== 0;
   }
@@ -62,6 +74,10 @@ export class RowTable {
     const flags = this.flags.get(index);
     const next = isSet ? flags | flag : flags & ~flag;
     if (next !== flags) this.flags.set(index, next);
+  }
+
+  private firstPost(index: number): 0 | 1 {
+    return this.intentAt.get(index) === 0 ? 0 : 1;
   }
 
   private slotOf(high: number, low: number): number {

@@ -66,6 +66,15 @@ describe('Recovery, the state of a row', () => {
     ],
   ])('is %s after %j', (status, records) => expect(statusAfter(start(), ...records)).toBe(status));
 
+  it.each([0, 1, 2, 65_534, 65_535, 70_000])('counts %i attempts, up to what two bytes hold', (attempt) => {
+    const { rows } = recovered(
+      intent('a', { attempt, takes: 'job', jobId: 'j' }),
+      failed('b', 'invalid-row'),
+    );
+    expect(rows.get('a')?.attempts).toBe(Math.min(attempt, 65_535));
+    expect(rows.get('b')?.attempts).toBe(0);
+  });
+
   it('counts attempts and compares contents', () => {
     const { rows } = recovered(
       intent('a', { hash: 'aaaaaaaa' }),
