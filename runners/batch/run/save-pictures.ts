@@ -63,9 +63,11 @@ async function save(run: Run, settled: SettledRow): Promise<Saving> {
 
 function end(run: Run, settled: SettledRow, saving: Saving): Observable<EndedRow> {
   if (saving === 'left') return EMPTY;
-  if (saving instanceof PictureError)
-    return isNoLoss(settled, saving) ? withoutPicture(run, settled, saving) : fail(run, settled, saving);
-  return complete(run, settled, saving);
+  if (!(saving instanceof PictureError)) return complete(run, settled, saving);
+  // It may name where a redirect leads to, by the word of whoever sent it.
+  const message = redact(saving.message, run.options.secrets);
+  if (isNoLoss(settled, saving)) return withoutPicture(run, settled, message);
+  return fail(run, settled, { message, httpStatus: saving.httpStatus });
 }
 
 function complete(
@@ -84,16 +86,18 @@ function complete(
   });
 }
 
-function fail(run: Run, settled: SettledRow, error: PictureError): Observable<EndedRow> {
+function fail(
+  run: Run,
+  settled: SettledRow,
+  { message, httpStatus }: Pick<PictureError, 'message' | 'httpStatus'>,
+): Observable<EndedRow> {
   return defer(() => {
     const { reply, intent, row } = settled;
     const { cost, source, jobId, submittedAt, statusCalls, imageUrl } = reply;
-    const { httpStatus, message } = error;
     const told = {
       code: 'download' as const,
       paid: 'yes' as const,
-      // It may name where a redirect leads to, by the word of whoever sent it.
-      message: redact(message, run.options.secrets),
+      message,
       ...(httpStatus !== undefined && { httpStatus }),
     };
     const outcome = failedRecord(row.id, rowError(told), {
@@ -111,8 +115,8 @@ function isNoLoss({ row, reply }: SettledRow, error: PictureError): boolean {
   return error.isNoPicture && found !== undefined && 'url' in found && !found.sure;
 }
 
-function withoutPicture(run: Run, settled: SettledRow, { message }: PictureError): Observable<EndedRow> {
-  const text = `Row "${settled.row.id}" has a URL under "result" that leads to no picture (${redact(message, run.options.secrets)}): it is left there.`;
+function withoutPicture(run: Run, settled: SettledRow, message: string): Observable<EndedRow> {
+  const text = `Row "${settled.row.id}" has a URL under "result" that leads to no picture (${message}): it is left there.`;
   run.events.next({ type: 'warning', code: 'picture', message: text });
   return complete(run, settled, {});
 }

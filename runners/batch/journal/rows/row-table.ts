@@ -13,7 +13,7 @@ export const rowFlags = {
 } as const;
 
 /**
- * What is known of each row, in typed arrays: about 45 bytes a row, no id and no object is kept. A row has an index, in
+ * What is known of each row, in typed arrays: about 40 bytes a row, no id and no object is kept. A row has an index, in
  * the order of first appearance; an open-addressing table leads from the hash of its id to the index.
  */
 export class RowTable {
