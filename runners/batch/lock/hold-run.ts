@@ -1,6 +1,7 @@
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
+import { journalPath } from '../journal/journal-path.js';
 import { LockError } from './lock-error.js';
 import { isSameHost } from './owner.js';
 import type { Host, Owner } from './owner.js';
@@ -21,6 +22,9 @@ export interface HoldRunOptions {
   /** ms since the epoch; only shown. @defaultValue Date.now */
   readonly now?: () => number;
 }
+
+/** Further than any journal reaches: on Windows a byte that is locked cannot be read by others. */
+const farByte = 2 ** 40;
 
 /** The right to be the one process of a run. */
 export interface RunHold {
@@ -43,14 +47,21 @@ export async function holdRun(folder: string, options: HoldRunOptions = {}): Pro
   return afterwards(lock, async () => {
     const before = await readOwner(disk, folder);
     refuseOthers(folder, before, host, path);
-    await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(ownerOf(host, options))}\n`));
-    return {
-      isInherited: before !== undefined,
-      release: async () => {
-        await disk.unlink(path).catch(() => undefined);
-        await lock.release();
-      },
-    };
+    // Whoever removes the lock file of a run that goes on opens that door to a second one, and not this one. A journal
+    // that this start repairs is a new file, and not held so.
+    const second = await tryLock(journalPath(folder), farByte).catch(unopened);
+    if (second === undefined) throw heldHere(folder, before);
+    return afterwards(second, async () => {
+      await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(ownerOf(host, options))}\n`));
+      return {
+        isInherited: before !== undefined,
+        release: async () => {
+          await disk.unlink(path).catch(() => undefined);
+          await second.release();
+          await lock.release();
+        },
+      };
+    });
   });
 }
 
@@ -62,6 +73,11 @@ async function afterwards<T>(lock: FileLock, work: () => Promise<T>): Promise<T>
     await lock.release();
     throw error;
   }
+}
+
+/** Why the journal cannot be opened is told when it is read. */
+function unopened(): FileLock {
+  return { release: () => Promise.resolve() };
 }
 
 function ownerOf(

@@ -13,12 +13,12 @@ export interface OpenLock extends FileLock {
   readonly fd: number;
 }
 
-/** `undefined`: somebody else has it. */
-export type TryLock = (path: string) => Promise<FileLock | undefined>;
+/** Locks one byte of a file, or all of it. `undefined`: somebody else has it. */
+export type TryLock = (path: string, byte?: number) => Promise<FileLock | undefined>;
 
 interface NativeLocks {
   /** False: somebody else has it. */
-  tryLock(fd: number): boolean;
+  tryLock(fd: number, offset?: number, length?: number): boolean;
 }
 
 /**
@@ -32,8 +32,8 @@ export const tryLockFile = lockFilesBy(async () => (await import('fs-native-exte
 /** @param load Brings the system's locks, when the first one is wanted. */
 export function lockFilesBy(
   load: () => Promise<NativeLocks>,
-): (path: string) => Promise<OpenLock | undefined> {
-  return async (path) => {
+): (path: string, byte?: number) => Promise<OpenLock | undefined> {
+  return async (path, byte) => {
     const locks = await load().catch((cause: unknown) => {
       throw notLoaded(cause);
     });
@@ -42,7 +42,7 @@ export function lockFilesBy(
     });
     let isLocked = false;
     try {
-      isLocked = locks.tryLock(file.fd);
+      isLocked = byte === undefined ? locks.tryLock(file.fd) : locks.tryLock(file.fd, byte, 1);
     } catch (cause) {
       throw notLockable(path, cause);
     } finally {

@@ -63,7 +63,18 @@ describe('holdRun, between processes', () => {
     expect(owner).toMatchObject({ pid: first.child.pid, command: 'run edits.csv' });
     first.child.stdin.end();
     await once(first.child, 'exit');
-    expect(await readdir(folder)).toEqual(['.lock']);
+    expect(await readdir(folder)).toEqual(['.lock', 'journal.jsonl']);
+    expect((await start()).said).toBe('held');
+  });
+
+  it.each([[['.lock']], [['.lock', '.owner.json']]])('is not to be had by removing %j', async (names) => {
+    const first = await start();
+    for (const name of names) await rm(join(folder, name));
+    const second = JSON.parse((await start()).said) as { code: string; pid?: number };
+    expect(second.code).toBe('held');
+    if (!names.includes('.owner.json')) expect(second.pid).toBe(first.child.pid);
+    first.child.stdin.end();
+    await once(first.child, 'exit');
     expect((await start()).said).toBe('held');
   });
 

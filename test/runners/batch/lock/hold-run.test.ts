@@ -3,7 +3,7 @@ import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import type { HoldRunOptions } from '../../../../runners/batch/lock/hold-run.js';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';
 import type { Host } from '../../../../runners/batch/lock/owner.js';
-import type { TryLock } from '../../../../runners/batch/lock/try-lock-file.js';
+import { tryLockFile, type TryLock } from '../../../../runners/batch/lock/try-lock-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const folder = '/out/run';
@@ -73,6 +73,17 @@ describe('holdRun', () => {
     expect(named.message).toContain('on host mill, started 1970-01-01T00:00:00.000Z (run edits.csv)');
     await disk.unlink(ownerPath);
     expect((await refusal(options)).message).toContain('has not said its name yet');
+  });
+
+  it('holds the journal as well, and is not kept from it by a file that cannot be opened', async () => {
+    const { held, options } = setUp();
+    held.add(`${folder}/journal.jsonl`);
+    expect(await refusal(options)).toMatchObject({ code: 'held' });
+    expect(held.has(`${folder}/.lock`)).toBe(false);
+    const { tryLock = tryLockFile } = options;
+    const blind: TryLock = (path) =>
+      path.endsWith('journal.jsonl') ? Promise.reject(new LockError('lock-io', 'EISDIR')) : tryLock(path);
+    await expect(holdRun(folder, { ...options, tryLock: blind })).resolves.toBeDefined();
   });
 
   it.each<[string, Host, Host]>([

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
 import { millrace } from '../../../support/millrace.js';
@@ -225,6 +226,13 @@ describe('the exit codes of millrace run', () => {
     expect(second.code).toBe(75);
     expect(second.stderr).toContain(`error: `);
     expect(second.stderr).toContain(String(first.child.pid));
+    // Who thinks that the lock has been left behind does not buy beside the first one either.
+    await rm(join(work.folder, 'rows.out/.lock'));
+    expect(await work.call('run', 'rows.jsonl')).toMatchObject({
+      code: 75,
+      stderr: expect.stringContaining(String(first.child.pid)),
+    });
+    expect(work.emulator.bill()).toHaveLength(1);
     first.child.kill('SIGTERM');
     await first.ended;
   });
