@@ -45,11 +45,14 @@ export class Agenda {
 
   /** What it was set for may have been called off since. */
   private ring(): void {
-    for (let due = this.first; due !== undefined && due.at <= this.scheduler.now(); due = this.first) {
-      due.unsubscribe();
-      due.work();
+    try {
+      for (let due = this.first; due !== undefined && due.at <= this.scheduler.now(); due = this.first) {
+        due.unsubscribe();
+        due.work();
+      }
+    } finally {
+      this.setAlarm();
     }
-    this.setAlarm();
   }
 }
 

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fc, test } from '@fast-check/vitest';
-import { VirtualTimeScheduler } from 'rxjs';
+import { asyncScheduler, VirtualTimeScheduler } from 'rxjs';
 import { Agenda } from '../../../../src/operators/waiting/agenda.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
@@ -37,6 +37,21 @@ describe('Agenda', () => {
         });
     });
     expect(done).toStrictEqual(['a5', 'b5', 'x7', 'c9', 'd9']);
+  });
+
+  it('goes on after a thing that throws', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const agenda = new Agenda(asyncScheduler);
+    const done: string[] = [];
+    const at = Date.now() + 5;
+    agenda.callAt(at, () => {
+      throw new Error('a fault');
+    });
+    agenda.callAt(at, () => done.push('the next'));
+    expect(() => vi.advanceTimersByTime(5)).toThrow('a fault');
+    vi.advanceTimersByTime(1);
+    expect(done).toStrictEqual(['the next']);
   });
 
   it('reaches further than one timer can hold', () => {
