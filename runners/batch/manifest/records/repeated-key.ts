@@ -25,5 +25,5 @@ export function repeatedKey(text: string, names: readonly string[]): string | un
 
 function standsOnce(text: string, quoted: string): boolean {
   const first = text.indexOf(quoted);
-  return first >= 0 && first === text.lastIndexOf(quoted);
+  return first >= 0 && !text.includes(quoted, first + quoted.length);
 }
