@@ -1,16 +1,17 @@
 // Measures what millrace itself takes, interleaved with its baselines; writes test/bench/results.json and README.md.
 // npm run bench [-- --rows 100000] [--plan-rows 1000000]; npm run bench:check asserts what was measured.
+import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { isReached, type Figure } from './figure.js';
 import { clientCpu } from './parts/client-cpu.js';
 import { importCost, latency, planMemory, rates, runMemory, startUp } from './parts/command-line.js';
 import { rowCost } from './parts/row-cost.js';
-import { throughput } from './parts/throughput.js';
+import { roomyFlags } from './parts/throughput.js';
 import { resultsPage } from './results-page.js';
 
 const options = {
@@ -50,7 +51,8 @@ process.stdout.write(resultsPage(results));
 function parts(): (() => Promise<Figure[]>)[] {
   return [
     () => clientCpu(rounds * 10),
-    () => throughput(rounds + 2),
+    () => throughputWith([]),
+    () => throughputWith(roomyFlags),
     async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
     async () => importCost(rounds * 5),
     async () => startUp(await manifest('ten.csv', 10, edit), rounds),
@@ -59,6 +61,13 @@ function parts(): (() => Promise<Figure[]>)[] {
     async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds + 2),
     async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
   ];
+}
+
+/** In a process of its own: how its memory is laid out is what most depends on. */
+async function throughputWith(flags: readonly string[]): Promise<Figure[]> {
+  const script = ['.config/run-ts.mjs', 'test/bench/throughput-process.ts', String(rounds + 2)];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...script]);
+  return JSON.parse(stdout) as Figure[];
 }
 
 async function manifest(name: string, count: number, line: (n: number) => string): Promise<string> {
