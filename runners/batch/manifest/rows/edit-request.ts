@@ -47,10 +47,11 @@ function report(found: readonly InputProblem[], cells: RowCells, problems: Probl
 }
 
 function finish(input: EditInput, written: unknown, images: unknown): EditRequest {
-  const request = { kind: 'edit', input } as const;
+  // In the order of its canonical JSON, as a job's: mostly nothing has to be sorted.
+  const request = { input, kind: 'edit' } as const;
   return {
     request,
-    written: written === images ? request : { kind: 'edit', input: { ...input, images: written } },
+    written: written === images ? request : { input: { ...input, images: written }, kind: 'edit' },
   };
 }
 

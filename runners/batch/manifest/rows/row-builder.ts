@@ -119,7 +119,8 @@ export class RowBuilder {
     line: number,
   ): { id: string; repeat: number; hash: string } {
     const hash = requestHash({ kind, endpoint, request: written });
-    return { ...this.#ids.derive(hash, line), hash };
+    const { id, repeat } = this.#ids.derive(hash, line);
+    return { id, repeat, hash };
   }
 
   #invalid({ record, row, problems, id, ownColumns }: Draft, cells: Record<string, unknown>): ManifestItem {
