@@ -29,6 +29,7 @@ export class ReplyError extends MillraceError {
 /** HTTP 400: the input is refused. */
 export class BadRequestError extends ReplyError {
   static override readonly name: string = 'BadRequestError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('bad-request', message, facts);
   }
@@ -37,6 +38,7 @@ export class BadRequestError extends ReplyError {
 /** HTTP 401, 403: the API key is missing or refused. */
 export class UnauthorizedError extends ReplyError {
   static override readonly name: string = 'UnauthorizedError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('unauthorized', message, facts);
   }
@@ -45,6 +47,7 @@ export class UnauthorizedError extends ReplyError {
 /** HTTP 404: no such endpoint, route or job. */
 export class NotFoundError extends ReplyError {
   static override readonly name: string = 'NotFoundError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('not-found', message, facts);
   }
@@ -53,6 +56,7 @@ export class NotFoundError extends ReplyError {
 /** HTTP 429: too many requests. */
 export class RateLimitedError extends ReplyError {
   static override readonly name: string = 'RateLimitedError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('rate-limited', message, facts);
   }
@@ -61,6 +65,7 @@ export class RateLimitedError extends ReplyError {
 /** HTTP 5xx: the service, or on a route its function, failed. */
 export class ServerError extends ReplyError {
   static override readonly name: string = 'ServerError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('server-error', message, facts);
   }
@@ -69,6 +74,7 @@ export class ServerError extends ReplyError {
 /** HTTP 3xx: redirects are never followed, since the key would go elsewhere. */
 export class RedirectError extends ReplyError {
   static override readonly name: string = 'RedirectError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('redirect', message, facts);
   }
@@ -77,6 +83,7 @@ export class RedirectError extends ReplyError {
 /** Any other status that is no success. */
 export class UnexpectedStatusError extends ReplyError {
   static override readonly name: string = 'UnexpectedStatusError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('unexpected-status', message, facts);
   }
@@ -85,6 +92,7 @@ export class UnexpectedStatusError extends ReplyError {
 /** A success whose body cannot be read as what was asked for: broken JSON, HTML, nothing, another job's id. */
 export class MalformedReplyError extends ReplyError {
   static override readonly name: string = 'MalformedReplyError';
+
   constructor(message: string, facts: ReplyFacts) {
     super('malformed-reply', message, facts);
   }

@@ -7,6 +7,7 @@ export type FaultPhase =
 /** An exchange that brought no reply. Carries no headers, so no key: a client's own error never leaves the transport. */
 export class TransportError extends MillraceError {
   static override readonly name: string = 'TransportError';
+
   constructor(
     readonly phase: FaultPhase,
     /** The system's code where there is one: ECONNREFUSED, ENOTFOUND, ECONNRESET, ETIMEDOUT … */

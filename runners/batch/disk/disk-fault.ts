@@ -3,6 +3,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 /** The disk failed on one of the run's files other than the journal: exit 74. */
 export class DiskFault extends MillraceError {
   static override readonly name: string = 'DiskFault';
+
   constructor(
     readonly path: string,
     /** The system's code, where there is one: ENOSPC, EIO, EROFS … */

@@ -6,6 +6,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
  */
 export class UploadError extends MillraceError {
   static override readonly name: string = 'UploadError';
+
   constructor(
     readonly why: 'picture' | 'refused' | 'unreachable',
     message: string,

@@ -6,6 +6,7 @@ import { MillraceError } from '../../contract/millrace-error.js';
  */
 export class ChunkGapError extends MillraceError {
   static override readonly name: string = 'ChunkGapError';
+
   constructor(
     readonly jobId: string,
     /** Chunks that came before the gap: those are complete. */
