@@ -46,8 +46,8 @@ describe('a disk that fails', () => {
       });
     }
 
-  it.each(codes)('%s on run.log or a thumbnail stops nothing', async (code) => {
-    for (const path of ['run.log', 'thumbnails']) {
+  it.each(codes)('%s on run.log, a thumbnail or a snapshot stops nothing', async (code) => {
+    for (const path of ['run.log', 'thumbnails', '.journal.snapshot']) {
       const { exitCodes, broken } = await runInto({ code, path, call: ['write', 'sync'] });
       expect(exitCodes[1]).toBe(1);
       expect(broken).toEqual([]);

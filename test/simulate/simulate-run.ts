@@ -1,4 +1,5 @@
 import { lastValueFrom, Subject } from 'rxjs';
+import { openJournal } from '../../runners/batch/journal/open-journal.js';
 import { createPriceBook } from '../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../runners/batch/ledger/price-list.js';
 import {
@@ -53,6 +54,8 @@ export interface Simulated {
 }
 
 const manifestPathOf = { csv: '/job/rows.csv', jsonl: '/job/rows.jsonl' } as const;
+/** So few that most starts begin from a snapshot, many with records behind it. */
+const snapshotEvery = 12;
 const dayMs = 24 * 3_600_000;
 /** A run that has not come to its end by then goes round in circles. */
 const mostPeacefulStarts = 6;
@@ -131,6 +134,10 @@ class World {
 
   private optionsFor(life: Life, fate: Fate, stop: Subject<StopOrder>): RunBatchOptions {
     const diskMs = fate.diskMs ?? 0;
+    const disk = diskOf(life, this.disk, () =>
+      diskMs > 0 && this.random() < 0.5 ? this.random() * diskMs : 0,
+    );
+    const now = (): number => life.scheduler.now();
     return {
       manifest: { path: manifestPathOf[this.simulation.format] },
       out: '/job/out',
@@ -138,7 +145,8 @@ class World {
       lbBaseUrl: 'http://routes.test',
       apiKey: 'canary-key-77a1',
       concurrency: 6,
-      disk: diskOf(life, this.disk, () => (diskMs > 0 && this.random() < 0.5 ? this.random() * diskMs : 0)),
+      disk,
+      journal: (folder) => openJournal(disk, folder, { now, snapshotEvery }),
       transport: this.service.transportFor(life),
       saveFrom: this.service.downloadFor(life),
       scheduler: life.scheduler,

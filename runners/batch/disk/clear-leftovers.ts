@@ -2,7 +2,7 @@ import type { Disk } from './disk.js';
 
 /** Files of a run that are written beside themselves and then renamed. */
 const names =
-  /^(poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
+  /^(\.journal\.snapshot|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
 const parts = /^\.[0-9a-f]{20}\.part$/;
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 

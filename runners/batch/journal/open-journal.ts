@@ -10,6 +10,7 @@ import type { RecoveredFile } from './recover.js';
 import { readJournal, RecoveredJournal } from './recovered-journal.js';
 import type { Found } from './recovered-journal.js';
 import { repairJournal } from './repair-journal.js';
+import { saveSnapshot } from './snapshot/save-snapshot.js';
 
 /** Options of `openJournal`. */
 export interface OpenJournalOptions {
@@ -17,7 +18,11 @@ export interface OpenJournalOptions {
   readonly repair?: boolean;
   /** Clock of a `repaired` record, ms since the epoch. @defaultValue Date.now */
   readonly now?: () => number;
+  /** So many records since the last snapshot make a new one. @defaultValue 100,000 */
+  readonly snapshotEvery?: number;
 }
+
+const recordsASnapshot = 100_000;
 
 /**
  * Opens the journal of a run, makes it when it is missing, and reads what earlier starts left. The caller holds the run's
@@ -34,18 +39,24 @@ export async function openJournal(
   try {
     if ((await disk.stat(folder)) === undefined) await disk.mkdir(folder);
     if ((await disk.stat(path)) === undefined) await openAppendFile(disk, path).then((file) => file.close());
-    return await openFound(disk, folder, await readOrRepair(disk, path, options));
+    return await openFound(disk, folder, await readOrRepair(disk, path, options), options);
   } catch (error) {
     throw journalFault(path, 'opened', error);
   }
 }
 
-async function openFound(disk: Disk, folder: string, found: Found): Promise<Journal> {
+async function openFound(
+  disk: Disk,
+  folder: string,
+  found: Found,
+  { snapshotEvery = recordsASnapshot }: OpenJournalOptions,
+): Promise<Journal> {
   const path = journalPath(folder);
   const file = await openAppendFile(disk, path, found.goodEnd);
   try {
     await cutTornTail(file, found);
     await syncNames(disk, folder, found);
+    await keepSnapshot(disk, path, found, snapshotEvery);
   } catch (error) {
     await file.close().catch(() => undefined);
     throw error;
@@ -78,6 +89,13 @@ async function cutTornTail(
 async function syncNames(disk: Disk, folder: string, { recovery }: RecoveredFile): Promise<void> {
   await disk.syncFolder(folder);
   if (recovery.records === 0) await disk.syncFolder(folderOf(folder));
+}
+
+/** So that no start reads many records that an earlier one has read. */
+async function keepSnapshot(disk: Disk, path: string, found: Found, every: number): Promise<void> {
+  const { recovery, goodEnd: end, checksum, newlineMissing, snapshotRecords } = found;
+  if (newlineMissing || !recovery.isPlain || recovery.records - snapshotRecords < every) return;
+  await saveSnapshot(disk, path, { recovery, end, checksum });
 }
 
 class FileJournal extends RecoveredJournal implements Journal {

@@ -1,4 +1,5 @@
 import type { DiskFile } from '../disk/disk.js';
+import { readAll } from '../disk/read-all.js';
 import { decodeRecord } from './line/decode-record.js';
 import type { JournalRecord } from './record.js';
 
@@ -42,11 +43,7 @@ export class RecordWindow {
     if (this.buffer.length < size) this.buffer = Buffer.allocUnsafeSlow(size);
     this.start = offset;
     this.filled = 0;
-    while (this.filled < size) {
-      const count = await this.file.read(this.buffer.subarray(this.filled, size), offset + this.filled);
-      if (count === 0)
-        throw Object.assign(new Error(`the file ends at byte ${offset + this.filled}`), { code: 'EIO' });
-      this.filled += count;
-    }
+    await readAll(this.file, this.buffer.subarray(0, size), offset);
+    this.filled = size;
   }
 }

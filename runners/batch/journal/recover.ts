@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { DiskFile } from '../disk/disk.js';
 import { readLineBlocks } from '../disk/read-lines.js';
 import { hasGoodChecksum } from './line/decode-record.js';
@@ -7,6 +8,7 @@ import { JournalError } from './journal-error.js';
 import { newerFormat } from './newer-journal.js';
 import { Recovery } from './recovery.js';
 import { salvage } from './line/salvage.js';
+import type { Snapshot } from './snapshot/snapshot.js';
 
 export interface RecoveredFile {
   readonly recovery: Recovery;
@@ -16,6 +18,10 @@ export interface RecoveredFile {
   readonly newlineMissing: boolean;
   /** Bytes behind `goodEnd` that are no record. */
   readonly tornBytes: number;
+  /** CRC-32 of all bytes of lines that a newline ends. */
+  readonly checksum: number;
+  /** So many of the records came from a snapshot. */
+  readonly snapshotRecords: number;
 }
 
 const leastChunkBytes = 4 << 10;
@@ -25,32 +31,52 @@ const mostChunkBytes = 1 << 20;
  * Reads a journal once, from the first byte to the last. A record that was being written when the process or the machine
  * died is passed over; nobody was told that it was durable, so nothing was done on its account.
  *
+ * @param begun A snapshot of its first records: what follows them is read.
  * @throws {JournalError} `journal-broken` where a record that may have been durable cannot be read; `journal-newer`.
  */
-export async function recover(file: DiskFile, path: string): Promise<RecoveredFile> {
-  const pass = new Pass(path);
-  const chunkBytes = Math.min(Math.max(await file.size(), leastChunkBytes), mostChunkBytes);
-  for await (const { bytes, offset } of readLineBlocks(file, { chunkBytes })) pass.block(bytes, offset);
+export async function recover(file: DiskFile, path: string, begun?: Snapshot): Promise<RecoveredFile> {
+  const pass = new Pass(path, begun);
+  const from = begun?.end ?? 0;
+  const chunkBytes = Math.min(Math.max((await file.size()) - from, leastChunkBytes), mostChunkBytes);
+  for await (const { bytes, offset } of readLineBlocks(file, { chunkBytes, from })) pass.block(bytes, offset);
   pass.recovery.finish();
   return pass.result();
 }
 
 class Pass {
-  readonly recovery = new Recovery();
+  readonly recovery: Recovery;
   private readonly head = new HeadScanner();
-  private line = 0;
-  private goodEnd = 0;
+  private readonly snapshotRecords: number;
+  /** Each record is a line. */
+  private line: number;
+  private goodEnd: number;
+  private checksum: number;
   private newlineMissing = false;
   private tornBytes = 0;
 
-  constructor(private readonly path: string) {}
+  constructor(
+    private readonly path: string,
+    { recovery, end, checksum }: Snapshot = { recovery: new Recovery(), end: 0, checksum: 0 },
+  ) {
+    this.recovery = recovery;
+    this.snapshotRecords = recovery.records;
+    this.line = recovery.records;
+    this.goodEnd = end;
+    this.checksum = checksum;
+  }
 
   block(bytes: Buffer, offset: number): void {
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    this.lines(bytes.subarray(0, end), offset);
+    this.checksum = crc32(bytes.subarray(0, end), this.checksum);
+    if (end < bytes.length) this.tail(bytes.subarray(end), offset + end);
+  }
+
+  private lines(bytes: Buffer, offset: number): void {
     let start = 0;
     while (start < bytes.length) {
       this.line++;
       const end = bytes.indexOf(0x0a, start);
-      if (end < 0) return this.tail(bytes.subarray(start), offset + start);
       if (!hasGoodChecksum(bytes, start, end))
         throw this.unreadable(bytes.subarray(start, end), offset + start);
       this.record(bytes, start, end, offset + start);
@@ -60,12 +86,13 @@ class Pass {
   }
 
   result(): RecoveredFile {
-    const { recovery, goodEnd, newlineMissing, tornBytes } = this;
-    return { recovery, goodEnd, newlineMissing, tornBytes };
+    const { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotRecords } = this;
+    return { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotRecords };
   }
 
   /** What no newline ends: nothing of it was durable, unless whole records lie behind bytes that are none. */
   private tail(bytes: Buffer, offset: number): void {
+    this.line++;
     const [first, second] = salvage(bytes);
     if (first !== undefined && (first.start > 0 || second !== undefined))
       throw this.broken(offset, 'is not a record');

@@ -6,6 +6,7 @@ import { recover } from './recover.js';
 import type { RecoveredFile } from './recover.js';
 import { recordsAMark } from './recovery.js';
 import { RowReader } from './row-reader.js';
+import { loadSnapshot } from './snapshot/load-snapshot.js';
 import type { RowStatus } from './rows/row-status.js';
 
 const oneRowBytes = 4 << 10;
@@ -18,11 +19,11 @@ export interface Found extends RecoveredFile {
   readonly pending: Recovered['pending'];
 }
 
-/** Reads the whole file once, and the rows that have not ended a second time. */
+/** Reads the file once, what a snapshot tells of only for its checksum; and the rows that have not ended a second time. */
 export async function readJournal(disk: Disk, path: string): Promise<Found> {
   const file = await disk.open(path, 'r');
   try {
-    const found = await recover(file, path);
+    const found = await recover(file, path, await loadSnapshot(disk, path, file));
     return { ...found, pending: await new RowReader(file, found, manyRowsBytes).pending() };
   } finally {
     await file.close();

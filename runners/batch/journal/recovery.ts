@@ -8,6 +8,7 @@ import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
 import type { RowStatus } from './rows/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
+import type { KeptTally } from './rows/tally.js';
 
 /** So many records lie between two marks. */
 export const recordsAMark = 4_096;
@@ -15,6 +16,25 @@ export const recordsAMark = 4_096;
 /** The most frequent in front. */
 const kinds: readonly JournalRecord['k'][] = ['intent', 'accepted', 'reply', 'outcome', 'refused', 'reopen'];
 const pendingStatuses: ReadonlySet<RowStatus> = new Set<RowStatus>(['sent', 'accepted', 'replied']);
+
+type RunFact =
+  | 'records'
+  | 'marks'
+  | 'starts'
+  | 'identity'
+  | 'firstStartAt'
+  | 'lastStartAt'
+  | 'lastStop'
+  | 'ledgerFile'
+  | 'repairs'
+  | 'heldUpToRow';
+
+/** What a recovery holds beside its table, as plain values. */
+export interface KeptRecovery extends Pick<Recovery, RunFact> {
+  readonly rows: number;
+  readonly lastRow: number;
+  readonly tally: KeptTally;
+}
 
 /** Grows with each record of the pass; holds what `Recovered` tells. */
 export class Recovery {
@@ -31,6 +51,8 @@ export class Recovery {
   lastStop: { at: number; exitCode: number } | undefined;
   ledgerFile: string | undefined;
   repairs = 0;
+  /** Nothing but what records say: `finish` has added nothing, so that more of them may be taken in. */
+  isPlain = true;
   heldUpToRow: number | undefined;
 
   /** Takes in a record that begins at `offset` of the file, from its head. */
@@ -48,7 +70,26 @@ export class Recovery {
       this.lives.setStatus(row, 'open');
       this.table.setFlag(row, rowFlags.beforeRepair, true);
       this.heldUpToRow ??= 0;
+      this.isPlain = false;
     }
+  }
+
+  get kept(): KeptRecovery {
+    const { records, marks, starts, repairs, table, lives } = this;
+    const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow } = this;
+    return {
+      ...{ records, marks, starts, repairs },
+      ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow },
+      ...{ rows: table.length, lastRow: lives.lastRow, tally: lives.tally.kept },
+    };
+  }
+
+  /** Goes on from what was `kept`, once the table's columns are filled. */
+  restore({ rows, lastRow, tally, ...facts }: KeptRecovery): void {
+    Object.assign(this, facts);
+    this.table.reopen(rows);
+    this.lives.lastRow = lastRow;
+    this.lives.tally.restore(tally);
   }
 
   indexOf(id: string): number {

@@ -27,7 +27,7 @@ export const nothing: Purchase = { kind: '', endpoint: '', resolution: '' };
 
 /** The sums of a journal, an account for each kind of purchase. A row has the place of its account in the table. */
 export class Accounts {
-  private readonly all: Account[] = [emptyAccount(nothing)];
+  private all: Account[] = [emptyAccount(nothing)];
   private readonly places = new Map<string, number>();
   private latest = nothing;
   private latestPlace = 0;
@@ -42,6 +42,18 @@ export class Accounts {
     this.latest = purchase;
     this.latestPlace = this.find(purchase);
     return this.latestPlace;
+  }
+
+  /** All of them, by place: plain values. */
+  get kept(): readonly Account[] {
+    return this.all;
+  }
+
+  /** Goes on from what was `kept`. */
+  restore(kept: readonly Account[]): void {
+    this.all = [...kept];
+    for (const [place, { purchase }] of this.all.entries())
+      if (place > 0) this.places.set(nameOf(purchase), place);
   }
 
   totals(): Pick<Totals, 'spent' | 'unknown' | 'reserved' | 'byResolution' | 'purchases'> {
@@ -70,13 +82,17 @@ export class Accounts {
   }
 
   private find(purchase: Purchase): number {
-    const name = `${purchase.kind} ${purchase.endpoint} ${purchase.resolution}`;
+    const name = nameOf(purchase);
     const known = this.places.get(name);
     if (known !== undefined || this.all.length >= maxAccounts) return known ?? 0;
     const place = this.all.push(emptyAccount(purchase)) - 1;
     this.places.set(name, place);
     return place;
   }
+}
+
+function nameOf({ kind, endpoint, resolution }: Purchase): string {
+  return `${kind} ${endpoint} ${resolution}`;
 }
 
 function emptyAccount(purchase: Purchase): Account {

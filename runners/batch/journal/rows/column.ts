@@ -20,6 +20,19 @@ export class Column {
     if (store) store[index & chunkMask] = value;
   }
 
+  /** The chunks that hold the first so many entries, as they lie in memory; `undefined` for one of zeros. */
+  *chunksOf(length: number): Generator<Uint8Array | undefined, void, void> {
+    for (let chunk = 0; chunk * chunkLength < length; chunk++) {
+      const store = this.chunks[chunk];
+      yield store && bytesOf(store);
+    }
+  }
+
+  /** A chunk, to be filled with what `chunksOf` gave. */
+  chunkAt(chunk: number): Uint8Array {
+    return bytesOf(this.chunks[chunk] ?? this.open(chunk));
+  }
+
   private open(chunk: number): Store {
     while (this.chunks.length <= chunk) this.chunks.push(undefined);
     const store = new this.make(chunkLength);
@@ -28,12 +41,18 @@ export class Column {
   }
 }
 
+function bytesOf({ buffer, byteOffset, byteLength }: Store): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
 /** Whole numbers below 2^40 in five bytes: offsets in files of up to a terabyte, amounts of up to a million dollars. */
 export class WideColumn {
   /** The largest value that fits. */
   static readonly max = 2 ** 40 - 1;
   private readonly low = new Column(Uint32Array);
   private readonly high = new Column(Uint8Array);
+  /** What it is made of. */
+  readonly columns: readonly Column[] = [this.low, this.high];
 
   get(index: number): number {
     return this.high.get(index) * 0x1_0000_0000 + this.low.get(index);

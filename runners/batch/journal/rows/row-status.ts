@@ -4,8 +4,8 @@ import type { FailureCode } from '../../../../src/contract/failure-code.js';
 /** `open`: known, and still to be done. `sent`: an intent without an answer. `replied`: paid, its picture is not saved yet. */
 export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | 'completed' | FailureCode;
 
-/** A status in one byte. Their order holds within a process only: the file has words. */
-const statuses: readonly RowStatus[] = [
+/** A status in one byte. Their order holds within a process, and where it is compared: the journal has words. */
+export const statuses: readonly RowStatus[] = [
   'open',
   'sent',
   'accepted',

@@ -38,6 +38,31 @@ export class RowTable {
   /** Index + 1; 0 is free. At most two thirds are taken. */
   private slots = new Uint32Array(firstSlots);
 
+  /** All that it holds: whoever fills them anew calls `reopen`. */
+  get columns(): readonly Column[] {
+    const { status, content, account, booking, repeats, flags, high, low } = this;
+    const wide = [this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];
+    return [
+      status,
+      content,
+      account,
+      booking,
+      repeats,
+      flags,
+      high,
+      low,
+      ...wide.flatMap((of) => of.columns),
+    ];
+  }
+
+  /** Leads from hashes to rows again, once the columns hold so many rows. */
+  reopen(length: number): void {
+    this.length = length;
+    let slots = firstSlots;
+    while (length * 3 > slots * 2) slots *= 2;
+    this.openSlots(slots);
+  }
+
   /** The row's index, or -1. */
   find(hash: IdHash): number {
     return (this.slots[this.slotOf(hash.high, hash.low)] ?? 0) - 1;
@@ -52,7 +77,7 @@ export class RowTable {
     this.high.set(index, hash.high);
     this.low.set(index, hash.low);
     this.slots[slot] = index + 1;
-    if (this.length * 3 > this.slots.length * 2) this.grow();
+    if (this.length * 3 > this.slots.length * 2) this.openSlots(this.slots.length * 2);
     return index;
   }
 
@@ -90,8 +115,8 @@ export class RowTable {
     }
   }
 
-  private grow(): void {
-    this.slots = new Uint32Array(this.slots.length * 2);
+  private openSlots(count: number): void {
+    this.slots = new Uint32Array(count);
     for (let index = 0; index < this.length; index++) {
       this.slots[this.slotOf(this.high.get(index), this.low.get(index))] = index + 1;
     }

@@ -1,12 +1,20 @@
 import type { ReportedPrice, Totals } from '../journal.js';
 import type { CostSource } from '../record.js';
 import { Accounts, bookings } from './accounts.js';
-import type { Booking, Purchase } from './accounts.js';
+import type { Account, Booking, Purchase } from './accounts.js';
 import { WideColumn } from './column.js';
 import { rowFlags } from './row-table.js';
 import type { RowTable } from './row-table.js';
 import { statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
+
+/** What a tally holds beside the table, as plain values. */
+export interface KeptTally {
+  readonly statusCalls: number;
+  readonly possiblyDouble: number;
+  readonly unpriced: number;
+  readonly accounts: readonly Account[];
+}
 
 /** Adds up the money, purchase by purchase: a row's later record replaces what an earlier one booked. */
 export class Tally {
@@ -16,6 +24,19 @@ export class Tally {
   private unpriced = 0;
 
   constructor(private readonly rows: RowTable) {}
+
+  get kept(): KeptTally {
+    const { statusCalls, possiblyDouble, unpriced, accounts } = this;
+    return { statusCalls, possiblyDouble, unpriced, accounts: accounts.kept };
+  }
+
+  /** Goes on from what was `kept`, over the same table. */
+  restore({ statusCalls, possiblyDouble, unpriced, accounts }: KeptTally): void {
+    this.statusCalls = statusCalls;
+    this.possiblyDouble = possiblyDouble;
+    this.unpriced = unpriced;
+    this.accounts.restore(accounts);
+  }
 
   /** Says what the row buys. Only while nothing is booked for it. */
   setPurchase(row: number, purchase: Purchase): void {

@@ -1,0 +1,93 @@
+import { crc32 } from 'node:zlib';
+import type { Disk, DiskFile } from '../../disk/disk.js';
+import { readAll } from '../../disk/read-all.js';
+import { Recovery } from '../recovery.js';
+import { madeBy, numberBytes } from './snapshot.js';
+import type { Snapshot, SnapshotHeader } from './snapshot.js';
+import { snapshotPath } from './snapshot-path.js';
+
+const pieceBytes = 1 << 20;
+
+/**
+ * What was kept of a journal's first records, when all of it holds: the file is whole, this version wrote it, and the
+ * journal still begins with the very bytes it tells of. Otherwise `undefined`: the journal alone is to be read, which
+ * also says what is wrong with it.
+ */
+export async function loadSnapshot(
+  disk: Disk,
+  journal: string,
+  journalFile: DiskFile,
+): Promise<Snapshot | undefined> {
+  const path = snapshotPath(journal);
+  try {
+    if ((await disk.stat(path)) === undefined) return undefined;
+    const file = await disk.open(path, 'r');
+    try {
+      return await load(file, journalFile);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+async function load(file: DiskFile, journal: DiskFile): Promise<Snapshot | undefined> {
+  const end = (await file.size()) - numberBytes;
+  if (end < numberBytes || (await checksumOf(file, end)) !== (await numberAt(file, end))) return undefined;
+  const reader = new Reader(file);
+  const header = await reader.header();
+  if (header.made !== madeBy || header.end > (await journal.size())) return undefined;
+  if ((await checksumOf(journal, header.end)) !== header.checksum) return undefined;
+  return { recovery: await reader.recovery(header), end: header.end, checksum: header.checksum };
+}
+
+/** Reads on from its beginning. */
+class Reader {
+  private position = 0;
+
+  constructor(private readonly file: DiskFile) {}
+
+  async header(): Promise<SnapshotHeader> {
+    const text = Buffer.alloc(await numberAt(this.file, 0));
+    this.position = numberBytes;
+    await this.fill(text);
+    return JSON.parse(text.toString()) as SnapshotHeader;
+  }
+
+  async recovery({ kept }: SnapshotHeader): Promise<Recovery> {
+    const recovery = new Recovery();
+    const flag = new Uint8Array(1);
+    for (const column of recovery.table.columns) {
+      const chunks = [...column.chunksOf(kept.rows)].length;
+      for (let chunk = 0; chunk < chunks; chunk++) {
+        await this.fill(flag);
+        if (flag[0] === 1) await this.fill(column.chunkAt(chunk));
+      }
+    }
+    recovery.restore(kept);
+    return recovery;
+  }
+
+  private async fill(into: Uint8Array): Promise<void> {
+    await readAll(this.file, into, this.position);
+    this.position += into.length;
+  }
+}
+
+async function checksumOf(file: DiskFile, end: number): Promise<number> {
+  const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, end));
+  let checksum = 0;
+  for (let position = 0; position < end; position += piece.length) {
+    const bytes = piece.subarray(0, Math.min(piece.length, end - position));
+    await readAll(file, bytes, position);
+    checksum = crc32(bytes, checksum);
+  }
+  return checksum;
+}
+
+async function numberAt(file: DiskFile, position: number): Promise<number> {
+  const bytes = Buffer.alloc(numberBytes);
+  await readAll(file, bytes, position);
+  return bytes.readUInt32LE();
+}

@@ -1,0 +1,44 @@
+import { crc32 } from 'node:zlib';
+import type { Disk } from '../../disk/disk.js';
+import { replaceFile } from '../../disk/replace-file.js';
+import { madeBy, numberBytes } from './snapshot.js';
+import type { Snapshot, SnapshotHeader } from './snapshot.js';
+import { snapshotPath } from './snapshot-path.js';
+
+/**
+ * Keeps what a journal told beside it, so that the next start needs to read its new records alone. Takes the place of the
+ * last one, whole or not at all. Where the disk does not let it, nothing is kept, and nothing is lost.
+ */
+export async function saveSnapshot(disk: Disk, journal: string, snapshot: Snapshot): Promise<void> {
+  await replaceFile(disk, snapshotPath(journal), sealed(snapshot)).catch(() => undefined);
+}
+
+/** With a checksum of all of it at the end. */
+function* sealed(snapshot: Snapshot): Generator<Uint8Array, void, void> {
+  let checksum = 0;
+  for (const piece of pieces(snapshot)) {
+    checksum = crc32(piece, checksum);
+    yield piece;
+  }
+  yield numberAsBytes(checksum);
+}
+
+function* pieces({ recovery, end, checksum }: Snapshot): Generator<Uint8Array, void, void> {
+  const { kept, table } = recovery;
+  const header: SnapshotHeader = { made: madeBy, end, checksum, kept };
+  const text = Buffer.from(JSON.stringify(header));
+  yield numberAsBytes(text.length);
+  yield text;
+  for (const column of table.columns) {
+    for (const chunk of column.chunksOf(table.length)) {
+      yield Uint8Array.of(chunk ? 1 : 0);
+      if (chunk) yield chunk;
+    }
+  }
+}
+
+function numberAsBytes(value: number): Buffer {
+  const bytes = Buffer.alloc(numberBytes);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
