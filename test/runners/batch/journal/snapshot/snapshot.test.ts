@@ -172,6 +172,17 @@ describe('a journal that is read from a snapshot on', () => {
       ]);
   });
 
+  it('adds what is bought behind it to the accounts that it has', async () => {
+    const [first, second] = [
+      [intent('a'), reply('a'), completed('a')],
+      [intent('b'), reply('b', { cost: 90_000 }), completed('b', { cost: 90_000 })],
+    ];
+    const disk = diskWith(journalFile([...first, ...second]), await snapshotOf(first));
+    expect((await opened(disk)).recovered.highestReported).toEqual([
+      { kind: 'edit', endpoint: 'image-edit', resolution: '1k', cost: 90_000 },
+    ]);
+  });
+
   it('goes on with what the reader appends', async () => {
     const records = wholeLife();
     const disk = diskWith(journalFile(records), await snapshotOf(records.slice(0, 9)));
@@ -205,6 +216,7 @@ describe('a snapshot', () => {
     expect(disk.peek(kept)).toEqual(first);
     await (await opened(disk, 8)).close();
     expect(disk.peek(kept)).not.toEqual(first);
+    expect(await takenFrom(disk)).toBe(records.length);
   });
 
   it('is not made by who only reads, nor of what ends without a newline, nor of rows that had to be opened', async () => {
@@ -237,7 +249,7 @@ describe('a snapshot', () => {
   });
 
   it('hides no damage of the journal: any changed byte is told as without it', async () => {
-    const snapshot = await snapshotOf(records);
+    const snapshot = await snapshotOf(records.slice(0, 9));
     for (let at = 0; at < file.length; at += 3) {
       const flipped = Buffer.from(file);
       flipped[at]! ^= 0x04;
