@@ -1,4 +1,5 @@
 import type { PageData, RowClass, RowSource } from './page-data.js';
+import type { RowSurvey } from './survey/survey-rows.js';
 import type { Survey } from './survey/survey-run.js';
 import { numberRuns } from './words/number-runs.js';
 
@@ -15,8 +16,8 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
     },
     prices,
     classes: classesOf(survey),
-    rows: rows.places.map(({ cause, again }) => digits(cause === 0 ? (again ? 1 : 0) : cause + 1)).join(''),
-    numbers: numberRuns(rows.places.map(({ row }) => row)),
+    rows: classDigits(rows),
+    numbers: numberRuns(rowNumbers(rows)),
     source,
     ...(latest !== undefined && { latest }),
   };
@@ -30,7 +31,8 @@ function optionsOf({ story }: Survey): string[] {
 }
 
 function classesOf({ rows }: Survey): RowClass[] {
-  const again = rows.places.filter((place) => place.cause === 0 && place.again).length;
+  let again = 0;
+  for (const place of rows.places) if (place.cause === 0 && place.again) again++;
   return [
     { status: 'completed', label: 'Completed', count: rows.completed - again, cause: 0 },
     { status: 'completed', label: 'Bought again', count: again, cause: 0, again: true },
@@ -43,6 +45,16 @@ function classesOf({ rows }: Survey): RowClass[] {
   ];
 }
 
-function digits(place: number): string {
-  return place.toString(36).padStart(2, '0');
+/** Two for each row. */
+function classDigits({ places, causes }: RowSurvey): string {
+  const digits = Array.from({ length: causes.length + 2 }, (_, place) => place.toString(36).padStart(2, '0'));
+  const text = Buffer.alloc(2 * places.length);
+  let end = 0;
+  for (const { cause, again } of places)
+    end += text.write(digits[cause === 0 ? (again ? 1 : 0) : cause + 1] ?? '00', end, 'latin1');
+  return text.toString('latin1', 0, end);
+}
+
+function* rowNumbers({ places }: RowSurvey): Generator<number, void, void> {
+  for (const { row } of places) yield row;
 }

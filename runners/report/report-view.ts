@@ -155,9 +155,9 @@ function sumOrDash(amount: number): string {
   return amount === 0 ? '–' : formatSum(amount);
 }
 
-function timesOf(name: string, values: readonly number[]): ReportView['times'][number] | undefined {
-  if (values.length === 0) return undefined;
+function timesOf(name: string, values: Iterable<number>): ReportView['times'][number] | undefined {
   const sorted = Float64Array.from(values).sort();
+  if (sorted.length === 0) return undefined;
   return {
     name,
     half: formatSpan(quantileOf(sorted, 0.5)),

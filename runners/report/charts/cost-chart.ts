@@ -72,25 +72,27 @@ function costWords({ money, cap }: Survey): string {
   return `${spent}${against}.`;
 }
 
-function pointsOf({ money, spans }: Survey, x: (at: number) => number): Point[] {
+function* pointsOf({ money, spans }: Survey, x: (at: number) => number): Generator<Point, void, void> {
   let spent = 0;
   let unknown = 0;
-  const points: Point[] = [{ x: x(spans[0]?.from ?? 0), spent, unknown }];
+  yield { x: x(spans[0]?.from ?? 0), spent, unknown };
   for (const { at, amount, source } of money.spending) {
     if (source === 'unknown') unknown += amount;
     else spent += amount;
-    points.push({ x: x(at), spent, unknown });
+    yield { x: x(at), spent, unknown };
   }
-  points.push({ x: x(spans.at(-1)?.to ?? 0), spent, unknown });
-  return points;
+  yield { x: x(spans.at(-1)?.to ?? 0), spent, unknown };
 }
 
-/** One point for each half unit of width: more than that cannot be seen. */
-function thinned(points: readonly Point[]): Point[] {
-  return points.filter((point, index) => {
-    const next = points[index + 1];
-    return next === undefined || Math.floor(next.x * 2) !== Math.floor(point.x * 2);
-  });
+/** The last point of each half unit of width: more than that cannot be seen. */
+function thinned(points: Iterable<Point>): Point[] {
+  const kept: Point[] = [];
+  for (const point of points) {
+    const before = kept.at(-1);
+    const isNear = before !== undefined && Math.floor(before.x * 2) === Math.floor(point.x * 2);
+    kept[isNear ? kept.length - 1 : kept.length] = point;
+  }
+  return kept;
 }
 
 function drawCap(cap: number, at: number): string {

@@ -1,4 +1,5 @@
 import { scaleLinear } from 'd3-scale';
+import type { RowSurvey } from '../survey/survey-rows.js';
 import type { Survey } from '../survey/survey-run.js';
 import { countOf, formatCount, formatSpan } from '../words/amounts.js';
 import { drawPlot, narrow, round, valueAxis, wide, type Area, type Chart } from './plot.js';
@@ -10,20 +11,21 @@ type Tally = Record<(typeof tones)[number], number>;
 /** How many rows ended when, stacked by how they ended. */
 export function outcomesChart(survey: Survey): Chart {
   const title = 'Rows as they ended';
-  const { ends } = survey.rows;
-  if (ends.length < 2) return { title, caption: 'Too few rows ended to draw.', svg: '' };
-  const perMinute = survey.workedMs > 0 ? ends.length / (survey.workedMs / 60_000) : 0;
+  const ends = emptyTally();
+  for (const { tone } of endsOf(survey.rows)) ends[tone]++;
+  const ended = totalOf(ends);
+  if (ended < 2) return { title, caption: 'Too few rows ended to draw.', svg: '' };
+  const perMinute = survey.workedMs > 0 ? ended / (survey.workedMs / 60_000) : 0;
   const pace = perMinute >= 1 ? `, ${formatCount(perMinute)} a minute` : '';
-  const caption = `${countOf(ends.length, 'row')} in ${formatSpan(survey.workedMs)} of work${pace}.`;
+  const caption = `${countOf(ended, 'row')} in ${formatSpan(survey.workedMs)} of work${pace}.`;
   // Fewer than four rows to a bar, and the bars are noise.
-  const most = Math.max(8, Math.ceil(ends.length / 4));
-  const seen = new Set(ends.map(({ cause }) => toneOf(survey.rows.causes[cause - 1]?.code)));
+  const most = Math.max(8, Math.ceil(ended / 4));
   return {
     title,
     caption,
     svg: drawBars(survey, caption, narrow, Math.min(56, most)),
     wide: drawBars(survey, caption, wide, Math.min(120, most)),
-    legend: tones.filter((tone) => seen.has(tone)).map((tone) => ({ name: tone, tone })),
+    legend: tones.filter((tone) => ends[tone] > 0).map((tone) => ({ name: tone, tone })),
   };
 }
 
@@ -31,10 +33,11 @@ function drawBars(survey: Survey, caption: string, area: Area, count: number): s
   const axis = layTimeAxis(survey.spans, area);
   const bins = timeBins(axis, count).map((bin) => ({ ...bin, tally: emptyTally() }));
   let at = 0;
-  for (const end of survey.rows.ends) {
+  for (const end of endsOf(survey.rows)) {
+    while (at > 0 && end.at <= (bins[at - 1]?.to ?? -Infinity)) at--;
     while (at < bins.length - 1 && end.at > (bins[at]?.to ?? Infinity)) at++;
     const bin = bins[at];
-    if (bin !== undefined) bin.tally[toneOf(survey.rows.causes[end.cause - 1]?.code)]++;
+    if (bin !== undefined) bin.tally[end.tone]++;
   }
   const most = Math.max(1, ...bins.map(({ tally }) => totalOf(tally)));
   const y = scaleLinear([0, most], [area.base, area.top]).nice(3);
@@ -58,6 +61,11 @@ function drawBar(bin: { x: number; width: number; tally: Tally }, y: (value: num
   });
   const words = shown.map((tone) => `${formatCount(bin.tally[tone])} ${tone}`);
   return `<g><title>${words.join(', ')}</title>${parts.join('')}</g>`;
+}
+
+/** When each row ended, and how. */
+function* endsOf({ places, causes }: RowSurvey): Generator<{ at: number; tone: keyof Tally }, void, void> {
+  for (const { at, cause } of places) if (at > 0) yield { at, tone: toneOf(causes[cause - 1]?.code) };
 }
 
 function toneOf(code: string | undefined): keyof Tally {

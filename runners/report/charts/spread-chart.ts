@@ -6,7 +6,7 @@ import { quantileOf } from './quantile-of.js';
 const binsWanted = 30;
 
 /** How a duration is spread over the jobs. What is far slower than the rest stands in the last, lighter bar, so that it does not flatten the others. */
-export function spreadChart(title: string, doing: string, durations: readonly number[]): Chart {
+export function spreadChart(title: string, doing: string, durations: Iterable<number>): Chart {
   const sorted = Float64Array.from(durations).sort();
   if (sorted.length < 2) return { title, caption: 'The service told no times.', svg: '' };
   const [half, most] = [quantileOf(sorted, 0.5), quantileOf(sorted, 0.95)];

@@ -4,21 +4,25 @@ import { drawPlot, narrow, labelUnder, round, valueAxis, type Chart } from './pl
 
 const mostShown = 12;
 
-/** How often the service was asked for the state of a job. */
-export function statusCallChart(statusCalls: readonly number[]): Chart {
+/**
+ * How often the service was asked for the state of a job.
+ *
+ * @param jobs How many jobs had so many status calls.
+ */
+export function statusCallChart(jobs: ReadonlyMap<number, number>): Chart {
   const title = 'Status calls a job';
-  if (statusCalls.length === 0)
-    return { title, caption: 'No journal, so nothing is known of status calls.', svg: '' };
-  const total = statusCalls.reduce((sum, calls) => sum + calls, 0);
+  if (jobs.size === 0) return { title, caption: 'No journal, so nothing is known of status calls.', svg: '' };
+  const total = [...jobs].reduce((sum, [calls, count]) => sum + calls * count, 0);
   if (total === 0)
     return { title, caption: 'No status call was needed: every answer came with its own request.', svg: '' };
-  const most = Math.min(
-    mostShown,
-    statusCalls.reduce((top, calls) => Math.max(top, calls), 0),
-  );
-  const tally = Array.from({ length: most + 1 }, () => 0);
-  for (const calls of statusCalls) tally[Math.min(calls, most)] = (tally[Math.min(calls, most)] ?? 0) + 1;
-  const caption = `${countOf(total, 'status call')} in all, ${(total / statusCalls.length).toFixed(1)} a job.`;
+  const most = [...jobs.keys()].reduce((top, calls) => Math.max(top, calls), 0);
+  const tally = Array.from({ length: Math.min(mostShown, most) + 1 }, () => 0);
+  for (const [calls, count] of jobs) {
+    const bar = Math.min(calls, mostShown);
+    tally[bar] = (tally[bar] ?? 0) + count;
+  }
+  const ended = tally.reduce((sum, count) => sum + count, 0);
+  const caption = `${countOf(total, 'status call')} in all, ${(total / ended).toFixed(1)} a job.`;
   const names = tally.map((_, calls) => (calls === mostShown ? `${calls}+` : String(calls)));
   const x = scaleBand(names, [narrow.from, narrow.to]).paddingInner(0.12).paddingOuter(0.06);
   const y = scaleLinear([0, Math.max(...tally)], [narrow.base, narrow.top]).nice(3);

@@ -4,7 +4,7 @@ import type { PictureShelf } from '../pictures/picture-shelf.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
 import { openPlaces, type PlaceReader } from '../read/read-places.js';
 import { earlierFile } from '../survey/index-earlier.js';
-import type { RowPlace } from '../survey/survey-rows.js';
+import type { RowPlace } from '../survey/row-places.js';
 import type { Survey } from '../survey/survey-run.js';
 import { earlierPicture } from './earlier-picture.js';
 import { manifestImage } from './manifest-image.js';

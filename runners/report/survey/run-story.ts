@@ -9,8 +9,8 @@ export interface RunStory {
   readonly starts: readonly RunStart[];
   /** The end of each start that came to one; fewer than starts while a run goes or after a crash. */
   readonly stops: readonly { at: number; exitCode: number }[];
-  /** Status calls of each job that ended. */
-  readonly statusCalls: readonly number[];
+  /** How many jobs ended with so many status calls. */
+  readonly statusCalls: ReadonlyMap<number, number>;
 }
 
 export interface RunStart {
@@ -28,10 +28,13 @@ const told = new Set([undefined, 'start', 'stop', 'outcome']);
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: RunStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
-  const statusCalls: number[] = [];
+  const statusCalls = new Map<number, number>();
   const wanted = (line: Buffer): boolean => told.has(recordKind(line));
   for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
-    if (value['k'] === 'outcome') statusCalls.push(numberOr(value['statusCalls'], 0));
+    if (value['k'] === 'outcome') {
+      const calls = numberOr(value['statusCalls'], 0);
+      statusCalls.set(calls, (statusCalls.get(calls) ?? 0) + 1);
+    }
     if (value['k'] === 'start') starts.push(startOf(value));
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });

@@ -1,6 +1,7 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { readCosts, type PurchaseSource } from '../read/read-costs.js';
+import { readCosts } from '../read/read-costs.js';
+import { Spending, type Spend } from './spending.js';
 
 export interface MoneyRow {
   purchases: number;
@@ -14,14 +15,14 @@ export interface Money {
   /** The empty string where a purchase has no resolution. Dearest first. */
   readonly byResolution: ReadonlyMap<string, MoneyRow>;
   /** Each purchase that cost something, in order of time. */
-  readonly spending: readonly { at: number; amount: MicroDollars; source: PurchaseSource }[];
+  readonly spending: Iterable<Spend> & { readonly length: number };
 }
 
 /** Adds up costs.csv. */
 export async function sumMoney(disk: Disk, folder: string): Promise<Money> {
   const total = nothing();
   const byResolution = new Map<string, MoneyRow>();
-  const spending: { at: number; amount: MicroDollars; source: PurchaseSource }[] = [];
+  const spending = new Spending();
   for await (const { cost: amount, source, resolution, at } of readCosts(disk, folder)) {
     if (!(amount > 0)) continue;
     const part = byResolution.get(resolution) ?? nothing();
@@ -30,9 +31,8 @@ export async function sumMoney(disk: Disk, folder: string): Promise<Money> {
       sum.purchases++;
       sum[source] += amount;
     }
-    if (!Number.isNaN(at)) spending.push({ at, amount, source });
+    if (!Number.isNaN(at)) spending.add({ at, amount, source });
   }
-  spending.sort((a, b) => a.at - b.at);
   const dearestFirst = [...byResolution].sort(([, a], [, b]) => allOf(b) - allOf(a));
   return { total, byResolution: new Map(dearestFirst), spending };
 }

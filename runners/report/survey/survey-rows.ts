@@ -3,23 +3,9 @@ import { failureCodes, type FailureCode } from '../../../src/contract/failure-co
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, readJsonl, type JsonObject, type PlacedObject } from '../read/read-jsonl.js';
 import { causeOf } from './cause-of.js';
+import { NumberList } from './number-list.js';
 import { numberOr } from './number-or.js';
-
-export type RowFile = 'results.jsonl' | 'failures.jsonl';
-
-/** Where the line of a row stands, and what kind of row it is. */
-export interface RowPlace {
-  readonly row: number;
-  readonly file: RowFile;
-  readonly offset: number;
-  readonly length: number;
-  /** Index into the causes, from 1; 0: completed. */
-  readonly cause: number;
-  /** Earlier pictures stand behind it. */
-  readonly again: boolean;
-  /** When it ended; 0: not said. */
-  readonly at: number;
-}
+import { RowPlaces } from './row-places.js';
 
 /** Rows that failed for the same reason. */
 export interface Cause {
@@ -34,15 +20,13 @@ export interface Cause {
 
 export interface RowSurvey {
   /** In the order of the manifest. */
-  readonly places: readonly RowPlace[];
+  readonly places: RowPlaces;
   /** The most frequent first. */
   readonly causes: readonly Cause[];
   readonly completed: number;
   /** ms, of completed rows. */
-  readonly delays: readonly number[];
-  readonly executions: readonly number[];
-  /** When each row ended, with its cause. */
-  readonly ends: readonly { at: number; cause: number }[];
+  readonly delays: Iterable<number>;
+  readonly executions: Iterable<number>;
   /** The price of one picture as the last row of each resolution had it, in USD. */
   readonly pricesSeen: ReadonlyMap<string, number>;
   /** Lines that could not be read. */
@@ -73,13 +57,12 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] 
 
 class RowTally {
   readonly #known: KnownRows;
-  readonly #places: RowPlace[] = [];
+  readonly #places = new RowPlaces();
   readonly #causes: Mutable<Cause>[] = [];
   /** Place of each group in the causes. */
   readonly #groups = new Map<string, number>();
-  readonly #delays: number[] = [];
-  readonly #executions: number[] = [];
-  readonly #ends: { at: number; cause: number }[] = [];
+  readonly #delays = new NumberList();
+  readonly #executions = new NumberList();
   readonly #pricesSeen = new Map<string, number>();
   #completed = 0;
   #skipped = 0;
@@ -96,34 +79,31 @@ class RowTally {
     this.#completed++;
     pushNumber(this.#delays, value['delayTime']);
     pushNumber(this.#executions, value['executionTime']);
-    const at = this.#addEnd(value['settledAt'], 0);
+    const at = timeOf(value['settledAt']);
     this.#notePrice(value);
     const again = this.#known.boughtAgain.has(textOr(value['id']));
     const row = this.#rowOf(value, value['row']);
-    this.#places.push({ row, file: 'results.jsonl', offset, length, cause: 0, again, at });
+    this.#places.add({ row, file: 'results.jsonl', offset, length, cause: 0, again, at });
   }
 
   addFailure({ value, offset, length }: PlacedObject): void {
     const facts = isObject(value['millrace']) ? value['millrace'] : {};
     const cause = this.#countCause(value);
-    const at = this.#addEnd(facts['settledAt'], cause);
+    const at = timeOf(facts['settledAt']);
     const row = this.#rowOf(value, facts['row']);
-    this.#places.push({ row, file: 'failures.jsonl', offset, length, cause, again: false, at });
+    this.#places.add({ row, file: 'failures.jsonl', offset, length, cause, again: false, at });
   }
 
   /** Sorts the rows by the manifest and the causes by their count, and gives each row the new place of its cause. */
   survey(): RowSurvey {
     const order = [...this.#causes.entries()].sort(([, a], [, b]) => b.count - a.count);
     const placeOf = new Map(order.map(([old], place) => [old + 1, place + 1]));
-    const moved = <T extends { cause: number }>(row: T): T =>
-      row.cause === 0 ? row : { ...row, cause: placeOf.get(row.cause) ?? 0 };
     return {
-      places: this.#places.map(moved).sort((a, b) => a.row - b.row),
+      places: this.#places.arrange(placeOf),
       causes: order.map(([, cause]) => cause),
       completed: this.#completed,
       delays: this.#delays,
       executions: this.#executions,
-      ends: this.#ends.map(moved).sort((a, b) => a.at - b.at),
       pricesSeen: this.#pricesSeen,
       skipped: this.#skipped,
     };
@@ -131,13 +111,6 @@ class RowTally {
 
   #rowOf(line: JsonObject, row: unknown): number {
     return this.#known.originalRows.get(textOr(line['id'])) ?? numberOr(row, 0);
-  }
-
-  #addEnd(settledAt: unknown, cause: number): number {
-    const at = Date.parse(textOr(settledAt));
-    if (Number.isNaN(at)) return 0;
-    this.#ends.push({ at, cause });
-    return at;
   }
 
   #notePrice(result: JsonObject): void {
@@ -177,7 +150,13 @@ function codeOf(code: unknown): FailureCode {
   return typeof code === 'string' && Object.hasOwn(failureCodes, code) ? (code as FailureCode) : 'unknown';
 }
 
-function pushNumber(list: number[], value: unknown): void {
+/** 0 where it is not said. */
+function timeOf(settledAt: unknown): number {
+  const at = Date.parse(textOr(settledAt));
+  return Number.isNaN(at) ? 0 : at;
+}
+
+function pushNumber(list: NumberList, value: unknown): void {
   if (typeof value === 'number' && Number.isFinite(value)) list.push(value);
 }
 

@@ -46,10 +46,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const summary = await readSummary(disk, join(folder, 'summary.json'));
   const manifest = story.starts[0]?.manifest ?? '';
   const maxCost = story.starts.at(-1)?.maxCost;
-  const spans = spansOf(
-    story,
-    rows.ends.map(({ at }) => at),
-  );
+  const spans = spansOf(story, rows.places.endTimes);
   return {
     folder,
     key: keyOf(story, rows),
@@ -71,8 +68,14 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
 /** The same for every report of one run, wherever its folder is moved. */
 function keyOf(story: RunStory, rows: RowSurvey): string {
   const first = story.starts[0];
-  const mark = first === undefined ? `${rows.ends[0]?.at ?? 0}` : `${first.at} ${first.baseUrl}`;
+  const mark = first === undefined ? `${firstEnd(rows)}` : `${first.at} ${first.baseUrl}`;
   return createHash('sha256').update(mark).digest('hex').slice(0, 16);
+}
+
+function firstEnd({ places }: RowSurvey): number {
+  let first = Infinity;
+  for (const at of places.endTimes) first = Math.min(first, at);
+  return Number.isFinite(first) ? first : 0;
 }
 
 async function readSummary(disk: Disk, path: string): Promise<JsonObject> {

@@ -36,7 +36,7 @@ export class Snapshot {
       rowsPerFile,
       textFiles,
     } as const;
-    this.data = pageDataOf(survey, source, latestOf(survey));
+    this.data = pageDataOf(survey, source, survey.rows.places.latest(latestKept));
   }
 
   static async take(disk: Disk, folder: string): Promise<Snapshot> {
@@ -74,13 +74,4 @@ export class Snapshot {
     this.references.set(name, path);
     return `references/${name}`;
   }
-}
-
-/** The places of the rows that ended last, the newest first. */
-function latestOf({ rows }: Survey): number[] {
-  const places = rows.places.map(({ at }, place) => ({ at, place }));
-  return places
-    .sort((a, b) => b.at - a.at || b.place - a.place)
-    .slice(0, latestKept)
-    .map(({ place }) => place);
 }

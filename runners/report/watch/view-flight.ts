@@ -81,8 +81,8 @@ function phaseFacts(rows: readonly RowInFlight[]): string[] {
 /** Over the last two minutes of this start. */
 function paceFacts({ rows, story, toDo }: Survey, now: number): string[] {
   const from = Math.max(story.starts.at(-1)?.at ?? 0, now - paceMs);
-  const firstOf = rows.ends.findIndex(({ at }) => at >= from);
-  const ended = firstOf < 0 ? 0 : rows.ends.length - firstOf;
+  let ended = 0;
+  for (const at of rows.places.endTimes) if (at >= from) ended++;
   if (ended === 0 || now - from < enoughMs) return [];
   const aMinute = (ended * 60_000) / (now - from);
   const pace = `${aMinute < 10 ? aMinute.toFixed(1) : formatCount(aMinute)} rows a minute`;

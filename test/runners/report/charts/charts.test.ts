@@ -9,6 +9,7 @@ import type { Chart } from '../../../../runners/report/charts/plot.js';
 import { spreadChart } from '../../../../runners/report/charts/spread-chart.js';
 import { statusCallChart } from '../../../../runners/report/charts/status-call-chart.js';
 import { layTimeAxis, timeBins } from '../../../../runners/report/charts/time-axis.js';
+import { RowPlaces } from '../../../../runners/report/survey/row-places.js';
 import { surveyRun, type Survey } from '../../../../runners/report/survey/survey-run.js';
 import { makeRun } from '../../../support/make-run.js';
 
@@ -46,9 +47,9 @@ describe('outcomesChart', () => {
   });
 
   it('draws nothing of a single row', () => {
-    expect(
-      outcomesChart({ ...survey, rows: { ...survey.rows, ends: survey.rows.ends.slice(0, 1) } }).svg,
-    ).toBe('');
+    const places = new RowPlaces();
+    places.add(survey.rows.places.at(0));
+    expect(outcomesChart({ ...survey, rows: { ...survey.rows, places } }).svg).toBe('');
   });
 });
 
@@ -97,17 +98,21 @@ describe('spreadChart', () => {
   });
 });
 
+function jobsWith(...calls: number[]): Map<number, number> {
+  return new Map(calls.map((count) => [count, calls.filter((other) => other === count).length]));
+}
+
 describe('statusCallChart', () => {
   it('counts every job once, those with very many calls together', () => {
-    const { svg, caption } = statusCallChart([0, 0, 1, 5, 40, 90]);
+    const { svg, caption } = statusCallChart(jobsWith(0, 0, 1, 5, 40, 90));
     expect(told(svg, 'jobs?')).toBe(6);
     expect(svg).toContain('12+');
     expect(caption).toBe('136 status calls in all, 22.7 a job.');
   });
 
   it('says in words that there is nothing to draw', () => {
-    expect(statusCallChart([0, 0]).caption).toMatch(/^No status call was needed/);
-    expect(statusCallChart([]).svg).toBe('');
+    expect(statusCallChart(jobsWith(0, 0)).caption).toMatch(/^No status call was needed/);
+    expect(statusCallChart(jobsWith()).svg).toBe('');
   });
 });
 

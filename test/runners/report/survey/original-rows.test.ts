@@ -36,5 +36,5 @@ it('keeps the order of the gallery and the name of the run', async () => {
   });
   const survey = await surveyRun(nodeDisk, folder);
   expect(survey.name).toBe('edits.csv');
-  expect(survey.rows.places.map(({ row }) => row)).toEqual([1, 2, 3]);
+  expect([...survey.rows.places].map(({ row }) => row)).toEqual([1, 2, 3]);
 });

@@ -6,7 +6,7 @@ function story(starts: number[], stops: number[]): RunStory {
   return {
     starts: starts.map((at) => ({ at, manifest: '', baseUrl: '', local: false })),
     stops: stops.map((at) => ({ at, exitCode: 0 })),
-    statusCalls: [],
+    statusCalls: new Map(),
   };
 }
 

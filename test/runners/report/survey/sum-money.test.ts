@@ -21,7 +21,7 @@ describe('sumMoney', () => {
     );
     expect(total).toEqual({ purchases: 1, reported: 120_000, estimated: 0, unknown: 0 });
     expect([...byResolution.keys()]).toEqual(['2k']);
-    expect(spending).toEqual([{ at: Date.parse(later), amount: 120_000, source: 'reported' }]);
+    expect([...spending]).toEqual([{ at: Date.parse(later), amount: 120_000, source: 'reported' }]);
   });
 
   it('keeps what may have been bought beside a second purchase of the row', async () => {

@@ -1,0 +1,96 @@
+import { NumberList } from './number-list.js';
+
+export type RowFile = 'results.jsonl' | 'failures.jsonl';
+
+/** Where the line of a row stands, and what kind of row it is. */
+export interface RowPlace {
+  readonly row: number;
+  readonly file: RowFile;
+  readonly offset: number;
+  readonly length: number;
+  /** Index into the causes, from 1; 0: completed. */
+  readonly cause: number;
+  /** Earlier pictures stand behind it. */
+  readonly again: boolean;
+  /** When it ended, in ms since the epoch; 0: not said. */
+  readonly at: number;
+}
+
+const bits = { failure: 1, again: 2 } as const;
+
+/** The places of all rows that ended, each made when it is asked for: a million are kept in 31 MB. */
+export class RowPlaces implements Iterable<RowPlace> {
+  private readonly rows = new NumberList();
+  private readonly offsets = new NumberList();
+  private readonly lengths = new NumberList(Uint32Array);
+  private readonly causes = new NumberList(Uint16Array);
+  private readonly flags = new NumberList(Uint8Array);
+  private readonly ends = new NumberList();
+  private order: Uint32Array | undefined;
+  private causeOf: ReadonlyMap<number, number> = new Map();
+
+  get length(): number {
+    return this.rows.length;
+  }
+
+  add({ row, file, offset, length, cause, again, at }: RowPlace): void {
+    this.rows.push(row);
+    this.offsets.push(offset);
+    this.lengths.push(length);
+    this.causes.push(cause);
+    this.flags.push((file === 'failures.jsonl' ? bits.failure : 0) | (again ? bits.again : 0));
+    this.ends.push(at);
+  }
+
+  /** From now on they stand in the order of the manifest, and causes have the numbers that the map gives. */
+  arrange(causeOf: ReadonlyMap<number, number>): this {
+    this.order = this.rows.ranked();
+    this.causeOf = causeOf;
+    return this;
+  }
+
+  at(index: number): RowPlace {
+    const place = this.placeOf(index);
+    const cause = this.causes.at(place);
+    const flags = this.flags.at(place);
+    return {
+      row: this.rows.at(place),
+      file: (flags & bits.failure) === 0 ? 'results.jsonl' : 'failures.jsonl',
+      offset: this.offsets.at(place),
+      length: this.lengths.at(place),
+      cause: this.causeOf.get(cause) ?? cause,
+      again: (flags & bits.again) !== 0,
+      at: this.ends.at(place),
+    };
+  }
+
+  slice(from: number, to: number): RowPlace[] {
+    const count = Math.max(Math.min(to, this.length) - from, 0);
+    return Array.from({ length: count }, (_, index) => this.at(from + index));
+  }
+
+  *[Symbol.iterator](): Generator<RowPlace, void, void> {
+    for (let index = 0; index < this.length; index++) yield this.at(index);
+  }
+
+  /** When rows ended, in ms since the epoch, in no order; those that do not say are left out. */
+  get endTimes(): Iterable<number> {
+    const { ends } = this;
+    return {
+      *[Symbol.iterator]() {
+        for (const at of ends) if (at > 0) yield at;
+      },
+    };
+  }
+
+  /** Indices of the rows that ended last, the newest first. */
+  latest(most: number): number[] {
+    const times = new NumberList();
+    for (let index = 0; index < this.length; index++) times.push(this.ends.at(this.placeOf(index)));
+    return [...times.ranked().subarray(-most)].reverse();
+  }
+
+  private placeOf(index: number): number {
+    return this.order?.[index] ?? index;
+  }
+}
