@@ -155,8 +155,7 @@ function sumOrDash(amount: number): string {
   return amount === 0 ? '–' : formatSum(amount);
 }
 
-function timesOf(name: string, values: Iterable<number>): ReportView['times'][number] | undefined {
-  const sorted = Float64Array.from(values).sort();
+function timesOf(name: string, sorted: ArrayLike<number>): ReportView['times'][number] | undefined {
   if (sorted.length === 0) return undefined;
   return {
     name,

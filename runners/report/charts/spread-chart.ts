@@ -5,9 +5,13 @@ import { quantileOf } from './quantile-of.js';
 
 const binsWanted = 30;
 
-/** How a duration is spread over the jobs. What is far slower than the rest stands in the last, lighter bar, so that it does not flatten the others. */
-export function spreadChart(title: string, doing: string, durations: Iterable<number>): Chart {
-  const sorted = Float64Array.from(durations).sort();
+/**
+ * How a duration is spread over the jobs. What is far slower than the rest stands in the last, lighter bar, so that it does not
+ * flatten the others.
+ *
+ * @param sorted ms, the shortest first.
+ */
+export function spreadChart(title: string, doing: string, sorted: ArrayLike<number>): Chart {
   if (sorted.length < 2) return { title, caption: 'The service told no times.', svg: '' };
   const [half, most] = [quantileOf(sorted, 0.5), quantileOf(sorted, 0.95)];
   const longest = quantileOf(sorted, 1);
@@ -35,9 +39,10 @@ export function spreadChart(title: string, doing: string, durations: Iterable<nu
   return { title, caption, svg: drawPlot(caption, content) };
 }
 
-function countBins(sorted: Float64Array, end: number): number[] {
+function countBins(sorted: ArrayLike<number>, end: number): number[] {
   const bins = Array.from({ length: binsWanted }, () => 0);
-  for (const value of sorted) {
+  for (let place = 0; place < sorted.length; place++) {
+    const value = sorted[place] ?? 0;
     const index = Math.min(binsWanted - 1, Math.max(0, Math.floor((value / end) * binsWanted)));
     bins[index] = (bins[index] ?? 0) + 1;
   }

@@ -25,8 +25,7 @@ export async function* readJsonl(
   const file = await openIfThere(disk, path);
   if (file === undefined) return;
   try {
-    for await (const line of readLines(file)) {
-      if (line.bytes.length === 0 || !wanted(line.bytes)) continue;
+    for await (const line of readLines(file, {}, (bytes) => bytes.length > 0 && wanted(bytes))) {
       const value = parseObject(line.bytes.toString('utf8'));
       if (value !== undefined) yield { value, offset: line.offset, length: line.bytes.length };
       else if (line.ended) skipped();

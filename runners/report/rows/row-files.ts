@@ -7,32 +7,65 @@ import { embedJson } from '../words/embed-json.js';
 import { searchText } from '../words/search-text.js';
 
 export const rowsPerFile = 250;
+/** Each file is synced: where there are very many rows, more of them share one. */
+const manyRows = 100_000;
+const manyRowsPerFile = 1000;
 export const textsPerFile = 10_000;
 export const folderName = 'report';
 
-/** Writes rows as scripts that hand them to the page, since a browser refuses to fetch files; and what the search reads. */
+/**
+ * Writes rows as scripts that hand them to the page, since a browser refuses to fetch files; and what the search reads.
+ *
+ * @param count How many rows there are.
+ */
 export async function writeRowFiles(
   disk: Disk,
   folder: string,
   batches: AsyncIterable<readonly PageRow[]>,
+  count: number,
 ): Promise<RowSource> {
+  const perFile = count > manyRows ? manyRowsPerFile : rowsPerFile;
   const version = randomBytes(6).toString('hex');
   await disk.mkdir(join(folder, folderName));
-  const write = (kind: 'page' | 'search', file: number, value: unknown): Promise<void> =>
-    replaceFile(disk, join(folder, folderName, fileName(kind, file)), scriptText(kind, version, file, value));
+  const writer = new WriteBehind();
+  const write = (kind: 'page' | 'search', file: number, value: unknown): Promise<void> => {
+    const text = scriptText(kind, version, file, value);
+    return writer.begin(() => replaceFile(disk, join(folder, folderName, fileName(kind, file)), text));
+  };
   let [pages, searches] = [0, 0];
   let texts: string[] = [];
-  for await (const rows of regrouped(batches, rowsPerFile)) {
-    await write('page', pages++, rows);
-    texts.push(...rows.map(searchText));
-    if (texts.length >= textsPerFile) {
-      await write('search', searches++, texts);
-      texts = [];
+  try {
+    for await (const rows of regrouped(batches, perFile)) {
+      await write('page', pages++, rows);
+      texts.push(...rows.map(searchText));
+      if (texts.length >= textsPerFile) {
+        await write('search', searches++, texts);
+        texts = [];
+      }
     }
+    if (texts.length > 0) await write('search', searches++, texts);
+  } finally {
+    await writer.ended();
   }
-  if (texts.length > 0) await write('search', searches++, texts);
   await removeRowFiles(disk, folder, pages, searches);
-  return { kind: 'files', folder: folderName, version, rowsPerFile, textFiles: searches };
+  return { kind: 'files', folder: folderName, version, rowsPerFile: perFile, textFiles: searches };
+}
+
+/** One write at a time, while the next one's content is put together. */
+class WriteBehind {
+  private last = Promise.resolve();
+
+  /** Resolves once the write has begun; throws what the one before has thrown. */
+  async begin(write: () => Promise<void>): Promise<void> {
+    await this.last;
+    this.last = write();
+    // Whoever begins or ends next is told.
+    this.last.catch(() => undefined);
+  }
+
+  ended(): Promise<void> {
+    return this.last;
+  }
 }
 
 /** Removes what an earlier, larger report left. */

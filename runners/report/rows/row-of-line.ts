@@ -148,9 +148,7 @@ function numeric(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** Drops what is undefined: it would only make the file longer. */
+/** JSON leaves out what is undefined. */
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+  return value as { [K in keyof T]: Exclude<T[K], undefined> };
 }

@@ -1,44 +1,49 @@
 type Store = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 
-const firstLength = 1 << 10;
+const chunkBits = 12;
+const chunkLength = 1 << chunkBits;
+const chunkMask = chunkLength - 1;
 
-/** Numbers of one kind in a typed array that grows: a million are a few MB, and nothing for the collector to look at. */
+/** Numbers of one kind in typed arrays, nothing for the collector to look at. It grows by whole chunks: nothing is copied. */
 export class NumberList implements Iterable<number> {
   length = 0;
-  private store: Store;
+  private readonly chunks: Store[] = [];
 
-  constructor(private readonly make: new (length: number) => Store = Float64Array) {
-    this.store = new make(firstLength);
-  }
+  constructor(private readonly make: new (length: number) => Store = Float64Array) {}
 
   push(value: number): void {
-    if (this.length === this.store.length) this.grow();
-    this.store[this.length++] = value;
+    const place = this.length++;
+    const chunk = (this.chunks[place >>> chunkBits] ??= new this.make(chunkLength));
+    chunk[place & chunkMask] = value;
   }
 
   /** 0 beyond the end. */
-  at(index: number): number {
-    return this.store[index] ?? 0;
+  at(place: number): number {
+    return this.chunks[place >>> chunkBits]?.[place & chunkMask] ?? 0;
   }
 
-  [Symbol.iterator](): Iterator<number> {
-    return this.store.subarray(0, this.length)[Symbol.iterator]();
+  *[Symbol.iterator](): Generator<number, void, void> {
+    for (let place = 0; place < this.length; place++) yield this.at(place);
+  }
+
+  /** A copy in ascending order. */
+  sorted(): Store {
+    const copy = new this.make(this.length);
+    for (const [index, chunk] of this.chunks.entries()) {
+      const start = index * chunkLength;
+      copy.set(chunk.subarray(0, this.length - start), start);
+    }
+    return copy.sort();
   }
 
   /** The places of the numbers, the smallest number first; equal ones in their own order. */
   ranked(): Uint32Array {
-    const ranks = Uint32Array.from({ length: this.length }, (_, place) => place);
+    const ranks = new Uint32Array(this.length).map((_, place) => place);
     return this.isSorted() ? ranks : ranks.sort((a, b) => this.at(a) - this.at(b) || a - b);
   }
 
   private isSorted(): boolean {
     for (let place = 1; place < this.length; place++) if (this.at(place - 1) > this.at(place)) return false;
     return true;
-  }
-
-  private grow(): void {
-    const larger = new this.make(Math.ceil(this.length * 1.5));
-    larger.set(this.store);
-    this.store = larger;
   }
 }

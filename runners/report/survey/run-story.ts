@@ -22,24 +22,36 @@ export interface RunStart {
   readonly maxCost?: number;
 }
 
-/** The records that are most of the journal and tell nothing here are not even parsed. */
-const told = new Set([undefined, 'start', 'stop', 'outcome']);
+/** Nothing else is parsed: most of the journal tells nothing here. */
+const parsed = new Set([undefined, 'start', 'stop']);
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: RunStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
   const statusCalls = new Map<number, number>();
-  const wanted = (line: Buffer): boolean => told.has(recordKind(line));
+  const wanted = (line: Buffer): boolean => {
+    const kind = recordKind(line);
+    if (kind === 'outcome') countCalls(line, statusCalls);
+    return parsed.has(kind);
+  };
   for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
-    if (value['k'] === 'outcome') {
-      const calls = numberOr(value['statusCalls'], 0);
-      statusCalls.set(calls, (statusCalls.get(calls) ?? 0) + 1);
-    }
     if (value['k'] === 'start') starts.push(startOf(value));
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
   }
   return { starts, stops, statusCalls };
+}
+
+const callsKey = Buffer.from('"statusCalls":');
+/** No count of calls has more digits. */
+const mostDigits = 12;
+
+/** The first place that looks like the field is the field: quotes inside a text have a backslash before them. */
+function countCalls(outcome: Buffer, statusCalls: Map<number, number>): void {
+  const at = outcome.indexOf(callsKey);
+  const start = at + callsKey.length;
+  const calls = at < 0 ? 0 : Number.parseInt(outcome.toString('latin1', start, start + mostDigits), 10) || 0;
+  statusCalls.set(calls, (statusCalls.get(calls) ?? 0) + 1);
 }
 
 function startOf(record: JsonObject): RunStart {

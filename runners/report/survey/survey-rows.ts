@@ -24,9 +24,9 @@ export interface RowSurvey {
   /** The most frequent first. */
   readonly causes: readonly Cause[];
   readonly completed: number;
-  /** ms, of completed rows. */
-  readonly delays: Iterable<number>;
-  readonly executions: Iterable<number>;
+  /** ms, of completed rows, the shortest first. */
+  readonly delays: ArrayLike<number>;
+  readonly executions: ArrayLike<number>;
   /** The price of one picture as the last row of each resolution had it, in USD. */
   readonly pricesSeen: ReadonlyMap<string, number>;
   /** Lines that could not be read. */
@@ -102,8 +102,8 @@ class RowTally {
       places: this.#places.arrange(placeOf),
       causes: order.map(([, cause]) => cause),
       completed: this.#completed,
-      delays: this.#delays,
-      executions: this.#executions,
+      delays: this.#delays.sorted(),
+      executions: this.#executions.sorted(),
       pricesSeen: this.#pricesSeen,
       skipped: this.#skipped,
     };

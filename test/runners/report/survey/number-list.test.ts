@@ -12,6 +12,7 @@ it('keeps numbers in their order, however many', () => {
   const numbers = Array.from({ length: 5_000 }, (_, n) => (n * 7_919) % 1_000);
   const list = listOf(numbers);
   expect([...list]).toEqual(numbers);
+  expect([...list.sorted()]).toEqual([...numbers].sort((a, b) => a - b));
   expect([list.length, list.at(4_999), list.at(5_000)]).toEqual([5_000, numbers[4_999], 0]);
 });
 
