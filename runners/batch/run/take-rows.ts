@@ -2,6 +2,7 @@ import type { PendingRow, RowRecords } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/describe-invalid.js';
 import { goesOn } from './check-manifest.js';
 import { decideRow, rulesOf, type Decision } from './decide-row.js';
+import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
 import { manifestTask, type TakenDecision } from './manifest-task.js';
 import { readRows } from './read-rows.js';
@@ -74,7 +75,7 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   // What is redone has been taken up by now: no content is compared again.
   const rules = rulesOf({ ...options, changed: 'keep' }, recovered);
   const select = new SelectRows(options);
-  for await (const item of readRows(options.disk, options.manifest)) {
+  for await (const item of readRows(options.disk, options.manifest, new KnownIds(rows))) {
     if (!item.valid) {
       if (!options.skipInvalid)
         return run.stops.stop(stopCauses.manifestChanged(describeInvalid(item.row).join('; ')));

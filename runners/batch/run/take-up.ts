@@ -6,6 +6,7 @@ import type { RecordOf } from '../journal/record.js';
 import { goesOn, type Checked } from './check-manifest.js';
 import { decideRow, rulesOf } from './decide-row.js';
 import type { JournalWriter } from './journal-writer.js';
+import { KnownIds } from './known-ids.js';
 import type { RecoveredSent } from './recover-sent.js';
 import { readRows } from './read-rows.js';
 import { reopenRecord } from './reopen-record.js';
@@ -83,7 +84,7 @@ async function reopenSent(
   const { recovered } = journal.journal;
   const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
-  for await (const item of readRows(options.disk, options.manifest)) {
+  for await (const item of readRows(options.disk, options.manifest, new KnownIds(recovered.rows))) {
     if (!item.valid || pending.has(item.row.id)) continue;
     const { row } = item;
     const decision = decideRow(row, recovered.rows.get(row.id), rules);
