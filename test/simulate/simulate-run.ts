@@ -54,8 +54,8 @@ export interface Simulated {
 }
 
 const manifestPathOf = { csv: '/job/rows.csv', jsonl: '/job/rows.jsonl' } as const;
-/** So few that most starts begin from a snapshot, many with records behind it. */
-const snapshotEvery = 12;
+/** Bytes; so few that most starts begin from a snapshot, many with records behind it. */
+const snapshotEvery = 4_000;
 const dayMs = 24 * 3_600_000;
 /** A run that has not come to its end by then goes round in circles. */
 const mostPeacefulStarts = 6;

@@ -18,11 +18,9 @@ export interface OpenJournalOptions {
   readonly repair?: boolean;
   /** Clock of a `repaired` record, ms since the epoch. @defaultValue Date.now */
   readonly now?: () => number;
-  /** So many records since the last snapshot make a new one. @defaultValue 100,000 */
+  /** So many bytes since the last snapshot make a new one. @defaultValue 16 MiB */
   readonly snapshotEvery?: number;
 }
-
-const recordsASnapshot = 100_000;
 
 /**
  * Opens the journal of a run, makes it when it is missing, and reads what earlier starts left. The caller holds the run's
@@ -49,14 +47,14 @@ async function openFound(
   disk: Disk,
   folder: string,
   found: Found,
-  { snapshotEvery = recordsASnapshot }: OpenJournalOptions,
+  { snapshotEvery }: OpenJournalOptions,
 ): Promise<Journal> {
   const path = journalPath(folder);
   const file = await openAppendFile(disk, path, found.goodEnd);
   try {
     await cutTornTail(file, found);
     await syncNames(disk, folder, found);
-    await keepSnapshot(disk, path, found, snapshotEvery);
+    await saveSnapshot(disk, path, found, snapshotEvery);
   } catch (error) {
     await file.close().catch(() => undefined);
     throw error;
@@ -89,13 +87,6 @@ async function cutTornTail(
 async function syncNames(disk: Disk, folder: string, { recovery }: RecoveredFile): Promise<void> {
   await disk.syncFolder(folder);
   if (recovery.records === 0) await disk.syncFolder(folderOf(folder));
-}
-
-/** So that no start reads many records that an earlier one has read. */
-async function keepSnapshot(disk: Disk, path: string, found: Found, every: number): Promise<void> {
-  const { recovery, goodEnd: end, checksum, newlineMissing, snapshotRecords } = found;
-  if (newlineMissing || !recovery.isPlain || recovery.records - snapshotRecords < every) return;
-  await saveSnapshot(disk, path, { recovery, end, checksum });
 }
 
 class FileJournal extends RecoveredJournal implements Journal {

@@ -20,8 +20,8 @@ export interface RecoveredFile {
   readonly tornBytes: number;
   /** CRC-32 of all bytes of lines that a newline ends. */
   readonly checksum: number;
-  /** So many of the records came from a snapshot. */
-  readonly snapshotRecords: number;
+  /** So many bytes of it were known from a snapshot. */
+  readonly snapshotEnd: number;
 }
 
 const leastChunkBytes = 4 << 10;
@@ -46,7 +46,7 @@ export async function recover(file: DiskFile, path: string, begun?: Snapshot): P
 class Pass {
   readonly recovery: Recovery;
   private readonly head = new HeadScanner();
-  private readonly snapshotRecords: number;
+  private readonly snapshotEnd: number;
   /** Each record is a line. */
   private line: number;
   private goodEnd: number;
@@ -59,7 +59,7 @@ class Pass {
     { recovery, end, checksum }: Snapshot = { recovery: new Recovery(), end: 0, checksum: 0 },
   ) {
     this.recovery = recovery;
-    this.snapshotRecords = recovery.records;
+    this.snapshotEnd = end;
     this.line = recovery.records;
     this.goodEnd = end;
     this.checksum = checksum;
@@ -86,8 +86,8 @@ class Pass {
   }
 
   result(): RecoveredFile {
-    const { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotRecords } = this;
-    return { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotRecords };
+    const { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotEnd } = this;
+    return { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotEnd };
   }
 
   /** What no newline ends: nothing of it was durable, unless whole records lie behind bytes that are none. */

@@ -1,4 +1,6 @@
 import { readdir } from 'node:fs/promises';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { refreshSnapshot } from '../../batch/journal/snapshot/refresh-snapshot.js';
 import type { RunEvent } from '../../batch/run/run-event.js';
 import type { FailureGroup } from '../words/group-failures.js';
 import { failureText, outcomeText } from '../words/outcome-text.js';
@@ -37,6 +39,8 @@ export async function tellOutcome(
     return exitCode;
   }
   await tryReport(run, exitCode);
+  // Who interrupts does not wait for it.
+  if (exitCode < 128) await refreshSnapshot(nodeDisk, out);
   if (options.json) io.stdout.write(`${JSON.stringify(summary)}\n`);
   if (options.quiet) {
     if (exitCode !== 0) io.stderr.write(`${[sentence, ...failureText(groups)].join('\n')}\n`);

@@ -29,7 +29,10 @@ export function spreadChart(title: string, doing: string, sorted: ArrayLike<numb
       ? ''
       : `<rect class="amount${isLast ? ' beyond' : ''}" x="${round(narrow.from + index * width + 0.5)}" y="${round(y(count))}" width="${round(width - 1)}" height="${round(narrow.base - y(count))}"><title>${words}</title></rect>`;
   });
-  const labels = x.ticks(5).map((tick) => labelUnder(x(tick), tick === 0 ? '0' : formatSpan(tick)));
+  const labels = x
+    .ticks(5)
+    .filter(Number.isInteger)
+    .map((tick) => labelUnder(x(tick), tick === 0 ? '0' : formatSpan(tick)));
   const content = [
     valueAxis(y.ticks(3).filter(Number.isInteger), y, formatCount),
     ...bars,

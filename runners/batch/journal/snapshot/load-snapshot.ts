@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { Disk, DiskFile } from '../../disk/disk.js';
 import { readAll } from '../../disk/read-all.js';
 import { Recovery } from '../recovery.js';
+import { numberAt, readHeader } from './read-header.js';
 import { madeBy, numberBytes } from './snapshot.js';
 import type { Snapshot, SnapshotHeader } from './snapshot.js';
 import { snapshotPath } from './snapshot-path.js';
@@ -35,44 +36,33 @@ export async function loadSnapshot(
 async function load(file: DiskFile, journal: DiskFile): Promise<Snapshot | undefined> {
   const end = (await file.size()) - numberBytes;
   if (end < numberBytes || (await checksumOf(file, end)) !== (await numberAt(file, end))) return undefined;
-  const reader = new Reader(file);
-  const header = await reader.header();
+  const { header, headerEnd } = await readHeader(file);
   if (header.made !== madeBy) return undefined;
   if ((await checksumOf(journal, header.end)) !== header.checksum) return undefined;
-  return { recovery: await reader.recovery(header), end: header.end, checksum: header.checksum };
+  return {
+    recovery: await readRecovery(file, headerEnd, header),
+    end: header.end,
+    checksum: header.checksum,
+  };
 }
 
-/** Reads on from its beginning. */
-class Reader {
-  private position = 0;
-
-  constructor(private readonly file: DiskFile) {}
-
-  async header(): Promise<SnapshotHeader> {
-    const text = Buffer.alloc(await numberAt(this.file, 0));
-    this.position = numberBytes;
-    await this.fill(text);
-    return JSON.parse(text.toString()) as SnapshotHeader;
-  }
-
-  async recovery({ kept }: SnapshotHeader): Promise<Recovery> {
-    const recovery = new Recovery();
-    const flag = new Uint8Array(1);
-    for (const column of recovery.table.columns) {
-      const chunks = [...column.chunksOf(kept.rows)].length;
-      for (let chunk = 0; chunk < chunks; chunk++) {
-        await this.fill(flag);
-        if (flag[0] === 1) await this.fill(column.chunkAt(chunk));
-      }
+async function readRecovery(file: DiskFile, start: number, { kept }: SnapshotHeader): Promise<Recovery> {
+  const recovery = new Recovery();
+  const flag = new Uint8Array(1);
+  let position = start;
+  const fill = async (into: Uint8Array): Promise<void> => {
+    await readAll(file, into, position);
+    position += into.length;
+  };
+  for (const column of recovery.table.columns) {
+    const chunks = [...column.chunksOf(kept.rows)].length;
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      await fill(flag);
+      if (flag[0] === 1) await fill(column.chunkAt(chunk));
     }
-    recovery.restore(kept);
-    return recovery;
   }
-
-  private async fill(into: Uint8Array): Promise<void> {
-    await readAll(this.file, into, this.position);
-    this.position += into.length;
-  }
+  recovery.restore(kept);
+  return recovery;
 }
 
 async function checksumOf(file: DiskFile, end: number): Promise<number> {
@@ -84,10 +74,4 @@ async function checksumOf(file: DiskFile, end: number): Promise<number> {
     checksum = crc32(bytes, checksum);
   }
   return checksum;
-}
-
-async function numberAt(file: DiskFile, position: number): Promise<number> {
-  const bytes = Buffer.alloc(numberBytes);
-  await readAll(file, bytes, position);
-  return bytes.readUInt32LE();
 }

@@ -1,16 +1,26 @@
 import { crc32 } from 'node:zlib';
 import type { Disk } from '../../disk/disk.js';
 import { replaceFile } from '../../disk/replace-file.js';
-import { madeBy, numberBytes } from './snapshot.js';
+import type { RecoveredFile } from '../recover.js';
+import { bytesASnapshot, madeBy, numberBytes } from './snapshot.js';
 import type { Snapshot, SnapshotHeader } from './snapshot.js';
 import { snapshotPath } from './snapshot-path.js';
 
 /**
- * Keeps what a journal told beside it, so that the next start needs to read its new records alone. Takes the place of the
+ * Keeps what a journal told beside it, so that the next start needs to look at its new records alone. Takes the place of the
  * last one, whole or not at all. Where the disk does not let it, nothing is kept, and nothing is lost.
+ *
+ * @param every Less than so many bytes since the last one are not worth it.
  */
-export async function saveSnapshot(disk: Disk, journal: string, snapshot: Snapshot): Promise<void> {
-  await replaceFile(disk, snapshotPath(journal), sealed(snapshot)).catch(() => undefined);
+export async function saveSnapshot(
+  disk: Disk,
+  journal: string,
+  { recovery, goodEnd: end, checksum, newlineMissing, snapshotEnd }: RecoveredFile,
+  every: number = bytesASnapshot,
+): Promise<void> {
+  if (newlineMissing || !recovery.isPlain || end - snapshotEnd < every) return;
+  const content = sealed({ recovery, end, checksum });
+  await replaceFile(disk, snapshotPath(journal), content).catch(() => undefined);
 }
 
 /** With a checksum of all of it at the end. */

@@ -20,6 +20,9 @@ export interface SnapshotHeader {
   readonly kept: KeptRecovery;
 }
 
+/** So many bytes of a journal are looked at in a fifth of a second. */
+export const bytesASnapshot = 16 << 20;
+
 /** Bytes of a number at either end of the file, little-endian: the header's length in front, the file's CRC-32 behind. */
 export const numberBytes = 4;
 

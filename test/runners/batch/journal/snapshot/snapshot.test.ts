@@ -9,6 +9,7 @@ import type { JournalRecord } from '../../../../../runners/batch/journal/record.
 import { Recovery } from '../../../../../runners/batch/journal/recovery.js';
 import { statuses } from '../../../../../runners/batch/journal/rows/row-status.js';
 import type { Disk } from '../../../../../runners/batch/disk/disk.js';
+import { refreshSnapshot } from '../../../../../runners/batch/journal/snapshot/refresh-snapshot.js';
 import { madeBy } from '../../../../../runners/batch/journal/snapshot/snapshot.js';
 import { peekJournal } from '../../../../../runners/batch/journal/peek-journal.js';
 import { ForgetfulDisk, type DiskCall } from '../../../../support/forgetful-disk.js';
@@ -87,9 +88,9 @@ function withHeader(snapshot: Buffer, changes: object): Buffer {
   return Buffer.concat([body, checksum]);
 }
 
-/** How many records were taken from the snapshot. */
+/** How many bytes were known from the snapshot. */
 async function takenFrom(disk: Disk): Promise<number> {
-  return (await readJournal(disk, path)).snapshotRecords;
+  return (await readJournal(disk, path)).snapshotEnd;
 }
 
 const alphabet = ['a', 'b', 'ç"', 'd', 'e'];
@@ -199,24 +200,27 @@ describe('a snapshot', () => {
 
   it('is read in place of the records it tells of', async () => {
     for (let cut = 1; cut <= records.length; cut++)
-      expect(await takenFrom(diskWith(file, await snapshotOf(records.slice(0, cut))))).toBe(cut);
+      expect(await takenFrom(diskWith(file, await snapshotOf(records.slice(0, cut))))).toBe(
+        journalFile(records.slice(0, cut)).length,
+      );
     expect(await takenFrom(diskWith(file))).toBe(0);
   });
 
-  it('is made once so many records are new, and then again', async () => {
-    const disk = diskWith(journalFile(records.slice(0, 9)));
-    await (await opened(disk, 10)).close();
+  it('is made once so many bytes are new, and then again', async () => {
+    const end = (count: number): number => journalFile(records.slice(0, count)).length;
+    const disk = diskWith(file.subarray(0, end(9)));
+    await (await opened(disk, end(10))).close();
     expect(disk.peek(kept)).toBeUndefined();
-    disk.plant(path, journalFile(records.slice(0, 10)));
-    await (await opened(disk, 10)).close();
+    disk.plant(path, file.subarray(0, end(10)));
+    await (await opened(disk, end(10))).close();
     const first = disk.peek(kept);
     expect(first).toBeDefined();
     disk.plant(path, file);
-    await (await opened(disk, 10)).close();
+    await (await opened(disk, file.length - end(10) + 1)).close();
     expect(disk.peek(kept)).toEqual(first);
-    await (await opened(disk, 8)).close();
+    await (await opened(disk, file.length - end(10))).close();
     expect(disk.peek(kept)).not.toEqual(first);
-    expect(await takenFrom(disk)).toBe(records.length);
+    expect(await takenFrom(disk)).toBe(file.length);
   });
 
   it('is not made by who only reads, nor of what ends without a newline, nor of rows that had to be opened', async () => {
@@ -279,7 +283,7 @@ describe('a snapshot', () => {
     async (name) => {
       const snapshot = await snapshotOf(records);
       const made = JSON.stringify({ ...(JSON.parse(madeBy) as object), [name]: 'another' });
-      expect(await takenFrom(diskWith(file, withHeader(snapshot, {})))).toBe(records.length);
+      expect(await takenFrom(diskWith(file, withHeader(snapshot, {})))).toBe(file.length);
       expect(await takenFrom(diskWith(file, withHeader(snapshot, { made })))).toBe(0);
     },
   );
@@ -304,6 +308,35 @@ describe('a snapshot', () => {
       ...[1, 4, 2, 1, 2, 1, 4, 4],
       ...[4, 1, 4, 1, 4, 1, 4, 1, 4, 1],
     ]);
+  });
+});
+
+describe('refreshSnapshot', () => {
+  const records = wholeLife();
+  const file = journalFile(records);
+
+  it('keeps what a run has added, once it is much', async () => {
+    const disk = diskWith(file, await snapshotOf(records.slice(0, 9)));
+    const added = file.length - journalFile(records.slice(0, 9)).length;
+    await refreshSnapshot(disk, folder, added + 1);
+    expect(disk.log).not.toContain(`read ${path}`);
+    expect(await takenFrom(disk)).toBe(file.length - added);
+    await refreshSnapshot(disk, folder, added);
+    expect(await takenFrom(disk)).toBe(file.length);
+    expect(disk.peek(path)).toEqual(file);
+  });
+
+  it.each([
+    ['no journal', undefined, undefined],
+    ['a broken journal', Buffer.concat([Buffer.from('{}\n'), file]), undefined],
+    ['a snapshot that is none', file, Buffer.from([255, 255, 255, 255, 0])],
+  ])('leaves %s to the next start', async (_what, journal, snapshot) => {
+    const disk = new ForgetfulDisk();
+    if (journal) disk.plant(path, journal);
+    if (snapshot) disk.plant(kept, snapshot);
+    await refreshSnapshot(disk, folder, 1);
+    expect(disk.peek(path)).toEqual(journal);
+    expect(disk.peek(kept)).toEqual(snapshot);
   });
 });
 
