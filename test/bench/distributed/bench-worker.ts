@@ -1,7 +1,8 @@
 // A worker as a process of its own, for measure-fleet.ts.
-import pg from 'pg';
 import { keepMemorySmall } from '../../../runners/cli/keep-memory-small.js';
 import { makeRoomForRows } from '../../../runners/cli/make-room-for-rows.js';
+import { databaseAddress } from '../../../runners/distributed/database/database-address.js';
+import { openPool } from '../../../runners/distributed/database/open-pool.js';
 import { openQueue } from '../../../runners/distributed/store/open-queue.js';
 import { runWorker } from '../../../runners/distributed/work/run-worker.js';
 import { Subject, tap } from 'rxjs';
@@ -12,13 +13,8 @@ import type { Transport } from '../../../src/transport/transport.js';
 keepMemorySmall();
 makeRoomForRows();
 
-const {
-  BENCH_DATABASE: connectionString,
-  BENCH_BASE_URL: baseUrl = '',
-  BENCH_KEY: apiKey = '',
-} = process.env;
-const pool = new pg.Pool({ connectionString, max: 6 });
-pool.on('error', () => undefined);
+const { BENCH_DATABASE: url = '', BENCH_BASE_URL: baseUrl = '', BENCH_KEY: apiKey = '' } = process.env;
+const { pool } = await openPool(databaseAddress(url, {}), { max: 6, name: 'bench' });
 const stop = new Subject<void>();
 process.on('message', () => stop.next());
 process.on('disconnect', () => process.exit());
