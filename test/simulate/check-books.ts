@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { peekJournal } from '../../runners/batch/journal/peek-journal.js';
 import type { JournalRecord } from '../../runners/batch/journal/record.js';
+import { RunTotals } from '../../runners/batch/run/run-totals.js';
+import { costSummary } from '../../runners/batch/run/summary-of.js';
 import type { RunEvent } from '../../runners/batch/run-batch.js';
 import type { ForgetfulDisk } from '../support/forgetful-disk.js';
 import type { SimulatedRow } from './rows.js';
@@ -31,9 +34,10 @@ interface FailureLine {
 }
 
 /** Holds the files of a run that is over against each other, the journal, and the service's own bill. */
-export function checkBooks(books: Books): string[] {
+export async function checkBooks(books: Books): Promise<string[]> {
   const files = readFiles(books);
   return [
+    ...(await likeTheNextStart(books)),
     ...onceEach(books, files),
     ...boughtOnce(books, files),
     ...heldRightly(books, files),
@@ -210,6 +214,25 @@ function likeTheSummary({ finished, disk, out, rows }: Books, { results, failure
     if (!summary.failures[error.code as 'unknown'])
       broken.push(`summary: no ${error.code} among the failures`);
   return broken;
+}
+
+/** What a start has counted is what the next one reads. */
+async function likeTheNextStart({ finished, disk, out }: Books): Promise<string[]> {
+  const journal = await peekJournal(disk, out);
+  if (journal === undefined || finished.summary === undefined) return ['no journal, or no summary'];
+  const totals = new RunTotals(journal.recovered);
+  const wanted = JSON.stringify(inOrder(costSummary(totals)));
+  const is = JSON.stringify(inOrder({ ...finished.summary.cost, drift: undefined, cap: undefined }));
+  const calls = [finished.summary.statusCalls, totals.statusCalls].join(', not ');
+  return [
+    ...(is === wanted ? [] : [`summary: the cost is ${is}, and for the next start ${wanted}`]),
+    ...(finished.summary.statusCalls === totals.statusCalls ? [] : [`summary: status calls are ${calls}`]),
+  ];
+}
+
+function inOrder<T extends { byResolution: Record<string, unknown> }>(cost: T): T {
+  const sorted = Object.entries(cost.byResolution).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...cost, byResolution: Object.fromEntries(sorted) };
 }
 
 function picturesThere({ rows, disk, out, leftPictures }: Books, { results }: Files): string[] {

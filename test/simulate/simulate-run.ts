@@ -101,7 +101,7 @@ class World {
       this.broken.push(...wrongWith(ended.finished, ended.events));
       const isOver = start >= fates.length && ended.finished?.summary?.rows.toDo === 0;
       if (this.broken.length > 0) return this.report([]);
-      if (isOver) return this.report(this.check(ended.finished!));
+      if (isOver) return this.report(await this.check(ended.finished!));
       this.disk = this.next(ended.life, fates[start + 1] ?? {}, fate.powerCut ?? true);
       this.clock.now += fate.pauseMs ?? 1_000;
     }
@@ -170,7 +170,7 @@ class World {
       : this.disk.handOver(options);
   }
 
-  private check(finished: Extract<RunEvent, { type: 'finished' }>): string[] {
+  private check(finished: Extract<RunEvent, { type: 'finished' }>): Promise<string[]> {
     const { rows, service, disk } = this;
     return checkBooks({ rows, service, disk, out: '/job/out', finished, ...this.allowed() });
   }

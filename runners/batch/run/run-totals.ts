@@ -60,7 +60,8 @@ export class RunTotals {
     this.statusCalls += statusCalls;
     if (purchase === undefined || source === 'none') return;
     if (cost === null) this.unpriced++;
-    this.book(purchase.resolution ?? '', source, cost ?? 0, 1);
+    // What nobody knows the price of is held, at nothing.
+    this.book(purchase.resolution ?? '', cost === null ? 'unknown' : source, cost ?? 0, 1);
   }
 
   /** The same, where what ended may have been paid. */

@@ -79,10 +79,12 @@ export function costSummary(
     ...(unsaved > 0 && { unsaved: toUsd(unsaved) }),
     unpriced,
     byResolution: Object.fromEntries(
-      [...byResolution].map(([resolution, { purchases, reported, estimated, unknown }]) => [
-        resolution,
-        { purchases, reported: toUsd(reported), estimated: toUsd(estimated), unknown: toUsd(unknown) },
-      ]),
+      [...byResolution]
+        .filter(([, { purchases, unknown }]) => purchases > 0 || unknown > 0)
+        .map(([resolution, { purchases, reported, estimated, unknown }]) => [
+          resolution,
+          { purchases, reported: toUsd(reported), estimated: toUsd(estimated), unknown: toUsd(unknown) },
+        ]),
     ),
   };
 }
