@@ -1,0 +1,48 @@
+/**
+ * `npm run shape`: measures the source code of src and runners (files, functions, imports, folders) and prints a table.
+ * `npm run shape -- --write` also puts the table into src/README.md, between the markers of its section "Shape".
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { argv } from 'node:process';
+import { measureShape, type Shape } from './shape-of.js';
+
+/** A share of the files in percent, rounded. */
+function share(part: number, shape: Shape): string {
+  return `${Math.round((100 * part) / shape.files)} %`;
+}
+
+const shape = measureShape(['src', 'runners'], 'runners/cli/main.ts');
+const rows: [what: string, is: string][] = [
+  ['files', `${shape.files}`],
+  ['lines', `${shape.lines}`],
+  ['lines a file: median / 90th percentile / most', shape.fileLines.join(' / ')],
+  ['lines a function: median / 90th percentile / most', shape.functionLines.join(' / ')],
+  ['files under 25 lines', share(shape.small.length, shape)],
+  ['files that one other file imports', share(shape.oneImporter.length, shape)],
+  ['longest chain of imports from the command line, at run time', `${shape.depth.runTime.length}`],
+  ['the same, imports of types included', `${shape.depth.withTypes.length}`],
+  ['most files in one folder', `${shape.largestFolder.files} (${shape.largestFolder.path})`],
+  ['base names that stand twice', shape.twice.join(', ') || 'none'],
+];
+const table = asTable([['what', 'measured'], ...rows]);
+console.log(table);
+if (argv.includes('--chain')) console.log(shape.depth.runTime.join('\n'));
+if (argv.includes('--small')) console.log(shape.small.join('\n'));
+if (argv.includes('--one-importer')) console.log(shape.oneImporter.join('\n'));
+if (argv.includes('--write')) writeTable(table);
+
+/** Columns are padded as prettier pads them. */
+function asTable([head, ...body]: readonly (readonly [string, string])[]): string {
+  const widths = [0, 1].map((column) => Math.max(...[head!, ...body].map((row) => row[column]!.length)));
+  const line = (cells: readonly string[], fill: string): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(' | ')} |`;
+  return [line(head!, ' '), line(['', ''], '-'), ...body.map((row) => line(row, ' '))].join('\n');
+}
+
+function writeTable(text: string): void {
+  const map = 'src/README.md';
+  const before = readFileSync(map, 'utf8');
+  const after = before.replace(/(<!-- shape -->\n)[^]*?(\n<!-- \/shape -->)/, `$1\n${text}\n$2`);
+  if (after === before && !before.includes(text)) throw new Error(`${map} has no <!-- shape --> markers`);
+  writeFileSync(map, after);
+}
