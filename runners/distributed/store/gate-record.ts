@@ -7,8 +7,12 @@ import { wakeWorkers } from './wake-workers.js';
 
 const ms = (column: string): string => `extract(epoch from ${column})::float8 * 1000`;
 
-/** An endless past is long ago. */
-const past = (column: string): string => `greatest(${column}, to_timestamp(0))`;
+/** PostgreSQL before 17 cannot subtract `-infinity`, so it is read as the year 1970. */
+export const past = (column: string): string => `greatest(${column}, to_timestamp(0))`;
+
+/** SQL for the ms until a time, 0 when it has passed. */
+export const msUntil = (column: string): string =>
+  `greatest(${ms(`${past(column)} - clock_timestamp()`)}, 0)`;
 
 /** Locks a run's gate until the transaction is over; after its ledger, where both are. */
 export async function lockGate(on: Transaction, run: number): Promise<GateRecord> {

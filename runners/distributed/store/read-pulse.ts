@@ -1,5 +1,6 @@
 import type { StopCause } from '../../batch/run/stops.js';
 import type { Transaction } from './database.js';
+import { msUntil, past } from './gate-record.js';
 import { nextDueSql } from './pieces.js';
 
 /** What there is to do in a run at this moment. Times in ms. */
@@ -27,8 +28,7 @@ export async function readPulse(on: Transaction, run: number): Promise<Pulse | u
   const epochMs = (column: string): string => `extract(epoch from ${column})::float8 * 1000`;
   const text = `select starts, stop, open, in_flight as "inFlight", concurrency, rate, recovering,
       ${epochMs('started_at')} as "startedAt", ${epochMs('clock_timestamp()')} as now,
-      greatest(${epochMs(`greatest(paused_until, to_timestamp(0)) - clock_timestamp()`)}, 0) as "pausedMs",
-      ${epochMs(`clock_timestamp() - greatest(heard_at, to_timestamp(0))`)} as "heardMsAgo",
+      ${msUntil('paused_until')} as "pausedMs", ${epochMs(`clock_timestamp() - ${past('heard_at')}`)} as "heardMsAgo",
       ${nextDueSql('submit')}::float8 as "submitInMs", ${nextDueSql('poll')}::float8 as "pollInMs",
       ${nextDueSql('download')}::float8 as "downloadInMs"
     from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run) where run = $1`;

@@ -1,5 +1,6 @@
 import type { StopCause } from '../../batch/run/stops.js';
 import type { Transaction } from './database.js';
+import { msUntil } from './gate-record.js';
 import { ledgerColumns, RunGone, type LedgerRecord } from './ledger-record.js';
 import type { RunState, WorkerState } from './run-store.js';
 
@@ -7,7 +8,7 @@ type Found = LedgerRecord & { fedAll: boolean; stop: StopCause | null; pausedMs:
 
 export async function readState(on: Transaction, run: number): Promise<RunState> {
   const text = `select ${ledgerColumns}, fed_all as "fedAll", stop,
-      greatest(extract(epoch from g.paused_until - clock_timestamp())::float8 * 1000, 0) as "pausedMs"
+      ${msUntil('paused_until')} as "pausedMs"
     from millrace.runs r join millrace.ledgers l using (run) join millrace.gates g using (run) where run = $1`;
   const [found] = (await on.query<Found>(text, [run])).rows;
   if (found === undefined) throw new RunGone(run);
