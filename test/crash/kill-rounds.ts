@@ -6,16 +6,24 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parse } from 'csv-parse/sync';
+import type { JournalRecord } from '../../runners/batch/journal/record.js';
 import { createRandom } from '../bench/polling/laws.js';
+import { type AnsweredRow, type FailedRow, wrongAnswers } from '../support/whose-answers.js';
 import { killLater } from './kill-later.js';
 
 export const command = resolve('dist/runners/cli/main.js');
 export const key = 'crash-canary-key-5f1d';
-/** A picture of one pixel: the rounds are about the books, not about the picture. */
+/** A picture of one pixel. */
 const pixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
+
+/** The picture of a row: no two rows have the same. */
+export function pictureOf(row: string): Buffer {
+  return Buffer.concat([pixel, Buffer.from(row)]);
+}
 
 export interface KillRounds {
   readonly jobs: number;
@@ -38,7 +46,16 @@ export interface KillReport {
   readonly broken: string[];
 }
 
+/** A row of the manifest, and what the service is sent for it. */
+export interface SentRow {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly input: Record<string, unknown>;
+}
+
 interface Purchase {
+  readonly id: string;
+  readonly endpoint: string;
   readonly input: { row?: string; prompt?: string };
   readonly executions: number;
   readonly costMicroDollars: number;
@@ -52,13 +69,15 @@ export async function killRounds(options: KillRounds): Promise<KillReport & { at
   const { kills, seed, life, say = () => undefined } = options;
   const random = createRandom(seed);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-crash-'));
-  const pictures = createServer((_request, reply) => reply.setHeader('content-type', 'image/png').end(pixel));
+  const pictures = createServer(({ url = '' }, reply) =>
+    reply.setHeader('content-type', 'image/png').end(pictureOf(url.slice(1, -'.png'.length))),
+  );
   await once(pictures.listen(0, '127.0.0.1'), 'listening');
   const service = await startService(seed);
   try {
     const manifest = join(folder, 'rows.jsonl');
     const out = join(folder, 'out');
-    const ids = await writeManifest(manifest, options, (pictures.address() as AddressInfo).port, random);
+    const rows = await writeManifest(manifest, options, (pictures.address() as AddressInfo).port, random);
     let killed = 0;
     let atWork = 0;
     let exitCode: number | null = null;
@@ -76,7 +95,7 @@ export async function killRounds(options: KillRounds): Promise<KillReport & { at
         say(`start ${killed}: ${signal ?? `exit ${code}`}${worked ? ' at work' : ''}, ${Math.round(ms)} ms`);
       } else [exitCode] = (await once(run, 'exit')) as [number | null];
     }
-    const report = await compareBooks(ids, out, await billOf(service.baseUrl), { exitCode, kills: killed });
+    const report = await compareBooks(rows, out, await billOf(service.baseUrl), { exitCode, kills: killed });
     return { ...report, atWork };
   } finally {
     service.process.kill('SIGTERM');
@@ -86,22 +105,21 @@ export async function killRounds(options: KillRounds): Promise<KillReport & { at
 }
 
 async function writeManifest(path: string, { jobs, edits }: KillRounds, port: number, random: () => number) {
-  const rows: Record<string, unknown>[] = [];
+  const rows: SentRow[] = [];
   for (let n = 1; n <= jobs; n += 1) {
     const input = { row: `job-${n}`, sleepMs: Math.round(20 + random() * 300) };
     rows.push({ id: `job-${n}`, endpoint: 'grind', input });
   }
   for (let n = 1; n <= edits; n += 1) {
-    const images = [`http://127.0.0.1:${port}/${n}.png`];
-    rows.splice(Math.floor(random() * rows.length), 0, {
-      id: `edit-${n}`,
-      endpoint: 'image-edit',
-      images,
-      prompt: `edit-${n}`,
-    });
+    const input = { images: [`http://127.0.0.1:${port}/${n}.png`], prompt: `edit-${n}` };
+    const row = { id: `edit-${n}`, endpoint: 'paint', input };
+    rows.splice(Math.floor(random() * rows.length), 0, row);
   }
-  await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  return rows.map((row) => String(row['id']));
+  const lines = rows.map(({ id, endpoint, input }) =>
+    JSON.stringify(endpoint === 'paint' ? { id, endpoint, ...input } : { id, endpoint, input }),
+  );
+  await writeFile(path, `${lines.join('\n')}\n`);
+  return rows;
 }
 
 /** The emulator as a process of its own, with the functions of the rounds. */
@@ -147,18 +165,18 @@ export async function billOf(baseUrl: string): Promise<Purchase[]> {
   return lines(await reply.text()).map((line) => JSON.parse(line) as Purchase);
 }
 
-/** Holds what a run's files say against the service's bill. */
+/** Holds what a run's files say against the service's bill, and each answer against its own row. */
 export async function compareBooks(
-  ids: readonly string[],
+  rows: readonly SentRow[],
   out: string,
   bill: readonly Purchase[],
   { exitCode, kills }: { exitCode: number | null; kills: number },
 ): Promise<KillReport> {
-  const broken: string[] = [];
-  const completed = await idsIn(join(out, 'results.jsonl'));
-  const failures = lines(await readFile(join(out, 'failures.jsonl'), 'utf8').catch(() => '')).map(
-    (line) => JSON.parse(line) as { id: string; error: { code: string } },
-  );
+  const ids = rows.map(({ id }) => id);
+  const files = await readFiles(out);
+  const { failures } = files;
+  const completed = files.results.map(({ id }) => id);
+  const broken = [...answersOfOthers(rows, files, bill), ...(await wrongPictures(out, files.results))];
   const unknown = failures.filter(({ error }) => error.code === 'unknown').map(({ id }) => id);
   for (const { id, error } of failures)
     if (error.code !== 'unknown') broken.push(`${id} failed as ${error.code}`);
@@ -183,7 +201,7 @@ export async function compareBooks(
   const billed = bill
     .filter(({ input }) => !held.has(input.row ?? input.prompt ?? ''))
     .reduce((sum, { costMicroDollars }) => sum + costMicroDollars, 0);
-  const booked = await bookedMicroDollars(join(out, 'costs.csv'));
+  const booked = bookedMicroDollars(files.costs);
   if (billed !== booked)
     broken.push(`the bill less the unknown is ${billed}, costs.csv has ${booked} (millionths of a dollar)`);
   // An exit code speaks of the rows that its start took up: a start that was killed may have held the last of them.
@@ -195,18 +213,45 @@ export async function compareBooks(
   return { kills, exitCode, rows: ids.length, completed: completed.length, unknown: unknown.length, broken };
 }
 
-async function idsIn(path: string): Promise<string[]> {
-  return lines(await readFile(path, 'utf8')).map((line) => (JSON.parse(line) as { id: string }).id);
+type Files = Awaited<ReturnType<typeof readFiles>>;
+
+async function readFiles(out: string) {
+  const parsed = async <T>(name: string): Promise<T[]> =>
+    lines(await readFile(join(out, name), 'utf8').catch(() => '')).map((line) => JSON.parse(line) as T);
+  return {
+    results: await parsed<AnsweredRow & { image?: { path?: string } }>('results.jsonl'),
+    failures: await parsed<FailedRow & { error: { code: string } }>('failures.jsonl'),
+    journal: await parsed<JournalRecord>('journal.jsonl'),
+    costs: parse<Record<string, string>>(await readFile(join(out, 'costs.csv')), { columns: true }),
+  };
 }
 
-async function bookedMicroDollars(path: string): Promise<number> {
-  const [header = '', ...rows] = lines(await readFile(path, 'utf8'));
-  const names = header.split(',');
-  const [cost, source] = [names.indexOf('cost'), names.indexOf('source')];
-  return rows
-    .map((row) => row.split(','))
-    .filter((cells) => cells[source] === 'reported')
-    .reduce((sum, cells) => sum + Math.round(Number(cells[cost]) * 1_000_000), 0);
+function answersOfOthers(rows: readonly SentRow[], files: Files, bill: readonly Purchase[]): string[] {
+  const inputs = new Map(rows.map(({ id, input }) => [id, input]));
+  const jobs = new Map(
+    bill.map(({ id, endpoint, input }) => [`${endpoint}/${id}`, input.row ?? input.prompt ?? '']),
+  );
+  return wrongAnswers({
+    ...files,
+    requestOf: (id) => inputs.get(id),
+    rowOfJob: (endpoint, jobId) => jobs.get(`${endpoint}/${jobId}`),
+  });
+}
+
+async function wrongPictures(out: string, results: Files['results']): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { id, endpoint, image } of results) {
+    if (endpoint !== 'paint') continue;
+    const bytes = await readFile(join(out, image?.path ?? '')).catch(() => undefined);
+    if (!bytes?.equals(pictureOf(id))) broken.push(`${image?.path} is not the picture of ${id}`);
+  }
+  return broken;
+}
+
+function bookedMicroDollars(costs: Files['costs']): number {
+  return costs
+    .filter(({ source }) => source === 'reported')
+    .reduce((sum, { cost }) => sum + Math.round(Number(cost) * 1_000_000), 0);
 }
 
 function lines(text: string): string[] {

@@ -5,7 +5,8 @@ import { RunTotals } from '../../runners/batch/run/run-totals.js';
 import { costSummary } from '../../runners/batch/run/summary-of.js';
 import type { RunEvent } from '../../runners/batch/run-batch.js';
 import type { ForgetfulDisk } from '../support/forgetful-disk.js';
-import type { SimulatedRow } from './rows.js';
+import { type AnsweredRow, type FailedRow, wrongAnswers } from '../support/whose-answers.js';
+import { requestOf, type SimulatedRow } from './rows.js';
 import { pictureOf, type Service } from './service.js';
 
 export interface Books {
@@ -22,15 +23,13 @@ export interface Books {
   readonly leftPictures: boolean;
 }
 
-interface ResultLine {
-  readonly id: string;
+interface ResultLine extends AnsweredRow {
   readonly cost: number | null;
   readonly image?: { path?: string; sha256?: string };
 }
 
-interface FailureLine {
-  readonly id: string;
-  readonly error: { code: string; paid: string };
+interface FailureLine extends FailedRow {
+  readonly error: { code: string; paid: string; message: string };
 }
 
 /** Holds the files of a run that is over against each other, the journal, and the service's own bill. */
@@ -44,6 +43,7 @@ export async function checkBooks(books: Books): Promise<string[]> {
     ...costsLikeBill(books, files),
     ...likeTheJournal(books, files),
     ...likeTheSummary(books, files),
+    ...ownAnswers(books, files),
     ...picturesThere(books, files),
     ...noKey(books),
   ];
@@ -234,6 +234,27 @@ function inOrder<T extends { byResolution: Record<string, unknown> }>(cost: T): 
   const sorted = Object.entries(cost.byResolution).sort(([a], [b]) => (a < b ? -1 : 1));
   return { ...cost, byResolution: Object.fromEntries(sorted) };
 }
+
+/** Each row has the answer to its own request, and no two rows have one job. */
+function ownAnswers({ rows, service }: Books, files: Files): string[] {
+  const requests = new Map<string, unknown>(
+    rows.map((row) => [row.id, row.end === 'read' ? `/read/${row.id}` : requestOf(row)]),
+  );
+  const foreign = files.failures.filter(
+    ({ id, error }) => saysItsRow.has(error.code) && !new RegExp(`\\b${id}\\b`).test(error.message),
+  );
+  return [
+    ...wrongAnswers({
+      ...files,
+      requestOf: (id) => requests.get(id),
+      rowOfJob: (endpoint, jobId) => service.rowOfJob(endpoint, jobId),
+    }),
+    ...foreign.map(({ id, error }) => `${id} has the failure of another row: ${error.message}`),
+  ];
+}
+
+/** Failures whose message is the service's own, which names the row. */
+const saysItsRow = new Set(['job-failed', 'rejected', 'route-failed', 'route-not-found']);
 
 function picturesThere({ rows, disk, out, leftPictures }: Books, { results }: Files): string[] {
   const broken: string[] = [];

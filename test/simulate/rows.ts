@@ -39,6 +39,14 @@ function endOf(kind: SimulatedRow['kind'], random: () => number): SimulatedRow['
   return chance < 0.2 ? 'failed' : chance < 0.4 ? 'read' : 'completed';
 }
 
+/** What the service is sent for a row: a job's input, or a route's body. */
+export function requestOf({ id, kind, base64 }: SimulatedRow): unknown {
+  if (kind !== 'edit') return { row: id };
+  const input = { images: [picture], prompt: id };
+  return base64 ? { ...input, enable_base64_output: true } : input;
+}
+
+const picture = 'http://pictures.test/a.png';
 const columns = ['id', 'kind', 'endpoint', 'images', 'prompt', 'enable_base64_output', 'input.row'] as const;
 
 /** The manifest's text. */
@@ -53,6 +61,6 @@ function cellsOf({ id, kind, end, base64 }: SimulatedRow): Record<string, string
   if (kind === 'job') return { id, kind, endpoint: 'grind', 'input.row': id, note: 'mine' };
   if (kind === 'route' && end === 'read') return { id, kind, route: `/read/${id}`, method: 'GET' };
   if (kind === 'route') return { id, kind, route: `/job/${id}`, 'body.row': id };
-  const edit = { id, kind, endpoint: 'image-edit', images: 'http://pictures.test/a.png', prompt: id };
+  const edit = { id, kind, endpoint: 'image-edit', images: picture, prompt: id };
   return base64 ? { ...edit, enable_base64_output: true } : edit;
 }

@@ -33,6 +33,11 @@ export interface Post {
   readonly row: string;
   /** The process that sent it. */
   readonly life: Life;
+  /** `image-edit`, `grind`, or the path of a route. */
+  readonly endpoint: string;
+  readonly verb: 'run' | 'runsync' | 'route';
+  /** The job's input, or the route's body. */
+  readonly sent: unknown;
   /** It was worked on. */
   accepted: boolean;
   /** What reached the process: `refusal`: it was provably not taken; `answer`: its id, or its end; `doubt`: neither. */
@@ -42,6 +47,8 @@ export interface Post {
 interface Job {
   readonly id: string;
   readonly row: SimulatedRow;
+  /** What was sent; the output has it again, so that each answer can be held against its row. */
+  readonly echo: unknown;
   readonly startsAt: number;
   readonly endsAt: number;
   readonly retentionMs: number;
@@ -64,6 +71,7 @@ export class Service {
   /** In millionths of a dollar, by row. */
   readonly bill = new Map<string, number>();
   weather: Weather = fairWeather;
+  /** By endpoint and id: ids of two endpoints may be the same. */
   private readonly jobs = new Map<string, Job>();
   private readonly rows: ReadonlyMap<string, SimulatedRow>;
 
@@ -77,6 +85,11 @@ export class Service {
 
   transportFor(life: Life): Transport {
     return (request) => arriving(life, this.exchange(life, request));
+  }
+
+  /** The row that this job was run for. */
+  rowOfJob(endpoint: string, jobId: string): string | undefined {
+    return this.jobs.get(`${endpoint}/${jobId}`)?.row.id;
   }
 
   private exchange(life: Life, request: WireRequest): Observable<WireReply> {
@@ -104,14 +117,14 @@ export class Service {
   }
 
   private post(life: Life, request: WireRequest, reply: Reply): void {
-    const { row, verb } = this.addressOf(request);
-    const post: Post = { row: row.id, life, accepted: false };
+    const { row, ...sent } = addressOf(request);
+    const post: Post = { row: this.rowOf(row).id, life, accepted: false, ...sent };
     this.posts.push(post);
     const chance = this.random();
     const { refusals, doubts } = this.weather;
     if (chance < refusals) return this.refuse(post, reply);
     if (chance < refusals + doubts) return this.leaveInDoubt(post, request, reply);
-    this.work(post, verb, reply);
+    this.work(post, reply);
   }
 
   private refuse(post: Post, reply: Reply): void {
@@ -159,15 +172,18 @@ export class Service {
     }
   }
 
-  private work(post: Post, verb: string, reply: Reply): void {
+  private work(post: Post, reply: Reply): void {
     post.told = 'answer';
     const row = this.rowOf(post.row);
     const ms = this.latency();
     if (row.kind === 'route') return this.callRoute(post, row, reply);
-    if (row.end === 'rejected')
-      return reply.say(ms, 400, { id: 'none', status: 'FAILED', error: 'Failed to download image from URL' });
+    if (row.end === 'rejected') {
+      const { id } = this.register(post, this.clock.now, this.clock.now);
+      const error = `Failed to download the image of ${row.id}`;
+      return reply.say(ms, 400, { id, status: 'FAILED', error });
+    }
     const job = this.buy(post);
-    if (verb === 'run') return reply.say(ms, 200, { id: job.id, status: 'IN_QUEUE' });
+    if (post.verb === 'run') return reply.say(ms, 200, { id: job.id, status: 'IN_QUEUE' });
     if (this.random() < this.weather.early)
       return reply.say(ms, 200, { id: job.id, status: this.pick(['IN_QUEUE', 'IN_PROGRESS']) });
     const status = row.end === 'failed' && this.random() < 0.3 ? 500 : 200;
@@ -176,10 +192,10 @@ export class Service {
 
   private callRoute(post: Post, row: SimulatedRow, reply: Reply): void {
     const ms = this.latency() + this.random() * 400;
-    if (row.end === 'no-route') return reply.say(ms, 404, { error: 'no such route' });
-    if (row.end === 'failed') return reply.say(ms, 500, { error: 'it broke', detail: 'badly' });
+    if (row.end === 'no-route') return reply.say(ms, 404, { error: `no such route: ${row.id}` });
+    if (row.end === 'failed') return reply.say(ms, 500, { error: `${row.id} broke`, detail: 'badly' });
     this.buy(post);
-    reply.say(ms, 200, row.tellsCost ? { row: row.id, cost: row.cost / 1e6 } : { row: row.id });
+    reply.say(ms, 200, { echo: post.sent, ...(row.tellsCost && { cost: row.cost / 1e6 }) });
   }
 
   /** From here on it costs money, whoever hears of it. */
@@ -187,22 +203,26 @@ export class Service {
     post.accepted = true;
     const row = this.rowOf(post.row);
     this.bill.set(row.id, (this.bill.get(row.id) ?? 0) + row.cost);
-    const { now } = this.clock;
-    const startsAt = now + this.random() * 800;
-    const endsAt = startsAt + 50 + this.random() ** 3 * 20_000;
+    const startsAt = this.clock.now + this.random() * 800;
+    return this.register(post, startsAt, startsAt + 50 + this.random() ** 3 * 20_000);
+  }
+
+  private register(post: Post, startsAt: number, endsAt: number): Job {
+    const row = this.rowOf(post.row);
     const id = `job-${this.posts.length}-${row.id}`;
-    const job = { id, row, startsAt, endsAt, retentionMs: this.weather.retentionMs };
-    this.jobs.set(id, job);
+    const job = { id, row, echo: post.sent, startsAt, endsAt, retentionMs: this.weather.retentionMs };
+    this.jobs.set(`${post.endpoint}/${id}`, job);
     return job;
   }
 
   private read(request: WireRequest, reply: Reply): void {
     const ms = this.latency();
     const path = new URL(request.url).pathname;
-    const job = this.jobs.get(decodeURIComponent(path.split('/').at(-1) ?? ''));
     const isPoll = path.startsWith('/v2/');
+    const [, , endpoint, , id = ''] = path.split('/');
+    const job = this.jobs.get(`${endpoint}/${decodeURIComponent(id)}`);
     if (this.random() < this.weather.reads) return this.spoil(request, reply, ms);
-    if (!isPoll) return reply.say(ms, 200, { row: path });
+    if (!isPoll) return reply.say(ms, 200, { echo: path });
     if (job === undefined || this.clock.now > job.endsAt + job.retentionMs)
       return reply.say(ms, 404, { error: 'job not found' });
     if (this.clock.now >= job.endsAt) return reply.say(ms, 200, endOf(job));
@@ -278,16 +298,6 @@ export class Service {
     }
   }
 
-  private addressOf(request: WireRequest): { row: SimulatedRow; verb: string } {
-    const path = new URL(request.url).pathname;
-    const { input, row } = JSON.parse(request.body ?? '{}') as {
-      input?: { row?: string; prompt?: string };
-      row?: string;
-    };
-    const verb = path.startsWith('/v2/') ? (path.split('/')[3] ?? '') : 'route';
-    return { row: this.rowOf(input?.row ?? input?.prompt ?? row ?? ''), verb };
-  }
-
   private rowOf(id: string): SimulatedRow {
     const row = this.rows.get(id);
     if (row === undefined) throw new Error(`a request for a row that does not exist: "${id}"`);
@@ -308,14 +318,14 @@ interface Reply {
   break(ms: number, error: TransportError): void;
 }
 
-function endOf({ id, row, startsAt, endsAt }: Job): unknown {
-  if (row.end === 'failed') return { id, status: 'FAILED', error: 'out of memory' };
+function endOf({ id, row, echo, startsAt, endsAt }: Job): unknown {
+  if (row.end === 'failed') return { id, status: 'FAILED', error: `out of memory: ${row.id}` };
   const times = { delayTime: 20, executionTime: Math.round(endsAt - startsAt) };
   const cost = row.tellsCost ? { cost: row.cost / 1e6 } : {};
   const picture = row.base64
     ? { image: pictureOf(row.id).toString('base64') }
     : { image_url: `http://pictures.test/${row.id}.png` };
-  const output = row.kind === 'edit' ? { ...picture, ...cost } : { said: row.id, ...cost };
+  const output = row.kind === 'edit' ? { echo, ...picture, ...cost } : { echo, ...cost };
   return { id, status: 'COMPLETED', ...times, output };
 }
 
@@ -326,4 +336,18 @@ function fault(
   timedOut = false,
 ): TransportError {
   return new TransportError(phase, code, sent, timedOut, `${code} in virtual time`);
+}
+
+/** Whose request this is, and what it sends. */
+function addressOf(request: WireRequest): Pick<Post, 'row' | 'endpoint' | 'verb' | 'sent'> {
+  const path = new URL(request.url).pathname;
+  const body = JSON.parse(request.body ?? '{}') as {
+    input?: { row?: string; prompt?: string };
+    row?: string;
+  };
+  if (!path.startsWith('/v2/')) return { row: body.row ?? '', endpoint: path, verb: 'route', sent: body };
+  const [, , endpoint = '', verb] = path.split('/');
+  const { input } = body;
+  const row = input?.row ?? input?.prompt ?? '';
+  return { row, endpoint, verb: verb === 'run' ? 'run' : 'runsync', sent: input };
 }

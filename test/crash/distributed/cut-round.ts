@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openServer } from '../../support/database.js';
-import { billOf, command, compareBooks, key, startService, type KillReport } from '../kill-rounds.js';
+import {
+  billOf,
+  command,
+  compareBooks,
+  key,
+  startService,
+  type KillReport,
+  type SentRow,
+} from '../kill-rounds.js';
 import { openLink, type Link } from './open-link.js';
 
 export interface CutRound {
@@ -47,7 +55,7 @@ export async function cutRound(options: CutRound): Promise<CutReport> {
       children.push(child);
       return child;
     };
-    const ids = await writeManifest(folder, rows, jobMs);
+    const sent = await writeManifest(folder, rows, jobMs);
     start(['worker', '--quiet'], db.near);
     start(['worker', '--quiet'], db.far, link.within);
     const flags = ['--concurrency', String(concurrency), '--yes', '--quiet'];
@@ -65,7 +73,7 @@ export async function cutRound(options: CutRound): Promise<CutReport> {
     const atMend = await endedRows(out);
     say(`mended after ${Math.round((Date.now() - cutAt) / 1_000)} s, at ${atMend} rows`);
     const [exitCode] = await closed;
-    const report = await compareBooks(ids, out, await billOf(service.baseUrl), { exitCode, kills: 0 });
+    const report = await compareBooks(sent, out, await billOf(service.baseUrl), { exitCode, kills: 0 });
     return { ...report, link: link.kind, ended: [atCut, atMend] };
   } finally {
     for (const child of children) child.kill('SIGKILL');
@@ -76,12 +84,13 @@ export async function cutRound(options: CutRound): Promise<CutReport> {
   }
 }
 
-async function writeManifest(folder: string, rows: number, jobMs: number): Promise<string[]> {
-  const ids = Array.from({ length: rows }, (_, index) => `job-${index + 1}`);
-  const line = (row: string) =>
-    `${JSON.stringify({ id: row, endpoint: 'grind', input: { row, sleepMs: jobMs } })}\n`;
-  await writeFile(join(folder, 'rows.jsonl'), ids.map(line).join(''));
-  return ids;
+async function writeManifest(folder: string, rows: number, jobMs: number): Promise<SentRow[]> {
+  const sent = Array.from({ length: rows }, (_, index) => {
+    const id = `job-${index + 1}`;
+    return { id, endpoint: 'grind', input: { row: id, sleepMs: jobMs } };
+  });
+  await writeFile(join(folder, 'rows.jsonl'), sent.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return sent;
 }
 
 async function endedRows(out: string): Promise<number> {

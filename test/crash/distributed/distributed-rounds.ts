@@ -7,7 +7,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { openServer, type TestServer } from '../../support/database.js';
 import { createRandom } from '../../bench/polling/laws.js';
-import { billOf, command, compareBooks, key, startService, type KillReport } from '../kill-rounds.js';
+import {
+  billOf,
+  command,
+  compareBooks,
+  key,
+  startService,
+  type KillReport,
+  type SentRow,
+} from '../kill-rounds.js';
 
 export interface DistributedRounds {
   readonly rows: number;
@@ -71,7 +79,7 @@ class Fleet {
 
   async run(): Promise<DistributedReport> {
     const { rows, workers } = this.options;
-    const ids = await this.writeManifest(rows);
+    const sent = await this.writeManifest(rows);
     for (let n = 0; n < workers; n++) this.workers.push(this.startWorker());
     const killing = this.killWorkers();
     const troubles = this.makeTrouble();
@@ -79,7 +87,7 @@ class Fleet {
     this.isOver = true;
     await Promise.all([killing, troubles]);
     const bill = await billOf(this.baseUrl);
-    const report = await compareBooks(ids, this.out, bill, { exitCode, kills: this.count.workers });
+    const report = await compareBooks(sent, this.out, bill, { exitCode, kills: this.count.workers });
     const seconds = Math.round((Date.now() - this.began) / 1_000);
     const { collector: collectorKills, database: databaseRestarts } = this.count;
     return { ...report, collectorKills, databaseRestarts, seconds };
@@ -99,14 +107,14 @@ class Fleet {
     return join(this.folder, 'out');
   }
 
-  private async writeManifest(rows: number): Promise<string[]> {
-    const ids = Array.from({ length: rows }, (_, index) => `job-${index + 1}`);
-    const lines = ids.map((id) => {
-      const input = { row: id, sleepMs: Math.round(20 + this.random() * 300) };
-      return `${JSON.stringify({ id, endpoint: 'grind', input })}\n`;
+  private async writeManifest(rows: number): Promise<SentRow[]> {
+    const sent = Array.from({ length: rows }, (_, index) => {
+      const id = `job-${index + 1}`;
+      return { id, endpoint: 'grind', input: { row: id, sleepMs: Math.round(20 + this.random() * 300) } };
     });
+    const lines = sent.map((row) => `${JSON.stringify(row)}\n`);
     await writeFile(join(this.folder, 'rows.jsonl'), lines.join(''));
-    return ids;
+    return sent;
   }
 
   private async collectToTheEnd(): Promise<number | null> {

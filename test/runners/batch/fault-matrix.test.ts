@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../../runners/emulator/index.js';
+import type { JournalRecord } from '../../../runners/batch/journal/record.js';
 import { runBatch, type RunBatchOptions } from '../../../runners/batch/run-batch.js';
 import { fixed } from '../../../src/policy/fixed.js';
 import { hurriedClock } from '../../support/hurried-clock.js';
@@ -7,6 +10,7 @@ import { type LoopbackServer, serveHttp } from '../../support/loopback-server.js
 import { onePixel } from '../../support/other-server.js';
 import { finished, runFolder, type RunFolder } from '../../support/run-folder.js';
 import { seeded } from '../../support/seeded.js';
+import { type AnsweredRow, type FailedRow, wrongAnswers } from '../../support/whose-answers.js';
 
 const jobs = 120;
 const edits = 60;
@@ -18,11 +22,12 @@ let emulator: Emulator | undefined;
 beforeEach(async () => {
   folder = runFolder();
   const random = seeded(11);
-  pictures = await serveHttp((_request, reply) => {
+  pictures = await serveHttp(({ url = '' }, reply) => {
+    const bytes = pictureOf(url.slice(1, -'.png'.length));
     if (random() < 0.2) reply.writeHead(503).end();
     else if (random() < 0.1)
-      reply.writeHead(200, { 'content-length': 900 }).end(onePixel, () => reply.destroy());
-    else reply.writeHead(200, { 'content-type': 'image/png' }).end(onePixel);
+      reply.writeHead(200, { 'content-length': 900 }).end(bytes, () => reply.destroy());
+    else reply.writeHead(200, { 'content-type': 'image/png' }).end(bytes);
   });
 });
 afterEach(async () => {
@@ -31,13 +36,19 @@ afterEach(async () => {
   folder.remove();
 });
 
+/** Each row has a picture of its own. */
+function pictureOf(row: string): Buffer {
+  return Buffer.concat([onePixel, Buffer.from(row)]);
+}
+
 /** Half of the edits wait for their answer, which the service may stop waiting for; all jobs are polled. */
 async function run(faults: string, options: Partial<RunBatchOptions> = {}) {
   const functions = {
     queue: {
-      grind: ({ row }: { row: string }) => ({ row, cost: 0.002 }),
-      paint: ({ prompt }: { prompt: string }) => ({
-        image_url: `${pictures.url}/${prompt}.png`,
+      grind: (input: { row: string }) => ({ echo: input, cost: 0.002 }),
+      paint: (input: { prompt: string }) => ({
+        echo: input,
+        image_url: `${pictures.url}/${input.prompt}.png`,
         cost: 0.0875,
       }),
     },
@@ -53,13 +64,12 @@ async function run(faults: string, options: Partial<RunBatchOptions> = {}) {
     ...Array.from({ length: jobs }, (_, n) => ({
       id: `job-${n}`,
       endpoint: 'grind',
-      input: { row: `job-${n}` },
+      input: requestOf(`job-${n}`),
     })),
     ...Array.from({ length: edits }, (_, n) => ({
       id: `edit-${n}`,
       endpoint: 'paint',
-      images: ['http://example.test/a.png'],
-      prompt: `edit-${n}`,
+      ...requestOf(`edit-${n}`),
     })),
   ]);
   const scheduler = hurriedClock(20);
@@ -70,11 +80,29 @@ async function run(faults: string, options: Partial<RunBatchOptions> = {}) {
     const { row, prompt } = line.input as { row?: string; prompt?: string };
     return { ...line, row: row ?? prompt ?? '' };
   });
-  const failures = folder.lines('failures.jsonl') as {
-    id: string;
-    error: { code: string; message: string };
-  }[];
-  return { ...end, bill, failures, results: folder.lines('results.jsonl') as { id: string }[] };
+  const failures = folder.lines('failures.jsonl') as unknown as FailureLine[];
+  const results = folder.lines('results.jsonl') as unknown as ResultLine[];
+  return { ...end, bill, failures, results };
+}
+
+type FailureLine = FailedRow & { readonly error: { code: string; message: string } };
+type ResultLine = AnsweredRow & { readonly image?: { readonly path: string } };
+
+function requestOf(row: string): object {
+  return row.startsWith('job-') ? { row } : { images: ['http://example.test/a.png'], prompt: row };
+}
+
+function expectOwnAnswers({ bill, failures, results }: Awaited<ReturnType<typeof run>>): void {
+  const jobs = new Map(bill.map(({ endpoint, id, row }) => [`${endpoint}/${id}`, row]));
+  const broken = wrongAnswers({
+    ...{ results, failures, requestOf, costs: folder.costs() },
+    journal: folder.lines('journal.jsonl') as unknown as JournalRecord[],
+    rowOfJob: (endpoint, jobId) => jobs.get(`${endpoint}/${jobId}`),
+  });
+  expect(broken).toEqual([]);
+  for (const { id, image } of results)
+    if (id.startsWith('edit-'))
+      expect(readFileSync(join(folder.out, image?.path ?? '')).equals(pictureOf(id)), id).toBe(true);
 }
 
 function expectNothingTwice(bill: readonly { row: string; executions: number }[]): void {
@@ -85,10 +113,12 @@ function expectNothingTwice(bill: readonly { row: string; executions: number }[]
 
 describe('the fault matrix', () => {
   it('completes every row, none twice, whatever befalls refusals, polls and downloads', async () => {
-    const { exitCode, reason, bill, failures, results } = await run(
+    const end = await run(
       '429=0.1:1,500@status=0.05,reset-before@status=0.05,reset-after@status=0.05,cut@status=0.05,html@status=0.05,early-runsync=0.3',
       { retries: 8 },
     );
+    const { exitCode, reason, bill, failures, results } = end;
+    expectOwnAnswers(end);
     expect([exitCode, reason]).toEqual([0, `${jobs + edits} rows completed.`]);
     expect(failures).toEqual([]);
     expect(results).toHaveLength(jobs + edits);
@@ -99,10 +129,11 @@ describe('the fault matrix', () => {
   }, 120_000);
 
   it('holds as unknown the rows whose answer was lost after acceptance, and no others', async () => {
-    const { exitCode, bill, failures, results } = await run(
-      'reset-after@run+runsync=0.08,cut@run+runsync=0.08,429=0.05:1,html@status=0.05',
-      { retries: 8 },
-    );
+    const end = await run('reset-after@run+runsync=0.08,cut@run+runsync=0.08,429=0.05:1,html@status=0.05', {
+      retries: 8,
+    });
+    const { exitCode, bill, failures, results } = end;
+    expectOwnAnswers(end);
     expect([...new Set(failures.map(({ error }) => error.code))]).toEqual(['unknown']);
     expect(failures.length).toBeGreaterThan(8);
     expect(results.length + failures.length).toBe(jobs + edits);
