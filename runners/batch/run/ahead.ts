@@ -1,4 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { CapInForce } from './cap-in-force.js';
 
 /** What a start would do, by the manifest and by what earlier starts left. */
 export interface Ahead {
@@ -14,6 +15,8 @@ export interface Ahead {
   readonly retried: number;
   /** Of `toSend`: completed before, and changed since. */
   readonly redone: number;
+  /** Sent again by `onUnknown: 'retry'`, though they may have been accepted; not part of `toSend`. */
+  readonly doubled: number;
   /** Asked about by an id that is known; nothing is bought. */
   readonly toPoll: number;
   /** Paid, and only downloaded. */
@@ -28,6 +31,10 @@ export interface Ahead {
   readonly changed: { readonly count: number; readonly ids: readonly string[] };
   /** Failed rows that have changed since and are left as they are. */
   readonly changedFailures: number;
+  /** The cap that holds for this start. Absent: none does. */
+  readonly cap?: CapInForce;
+  /** Rows that fit under the cap, and their known prices: what this start may buy. Without a cap these are all that are sent. */
+  readonly fits: { readonly rows: number; readonly estimated: MicroDollars };
   readonly price: {
     /** Of what is sent. */
     readonly estimated: MicroDollars;

@@ -1,8 +1,11 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { Totals } from '../journal/journal.js';
 import { RowStates } from '../journal/rows/row-states.js';
+import type { RowStatus } from '../journal/rows/row-status.js';
 import { planManifest, type Plan } from '../manifest/plan-manifest.js';
 import type { ManifestItem, Row } from '../manifest/row.js';
 import type { Ahead } from './ahead.js';
+import { capInForce, RowsUnderCap, type CapInForce } from './cap-in-force.js';
 import { decideRow, type Decision, type DecisionRules } from './decide-row.js';
 import { KnownIds } from './known-ids.js';
 import { PictureNames } from './picture-names.js';
@@ -10,6 +13,7 @@ import { readRows } from './read-rows.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { Stops } from './stops.js';
 import { SelectRows } from './select-rows.js';
+import { isRead } from './task.js';
 
 /** What the first pass over a manifest brings to light. Nothing has been sent. */
 export interface Checked {
@@ -28,6 +32,7 @@ export interface Checked {
 export interface Known {
   readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
   readonly mustHold: DecisionRules['mustHold'];
+  readonly totals?: Totals;
 }
 
 /** Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done. */
@@ -78,8 +83,10 @@ class Survey {
   private readonly price = { estimated: 0, unpriced: 0 };
   private readonly count = {
     ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
-    ...{ invalid: 0, changed: 0, changedFailures: 0, known: 0 },
+    ...{ doubled: 0, invalid: 0, changed: 0, changedFailures: 0, known: 0 },
   };
+  private readonly cap: CapInForce | undefined;
+  private readonly fitting: RowsUnderCap;
 
   constructor(
     private readonly options: ResolvedOptions,
@@ -87,6 +94,8 @@ class Survey {
     private readonly stops: Pick<Stops, 'isStopping'>,
   ) {
     this.select = new SelectRows(options);
+    this.cap = capInForce(options);
+    this.fitting = new RowsUnderCap(this.cap, known.totals);
     this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   }
 
@@ -106,6 +115,8 @@ class Survey {
       gone: this.options.manifest.live === undefined ? Math.max(0, this.known.rows.size - known) : 0,
       changed: { count: changed, ids: this.changedIds },
       price: this.price,
+      ...(this.cap && { cap: this.cap }),
+      fits: { rows: this.fitting.rows, estimated: this.fitting.estimated },
       endpoints: [...this.endpoints],
       missing: this.select.missing(),
     };
@@ -119,7 +130,7 @@ class Survey {
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const decision = decideRow(row, state, this.rules);
     if (decision.what === 'leave') this.seeLeft(row, decision);
-    else if (decision.what === 'pending') this.pending.add(row.id);
+    else if (decision.what === 'pending') this.seePending(row, state?.status);
     else if (this.select.takes(row.id)) this.seeTaken(row, decision);
     else this.count['reopen' in decision ? 'ended' : 'later']++;
   }
@@ -145,6 +156,14 @@ class Survey {
     }
   }
 
+  private seePending(row: Row, status: RowStatus | undefined): void {
+    this.pending.add(row.id);
+    const { onUnknown, only } = this.options;
+    if (status !== 'sent' || onUnknown !== 'retry' || only?.has(row.id) === false || isRead(row)) return;
+    this.count.doubled++;
+    this.addPrice(row);
+  }
+
   private seeTaken(row: Row, decision: Exclude<Decision, { what: 'leave' | 'pending' }>): void {
     if (decision.what === 'collect') this.count.toPoll++;
     else if (decision.what === 'fetch') this.count.toDownload++;
@@ -157,8 +176,12 @@ class Survey {
     if (reopen === 'retry') this.count.retried++;
     if (reopen === 'redo') this.count.redone++;
     if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
-    if (row.request.kind === 'route' && row.request.method === 'GET') return;
-    const price = this.options.prices.priceOf(row);
+    this.addPrice(row);
+  }
+
+  private addPrice(row: Row): void {
+    const price = isRead(row) ? 0 : this.options.prices.priceOf(row);
+    this.fitting.add(price);
     if (price === null) this.price.unpriced++;
     else this.price.estimated += price;
   }

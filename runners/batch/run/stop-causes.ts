@@ -11,6 +11,12 @@ export const stopCauses = {
     return { exitCode: 3, reason, leaves: [] };
   },
 
+  /** A row that arrived has a price, and no cap holds: without `hasSent` nothing was sent. */
+  notAgreed(why: string, hasSent: boolean): StopCause {
+    const reason = `Stopped: ${why}. Rows from this one on were not sent; run again to go on.`;
+    return { exitCode: hasSent ? 3 : 2, reason, leaves: [] };
+  },
+
   /** @param whyNot what does not fit, and when it will */
   dayCapReached(whyNot: string): StopCause {
     const reason = `Stopped at the cost cap of a day: ${whyNot} Run again then, or with a higher cap, to go on.`;

@@ -1,10 +1,12 @@
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import type { Ahead } from '../../batch/run/ahead.js';
-import { confirmPrice } from '../options/confirm-price.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { confirmPrice, type Stake } from '../options/confirm-price.js';
 import { aheadText } from '../words/ahead-text.js';
 import { planText, priceText } from '../words/plan-text.js';
 import { UsageError } from '../io/usage-error.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
+import { refusePricedRows } from './agreed-rows.js';
 import type { StartedRun } from './batch-options.js';
 import { requireHosts } from './open-target.js';
 import { refuseInvalid, refuseMissing } from './plan-source.js';
@@ -21,11 +23,13 @@ export interface CheckedRun {
  */
 export async function agreeToPlan(
   { plan, ahead }: CheckedRun,
-  { io, options, source, live, target, plan: saved }: StartedRun,
+  { io, options, source, live, target, prices, plan: saved }: StartedRun,
   stopped: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
   if (live !== undefined) {
-    if (!options.quiet) io.stderr.write(followText(options));
+    const isCapped = ahead.cap !== undefined || options.maxCostPerDay !== undefined;
+    if (!isCapped && !options.yes && !options.local) refusePricedRows(options, prices);
+    if (!options.quiet) io.stderr.write(followText(isCapped, options));
     return 'go';
   }
   refuseInvalid(plan, source, options, io);
@@ -35,7 +39,21 @@ export async function agreeToPlan(
     const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local)];
     io.stderr.write(`${lines.join('\n')}\n`);
   }
-  return options.local ? 'go' : confirmPrice(ahead.price.estimated, options, io, stopped);
+  return options.local ? 'go' : confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);
+}
+
+/** What a start may buy: rows that fit under the cap of the run, and no more than the cap of a day. */
+function stakeOf({ fits, price }: Ahead, { maxCostPerDay }: StartedRun['options']): Stake {
+  const { unpriced } = price;
+  if (maxCostPerDay === undefined) return { estimated: fits.estimated, unpriced };
+  return { estimated: Math.min(fits.estimated, toMicroDollars(maxCostPerDay)), unpriced };
+}
+
+function consentOf(
+  { cap }: Ahead,
+  { yes, maxCostPerDay }: StartedRun['options'],
+): { yes: boolean; isCapped: boolean } {
+  return { yes, isCapped: cap !== undefined || maxCostPerDay !== undefined };
 }
 
 /** Says in the words of the command line why a run was not started. Throws `UsageError`, or leaves it to the runner's own words. */
@@ -48,9 +66,8 @@ export function explainRefusal(
   requireHosts(plan, target);
 }
 
-/** Nobody knows the price of what is still to come. */
-function followText({ local, maxCost, maxCostPerDay }: StartedRun['options']): string {
-  const isOpen = !local && maxCost === undefined && maxCostPerDay === undefined;
+function followText(isCapped: boolean, { local, yes }: StartedRun['options']): string {
+  const isOpen = !local && !isCapped && yes;
   return `following stdin: rows are sent as they arrive${isOpen ? ', and nothing limits what they cost (--max-cost does)' : ''}\n`;
 }
 

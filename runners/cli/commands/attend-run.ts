@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import { lastValueFrom, merge, tap } from 'rxjs';
 import { gateFor } from '../../batch/run/gate-for.js';
-import { runBatch, runStages, type RunEvent } from '../../batch/run-batch.js';
+import { runBatch, runStages, type RunEvent, type RunStages } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
 import type { MetricsFile } from '../metrics/keep-metrics-file.js';
 import { viewRun, type RunView } from '../progress/view-run.js';
 import { withinPlan } from '../saved-plan/within-plan.js';
 import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
+import { agreedRows } from './agreed-rows.js';
 import { askHealth } from './ask-health.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
 import { refuseWithoutDatabase } from './refuse-without-database.js';
@@ -52,7 +53,7 @@ export async function attendRun(run: StartedRun): Promise<number> {
           stop: run.live === undefined ? stop.orders$ : merge(stop.orders$, run.live.stop$),
           confirm,
         },
-        run.plan === undefined ? runStages : { ...runStages, takeRows: withinPlan(run.plan) },
+        { ...runStages, takeRows: takeRowsOf(run) },
       ).pipe(tap(look)),
     );
     view.close();
@@ -67,6 +68,13 @@ export async function attendRun(run: StartedRun): Promise<number> {
     await metrics?.close();
     connections.letGo();
   }
+}
+
+/** Which rows a start takes: those that arrive, those of a plan, or all of the manifest. */
+function takeRowsOf({ options, live, plan }: StartedRun): RunStages['takeRows'] {
+  const { yes, local, maxCostPerDay } = options;
+  if (live !== undefined) return agreedRows(yes || local || maxCostPerDay !== undefined);
+  return plan === undefined ? runStages.takeRows : withinPlan(plan);
 }
 
 /** Who works off the rows: this process, or the workers of a database. */

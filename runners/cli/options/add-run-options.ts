@@ -93,7 +93,10 @@ function addDecisionOptions(command: Command): void {
     .option('--prices <FILE>', 'prices of your endpoints, a JSON file (default: the published ones)')
     .option('--assume-price <USD>', 'what a row of no known price is reckoned with; a cap needs it then')
     .option('--max-price-drift <P%>', 'stop when the service charges so much more than was reckoned with')
-    .option('--yes', 'do not ask, whatever the price')
+    .option(
+      '--yes',
+      'agree to any price: above $25 a start asks, and where it cannot ask it needs this or a cap',
+    )
     .option('--on-unknown <ACTION>', 'a request that may have been accepted: hold or retry (default: hold)')
     .option(
       '--retry <CODES>',

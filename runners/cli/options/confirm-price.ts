@@ -3,38 +3,49 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { ask, canAsk } from '../io/ask.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import { formatMoney } from '../words/amounts.js';
+import { countOf, formatMoney } from '../words/amounts.js';
 
-/** Above this a person on a terminal is asked. */
+/** Above this a start is agreed to. */
 const askAbove = toMicroDollars(25);
-/** Above this a run without a person needs `--yes` or `--max-cost`. */
-const refuseAbove = toMicroDollars(100);
+
+/** What a start may buy, under the cap in force. */
+export interface Stake {
+  readonly estimated: MicroDollars;
+  /** Rows without a known price: named in the question, and not counted. */
+  readonly unpriced: number;
+}
 
 /**
- * Lets a run begin at its price, or asks, or refuses with `UsageError`. Nothing has been sent yet.
+ * Lets a start begin, or asks on the terminal, or throws `UsageError`: a start that may buy for more than $25 needs the
+ * agreement of a person. Where it cannot ask, `--yes` or a cap is the agreement. Nothing has been sent yet.
  *
- * @param price what the run may buy now; under a cap at most the cap is at stake
+ * @param consent `isCapped`: one of the two caps is in force, whoever set it
  */
 export async function confirmPrice(
-  price: MicroDollars,
-  consent: { readonly yes: boolean; readonly maxCost?: number | undefined },
+  { estimated, unpriced }: Stake,
+  consent: { readonly yes: boolean; readonly isCapped: boolean },
   io: Pick<CliIo, 'stdin' | 'stderr'>,
   stopped?: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
-  if (consent.yes) return 'go';
-  const cap = consent.maxCost === undefined ? Number.POSITIVE_INFINITY : toMicroDollars(consent.maxCost);
-  const stake = Math.min(price, cap);
+  if (consent.yes || estimated <= askAbove) return 'go';
+  const uncounted = unpriced > 0 ? `, and ${countOf(unpriced, 'row')} of no known price are not counted` : '';
+  const price = `${formatMoney(estimated)}${uncounted}`;
   if (canAsk(io)) {
-    const answer =
-      stake <= askAbove ? 'yes' : await ask(`This may cost ${formatMoney(stake)}. Go on?`, io, stopped);
+    const answer = await ask(`This may cost ${price}. Go on?`, io, stopped);
     if (answer !== 'no') return answer === 'yes' ? 'go' : answer;
     throw new UsageError(['not started, nothing was sent']);
   }
-  if (price <= refuseAbove || consent.maxCost !== undefined) return 'go';
+  if (consent.isCapped) return 'go';
   throw new UsageError(
     [
-      `this run is priced at ${formatMoney(price)}, above ${formatMoney(refuseAbove)}, and nobody is here to be asked`,
+      `this start may buy for ${price}. Above ${formatMoney(askAbove)} it asks, and it cannot ask here: ${whyNot(io)} no terminal`,
     ],
     'agree to it with --yes, or set a cap with --max-cost USD; nothing was sent',
   );
+}
+
+function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
+  const missing = [stdin.isTTY !== true && 'stdin', stderr.isTTY !== true && 'stderr'];
+  const names = missing.filter((name) => name !== false);
+  return `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'}`;
 }

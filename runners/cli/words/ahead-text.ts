@@ -4,7 +4,8 @@ import { priceText } from './plan-text.js';
 
 /** What a start does of its manifest, where that is not simply all of it, and what it costs then. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { toSend, retried, redone, toPoll, toDownload, toHold, later, invalid, ended, gone, price } = ahead;
+  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, invalid, ended, gone, price } =
+    ahead;
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
     redone > 0 && `${formatCount(redone)} have changed`,
@@ -12,6 +13,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
   const told = again.filter((part) => part !== false).join(', ');
   const parts = [
     `${countOf(toSend, 'row')} to send${told === '' ? '' : ` (${told})`}`,
+    doubled > 0 && `${formatCount(doubled)} to send again that may have been bought`,
     toPoll > 0 && `${formatCount(toPoll)} to ask about`,
     toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
     toHold > 0 && `${formatCount(toHold)} to be held`,

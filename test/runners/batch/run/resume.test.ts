@@ -62,6 +62,16 @@ describe('a run that died and is started again', () => {
     await killedAt(run, step('submitting'), { concurrency: 1 });
     const end = await run.start({ concurrency: 1, onUnknown: 'retry' });
     expect(end.exitCode).toBe(0);
+    // Its price is agreed to as that of any other row.
+    expect(end.events).toContainEqual(
+      expect.objectContaining({
+        type: 'checked',
+        ahead: expect.objectContaining({
+          ...{ toSend: 1, doubled: 1, price: { estimated: 175_000, unpriced: 0 } },
+          fits: { rows: 2, estimated: 175_000 },
+        }),
+      }),
+    );
     expect(run.service.posts).toEqual(['a', 'a', 'b']);
     expect(
       run

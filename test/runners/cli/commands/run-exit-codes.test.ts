@@ -9,6 +9,11 @@ import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehear
 import { until } from '../../../support/until.js';
 
 const image = 'http://127.0.0.1:1/x.png';
+/** Each costs $0.175. */
+const edits = (count: number) => [
+  'images,prompt,resolution',
+  ...Array.from({ length: count }, (_, n) => `${image}?${n},p,4k`),
+];
 
 describe('the exit codes of millrace run', () => {
   let work: Rehearsal;
@@ -81,19 +86,28 @@ describe('the exit codes of millrace run', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'error: --only: no row has the id "nobody"\n' });
   });
 
-  it('2: priced above $100 where nobody is to be asked', async () => {
+  it('2: above $25 where it cannot ask, and nothing is sent', async () => {
     await open();
-    await work.write('edits.csv', [
-      'images,prompt,resolution',
-      ...Array.from({ length: 600 }, (_, n) => `${image}?${n},p,4k`),
-    ]);
+    await work.write('edits.csv', edits(200));
     const { code, stderr } = await work.call('run', 'edits.csv', '--endpoint', 'image-edit');
     expect(code).toBe(2);
-    expect(stderr).toContain('  may cost     $105.00\n');
-    expect(stderr).toContain('error: this run is priced at $105.00, above $100.00');
+    expect(stderr).toContain('  may cost     $35.00\n');
+    expect(stderr).toContain('error: this start may buy for $35.00. Above $25.00 it asks, and it cannot ask');
     expect(stderr).toContain('--yes');
+    expect(stderr).toContain('--max-cost');
     expect(work.emulator.bill()).toEqual([]);
   });
+
+  it.each([['--max-cost'], ['--max-cost-per-day']])(
+    '3: %s is an agreement, and rows beyond it are not sent',
+    async (cap) => {
+      await open();
+      await work.write('edits.csv', edits(200));
+      const args = ['run', 'edits.csv', '--endpoint', 'image-edit', cap, '0.2', '--ledger', 'day.jsonl'];
+      const { code } = await work.call(...args);
+      expect({ code, bought: work.emulator.bill().length }).toEqual({ code: 3, bought: 1 });
+    },
+  );
 
   it('2: a rehearsal that goes on as the real thing', async () => {
     await open();

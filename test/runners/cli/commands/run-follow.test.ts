@@ -1,7 +1,10 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drawPicture } from '../../../support/draw-picture.js';
 import { mainFile } from '../../../support/millrace.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 import { until } from '../../../support/until.js';
@@ -128,5 +131,60 @@ describe('run - --follow', () => {
     expect(await ended).toEqual([2, null]);
     expect(text).toContain('error: --limit: does not go with --follow\n');
     expect(text).toContain('error: --format: --follow reads NDJSON, one object a line\n');
+  });
+
+  describe('rows that have a price', () => {
+    beforeEach(async () => {
+      const picture = await drawPicture({ subject: 0, width: 64, height: 64 });
+      await writeFile(join(work.folder, 'mug.png'), picture);
+    });
+    const edit = (n: number) => ({
+      id: `e${n}`,
+      endpoint: 'image-edit',
+      images: [work.emulator.fileUrl('mug.png')],
+      prompt: 'grayscale',
+    });
+    const textOf = ({ child }: ReturnType<typeof follow>) => {
+      let text = '';
+      child.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
+      return () => text;
+    };
+
+    it('need a cap or --yes, said at the start where the options name their kind', async () => {
+      const run = follow('--kind', 'edit', '--endpoint', 'image-edit');
+      const text = textOf(run);
+      expect(await run.ended).toEqual([2, null]);
+      expect(text()).toContain('error: --follow: a row of this kind costs $0.0875');
+      expect(text()).toContain('--max-cost');
+      expect(work.emulator.bill()).toEqual([]);
+    });
+
+    it('stop the run unsent as soon as one arrives', async () => {
+      const first = follow();
+      const text = textOf(first);
+      first.read();
+      first.feed(edit(1));
+      expect(await first.ended).toEqual([2, null]);
+      expect(text()).toContain('row "e1" costs $0.0875, and nobody has agreed to it');
+      const second = follow();
+      second.read();
+      second.feed(job(1));
+      await until(() => second.told.length === 1);
+      second.feed(edit(1));
+      expect(await second.ended).toEqual([3, null]);
+      expect(work.emulator.bill().filter(({ operation }) => operation === 'runsync')).toEqual([]);
+    });
+
+    it.each([['--yes'], ['--max-cost', '1', '--assume-price', '0.01']])(
+      'are sent with %s',
+      async (...given) => {
+        const run = follow(...given);
+        run.read();
+        run.feed(edit(1));
+        run.child.stdin.end();
+        expect(await run.ended).toEqual([0, null]);
+        await until(() => run.told.length === 1);
+      },
+    );
   });
 });

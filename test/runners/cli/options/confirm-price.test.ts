@@ -3,44 +3,57 @@ import { describe, expect, it } from 'vitest';
 import { confirmPrice } from '../../../../runners/cli/options/confirm-price.js';
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
 
-function someone(isTTY: boolean, answer?: string) {
-  const stdin = Object.assign(new PassThrough(), { isTTY });
-  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 80 });
-  if (answer !== undefined) stdin.end(answer);
-  return { stdin, stderr };
+function someone({ stdin = true, stderr = true }, answer?: string) {
+  const streams = {
+    stdin: Object.assign(new PassThrough(), { isTTY: stdin }),
+    stderr: Object.assign(new PassThrough(), { isTTY: stderr, columns: 80 }),
+  };
+  if (answer !== undefined) streams.stdin.end(answer);
+  return streams;
 }
 
-const price = toMicroDollars;
+const terminal = {};
+const elsewhere = { stdin: false, stderr: false };
+const stake = (usd: number, unpriced = 0) => ({ estimated: toMicroDollars(usd), unpriced });
+const nothing = { yes: false, isCapped: false };
 
 describe('confirmPrice', () => {
-  it('lets a cheap run go on a terminal, and a run of $100 elsewhere', async () => {
-    expect(await confirmPrice(price(25), { yes: false }, someone(true))).toBe('go');
-    expect(await confirmPrice(price(100), { yes: false }, someone(false))).toBe('go');
+  it.each([terminal, elsewhere])('lets a start of $25 begin', async (where) => {
+    expect(await confirmPrice(stake(25, 3), nothing, someone(where))).toBe('go');
   });
 
   it.each(['y\n', 'Yes\n'])('asks above $25 on a terminal, and goes on at %j', async (answer) => {
-    const io = someone(true, answer);
-    expect(await confirmPrice(price(25.01), { yes: false }, io)).toBe('go');
+    const io = someone(terminal, answer);
+    expect(await confirmPrice(stake(25.01), nothing, io)).toBe('go');
     expect(String(io.stderr.read())).toContain('This may cost $25.01. Go on? [y/N]');
   });
 
+  it('asks on a terminal under a cap too, and names the rows that are not counted', async () => {
+    const io = someone(terminal, 'y\n');
+    expect(await confirmPrice(stake(40, 3), { yes: false, isCapped: true }, io)).toBe('go');
+    expect(String(io.stderr.read())).toContain(
+      '$40.00, and 3 rows of no known price are not counted. Go on?',
+    );
+  });
+
   it.each(['n\n', '\n', '', 'ja\n'])('does not start at %j', async (answer) => {
-    await expect(confirmPrice(price(30), { yes: false }, someone(true, answer))).rejects.toThrow(
+    await expect(confirmPrice(stake(30), nothing, someone(terminal, answer))).rejects.toThrow(
       'nothing was sent',
     );
   });
 
-  it('asks for no more than the cap', async () => {
-    expect(await confirmPrice(price(1000), { yes: false, maxCost: 20 }, someone(true))).toBe('go');
+  it.each([
+    [{ stdin: false }, 'stdin is no terminal'],
+    [{ stderr: false }, 'stderr is no terminal'],
+    [elsewhere, 'stdin and stderr are no terminal'],
+  ])('refuses above $25 where it cannot ask: %j', async (where, why) => {
+    await expect(confirmPrice(stake(25.01), nothing, someone(where))).rejects.toThrow(why);
   });
 
-  it('refuses above $100 where nobody is to be asked', async () => {
-    await expect(confirmPrice(price(100.5), { yes: false }, someone(false))).rejects.toThrow(
-      'priced at $100.50',
-    );
-  });
-
-  it.each([{ yes: true }, { yes: false, maxCost: 500 }])('takes %j for consent', async (consent) => {
-    expect(await confirmPrice(price(1000), consent, someone(false))).toBe('go');
+  it.each([
+    { yes: true, isCapped: false },
+    { yes: false, isCapped: true },
+  ])('takes %j for the agreement where it cannot ask', async (consent) => {
+    expect(await confirmPrice(stake(1000), consent, someone(elsewhere))).toBe('go');
   });
 });
