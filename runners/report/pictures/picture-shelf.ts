@@ -30,6 +30,8 @@ export class PictureShelf {
   readonly #options: ShelfOptions;
   readonly #thumbnails: Set<string>;
   readonly #references = new Map<string, Promise<PageReference>>();
+  /** Thumbnails of this report, by their path: the earlier and the present version of a row can share one. */
+  readonly #made = new Map<string, Promise<boolean>>();
   readonly #atOnce = pLimit(4);
   #mayMake: number;
 
@@ -87,16 +89,22 @@ export class PictureShelf {
 
   /** The thumbnail's URL; without one the picture's own. */
   async #thumbOf(picture: string, thumbnail: string): Promise<string | undefined> {
-    const { disk, folder } = this.#options;
+    const { folder } = this.#options;
     const name = thumbnail.slice(thumbnail.indexOf('/') + 1);
     const target = join(folder, thumbnail);
     if (this.#thumbnails.has(name)) return this.#address(target);
-    if (this.#mayMake-- > 0 && (await this.#atOnce(() => makeFrom(disk, picture, target)))) {
-      this.#thumbnails.add(name);
-      return this.#address(target);
-    }
+    if (await this.#make(picture, target)) return this.#address(target);
     this.plain++;
     return this.#address(picture);
+  }
+
+  #make(picture: string, target: string): Promise<boolean> {
+    const known = this.#made.get(target);
+    if (known !== undefined) return known;
+    if (this.#mayMake-- <= 0) return Promise.resolve(false);
+    const made = this.#atOnce(() => makeFrom(this.#options.disk, picture, target));
+    this.#made.set(target, made);
+    return made;
   }
 
   #address(path: string): string | undefined {
