@@ -30,3 +30,21 @@ export class ManifestError extends MillraceError {
     this.column = column;
   }
 }
+
+/** A later reading of the manifest finds other bytes than the first one did: no row may be made of them. */
+export class ManifestChangedError extends ManifestError {
+  static override readonly name: string = 'ManifestChangedError';
+
+  constructor(
+    readonly file: string,
+    readonly problem: string,
+    line?: number,
+  ) {
+    super(file, problem, line === undefined ? {} : { line, columnLabel: 'or behind it' });
+  }
+
+  /** The same error with the line up to which the bytes were as before. */
+  from(line: number): ManifestChangedError {
+    return new ManifestChangedError(this.file, this.problem, line);
+  }
+}

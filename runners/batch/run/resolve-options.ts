@@ -18,6 +18,7 @@ import { holdRun } from '../lock/hold-run.js';
 import { manifestFormat } from '../manifest/manifest-format.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import { openSharedLedger } from './open-shared-ledger.js';
+import { PricedBytes } from './priced-bytes.js';
 import { retryCodes } from './retry-codes.js';
 import type { RunBatchOptions, StopOrder } from './run-options.js';
 import { steadyClock } from './steady-clock.js';
@@ -123,6 +124,8 @@ function sharedLedger({ out, ledgerFile, maxCostPerDayUsd }: RunBatchOptions, di
 interface ResolvedManifest {
   readonly path: string;
   readonly settings: ManifestSettings;
+  /** All readings of this start see the same bytes. */
+  readonly bytes?: PricedBytes;
   readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
 
@@ -131,12 +134,12 @@ function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
     const { rows: live, name = 'the stream', ...given } = manifest;
     return { path: name, live, settings: { ...given, name, format: 'jsonl', gzip: false } };
   }
-  const { path, ...given } = manifest;
+  const { path, bytes = new PricedBytes(), ...given } = manifest;
   const byName = manifestFormat(path);
   const format = given.format ?? byName?.format;
   if (format === undefined)
     throw new InvalidOptionError('manifest', `${path} is no .csv, .jsonl or .ndjson file: say its format`);
-  return { path, settings: { name: path, gzip: byName?.gzip ?? false, ...given, format } };
+  return { path, bytes, settings: { name: path, gzip: byName?.gzip ?? false, ...given, format } };
 }
 
 function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdentity {

@@ -17,6 +17,7 @@ import type { FailureLine } from '../sinks/failure-line.js';
 import type { ResultLine } from '../sinks/result-line.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
+import type { PricedBytes } from './priced-bytes.js';
 
 /** A stop from outside. `graceful`: paid replies on their way are awaited. `now`: nothing is; the run can be gone on with all the same. */
 export type StopOrder =
@@ -36,7 +37,12 @@ export interface RunBatchOptions {
    * by one, a wrong one becomes a failure, and one that is told again, by its id, is recognised, over all starts.
    */
   readonly manifest: (
-    { readonly path: string } | { readonly rows: AsyncIterable<unknown> | Iterable<unknown> }
+    | {
+        readonly path: string;
+        /** What an earlier reading found in the file: the run buys of these bytes alone, or stops. @defaultValue what its own check finds */
+        readonly bytes?: PricedBytes;
+      }
+    | { readonly rows: AsyncIterable<unknown> | Iterable<unknown> }
   ) &
     Partial<ManifestSettings>;
   /**

@@ -64,9 +64,11 @@ export const stopCauses = {
     return { exitCode: 74, reason, leaves: ['submits', 'polls', 'saves'] };
   },
 
-  manifestChanged(message: string): StopCause {
-    const reason = `Stopped because the manifest changed while it was read: ${message}. Correct it and run again.`;
-    return { exitCode: 2, reason, leaves: ['submits'] };
+  /** @param isSending whether this start has sent rows of the manifest */
+  manifestChanged(message: string, isSending: boolean): StopCause {
+    const sent = isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent';
+    const reason = `Stopped because the manifest changed after it was checked and priced: ${message}. ${sent}. Run again: the next start checks and prices it as it is then.`;
+    return { exitCode: isSending ? 74 : 2, reason, leaves: ['submits'] };
   },
 
   interrupted(how: 'graceful' | 'now', exitCode: number): StopCause {

@@ -1,10 +1,12 @@
 import type { PendingRow, RowRecords } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/describe-invalid.js';
+import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { goesOn } from './check-manifest.js';
 import { decideRow, rulesOf, type Decision } from './decide-row.js';
 import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
 import { manifestTask, type TakenDecision } from './manifest-task.js';
+import type { Growth } from './priced-bytes.js';
 import { readRows } from './read-rows.js';
 import type { Run } from './run.js';
 import { SelectRows } from './select-rows.js';
@@ -68,7 +70,30 @@ function taskOf(known: RowRecords): Task | undefined {
   return { what: 'fetch', row: intent, replied: { intent, reply, told: isToldPurchase(known) }, attempts };
 }
 
+/** The rows of the manifest that have not ended, of the bytes that were priced. */
 async function* manifestTasks(run: Run): AsyncGenerator<Task> {
+  let isSending = false;
+  try {
+    for await (const task of decidedTasks(run)) {
+      if (task.what === 'refuse' && !run.options.skipInvalid)
+        throw new ManifestChangedError(
+          run.options.manifest.settings.name,
+          describeInvalid(task.invalid).join('; '),
+        );
+      isSending ||= task.what === 'send';
+      yield task;
+    }
+  } catch (error) {
+    if (!(error instanceof ManifestChangedError)) throw error;
+    run.stops.stop(stopCauses.manifestChanged(error.message, isSending));
+    return;
+  }
+  const { growth } = run.options.manifest.bytes ?? {};
+  if (growth !== undefined)
+    run.events.next({ type: 'warning', code: 'manifest', message: grown(run, growth) });
+}
+
+async function* decidedTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal } = run;
   const { recovered } = journal.journal;
   const { rows } = recovered;
@@ -77,9 +102,8 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const select = new SelectRows(options);
   for await (const item of readRows(options.disk, options.manifest, new KnownIds(rows))) {
     if (!item.valid) {
-      if (!options.skipInvalid)
-        return run.stops.stop(stopCauses.manifestChanged(describeInvalid(item.row).join('; ')));
-      if (rows.get(item.row.key)?.status !== 'invalid-row') yield { what: 'refuse', invalid: item.row };
+      const isKnown = options.skipInvalid && rows.get(item.row.key)?.status === 'invalid-row';
+      if (!isKnown) yield { what: 'refuse', invalid: item.row };
       continue;
     }
     const { row } = item;
@@ -89,6 +113,14 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
     if (!isBlocked(run, task)) yield task;
     if (select.isFull && run.taken.doubled === 0) return;
   }
+}
+
+function grown({ options }: Run, { bytes, isInLine }: Growth): string {
+  const lastRow =
+    isInLine && !options.manifest.settings.gzip
+      ? ' The last row was taken as it was priced, though its line goes on now.'
+      : '';
+  return `${options.manifest.settings.name} has grown by ${bytes} bytes since it was priced: what was appended waits for the next start.${lastRow}`;
 }
 
 /** What is to be taken up again has been by now: the rest has ended since the check, and is for a later start. */

@@ -1,4 +1,5 @@
 import { lastValueFrom, Observable, Subject, takeUntil, type Subscription } from 'rxjs';
+import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { exitOf } from './exit-of.js';
 import { finishRun } from './finish-run.js';
 import { keepSummary } from './keep-summary.js';
@@ -83,5 +84,8 @@ function obey({ stop }: ResolvedOptions, stops: Stops, events: Subject<RunEvent>
 
 /** Nothing was sent. */
 function notStarted(error: unknown, { end }: Stops): { exitCode: number; reason: string } {
-  return end ?? exitOf(error);
+  if (end !== undefined) return end;
+  return error instanceof ManifestChangedError
+    ? stopCauses.manifestChanged(error.message, false)
+    : exitOf(error);
 }

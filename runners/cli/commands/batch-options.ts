@@ -1,4 +1,5 @@
 import type { PriceBook } from '../../batch/ledger/price-book.js';
+import type { PricedBytes } from '../../batch/run/priced-bytes.js';
 import type { RunBatchOptions } from '../../batch/run/run-options.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
@@ -25,16 +26,18 @@ export interface StartedRun {
   readonly live?: LiveRows;
   /** The plan that it is held to. */
   readonly plan?: SavedPlan;
+  /** The bytes that were compared with the plan. */
+  readonly bytes?: PricedBytes;
 }
 
 /** The options of the command line as the batch runner takes them. */
 export function batchOptions(run: StartedRun): RunBatchOptions {
-  const { source, out, options, target, live } = run;
+  const { source, out, options, target, live, bytes } = run;
   const { baseUrl, lbBaseUrl, apiKey, local, resolveImage } = target;
   return {
     manifest: {
       ...manifestSettings(source, options),
-      ...(live === undefined ? { path: source.path } : { rows: live.rows }),
+      ...(live === undefined ? { path: source.path, ...(bytes && { bytes }) } : { rows: live.rows }),
       ...(resolveImage && { resolveImage }),
       ...(options.upload && { resolveImage: uploadedImages(source.folder) }),
     },

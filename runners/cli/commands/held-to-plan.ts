@@ -1,6 +1,7 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { assumePrice } from '../../batch/ledger/assume-price.js';
+import { PricedBytes } from '../../batch/run/priced-bytes.js';
 import { readRows } from '../../batch/run/read-rows.js';
 import { holdToPlan } from '../saved-plan/hold-to-plan.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
@@ -13,13 +14,14 @@ export async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<Star
   const { source, options, prices } = run;
   const { path } = source;
   const settings = await plannedSettings(source, options);
+  const bytes = new PricedBytes();
   const { assumePrice: assumed } = options;
   await holdToPlan(plan, {
-    path,
-    items: () => selectRows(readRows(nodeDisk, { path, settings }), options, refuseMissing),
+    bytes: () => bytes.read(nodeDisk, path, source.name),
+    items: () => selectRows(readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing),
     prices: assumed === undefined ? prices : assumePrice(prices, toMicroDollars(assumed)),
   });
-  return { ...run, plan, options: await partOf(options, plan) };
+  return { ...run, plan, bytes, options: await partOf(options, plan) };
 }
 
 /** `--limit` counts rows that are still to be done: at a second start they would be others than those planned. */

@@ -9,8 +9,8 @@ import type { PlannedRow } from './saved-plan.js';
 
 /** What a start would do, to be held to a plan. */
 export interface StartByPlan {
-  /** Absolute path of the manifest. */
-  readonly path: string;
+  /** The manifest's bytes, read from the beginning by each call. */
+  readonly bytes: () => AsyncIterable<Uint8Array>;
   /** The rows that are to be done, read from the beginning by each call. */
   readonly items: () => AsyncIterable<ManifestItem>;
   readonly prices: PriceBook;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { UsageError } from '../io/usage-error.js';
 import { countOf } from '../words/amounts.js';
 import { priceText } from '../words/plan-text.js';
@@ -9,7 +8,7 @@ import type { SavedPlan } from './read-plan.js';
 
 /** Throws `UsageError` with what has changed, row by row, unless a start would do exactly what was planned. */
 export async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
-  const isSameFile = (await sumOf(start.path)) === plan.foot.manifest;
+  const isSameFile = (await sumOf(start.bytes())) === plan.foot.manifest;
   if (isSameFile && (await hasSameRows(plan, start))) return;
   const { lines, count, cost } = await diffPlan(plan, start);
   const told = plan.foot;
@@ -27,9 +26,9 @@ export async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<v
   );
 }
 
-async function sumOf(path: string): Promise<string> {
+async function sumOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const sum = createHash('sha256');
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) sum.update(chunk);
+  for await (const chunk of bytes) sum.update(chunk);
   return sum.digest('hex');
 }
 

@@ -11,13 +11,15 @@ import type { PlannedRows, SavedPlan } from './read-plan.js';
 export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
   return async function* (run: Run): AsyncGenerator<Task, void, void> {
     const planned = plan.rows();
+    let isSending = false;
     try {
       for await (const task of take(run)) {
         if (task.what === 'send' && !(await isPlanned(planned, task.row))) {
           const { id, row } = task.row;
-          run.stops.stop(stopCauses.manifestChanged(`row ${row} (id "${id}") is not in the plan`));
+          run.stops.stop(stopCauses.manifestChanged(`row ${row} (id "${id}") is not in the plan`, isSending));
           return;
         }
+        isSending ||= task.what === 'send';
         yield task;
       }
     } finally {

@@ -1,4 +1,4 @@
-import { ManifestError } from '../manifest-error.js';
+import { ManifestChangedError, ManifestError } from '../manifest-error.js';
 import { gunzipBytes } from './gunzip-bytes.js';
 import { TextGuard } from './text-guard.js';
 
@@ -36,6 +36,7 @@ export async function* readText(
 }
 
 function asManifestError(error: unknown, name: string, line: number): ManifestError {
+  if (error instanceof ManifestChangedError) return error.from(line);
   if (error instanceof ManifestError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code !== 'string' || !code.startsWith('Z_'))

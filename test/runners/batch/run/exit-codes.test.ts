@@ -93,23 +93,6 @@ describe('exit 2', () => {
     expect(run.service.posts).toEqual([]);
   });
 
-  it('a manifest that became invalid while it was worked off: what is in flight ends', async () => {
-    const run = paperRun();
-    const rows = jobs(300);
-    run.manifest(rows);
-    const confirm = (): boolean => {
-      run.manifest([...rows.slice(0, 40), { id: 'x', kind: 'dance' }, ...rows.slice(41)]);
-      return true;
-    };
-    const end = await run.start({ confirm, concurrency: 4 });
-    expect(end.exitCode).toBe(2);
-    expect(end.reason).toMatch(/manifest changed .*line 41 .*dance/s);
-    expect(run.lines('results.jsonl')).toHaveLength(40);
-    run.manifest(rows);
-    expect((await run.start()).exitCode).toBe(0);
-    expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
-  });
-
   it('a manifest that is missing', async () => {
     const run = paperRun();
     const end = await run.start({ manifest: { path: '/job/none.csv' } });
@@ -274,6 +257,24 @@ describe('exit 69', () => {
 });
 
 describe('exit 74', () => {
+  it('a row whose picture went while the manifest was worked off: what is in flight ends', async () => {
+    const run = paperRun();
+    run.manifest(Array.from({ length: 60 }, (_, at) => edit(`edit-${at}`, { images: [`${at}.png`] })));
+    let isThere = true;
+    const resolveImage = (path: string) =>
+      isThere || path !== '40.png' ? `http://example.test/${path}` : { problem: 'is not there' };
+    const { path } = run.options().manifest as { path: string };
+    const confirm = () => !(isThere = false);
+    const end = await run.start({ manifest: { path, resolveImage }, confirm, concurrency: 4 });
+    expect(end.exitCode).toBe(74);
+    expect(end.reason).toMatch(/manifest changed .*line 41 .*40\.png.* is not there/s);
+    expect(run.lines('results.jsonl')).toHaveLength(40);
+    expect(
+      (await run.start({ manifest: { path, resolveImage: () => 'http://example.test/x.png' } })).exitCode,
+    ).toBe(0);
+    expect([...run.service.executions.values()].every((count) => count === 1)).toBe(true);
+  });
+
   it.each(['journal.jsonl', 'results.jsonl', 'costs.csv'])(
     'the disk is full for %s, and the run goes on later',
     async (path) => {

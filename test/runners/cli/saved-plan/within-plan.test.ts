@@ -33,6 +33,14 @@ describe('withinPlan', () => {
     expect(await taken([send('b'), send('d')])).toEqual({ ids: ['b', 'd'], stops: [] });
   });
 
+  it('says that nothing was sent where the first row is another', async () => {
+    const { ids, stops } = await taken([send('a', 'of another')]);
+    expect(ids).toEqual([]);
+    expect(stops).toEqual([
+      expect.objectContaining({ exitCode: 2, reason: expect.stringContaining('Nothing was sent') }),
+    ]);
+  });
+
   it.each([
     ['changed', send('c', 'of another')],
     ['new', send('x')],
@@ -41,7 +49,7 @@ describe('withinPlan', () => {
     const { ids, stops } = await taken([send('b'), task]);
     expect(ids).toEqual(['b']);
     expect(stops).toEqual([
-      expect.objectContaining({ exitCode: 2, reason: expect.stringContaining('is not in the plan') }),
+      expect.objectContaining({ exitCode: 74, reason: expect.stringContaining('is not in the plan') }),
     ]);
   });
 });

@@ -1,0 +1,108 @@
+import { crc32 } from 'node:zlib';
+import type { Disk, DiskFile } from '../disk/disk.js';
+import { onDisk } from '../disk/disk-fault.js';
+import { Column } from '../journal/rows/column.js';
+import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
+
+const blockBytes = 1 << 16;
+
+/**
+ * The bytes of a manifest as its first reading found them: their number, and a CRC-32 of each 64 kB. Every later reading
+ * ends after that number of bytes, and compares each 64 kB before it passes them on: no row is made of a byte that was
+ * not checked and priced. What was appended since is left for the next start. Takes 4 bytes for 64 kB.
+ */
+export class PricedBytes {
+  readonly #sums = new Column(Uint32Array);
+  #length: number | undefined;
+  #endsInLine = false;
+  #growth: Growth | undefined;
+
+  /** What stood behind the priced bytes at the end of the last reading; `undefined`: nothing. */
+  get growth(): Growth | undefined {
+    return this.#growth;
+  }
+
+  /**
+   * Reads the file: what the first reading passes on is what later ones are held to.
+   *
+   * @param name how messages call the file
+   * @throws {ManifestChangedError} where a later reading finds other bytes
+   */
+  async *read(disk: Pick<Disk, 'open'>, path: string, name: string): AsyncGenerator<Uint8Array> {
+    const isLater = this.#length !== undefined;
+    const file = await disk.open(path, 'r').catch((cause: unknown) => {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      if (isLater && code === 'ENOENT') throw new ManifestChangedError(name, 'the file is gone');
+      throw new ManifestError(name, `cannot be read: ${message}`, { cause });
+    });
+    try {
+      yield* this.#length === undefined
+        ? this.#first(path, file)
+        : this.#again(path, file, { name, length: this.#length });
+    } finally {
+      await file.close().catch(() => undefined);
+    }
+  }
+
+  async *#first(path: string, file: DiskFile): AsyncGenerator<Uint8Array> {
+    let length = 0;
+    for (let index = 0; ; index++) {
+      const block = await readBlock(path, file, length, blockBytes);
+      if (block.length > 0) this.#endsInLine = !isBreak(block.at(-1));
+      this.#sums.set(index, crc32(block));
+      length += block.length;
+      if (block.length > 0) yield block;
+      if (block.length < blockBytes) break;
+    }
+    this.#length = length;
+  }
+
+  async *#again(
+    path: string,
+    file: DiskFile,
+    { name, length }: { readonly name: string; readonly length: number },
+  ): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < length; at += blockBytes) {
+      const wanted = Math.min(blockBytes, length - at);
+      const block = await readBlock(path, file, at, wanted);
+      if (block.length < wanted) throw new ManifestChangedError(name, 'the file is shorter than it was');
+      if (crc32(block) !== this.#sums.get(at / blockBytes))
+        throw new ManifestChangedError(name, 'the file is no longer what it was: it was edited or replaced');
+      yield block;
+    }
+    const more = await readBlock(path, file, length, 1);
+    const size = more.length === 0 ? length : await onDisk(path, () => file.size());
+    this.#growth =
+      size <= length
+        ? undefined
+        : { bytes: size - length, isInLine: this.#endsInLine && !isBreak(more.at(0)) };
+  }
+}
+
+/** What was appended to a manifest after it was priced. */
+export interface Growth {
+  readonly bytes: number;
+  /** It begins within a line: the last row was priced before its line was whole. */
+  readonly isInLine: boolean;
+}
+
+/** The bytes from `position` on, `wanted` of them unless the file ends before. */
+async function readBlock(
+  path: string,
+  file: DiskFile,
+  position: number,
+  wanted: number,
+): Promise<Uint8Array> {
+  const block = Buffer.allocUnsafeSlow(wanted);
+  let filled = 0;
+  while (filled < wanted) {
+    const count = await onDisk(path, () => file.read(block.subarray(filled), position + filled));
+    if (count === 0) break;
+    filled += count;
+  }
+  return block.subarray(0, filled);
+}
+
+function isBreak(byte: number | undefined): boolean {
+  return byte === 10 || byte === 13;
+}
