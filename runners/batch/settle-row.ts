@@ -1,6 +1,7 @@
 import { lastValueFrom, merge } from 'rxjs';
 import { MillraceError } from '../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../src/contract/micro-dollars.js';
+import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
 import type { RowRecords } from './journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from './journal/record.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
@@ -49,7 +50,7 @@ export async function settleRow(
 
 function check(settlement: Settlement): void {
   if ('jobId' in settlement && settlement.jobId === '') throw usage('the job id is empty');
-  if ('paidUsd' in settlement && !(settlement.paidUsd >= 0 && settlement.paidUsd <= 1_000_000))
+  if ('paidUsd' in settlement && !(settlement.paidUsd >= 0 && settlement.paidUsd <= maxPurchaseUsd))
     throw usage(`${settlement.paidUsd} is no amount in USD`);
 }
 

@@ -1,9 +1,52 @@
-/** A larger figure is no price, and would not fit into whole micro-dollars. */
-const maxUsd = 1_000_000_000;
+import { toMicroDollars, type MicroDollars } from './micro-dollars.js';
 
-/** The price in USD that an output reports under `cost`, or `null`: missing, null, negative and no number are all "not reported". */
+/**
+ * The most that one purchase can cost, in USD: the bound of the wire, the journal, the ledgers and the files. A larger figure
+ * is no cost of a job, and is in another unit or an error.
+ */
+export const maxPurchaseUsd = 1_000_000;
+
+/** A reported cost above so many times the expected price is in another unit: millionths or billionths of a dollar. */
+export const maxTimesEstimate = 1_000;
+
+const maxPurchase = toMicroDollars(maxPurchaseUsd);
+
+/**
+ * Whether a cost can stand in the books.
+ *
+ * @param estimate the expected price; `null`, `NaN` and 0: none is known
+ */
+export function isBelievable(cost: MicroDollars, estimate: MicroDollars | null): boolean {
+  if (!(cost >= 0 && cost <= maxPurchase)) return false;
+  return estimate === null || !(estimate > 0) || cost <= estimate * maxTimesEstimate;
+}
+
+/** The price in USD that an output reports under `cost`, or `null`: none is reported, or it is no price (`disbelievedCost`). */
 export function reportedCostUsd(output: unknown): number | null {
-  if (typeof output !== 'object' || output === null || !('cost' in output)) return null;
-  const { cost } = output;
-  return typeof cost === 'number' && cost >= 0 && cost <= maxUsd ? cost : null;
+  const cost = costIn(output);
+  return typeof cost === 'number' && isBelievable(toMicroDollars(cost), null) ? cost : null;
+}
+
+/**
+ * A figure under `cost` that is not believed, as it was written: a negative or infinite one, one above `maxPurchaseUsd` or above
+ * `maxTimesEstimate` times the expected price, or a number that is written as text. `undefined`: the cost is believed, or
+ * none is reported.
+ */
+export function disbelievedCost(output: unknown, estimate: MicroDollars | null): string | undefined {
+  const cost = costIn(output);
+  if (typeof cost === 'string')
+    return isFigure(cost) ? JSON.stringify(cost.slice(0, maxTextLength)) : undefined;
+  if (typeof cost !== 'number') return undefined;
+  return isBelievable(toMicroDollars(cost), estimate) ? undefined : String(cost);
+}
+
+/** Longer text is not kept. */
+const maxTextLength = 100;
+
+function isFigure(text: string): boolean {
+  return text.trim() !== '' && !Number.isNaN(Number(text));
+}
+
+function costIn(output: unknown): unknown {
+  return typeof output === 'object' && output !== null && 'cost' in output ? output.cost : undefined;
 }

@@ -2,7 +2,7 @@ import { defer, finalize, of, tap, type Observable, type OperatorFunction } from
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import { toMicroDollars, toUsd, type MicroDollars } from '../contract/micro-dollars.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { reportedCostUsd } from '../contract/reported-cost.js';
+import { isBelievable, reportedCostUsd } from '../contract/reported-cost.js';
 import type { Budget } from './create-budget.js';
 
 /**
@@ -60,15 +60,20 @@ function book(
   { budget, purchase, price }: { budget: Budget; purchase: object; price: MicroDollars },
 ): void {
   if (outcome.status === 'completed') {
-    budget.settle(purchase, outcome.costUsd === null ? price : toMicroDollars(outcome.costUsd));
+    budget.settle(purchase, believed(outcome.costUsd, price));
   } else if (outcome.paid === 'no') {
     budget.settle(purchase, 0);
   } else if (outcome.paid === 'yes') {
-    const reported = reportedCostUsd(outcome.output);
-    budget.settle(purchase, reported === null ? price : toMicroDollars(reported));
+    budget.settle(purchase, believed(reportedCostUsd(outcome.output), price));
   } else {
     budget.keep(purchase);
   }
+}
+
+/** The reported cost; the price where none is reported or where it is not believed. */
+function believed(costUsd: number | null, price: MicroDollars): MicroDollars {
+  const cost = costUsd === null ? Number.NaN : toMicroDollars(costUsd);
+  return isBelievable(cost, price) ? cost : price;
 }
 
 function overBudget(price: MicroDollars, budget: Budget): JobEvent<never> {

@@ -71,6 +71,8 @@ export type JournalRecord =
       output: unknown;
       cost: MicroDollars | null;
       source: CostSource;
+      /** The cost that the service reported and that is not believed, as text: `cost` is the estimate. */
+      disbelieved?: string;
       delayTime?: number;
       executionTime?: number;
       /** Set when a picture has to be downloaded. */
@@ -87,6 +89,8 @@ export type JournalRecord =
       id: string;
       cost: MicroDollars | null;
       source: CostSource;
+      /** Of a row that failed: as in `reply`. */
+      disbelieved?: string;
       statusCalls: number;
       submittedAt?: number;
       /** Set where a purchase ended with it: what its line in costs.csv says. */
@@ -128,6 +132,11 @@ export type RecordOf<K extends JournalRecord['k']> = Extract<JournalRecord, { k:
 export type IntentRecord = RecordOf<'intent'>;
 export type ReplyRecord = RecordOf<'reply'>;
 export type OutcomeRecord = RecordOf<'outcome'>;
+
+/** Whether a person said what a row that ended so has cost: no job that is gone reports a cost. */
+export function isCostByHand(status: 'completed' | FailureCode): boolean {
+  return status === 'expired';
+}
 
 export interface RowError {
   readonly code: FailureCode;

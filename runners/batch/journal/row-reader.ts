@@ -1,6 +1,14 @@
+import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { isBelievable } from '../../../src/contract/reported-cost.js';
 import type { DiskFile } from '../disk/disk.js';
 import type { PendingRow, RowRecords } from './journal.js';
-import type { RecordOf } from './record.js';
+import {
+  isCostByHand,
+  type IntentRecord,
+  type OutcomeRecord,
+  type RecordOf,
+  type ReplyRecord,
+} from './record.js';
 import { RecordWindow } from './record-window.js';
 import type { RecoveredFile } from './recover.js';
 import type { RowStatus } from './rows/row-status.js';
@@ -36,8 +44,8 @@ export class RowReader {
   async read(row: number): Promise<RowRecords> {
     const intent = await this.record(row, 'intent');
     const accepted = await this.record(row, 'accepted');
-    const reply = await this.record(row, 'reply');
-    const outcome = await this.record(row, 'outcome');
+    const reply = believed(await this.record(row, 'reply'), intent);
+    const outcome = believed(await this.record(row, 'outcome'), intent);
     const failedJob = outcome?.status === 'failed' ? outcome.jobId : undefined;
     const jobId = accepted?.jobId ?? reply?.jobId ?? failedJob ?? intent?.jobId;
     return {
@@ -80,6 +88,18 @@ export class RowReader {
     const amount = tally.bookingOf(row) === bookings.none ? 0 : tally.amountOf(row);
     return Number.isNaN(amount) ? null : amount;
   }
+}
+
+/** A cost that is not believed, which 0.1.0 wrote as it was reported: what was reserved stands in its place, as in the tally. */
+function believed<R extends ReplyRecord | OutcomeRecord>(
+  record: R | undefined,
+  intent: IntentRecord | undefined,
+): R | undefined {
+  if (record?.cost == null || record.source === 'none' || record.source === 'unknown') return record;
+  const isByHand = record.k === 'outcome' && record.status === 'failed' && isCostByHand(record.error.code);
+  const price = intent?.price ?? null;
+  if (isBelievable(record.cost, record.source === 'reported' && !isByHand ? price : null)) return record;
+  return { ...record, cost: price, source: 'estimated', disbelieved: String(toUsd(record.cost)) };
 }
 
 function isPending(status: RowStatus): status is PendingRow['status'] {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { imageEditPrices } from '../../../src/contract/price-list.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
 const usd = z.number().nonnegative().max(100_000);
@@ -11,7 +12,9 @@ export const endpointPriceSchema = z.union(
   [
     z.strictObject({ usdPerPicture: byResolution }),
     z.strictObject({ usdPerJob: usd }),
-    z.strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() }),
+    z
+      .strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() })
+      .refine(({ usdPerSecond, reserveSeconds = 0 }) => usdPerSecond * reserveSeconds <= maxPurchaseUsd),
   ],
   'one of {"usdPerPicture": {"1k": 0.1}}, {"usdPerJob": 0.1} and {"usdPerSecond": 0.001, "reserveSeconds": 60} is a price',
 );

@@ -7,7 +7,7 @@ import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
 import { endRow, noteDiskFault, tellMoney } from './end-row.js';
-import { notePrice } from './note-price.js';
+import { notePrice, whyDisbelieved } from './note-price.js';
 import { noteNoPicture } from './note-no-picture.js';
 import { notePicture } from './note-picture.js';
 import {
@@ -141,11 +141,14 @@ function failedOutcome(run: Run, row: RowRun, failed: Failed, cost: Cost) {
 }
 
 /** Books the cost; what may have been bought is held. */
-function conclude(run: Run, row: RowRun, { cost, source }: Cost): void {
+function conclude(run: Run, row: RowRun, booked: Cost): void {
+  const { cost, source } = booked;
   row.enter('ended');
   if (source === 'unknown') run.ledger.keepUnknown(row.id);
   else if (source !== 'none') run.ledger.settle(row.id, cost);
   if (source === 'reported' && cost !== null) notePrice(run, row.row, cost);
+  const cause = whyDisbelieved(row.row, booked);
+  if (cause !== undefined) run.stops.stop(cause);
   tellMoney(run);
 }
 

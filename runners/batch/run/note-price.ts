@@ -1,7 +1,8 @@
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { pricedOf } from './records-of.js';
+import { pricedOf, type Cost } from './records-of.js';
 import type { Run } from './run.js';
 import { stopCauses } from './stop-causes.js';
+import type { StopCause } from './stops.js';
 import type { RowFacts } from './task.js';
 
 /** Tells the price book of a reported price, and people of one that is not the book's: once for each kind of purchase. */
@@ -18,6 +19,15 @@ export function notePrice(
   if (!seen.first) return;
   const message = `The service charges $${toUsd(reported)} for ${purchaseName(row)}, and $${toUsd(seen.expected)} was reckoned with. The higher one is reserved from now on.`;
   events.next({ type: 'warning', code: 'price', message });
+}
+
+/** Why a run stops after a cost that is not believed: what the service really charges is not known then. */
+export function whyDisbelieved(
+  row: Pick<RowFacts, 'id' | 'kind' | 'endpoint' | 'resolution'>,
+  { cost, disbelieved }: Pick<Cost, 'cost' | 'disbelieved'>,
+): StopCause | undefined {
+  if (disbelieved === undefined) return undefined;
+  return stopCauses.costDisbelieved(row.id, purchaseName(row), { cost, disbelieved });
 }
 
 /** Whether a price has drifted further than is allowed; what binary fractions add does not count. */

@@ -1,6 +1,6 @@
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Completed, Failed } from '../../../src/contract/outcome.js';
-import { reportedCostUsd } from '../../../src/contract/reported-cost.js';
+import { disbelievedCost, isBelievable, reportedCostUsd } from '../../../src/contract/reported-cost.js';
 import type {
   CostSource,
   FailedRowFacts,
@@ -41,28 +41,47 @@ export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
 export interface Cost {
   readonly cost: MicroDollars | null;
   readonly source: CostSource;
+  /** The cost that the service reported and that is not believed, as text: the estimate is booked in its place. */
+  readonly disbelieved?: string;
 }
 
 /** Of a row that completed. What was bought elsewhere, and what buys nothing, has a cost and no source. */
 export function costOfCompleted(
   run: RowRun,
-  { costUsd, executionTimeMs }: Completed<unknown>,
+  { output, executionTimeMs }: Pick<Completed<unknown>, 'output' | 'executionTimeMs'>,
   prices: PriceBook,
 ): Cost {
-  const reported = costUsd === null ? null : toMicroDollars(costUsd);
-  if (run.takes || isRead(run.row)) return { cost: reported, source: 'none' };
-  if (reported !== null) return { cost: reported, source: 'reported' };
-  return { cost: prices.estimate(pricedOf(run.row), executionTimeMs), source: 'estimated' };
+  if (run.takes || isRead(run.row)) return { cost: inMicroDollars(reportedCostUsd(output)), source: 'none' };
+  const estimate = prices.estimate(pricedOf(run.row), executionTimeMs);
+  // The time that it is made from is reported as well.
+  const booked = estimate === null || isBelievable(estimate, null) ? estimate : reservedFor(run);
+  return costReported(output, run, booked) ?? { cost: booked, source: 'estimated' };
 }
 
 /** Of a row that failed: what may have been bought is held at its price, and what was not costs nothing. */
 export function costOfFailed(run: RowRun, { paid, output }: Pick<Failed, 'paid' | 'output'>): Cost {
   if (run.takes || isRead(run.row)) return { cost: null, source: 'none' };
-  const reported = reportedCostUsd(output);
-  if (reported !== null) return { cost: toMicroDollars(reported), source: 'reported' };
-  return paid === 'no'
-    ? { cost: 0, source: 'estimated' }
-    : { cost: run.intent?.price ?? null, source: 'unknown' };
+  const reported = costReported(output, run, reservedFor(run));
+  if (reported !== undefined) return reported;
+  return paid === 'no' ? { cost: 0, source: 'estimated' } : { cost: reservedFor(run), source: 'unknown' };
+}
+
+/** What an output reports; the estimate where that is not believed. `undefined`: it reports nothing. */
+function costReported(output: unknown, run: RowRun, estimate: MicroDollars | null): Cost | undefined {
+  const expected = Math.max(estimate ?? 0, reservedFor(run) ?? 0);
+  const disbelieved = disbelievedCost(output, expected);
+  if (disbelieved !== undefined)
+    return { cost: estimate ?? reservedFor(run), source: 'estimated', disbelieved };
+  const cost = inMicroDollars(reportedCostUsd(output));
+  return cost === null ? undefined : { cost, source: 'reported' };
+}
+
+function reservedFor({ intent }: RowRun): MicroDollars | null {
+  return intent?.price ?? null;
+}
+
+function inMicroDollars(usd: number | null): MicroDollars | null {
+  return usd === null ? null : toMicroDollars(usd);
 }
 
 export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>) {
@@ -105,10 +124,11 @@ export interface Replied extends Cost {
 }
 
 export function replyRecord(run: RowRun, completed: Completed<unknown>, replied: Replied): ReplyRecord {
-  const { at, output, cost, source, imageUrl, image } = replied;
+  const { at, output, cost, source, disbelieved, imageUrl, image } = replied;
   const { jobId, delayTimeMs, executionTimeMs } = completed;
   return {
     ...{ k: 'reply', at, id: run.id, ...(jobId !== '' && { jobId }), cost, source },
+    ...(disbelieved !== undefined && { disbelieved }),
     ...(delayTimeMs !== undefined && { delayTime: delayTimeMs }),
     ...(executionTimeMs !== undefined && { executionTime: executionTimeMs }),
     ...(imageUrl !== undefined && { imageUrl }),
@@ -145,9 +165,10 @@ export interface FailedFacts extends Cost {
 }
 
 export function failedRecord(id: string, error: RowError, facts: FailedFacts): OutcomeRecord {
-  const { at, cost, source, statusCalls, submittedAt, jobId, imageUrl, purchase, row } = facts;
+  const { at, cost, source, disbelieved, statusCalls, submittedAt, jobId, imageUrl, purchase, row } = facts;
   return {
     ...{ k: 'outcome', at, id, cost, source, statusCalls },
+    ...(disbelieved !== undefined && { disbelieved }),
     ...(submittedAt !== undefined && { submittedAt }),
     status: 'failed',
     ...(jobId && { jobId }),

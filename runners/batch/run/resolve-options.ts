@@ -2,6 +2,7 @@ import { NEVER, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
 import { gateFor } from './gate-for.js';
 import { createGotDownload } from '../../../src/transport/got-download.js';
@@ -45,7 +46,7 @@ const plainSchema = z.object({
   maxCostUsd: z.number().min(0).optional(),
   maxCostPerDayUsd: z.number().min(0).optional(),
   ledgerFile: z.string().min(1).optional(),
-  assumePriceUsd: z.number().min(0).optional(),
+  assumePriceUsd: z.number().min(0).max(maxPurchaseUsd).optional(),
   maxPriceDriftPercent: z.number().min(0).optional(),
   halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
   repair: z.boolean().default(false),

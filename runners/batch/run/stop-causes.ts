@@ -1,4 +1,4 @@
-import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { StopCause } from './stops.js';
 
@@ -26,6 +26,18 @@ export const stopCauses = {
   priceDrifted(what: string, drift: number, limitPercent: number): StopCause {
     const percent = Number.isFinite(drift) ? `${Math.round(drift * 1000) / 10} %` : 'without bound';
     const reason = `Stopped because the service charges more for ${what} than was reckoned with: dearer by ${percent}, and ${limitPercent} % is allowed. Correct the prices (--prices) or allow more (--max-price-drift), and run again to go on.`;
+    return { exitCode: 3, reason, leaves: [] };
+  },
+
+  /** @param what what was bought */
+  costDisbelieved(
+    id: string,
+    what: string,
+    { cost, disbelieved }: { readonly cost: MicroDollars | null; readonly disbelieved: string },
+  ): StopCause {
+    const booked =
+      cost === null ? 'No price is known, and nothing is booked for it' : `${usd(cost)} is booked for it`;
+    const reason = `Stopped because the service reports a cost of ${disbelieved} for row "${id}" (${what}), which is not believed as US dollars. ${booked}. Look at the account of the service; if it does cost that much, correct the prices (--prices). Run again to go on.`;
     return { exitCode: 3, reason, leaves: [] };
   },
 

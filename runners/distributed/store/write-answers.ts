@@ -1,9 +1,12 @@
+import { whyDisbelieved } from '../../batch/run/note-price.js';
+import type { StopCause } from '../../batch/run/stops.js';
 import type { Answer } from './answer.js';
 import { inTransaction, type Database, type Transaction } from './database.js';
 import { dropPieces, pieceKinds, schedulePieces } from './pieces.js';
 import { savePrices } from './prices.js';
 import { lockRows, type RowRecord } from './row-record.js';
 import { RunChange } from './run-change.js';
+import { stopRun } from './stop-run.js';
 import { sendAgain } from './sweep.js';
 
 /** An answer that changes its row. */
@@ -42,7 +45,10 @@ async function changeRows(
     const row = rows.get(answer.piece);
     if (row === undefined || row.attempt !== answer.attempt) continue;
     const next = answered(change, row, answer);
-    if (next !== undefined) rows.set(row.piece, next);
+    if (next === undefined) continue;
+    rows.set(row.piece, next);
+    const cause = whyStop(next, answer);
+    if (cause !== undefined) await stopRun(on, run, cause);
   }
   await change.save();
   await savePrices(
@@ -75,6 +81,17 @@ function answered(change: RunChange, row: RowRecord, answer: RowAnswer): RowReco
     case 'ended':
       return ended(change, row, answer);
   }
+}
+
+/** The books of all workers are in doubt after a cost that is not believed. */
+function whyStop({ brief }: RowRecord, answer: RowAnswer): StopCause | undefined {
+  const booked = bookedIn(answer);
+  return booked && whyDisbelieved(brief, booked);
+}
+
+function bookedIn(answer: RowAnswer) {
+  if (answer.is === 'paid') return answer.reply;
+  return answer.is === 'ended' ? (answer.ending.reply ?? answer.ending.outcome) : undefined;
 }
 
 function accepted(

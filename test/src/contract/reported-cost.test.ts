@@ -1,25 +1,59 @@
 import { describe, expect, it } from 'vitest';
-import { reportedCostUsd } from '../../../src/contract/reported-cost.js';
+import { WideColumn } from '../../../runners/batch/journal/rows/column.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import {
+  disbelievedCost,
+  isBelievable,
+  maxPurchaseUsd,
+  reportedCostUsd,
+} from '../../../src/contract/reported-cost.js';
+
+const believed = [0, 0.0875, 12, maxPurchaseUsd];
+const absent = [
+  undefined,
+  null,
+  'text',
+  [],
+  {},
+  { cost: null },
+  { cost: 'free' },
+  { cost: '' },
+  { price: 1 },
+];
+const figures = [-0.01, -Infinity, Infinity, Number.NaN, 1e12, maxPurchaseUsd + 1, '0.13', ' 1e3 ', '-1'];
 
 describe('reportedCostUsd', () => {
-  it.each([0, 0.0875, 12])('is %d', (cost) => {
+  it.each(believed)('is %d', (cost) => {
     expect(reportedCostUsd({ cost })).toBe(cost);
+    expect(disbelievedCost({ cost }, null)).toBeUndefined();
   });
 
-  it.each([
-    undefined,
-    null,
-    'text',
-    [],
-    {},
-    { cost: null },
-    { cost: Number.NaN },
-    { cost: -0.01 },
-    { cost: Infinity },
-    { cost: 1e12 },
-    { cost: '0.13' },
-    { price: 1 },
-  ])('is not reported by %j', (output) => {
+  it.each(absent)('is not reported by %j', (output) => {
     expect(reportedCostUsd(output)).toBeNull();
+    expect(disbelievedCost(output, 87_500)).toBeUndefined();
+  });
+
+  it.each(figures)('is not believed of %j', (cost) => {
+    expect(reportedCostUsd({ cost })).toBeNull();
+    const written = typeof cost === 'string' ? JSON.stringify(cost) : String(cost);
+    expect(disbelievedCost({ cost }, null)).toBe(written);
+  });
+});
+
+describe('isBelievable', () => {
+  it('is true up to a thousand times the expected price', () => {
+    expect(isBelievable(87_500_000, 87_500)).toBe(true);
+    expect(isBelievable(87_500_001, 87_500)).toBe(false);
+    expect(disbelievedCost({ cost: 87_500 }, 87_500)).toBe('87500');
+    expect(disbelievedCost({ cost: 87.5 }, 87_500)).toBeUndefined();
+  });
+
+  it.each([null, 0, Number.NaN])('has the bound of the books alone where %s is expected', (estimate) => {
+    expect(isBelievable(toMicroDollars(maxPurchaseUsd), estimate)).toBe(true);
+    expect(isBelievable(toMicroDollars(maxPurchaseUsd) + 1, estimate)).toBe(false);
+  });
+
+  it('is true of nothing that the journal cannot hold', () => {
+    expect(toMicroDollars(maxPurchaseUsd)).toBeLessThanOrEqual(WideColumn.max);
   });
 });

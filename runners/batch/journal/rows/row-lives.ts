@@ -3,7 +3,7 @@ import type { FailureCode } from '../../../../src/contract/failure-code.js';
 import { field } from '../line/fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';
 import { unknownKind, unknownWord } from '../newer-journal.js';
-import type { CostSource, JournalRecord } from '../record.js';
+import { isCostByHand, type CostSource, type JournalRecord } from '../record.js';
 import { bookings, nothing } from './accounts.js';
 import type { Purchase } from './accounts.js';
 import { statusBytes, statusOf } from './row-status.js';
@@ -93,12 +93,13 @@ export class RowLives {
   }
 
   private takeOutcome(row: number, head: HeadScanner, offset: number): void {
-    const failed = head.word(field.status, ends) === 'failed';
+    const status = head.word(field.status, ends) === 'failed' ? failureOf(head) : 'completed';
     this.table.outcomeAt.set(row, offset + 1);
-    this.tally.settle(row, head.word(field.source, sources), head.number(field.cost));
+    const isByHand = isCostByHand(status);
+    this.tally.settle(row, head.word(field.source, sources), head.number(field.cost), isByHand);
     this.tally.statusCalls += head.number(field.statusCalls) || 0;
     this.table.setFlag(row, rowFlags.beforeRepair, false);
-    this.setStatus(row, failed ? failureOf(head) : 'completed');
+    this.setStatus(row, status);
   }
 
   private takeReopening(row: number, to: string, why: string): void {

@@ -1,8 +1,8 @@
+import { isBelievable } from '../../../../src/contract/reported-cost.js';
 import type { ReportedPrice, Totals } from '../journal.js';
 import type { CostSource } from '../record.js';
 import { Accounts, bookings } from './accounts.js';
 import type { Account, Booking, Purchase } from './accounts.js';
-import { WideColumn } from './column.js';
 import { rowFlags } from './row-table.js';
 import type { RowTable } from './row-table.js';
 import { statusOf } from './row-status.js';
@@ -45,7 +45,7 @@ export class Tally {
 
   /** Books the row's purchase as `booking`, in place of what it was. `amount` NaN: no price is known, 0 is booked. */
   book(row: number, booking: Booking, amount: number): void {
-    const isPrice = amount >= 0 && amount <= WideColumn.max;
+    const isPrice = isBelievable(amount, null);
     const known = isPrice ? Math.round(amount) : 0;
     // An outcome mostly says what the reply has said.
     const isBooked = this.bookingOf(row) === booking && this.rows.amount.get(row) === known;
@@ -72,10 +72,19 @@ export class Tally {
     this.clear(row);
   }
 
-  /** Books what a reply or an outcome says of the cost. What is spent stays spent. */
-  settle(row: number, source: CostSource, cost: number): void {
-    if (source !== 'none' && source !== 'unknown' && !Number.isNaN(cost))
+  /**
+   * Books what a reply or an outcome says of the cost. What is spent stays spent. A cost that is not believed, which
+   * 0.1.0 wrote as it was reported, is booked at what was reserved.
+   *
+   * @param isByHand a person said it: it is believed as long as the books can hold it
+   */
+  settle(row: number, source: CostSource, cost: number, isByHand = false): void {
+    const isSpent = source === 'reported' || source === 'estimated';
+    const estimate = this.amountOf(row);
+    if (isSpent && isBelievable(cost, source === 'reported' && !isByHand ? estimate : null))
       return this.spend(row, source, cost);
+    if (isSpent && !Number.isNaN(cost) && !Number.isNaN(estimate))
+      return this.spend(row, 'estimated', estimate);
     const booking = this.bookingOf(row);
     if (booking === bookings.reported || booking === bookings.estimated) return;
     if (source === 'none') this.unbook(row);
@@ -109,8 +118,7 @@ export class Tally {
   private spend(row: number, source: 'reported' | 'estimated', cost: number): void {
     this.book(row, bookings[source], cost);
     const account = this.accounts.at(this.rows.account.get(row));
-    if (source === 'reported' && this.isPriced(row))
-      account.highest = Math.max(account.highest, this.amountOf(row));
+    if (source === 'reported') account.highest = Math.max(account.highest, this.amountOf(row));
   }
 
   private add(row: number, booking: Booking, amount: number, sign: 1 | -1): void {
