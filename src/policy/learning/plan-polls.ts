@@ -8,10 +8,14 @@ export interface PollPlan {
   nextAgeMs(ageMs: number): number;
 }
 
+/** A call about a job of at least this age costs its full price; about a younger one its share of it. */
+const fullPriceFromMs = 350;
+
 /**
- * The best poll times for a law of run times, by dynamic programming: the expected lag plus `msPerCall` for each call
- * is least. The future cost of each age is a minimum over lines, so the whole table is one pass over the grid with a
- * lower hull.
+ * The best poll times for a distribution of run times, by dynamic programming: the expected lag plus the price of each
+ * call is least. The price of a call grows with the age of the job up to `msPerCall`: a lag of 100 ms is nothing after
+ * 8 s, and five times the run time of a job of 20 ms. The future cost of each age is a minimum over lines, so the whole
+ * table is one pass over the grid with a lower hull.
  *
  * @param mass probability of ending in each bin of the age grid
  * @param msPerCall what one status call is worth, in ms of lag
@@ -28,12 +32,14 @@ export function planPolls(mass: Float64Array, msPerCall: number): PollPlan {
     if (edge < bins) {
       const best = hull.lowestAt(ended[edge] ?? 0);
       next[edge] = best.edge;
-      futureCost = msPerCall * alive + best.value + (endedTimesAge[edge] ?? 0);
+      futureCost = best.value + (endedTimesAge[edge] ?? 0);
     } else {
       futureCost = 2 * msPerCall * alive;
     }
     const age = edges[edge] ?? 0;
-    hull.add(edge, age, age * (ended[edge] ?? 0) - (endedTimesAge[edge] ?? 0) + futureCost);
+    // Whoever is alive at the age before it pays for the call at this age.
+    const price = msPerCall * Math.min(1, age / fullPriceFromMs);
+    hull.add(edge, age + price, age * (ended[edge] ?? 0) - (endedTimesAge[edge] ?? 0) + futureCost + price);
   }
   return {
     nextAgeMs: (ageMs) => {

@@ -16,8 +16,16 @@ export interface RunTimeLaw {
   keep(): KeptLaw;
 }
 
-/** Before the first sample: a median of 3 s, anything from 0.3 s to 30 s. It weighs as much as two samples. */
-const prior = { logMedian: Math.log(3_000), sigma: 1.2, weight: 1.5, sigmaWeight: 3, sigmaGuess: 0.6 };
+/**
+ * Before the first sample nothing is known. A quarter of all endpoints are believed to answer at once (an echo, a look-up);
+ * else any run time up to an hour, each power of ten as likely as the others. Both parts are [share, from ms, to ms].
+ */
+const unknown = [
+  [0.25, 20, 100],
+  [0.75, 100, 3_600_000],
+] as const;
+/** The spread that is assumed while there are few samples, and how many samples that assumption counts as. */
+const assumed = { sigma: 0.6, weight: 3 };
 const remembered = 400;
 /** Samples count half after so many further ones. */
 const halfLife = 150;
@@ -78,6 +86,7 @@ function lawOf(
   ages: readonly number[],
   last: Float64Array | undefined,
 ): Float64Array {
+  if (logs.length === 0) return withStrays(unknownMass());
   const counts = new Float64Array(ageGrid.bins);
   let weight = 0;
   logs.forEach((log, index) => {
@@ -96,11 +105,25 @@ function lawOf(
   const smoothWeight = smooth.reduce((sum, value) => sum + value, 0);
   const fitShare = fitWeight / (fitWeight + weight);
   const curve = lognormal(fit);
-  return curve.map((value, bin) => {
-    const sampled = smoothWeight > 0 ? (smooth[bin] ?? 0) / smoothWeight : value;
-    const known = fitShare * value + (1 - fitShare) * sampled;
-    return (1 - strayShare) * known + strayShare / ageGrid.bins;
-  });
+  return withStrays(
+    curve.map((value, bin) => {
+      const sampled = smoothWeight > 0 ? (smooth[bin] ?? 0) / smoothWeight : value;
+      return fitShare * value + (1 - fitShare) * sampled;
+    }),
+  );
+}
+
+function withStrays(mass: Float64Array): Float64Array {
+  return mass.map((value) => (1 - strayShare) * value + strayShare / ageGrid.bins);
+}
+
+function unknownMass(): Float64Array {
+  const mass = new Float64Array(ageGrid.bins);
+  for (const [share, fromMs, toMs] of unknown) {
+    const [first, end] = [ageGrid.binOf(fromMs), ageGrid.binOf(toMs)];
+    mass.fill(share / (end - first), first, end);
+  }
+  return mass;
 }
 
 /** A job that runs since `age` will end somewhere beyond it, by the law as it was believed last. */
@@ -121,19 +144,11 @@ function addCensored(counts: Float64Array, ages: readonly number[], last: Float6
 
 function fitOf(counts: Float64Array, weight: number): { mean: number; sigma: number } {
   const logAt = (bin: number) => Math.log(ageGrid.firstMs) + (bin + 0.5) * ageGrid.step;
-  let sum = prior.weight * prior.logMedian;
-  counts.forEach((count, bin) => (sum += count * logAt(bin)));
-  const mean = sum / (weight + prior.weight);
-  if (weight < 1) return { mean, sigma: prior.sigma };
-  const own = counts.reduce((total, count, bin) => total + count * logAt(bin), 0) / weight;
-  let squares = prior.sigmaWeight * prior.sigmaGuess ** 2;
-  counts.forEach((count, bin) => (squares += count * (logAt(bin) - own) ** 2));
-  const sigma = Math.sqrt(squares / (weight + prior.sigmaWeight));
-  const pull = prior.weight / (weight * 4 + prior.weight);
-  return {
-    mean: own + (mean - own) * pull,
-    sigma: Math.min(3, Math.max(0.02, sigma * (1 + 1 / (weight + 1)))),
-  };
+  const mean = counts.reduce((total, count, bin) => total + count * logAt(bin), 0) / weight;
+  let squares = assumed.weight * assumed.sigma ** 2;
+  counts.forEach((count, bin) => (squares += count * (logAt(bin) - mean) ** 2));
+  const sigma = Math.sqrt(squares / (weight + assumed.weight));
+  return { mean, sigma: Math.min(3, Math.max(0.02, sigma * (1 + 1 / (weight + 1)))) };
 }
 
 function lognormal({ mean, sigma }: { mean: number; sigma: number }): Float64Array {

@@ -6,7 +6,7 @@ import { fixed } from '../../../src/policy/fixed.js';
 import { learned } from '../../../src/policy/learned.js';
 import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
 import { drawFront, type FrontCurve } from './draw-front.js';
-import { lognormalRunTimes } from './laws.js';
+import { createRandom, lognormalRunTimes } from './laws.js';
 import { optimum } from './optimum.js';
 import { type Figures, type Scenario, simulate } from './simulate.js';
 
@@ -146,6 +146,28 @@ const thrifty = simulate(queued(50), learnedAt(1_000));
 const soonest = simulate(queued(50), learnedAt(40));
 row('learned, thrifty', '8 s, 10 workers', thrifty, '≤ 2.0');
 const slower = thrifty.makespanMs / soonest.makespanMs;
+const firstCalls = new Map(
+  [0.05, 1, 8, 60, 600].map((runTimeS) => {
+    const first = simulate(
+      { jobs: 1, inFlight: 1, workers: Number.POSITIVE_INFINITY, runTime: () => runTimeS * 1_000 },
+      (scheduler) => learned({}, scheduler),
+    );
+    const wanted = runTimeS === 60 ? '≤ 14 calls' : runTimeS === 0.05 ? '≤ 0.15 s' : '';
+    row('learned, unknown endpoint, one job', `${runTimeS} s`, first, wanted);
+    return [runTimeS, first] as const;
+  }),
+);
+const uniform = createRandom(seed);
+const shortRunTimes = Array.from({ length: jobs }, () => 50 * uniform());
+const short = (): Scenario => ({
+  ...{ jobs, inFlight: 50, workers: Number.POSITIVE_INFINITY },
+  runTime: (n) => shortRunTimes[n % jobs] ?? 0,
+});
+const shortFixed = simulate(short(), (scheduler) => fixed(25, scheduler));
+row('every 25 ms', '0–50 ms, slots full', shortFixed);
+const shortLearned = simulate(short(), (scheduler) => learned({}, scheduler));
+row('learned, as it is by default', '0–50 ms, slots full', shortLearned, 'as every 25 ms');
+const shortSpeed = shortFixed.makespanMs / shortLearned.makespanMs;
 const changes = { '× 4': afterChange(4), '÷ 4': afterChange(0.25) };
 
 const header = ['policy', 'law of run times', 'calls a job', 'mean lag, s', 'reach'];
@@ -154,6 +176,7 @@ const table = [header, header.map(() => '---'), ...rows]
   .join('\n');
 const notes = [
   `Makespan of the thrifty setting against asking all the time, queue fed: ${slower.toFixed(4)} ×.`,
+  `Jobs of 0–50 ms, slots full: ${shortSpeed.toFixed(2)} of the jobs a second that polls every 25 ms reach.`,
   `Mean lag of the jobs after a change of the law, against a run that knew no other law: ${Object.entries(
     changes,
   )
@@ -208,6 +231,10 @@ const misses = [
   ['1 s at 0.50 s', one.callsPerJob, 2.1],
   ['thrifty calls', thrifty.callsPerJob, 2.0],
   ['thrifty makespan', slower, 1.01],
+  ['unknown endpoint: lag in ms of a job of 0.05 s', firstCalls.get(0.05)?.meanLagMs, 150],
+  ['unknown endpoint: calls of a job of 60 s', firstCalls.get(60)?.callsPerJob, 14],
+  ['0–50 ms: calls a job', shortLearned.callsPerJob, shortFixed.callsPerJob],
+  ['0–50 ms: time against every 25 ms', 1 / shortSpeed, 1 / 0.8],
   ['lag after × 4', changes['× 4'], 1.5],
   ['lag after ÷ 4', changes['÷ 4'], 1.5],
 ].filter(([, is, most]) => Number(is) > Number(most));
