@@ -1,7 +1,8 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { fixed } from '../../../src/policy/fixed.js';
 import { learned } from '../../../src/policy/learned.js';
-import { lognormalRunTimes } from '../../bench/polling/laws.js';
+import { createRandom, lognormalRunTimes } from '../../bench/polling/laws.js';
 import { optimum } from '../../bench/polling/optimum.js';
 import { type Scenario, simulate } from '../../bench/polling/simulate.js';
 
@@ -24,6 +25,26 @@ describe('learned', () => {
       optimum({ medianMs: 8_000, sigma: 0.4 }, 150, scheduler),
     );
     expect(cost(simulate(scenario(), priced(150)))).toBeLessThan(1.15 * cost(best));
+  });
+
+  it('asks early about the first job of an unknown endpoint, and ever more rarely', () => {
+    const first = (runTimeMs: number) =>
+      simulate(scenario({ jobs: 1, inFlight: 1, runTime: () => runTimeMs }), (scheduler) =>
+        learned({}, scheduler),
+      );
+    expect(first(5).meanLagMs).toBeLessThan(150);
+    expect(first(60_000).callsPerJob).toBeLessThanOrEqual(14);
+    expect(first(60_000).meanLagMs).toBeLessThan(10_000);
+  });
+
+  it('keeps slots as busy with jobs of 0 to 50 ms as polls every 25 ms do, and asks no more often', () => {
+    const random = createRandom(7);
+    const runTimes = Array.from({ length: 2_000 }, () => 50 * random());
+    const short = scenario({ jobs: 2_000, runTime: (n) => runTimes[n % 2_000]! });
+    const every25 = simulate(short, (scheduler) => fixed(25, scheduler));
+    const asLearned = simulate(short, (scheduler) => learned({}, scheduler));
+    expect(asLearned.makespanMs).toBeLessThan(every25.makespanMs / 0.8);
+    expect(asLearned.callsPerJob).toBeLessThanOrEqual(every25.callsPerJob);
   });
 
   it('asks no more for a deeper queue', () => {
