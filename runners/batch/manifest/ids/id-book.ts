@@ -4,13 +4,15 @@ import { IdHash } from './id-hash.js';
 const derivedDigits = 12;
 
 /** Gives rows their ids. */
-export type IdKeeper = Pick<IdBook, 'claim' | 'derive'>;
+export type IdKeeper = Pick<IdBook, 'claim' | 'claimJob' | 'derive'>;
 
 /** Which ids are taken, and by which line; and how often each request without an id was seen. Flat in memory. */
 export class IdBook {
   readonly #lines = new HashTable();
   /** How often the request of a derived id was seen, when more than once. */
   readonly #repeats = new HashTable();
+  /** Jobs that rows collect, by endpoint and id. */
+  #jobs: HashTable | undefined;
   readonly #hash = new IdHash();
 
   /** Takes an id for a line. Returns the line that has it already, and 0 when it was free. */
@@ -18,6 +20,15 @@ export class IdBook {
     const { high, low } = this.#hashOf(id);
     const holder = this.#lines.get(high, low);
     if (holder === 0) this.#lines.set(high, low, line);
+    return holder;
+  }
+
+  /** Takes a job for the line that collects it. Returns the line that collects it already, and 0 when none does. */
+  claimJob(endpoint: string, jobId: string, line: number): number {
+    this.#jobs ??= new HashTable();
+    const { high, low } = this.#hashOf(`${endpoint}\n${jobId}`);
+    const holder = this.#jobs.get(high, low);
+    if (holder === 0) this.#jobs.set(high, low, line);
     return holder;
   }
 

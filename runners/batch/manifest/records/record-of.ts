@@ -1,7 +1,6 @@
 import { quoteValue } from '../quote-value.js';
 import { parseJson } from '../rows/parse-json.js';
 import type { RawRecord } from './raw-record.js';
-import { repeatedKey } from './repeated-key.js';
 import type { TextLine } from './split-lines.js';
 
 /** A line of JSON as a row that is not understood yet. */
@@ -11,6 +10,7 @@ export function recordOf({ text, line }: TextLine): RawRecord {
     return brokenRecord(
       { text, line },
       parsed.isNoJson ? `${parsed.problem}; write one object a line` : parsed.problem,
+      parsed.below,
     );
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -18,12 +18,9 @@ export function recordOf({ text, line }: TextLine): RawRecord {
   const names = Object.keys(value);
   const wrong = names.find((name) => name === '' || name === '__proto__');
   if (wrong !== undefined) return brokenRecord({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
-  const twice = repeatedKey(text, names);
-  return twice === undefined
-    ? { line, names, values: Object.values(value) }
-    : brokenRecord({ text, line }, `has the key ${quoteValue(twice)} twice; leave one of them`);
+  return { line, names, values: Object.values(value) };
 }
 
-export function brokenRecord({ text, line }: TextLine, message: string): RawRecord {
-  return { line, names: [], values: [text], problem: { message } };
+export function brokenRecord({ text, line }: TextLine, message: string, column?: string): RawRecord {
+  return { line, names: [], values: [text], problem: { ...(column !== undefined && { column }), message } };
 }

@@ -1,18 +1,30 @@
 import { lostDigits } from './lost-digits.js';
+import { wrongKey } from './wrong-key.js';
 
 const deepest = 100;
 
-/** The value of a JSON text, or why it is none that can be sent on: too deep, or a number that JSON has no place for. */
-export function parseJson(
-  text: string,
-): { readonly value: unknown } | { readonly problem: string; readonly isNoJson?: true } {
+/** Why a JSON text is not taken. */
+export interface JsonProblem {
+  readonly problem: string;
+  readonly isNoJson?: true;
+  /** The key of the outermost object that the problem stands below, where that is known. */
+  readonly below?: string;
+}
+
+/**
+ * The value of a JSON text, or why it is none that can be sent on: too deep, a number that JSON has no place for, a key
+ * that stands twice.
+ */
+export function parseJson(text: string): { readonly value: unknown } | JsonProblem {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    const problem = typeof value === 'object' ? (problemIn(value, 1) ?? lost(text)) : undefined;
-    return problem === undefined ? { value } : { problem };
+    value = JSON.parse(text);
   } catch (error) {
     return { problem: `is no JSON: ${reason((error as Error).message)}`, isNoJson: true };
   }
+  if (typeof value !== 'object') return { value };
+  const problem = problemIn(value, 1) ?? lost(text);
+  return problem === undefined ? (wrongKey(text, value) ?? { value }) : { problem };
 }
 
 function lost(text: string): string | undefined {

@@ -64,6 +64,7 @@ export class RowBuilder {
     const draft = { record, row, problems, id, ownColumns: layout.ownNames };
     const prior = readPrior(cells, problems);
     const meaning = rowMeaning(cells, problems, prior, this.#rules);
+    if (meaning !== undefined) this.#claimJob(meaning, prior, cells, draft);
     if (meaning === undefined || problems.found.length > 0) return this.#invalid(draft, cells.all());
     return { valid: true, row: this.#valid(draft, cells, meaning, prior) };
   }
@@ -88,6 +89,23 @@ export class RowBuilder {
     return undefined;
   }
 
+  /** A job has one result: two rows that collect it would hold the same one. */
+  #claimJob(
+    meaning: RowMeaning,
+    prior: PriorFailure | undefined,
+    cells: RowCells,
+    { record, problems }: Draft,
+  ): void {
+    const jobId = jobOf(meaning, prior);
+    if (jobId === undefined || problems.found.length > 0) return;
+    const holder = this.#ids.claimJob(meaning.endpoint, jobId, record.line);
+    if (holder > 0)
+      problems.add(
+        cells.label('jobId'),
+        `${quoteValue(jobId)} is the job that line ${holder} collects too; leave one of the rows`,
+      );
+  }
+
   #valid(draft: Draft, cells: RowCells, meaning: RowMeaning, prior: PriorFailure | undefined): ManifestRow {
     const { record, row } = draft;
     const { kind, endpoint, request, written, resolution, collects } = meaning;
@@ -107,7 +125,7 @@ export class RowBuilder {
       cells: cells.all(),
       columns: cells.own(misplaced),
       columnUse: use,
-      jobId: collects ?? (failure?.code === 'deadline' ? failure.jobId : undefined),
+      jobId: jobOf(meaning, prior),
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
       hash: derived?.hash,
       prior: failure,
@@ -161,6 +179,11 @@ function readPrior(cells: RowCells, problems: Problems): PriorFailure | undefine
   if ('failure' in prior) return prior;
   problems.add(cells.label(error === undefined ? 'millrace' : 'error'), prior.problem);
   return undefined;
+}
+
+/** The job that a row collects instead of buying one. */
+function jobOf({ collects }: RowMeaning, prior: PriorFailure | undefined): string | undefined {
+  return collects ?? (prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined);
 }
 
 function modeOf({ kind, collects }: RowMeaning, told: RowMode | undefined): RowMode {

@@ -1,4 +1,5 @@
 import { quoteValue } from '../quote-value.js';
+import { hasHalfCharacter } from './wrong-key.js';
 
 const longest = 1_000;
 
@@ -10,5 +11,9 @@ export function rowId(value: unknown): { readonly id: string | undefined } | { r
   if (value.length > longest)
     return { problem: `has ${value.length} characters; at most ${longest} are taken` };
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) return { problem: 'holds a control character' };
+  if (hasHalfCharacter(value))
+    return {
+      problem: `${quoteValue(value)} holds half a character, which no file name can; write the whole one`,
+    };
   return { id: value };
 }

@@ -36,6 +36,12 @@ describe('pictureName', () => {
     );
   });
 
+  it('sets ids apart that are one text once they are normalised, as file systems do', () => {
+    const ids = ['caf\u00e9', 'cafe\u0301', '\u212b', '\u00c5', 'A\u030a', '\ufb01x', 'fix', 'ﬁx'];
+    const names = [...new Set(ids)].map((id) => png(id).normalize('NFKC').toLowerCase());
+    expect(new Set(names).size).toBe(new Set(ids).size);
+  });
+
   test.prop([fc.string({ maxLength: 400, unit: 'binary' })])(
     'stays in its folder and is short, whatever the id',
     (id) => {

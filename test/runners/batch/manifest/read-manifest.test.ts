@@ -360,6 +360,56 @@ describe('readManifest and ids', () => {
     ]);
   });
 
+  it('refuses a second row that collects a job, of the same endpoint alone, and names both lines', async () => {
+    const invalid = await readInvalid(
+      'id,jobId,endpoint\na,j1,e\nb,j1,other\nc,j2,e\nd,j1,e\n,j2,e\ne,j3,e\n',
+    );
+    expect(invalid.map(({ line, problems }) => [line, problems])).toEqual([
+      [5, [{ column: 'jobId', message: '"j1" is the job that line 2 collects too; leave one of the rows' }]],
+      [6, [{ column: 'jobId', message: '"j2" is the job that line 4 collects too; leave one of the rows' }]],
+    ]);
+  });
+
+  it('refuses it also of failures that are read back', async () => {
+    const failed = (id: string) =>
+      JSON.stringify({
+        id,
+        input: { n: id },
+        error: { code: 'deadline', paid: 'maybe' },
+        millrace: { kind: 'job', endpoint: 'e', jobId: 'j1' },
+      });
+    const invalid = await readInvalid(`${failed('a')}\n${failed('b')}\n`, { format: 'jsonl' });
+    expect(invalid.map(({ id }) => id)).toEqual(['b']);
+  });
+
+  it('refuses ids that hold half a character: as file names they were all the same', async () => {
+    const rows = ['"\\ud800"', '"a\\udc00b"', '"\\ude00\\ud83d"', '"\\ud83d\\ude00"'];
+    const invalid = await readInvalid(
+      rows.map((id) => `{"id":${id},"images":["${url}"],"prompt":"x"}\n`).join(''),
+      { format: 'jsonl' },
+    );
+    expect(invalid.map(({ line, problems }) => [line, problems[0]?.column])).toEqual([
+      [1, 'id'],
+      [2, 'id'],
+      [3, 'id'],
+    ]);
+    expect(invalid[0]?.problems[0]?.message).toBe(
+      '"\\ud800" holds half a character, which no file name can; write the whole one',
+    );
+  });
+
+  it.each([
+    ['a job', 'id,input', `a,"{""seed"":1,""seed"":2}"`, 'input'],
+    ['a job, deep', 'id,input', `a,"{""x"":[{""y"":1,""y"":1}]}"`, 'input'],
+    ['a route', 'id,route,body', `a,/r,"{""n"":1,""n"":2}"`, 'body'],
+  ])('refuses a key that stands twice in the cell of %s', async (_, names, row, column) => {
+    const [invalid] = await readInvalid(`${names}\n${row}\n`);
+    expect(invalid?.line).toBe(2);
+    expect(invalid?.problems).toEqual([
+      { column, message: expect.stringMatching(/^has the key ".*" twice.* \(character \d+\); leave one/) },
+    ]);
+  });
+
   it('knows the id of a row that is invalid for another reason', async () => {
     const invalid = await readInvalid(`id,images,prompt\na,,x\na,${url},x\n`);
     expect(invalid.map(({ line, id }) => [line, id])).toEqual([
@@ -626,10 +676,10 @@ describe('readManifest of a job id', () => {
     expect(row?.id).toBe(row?.hash.slice(0, 12));
   });
 
-  it('tells two job ids apart, and not the same one', async () => {
-    const rows = await readRows('jobId\na\nb\na\n');
+  it('tells two job ids apart', async () => {
+    const rows = await readRows('jobId\na\nb\n');
     expect(new Set(rows.map(({ hash }) => hash)).size).toBe(2);
-    expect(rows.map(({ repeat }) => repeat)).toEqual([undefined, undefined, 2]);
+    expect(rows.map(({ repeat }) => repeat)).toEqual([undefined, undefined]);
   });
 });
 

@@ -40,18 +40,30 @@ describe('parseJsonl', () => {
   });
 
   it('refuses a key that stands twice, of which the parser would drop the first, and no other', async () => {
-    const twice = (key: string) => `has the key "${key}" twice; leave one of them`;
+    const twice = (key: string, where = '') => `has the key "${key}" twice${where}; leave one of them`;
     const lines = [
-      ['{"prompt":"a","id":"x","prompt":"b"}', twice('prompt')],
-      ['{"id":"x", "prompt" : 1,"\\u0070rompt":2}', twice('prompt')],
+      ['{"prompt":"a","id":"x","prompt":"b"}', twice('prompt', ' (character 24)')],
+      ['{"id":"x", "prompt" : 1,"\\u0070rompt":2}', twice('prompt', ' (character 25)')],
       ['{"id":"x","input":{"id":1,"a":[{"id":2},"id"]}}', undefined],
       ['{"prompt":"say \\"id\\": twice","id":"prompt"}', undefined],
-      ['{"id":"x","input":{"seed":1,"seed":2}}', undefined],
+      ['{"id":"x","input":{"seed":1,"seed":2}}', twice('seed', ' in input (character 29)')],
+      ['{"id":"x","input":{"a":[{"b":{"c":1,"\\u0063":2}}]}}', twice('c', ' in input.a.b (character 37)')],
+      ['{"id":"x","input":{"a":[{"b":1},{"b":1}]}}', undefined],
+      [
+        '{"id":"x","input":{"\\ud800":1}}',
+        'has a key "\\ud800" that holds half a character in input (character 20); rename it',
+      ],
+      ['{"id":"x","input":{"\\ud83d\\ude00":1}}', undefined],
       ['{"\\u0069d":"x"}', undefined],
     ];
     expect(await problemsOf(lines.map(([line]) => line).join('\n'))).toEqual(
       lines.map(([, problem], index) => [index + 1, problem]),
     );
+  });
+
+  it('names the column below which a key stands twice', async () => {
+    const [record] = await parse('{"id":"x","input":{"seed":1,"seed":2}}');
+    expect(record?.problem?.column).toBe('input');
   });
 
   it('says what is wrong with a line, and reads on', async () => {
