@@ -39,7 +39,7 @@ export type { PulledJobs } from './operators/pulled-jobs.js';
 export { mergeJobs } from './operators/merge-jobs.js';
 export type { MergeOptions } from './operators/merge-jobs.js';
 export { switchJobs } from './operators/switch-jobs.js';
-export type { RowOutcome } from './operators/fan-out.js';
+export type { OnError, RowOutcome } from './operators/fan-out.js';
 export { createShares } from './operators/create-shares.js';
 export type { ShareOptions, Shares } from './operators/create-shares.js';
 export { withinShare } from './operators/within-share.js';

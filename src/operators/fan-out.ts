@@ -1,13 +1,14 @@
 import {
   distinctUntilChanged,
   isObservable,
+  Subscription,
   type Observable,
   type Observer,
   type Subscriber,
-  type Subscription,
 } from 'rxjs';
 import { MillraceError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
+import { subscribeWithin } from './subscribe-within.js';
 import { asInvalidRow } from './to-outcome.js';
 
 /** How a row of a fan-out ended. `index` counts the rows from 0 in the order in which they were taken. */
@@ -17,29 +18,44 @@ export interface RowOutcome<T, O> {
   outcome: Outcome<O>;
 }
 
+/**
+ * What an error of the source, of `project`, of a job or of `concurrency` does to the rows in flight, whose jobs may be
+ * paid. `drain`: no more rows are taken, those in flight are followed to their end and emitted, then the stream errors.
+ * `stop`: the stream errors at once, and the jobs in flight are left to their `onUnsubscribe`.
+ */
+export type OnError = 'drain' | 'stop';
+
 /** Where the rows of a fan-out come from. */
 export interface Feed<T> {
-  /** Asked only when a slot is free. `undefined`: nothing now; `fill` is called when there may be. */
+  /** Called only when a slot is free. `undefined`: no row now; `fill` is called when there may be one. */
   take(): IteratorResult<T, unknown> | undefined;
-  /** Called once, when the fan-out ends before the rows do. */
+  /** Called once, when the fan-out takes no more rows before the feed has ended. */
   close(): void;
 }
 
 export interface FanOutOptions<T, O> {
   project: (row: T, index: number) => Observable<JobEvent<O>>;
   concurrency: number | Observable<number>;
+  onError?: OnError | undefined;
 }
 
 /**
  * The slots of a fan-out and the loop that fills them. The loop is a trampoline: jobs that end at once do not nest,
- * however many there are.
+ * however many there are. User code runs in `take`, in `project`, in a job and in `subscriber.next`, and each of these may
+ * end the fan-out, make it fail or change the number of slots: the loop looks at all three after each of them.
  */
 export class FanOut<T, O> {
-  private readonly running = new Set<Subscription>();
+  private readonly running = new Set<Slot<T, O>>();
+  /** The one whose job is being subscribed. Most that end at once never enter the set. */
+  private starting: Slot<T, O> | undefined;
   private active = 0;
+  private readonly sizes = new Subscription();
   private limit = 0;
   private taken = 0;
-  private exhausted = false;
+  /** A row that was taken while its slot was taken away. */
+  private held: IteratorYieldResult<T> | undefined;
+  private takesRows = true;
+  private failure: { readonly error: unknown } | undefined;
   private filling = false;
 
   constructor(
@@ -60,38 +76,48 @@ export class FanOut<T, O> {
   fill(): void {
     if (this.filling) return;
     this.filling = true;
-    while (this.active < this.limit && !this.exhausted && !this.subscriber.closed && this.startNext());
+    while (this.takesRows && this.active < this.limit && this.startNext());
     this.filling = false;
-    if (this.exhausted && this.active === 0) this.subscriber.complete();
+    this.endWhenDone();
   }
 
+  /** The first error is the stream's. */
   fail(error: unknown): void {
-    this.subscriber.error(error);
+    if (this.failure !== undefined || this.subscriber.closed) return;
+    this.failure = { error };
+    if (this.options.onError === 'stop') return this.subscriber.error(error);
+    this.stopTaking();
+    if (!this.filling) this.endWhenDone();
   }
 
-  /** Called by a slot. */
+  /** Called by a slot whose job has ended. */
   free(slot: Slot<T, O>): void {
     this.active -= 1;
-    if (slot.subscription !== undefined) this.running.delete(slot.subscription);
-    const { row, index, outcome } = slot;
-    if (outcome !== undefined) this.tell({ row, index, outcome });
+    if (slot !== this.starting) this.running.delete(slot);
+    const { row, index, outcome, failure } = slot;
+    if (outcome !== undefined) this.emit({ row, index, outcome });
+    if (failure !== undefined) this.fail(failure.error);
     this.fill();
   }
 
-  /** Whoever hears of an outcome may change the number of slots: that is acted on when everybody has heard. */
-  private tell(outcome: RowOutcome<T, O>): void {
+  /** A subscriber may change the number of slots: the change takes effect once all subscribers have the outcome. */
+  private emit(outcome: RowOutcome<T, O>): void {
     const { filling } = this;
     this.filling = true;
     this.subscriber.next(outcome);
     this.filling = filling;
   }
 
+  /** Whether to go on with the next row. */
   private startNext(): boolean {
     try {
-      const taken = this.feed.take();
+      const taken = this.held ?? this.feed.take();
+      this.held = undefined;
       if (taken === undefined) return false;
-      if (taken.done === true) this.exhausted = true;
-      else this.startJob(taken.value);
+      if (taken.done === true) this.takesRows = false;
+      else if (!this.takesRows) return false;
+      else if (this.active < this.limit) this.startJob(taken.value);
+      else this.held = taken;
       return true;
     } catch (error) {
       this.fail(error);
@@ -102,27 +128,28 @@ export class FanOut<T, O> {
   private startJob(row: T): void {
     const slot = new Slot<T, O>(this, row, this.taken++);
     const job = this.options.project(row, slot.index);
+    if (!this.takesRows) return;
     this.active += 1;
-    const subscription = job.subscribe(slot);
-    if (subscription.closed) return;
-    if (this.subscriber.closed) {
-      subscription.unsubscribe();
-      return;
+    this.starting = slot;
+    try {
+      job.subscribe(slot);
+    } catch (error) {
+      slot.error(error);
     }
-    slot.subscription = subscription;
-    this.running.add(subscription);
+    this.starting = undefined;
+    if (!slot.closed) this.running.add(slot);
   }
 
   private follow(concurrency: Observable<number>): void {
-    const sizes = concurrency.pipe(distinctUntilChanged()).subscribe({
+    this.subscriber.add(this.sizes);
+    subscribeWithin(this.sizes, concurrency.pipe(distinctUntilChanged()), {
       next: (slots) => this.resize(slots),
       error: (error: unknown) => this.fail(error),
       complete: () => {
-        if (this.limit === 0 && !this.exhausted)
+        if (this.limit === 0 && this.takesRows)
           this.fail(new MillraceError('usage', 'concurrency ended at 0: the rows left could never be taken'));
       },
     });
-    this.subscriber.add(sizes);
   }
 
   private resize(slots: number): void {
@@ -132,35 +159,67 @@ export class FanOut<T, O> {
     } else this.fail(new MillraceError('usage', `concurrency is a whole number from 0, not ${slots}`));
   }
 
+  private endWhenDone(): void {
+    if (this.takesRows || this.active > 0) return;
+    if (this.failure === undefined) this.subscriber.complete();
+    else this.subscriber.error(this.failure.error);
+  }
+
+  private stopTaking(): void {
+    if (!this.takesRows) return;
+    this.takesRows = false;
+    this.held = undefined;
+    this.sizes.unsubscribe();
+    this.feed.close();
+  }
+
   private close(): void {
-    for (const subscription of this.running) subscription.unsubscribe();
+    this.stopTaking();
+    const jobs = new Subscription();
+    jobs.add(this.starting);
+    for (const slot of this.running) jobs.add(slot);
     this.running.clear();
-    if (!this.exhausted) this.feed.close();
+    jobs.unsubscribe();
   }
 }
 
-/** One row on its way. Freed when its job completes, not before. */
-class Slot<T, O> implements Observer<JobEvent<O>> {
+/**
+ * One row on its way. Freed when its job completes, not before. It is the job's subscriber itself, and so it can be left
+ * while the job is being subscribed; a subscriber that rxjs makes around an observer costs 0.015 µs more a row.
+ */
+class Slot<T, O> extends Subscription implements Observer<JobEvent<O>> {
   outcome: Outcome<O> | undefined;
-  subscription: Subscription | undefined;
+  failure: { readonly error: unknown } | undefined;
 
   constructor(
     private readonly owner: FanOut<T, O>,
     readonly row: T,
     readonly index: number,
-  ) {}
+  ) {
+    super();
+  }
 
   next(event: JobEvent<O>): void {
     if (event.type === 'settled') this.outcome = event.outcome;
   }
 
   error(error: unknown): void {
-    this.outcome = asInvalidRow(error);
-    if (this.outcome === undefined) this.owner.fail(error);
-    else this.owner.free(this);
+    if (this.closed) return;
+    const invalid = asInvalidRow(error);
+    if (invalid === undefined) this.failure = { error };
+    this.outcome ??= invalid;
+    this.end();
   }
 
   complete(): void {
-    this.owner.free(this);
+    if (!this.closed) this.end();
+  }
+
+  private end(): void {
+    try {
+      this.unsubscribe();
+    } finally {
+      this.owner.free(this);
+    }
   }
 }

@@ -1,13 +1,16 @@
-import type { Observable, Subscription } from 'rxjs';
+import { Subscription, type Observable } from 'rxjs';
+import { subscribeWithin } from './subscribe-within.js';
 
 /**
  * The values of an Observable as an async iterator: subscribed at the first `next()`, unsubscribed by `return()`, which
- * `break` calls. Values that nobody asked for yet are kept. An error is thrown after the values before it.
+ * `break` calls, also while the source is being subscribed. Values that nobody asked for yet are kept. An error is thrown
+ * after the values before it.
  */
 export function iterate<T>(source: Observable<T>): AsyncIterableIterator<T, undefined, undefined> {
   const kept: T[] = [];
   const asking: { resolve(result: IteratorResult<T, undefined>): void; reject(error: unknown): void }[] = [];
-  let subscription: Subscription | undefined;
+  const subscription = new Subscription();
+  let hasBegun = false;
   let end: { error?: unknown; failed: boolean } | undefined;
 
   const serve = () => {
@@ -24,10 +27,21 @@ export function iterate<T>(source: Observable<T>): AsyncIterableIterator<T, unde
     end ??= how;
     serve();
   };
+  const begin = () => {
+    hasBegun = true;
+    subscribeWithin(subscription, source, {
+      next: (value) => {
+        kept.push(value);
+        serve();
+      },
+      error: (error: unknown) => finish({ error, failed: true }),
+      complete: () => finish({ failed: false }),
+    });
+  };
   const stop = () => {
     kept.length = 0;
     finish({ failed: false });
-    subscription?.unsubscribe();
+    subscription.unsubscribe();
     return Promise.resolve({ done: true as const, value: undefined });
   };
 
@@ -35,15 +49,7 @@ export function iterate<T>(source: Observable<T>): AsyncIterableIterator<T, unde
     next: () =>
       new Promise((resolve, reject) => {
         asking.push({ resolve, reject });
-        if (end === undefined)
-          subscription ??= source.subscribe({
-            next: (value) => {
-              kept.push(value);
-              serve();
-            },
-            error: (error: unknown) => finish({ error, failed: true }),
-            complete: () => finish({ failed: false }),
-          });
+        if (!hasBegun) begin();
         serve();
       }),
     return: stop,

@@ -1,7 +1,8 @@
-import { Observable, type OperatorFunction } from 'rxjs';
+import { Observable, Subscription, type OperatorFunction } from 'rxjs';
 import { MillraceError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { FanOut, type RowOutcome } from './fan-out.js';
+import { FanOut, type OnError, type RowOutcome } from './fan-out.js';
+import { subscribeWithin } from './subscribe-within.js';
 
 /** Options of `mergeJobs`. */
 export interface MergeOptions {
@@ -9,41 +10,50 @@ export interface MergeOptions {
   concurrency: number;
   /** More rows than this waiting for a slot error the stream. @defaultValue 1_000 */
   maxBuffered?: number;
+  /**
+   * What an error does to the rows in flight. `drain`: the source is left and rows that wait are dropped, rows in flight
+   * are followed to their end and emitted, then the stream errors with the first error. `stop`: the stream errors at once.
+   * @defaultValue 'drain'
+   */
+  onError?: OnError;
 }
 
 /**
  * A job a row, for a source that cannot be pulled: rows wait in memory for a free slot, at most `maxBuffered` of them,
  * and one more errors the stream with code `too-many-waiting`. What can be iterated goes through `pullJobs`, which holds
- * nothing. Emits in order of completion; a failed row is a value.
+ * nothing. Emits in order of completion; a failed row is a value. Unsubscribing leaves the source at once, also while it
+ * emits, and no row that waits is bought. See `onError` for what an error does.
  */
 export function mergeJobs<T, O>(
   project: (row: T) => Observable<JobEvent<O>>,
-  { concurrency, maxBuffered = 1_000 }: MergeOptions,
+  { concurrency, maxBuffered = 1_000, onError }: MergeOptions,
 ): OperatorFunction<T, { row: T; outcome: Outcome<O> }> {
   return (rows) =>
     new Observable<RowOutcome<T, O>>((subscriber) => {
       const waiting = new Queue<T>();
+      const input = new Subscription();
       let ended = false;
       const feed = {
         take: () => waiting.shift() ?? (ended ? { done: true as const, value: undefined } : undefined),
-        close: () => waiting.clear(),
+        close: () => {
+          input.unsubscribe();
+          waiting.clear();
+        },
       };
-      const slots = new FanOut<T, O>(feed, { project, concurrency }, subscriber);
+      const slots = new FanOut<T, O>(feed, { project, concurrency, onError }, subscriber);
       slots.start();
-      subscriber.add(
-        rows.subscribe({
-          next: (row) => {
-            waiting.push(row);
-            slots.fill();
-            if (waiting.length > maxBuffered) slots.fail(tooMany(maxBuffered, concurrency));
-          },
-          error: (error: unknown) => slots.fail(error),
-          complete: () => {
-            ended = true;
-            slots.fill();
-          },
-        }),
-      );
+      subscribeWithin(input, rows, {
+        next: (row) => {
+          waiting.push(row);
+          slots.fill();
+          if (waiting.length > maxBuffered) slots.fail(tooMany(maxBuffered, concurrency));
+        },
+        error: (error: unknown) => slots.fail(error),
+        complete: () => {
+          ended = true;
+          slots.fill();
+        },
+      });
     });
 }
 

@@ -31,7 +31,7 @@ const names = [
     'iterate',
   ],
   ...['pullJobs', '[PullOptions]', '[PulledJobs]', 'mergeJobs', '[MergeOptions]'],
-  ...['switchJobs', '[RowOutcome]', 'createShares', '[ShareOptions]', '[Shares]', 'withinShare'],
+  ...['switchJobs', '[OnError]', '[RowOutcome]', 'createShares', '[ShareOptions]', '[Shares]', 'withinShare'],
   ...[
     'createBudget',
     '[Budget]',

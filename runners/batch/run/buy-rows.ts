@@ -1,10 +1,24 @@
-import { concat, defer, EMPTY, finalize, ignoreElements, merge, Observable, of, Subject, tap } from 'rxjs';
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  merge,
+  NEVER,
+  Observable,
+  of,
+  Subject,
+  tap,
+} from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
 import type { ReplyRecord } from '../journal/record.js';
 import { BesidePolls } from './beside-polls.js';
 import { buyRow, pollRow } from './buy-row.js';
 import { containFault } from './contain-fault.js';
+import { exitOf } from './exit-of.js';
 import { holdRow, refuseRow } from './hold-row.js';
 import { collecting } from './journalled.js';
 import { intentRecord } from './records-of.js';
@@ -25,11 +39,16 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
     const { limit, limit$ = of(limit) } = run.slots;
     const told$ = limit$.pipe(tap((rows) => run.events.next({ type: 'concurrency', rows })));
     const beside = new BesidePolls();
+    // Without a journal there is no reply to wait for: such an error ends the stream at once.
+    const atOnce = catchError<JobEvent<unknown>, Observable<never>>((error: unknown) => {
+      settled.error(error);
+      return NEVER;
+    });
     const project = (task: Task): Observable<JobEvent<unknown>> => {
-      const performed = perform(run, task, handOver);
+      const performed = perform(run, task, handOver).pipe(atOnce);
       return isOfEarlierStart(task) ? beside.counted(performed) : performed;
     };
-    const pulled = pullJobs(tasks, project, { concurrency: beside.slots(told$) });
+    const pulled = pullJobs(untilFault(run, tasks), project, { concurrency: beside.slots(told$) });
     return merge(
       settled,
       pulled.pipe(
@@ -38,6 +57,16 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
       ),
     ).subscribe(subscriber);
   });
+}
+
+/** An error of the tasks stops the run as one of a row does: replies on their way are paid, and are awaited. */
+async function* untilFault(run: Run, tasks: AsyncIterable<Task>): AsyncGenerator<Task, void, void> {
+  try {
+    yield* tasks;
+  } catch (error) {
+    run.stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+    throw error;
+  }
 }
 
 /** What the manifest itself asks to collect was bought elsewhere, and keeps to the slots. */

@@ -34,17 +34,20 @@ describe('mergeJobs', () => {
       const rows = cold('abcd|');
       const job = cold<JobEvent<string>>('------d|', events);
       const result = rows.pipe(mergeJobs(() => job, { concurrency: 1, maxBuffered: 2 }));
-      expectObservable(result).toBe('---#', undefined, expect.objectContaining({ code: 'too-many-waiting' }));
+      const error = expect.objectContaining({ code: 'too-many-waiting' });
+      expectObservable(result).toBe('-------(a#)', { a: row('a', 0) }, error);
       expectSubscriptions(rows.subscriptions).toBe('^--!');
-      expectSubscriptions(job.subscriptions).toBe('^--!');
+      expectSubscriptions(job.subscriptions).toBe('^------!');
     });
   });
 
   it('errors when the source errors, when a job errors and when project throws', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const job = cold<JobEvent<string>>('------d|', events);
-      expectObservable(cold('a-#').pipe(mergeJobs(() => job, { concurrency: 1 }))).toBe('--#');
-      expectSubscriptions(job.subscriptions).toBe('^-!');
+      expectObservable(cold('a-#').pipe(mergeJobs(() => job, { concurrency: 1 }))).toBe('-------(a#)', {
+        a: row('a', 0),
+      });
+      expectSubscriptions(job.subscriptions).toBe('^------!');
       expectObservable(cold('a-').pipe(mergeJobs(() => cold('-#'), { concurrency: 1 }))).toBe('-#');
       const broken = (): never => {
         throw new Error('broken');

@@ -111,7 +111,7 @@ describe('pullJobs over an iterable', () => {
     });
   });
 
-  it('errors when the source throws, when project throws and when a job errors otherwise', () => {
+  it('errors when the source throws, when project throws and when a job errors otherwise, after the rows in flight', () => {
     inVirtualTime(({ cold, flush, expectObservable, expectSubscriptions }) => {
       const job = cold<JobEvent<string>>('---d|', events);
       const throwing = (function* () {
@@ -119,19 +119,19 @@ describe('pullJobs over an iterable', () => {
         throw new Error('row 2');
       })();
       expectObservable(pullJobs(throwing, () => job, { concurrency: 2 })).toBe(
-        '#',
-        undefined,
+        '----(a#)',
+        { a: row('a', 0) },
         new Error('row 2'),
       );
-      expectSubscriptions(job.subscriptions).toBe(['(^!)']);
+      expectSubscriptions(job.subscriptions).toBe('^---!');
       const { source, calls } = noted(['a', 'b']);
       const project = (name: string): Observable<JobEvent<string>> => {
         if (name === 'b') throw new Error('no such row');
         return cold('---d|', events);
       };
       expectObservable(pullJobs(source, project, { concurrency: 2 })).toBe(
-        '#',
-        undefined,
+        '----(a#)',
+        { a: row('a', 0) },
         new Error('no such row'),
       );
       expectObservable(pullJobs(['a'], () => cold('-#'), { concurrency: 2 })).toBe('-#');
@@ -234,7 +234,7 @@ describe('pullJobs with a concurrency that changes', () => {
     inVirtualTime(({ cold, expectObservable }) => {
       const run = (concurrency: number | Observable<number>) =>
         pullJobs(['a'], () => cold('---d|', events), { concurrency });
-      expectObservable(run(cold('1-#', { 1: 1 }))).toBe('--#');
+      expectObservable(run(cold('1-#', { 1: 1 }))).toBe('----(a#)', { a: row('a', 0) });
       for (const bad of [-1, 1.5, Number.NaN]) {
         const error = expect.objectContaining({ code: 'usage' });
         expectObservable(run(bad)).toBe('#', undefined, error);

@@ -2,8 +2,10 @@ import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
   runBatch,
+  runStages,
   type RunBatchOptions,
   type RunEvent,
+  type RunStages,
   type StopOrder,
 } from '../../../../runners/batch/run-batch.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
@@ -425,5 +427,30 @@ describe('summary.json', () => {
       starts: 2,
       thisStart: { exitCode: 0 },
     });
+  });
+});
+
+describe('a run whose tasks fail while a request is out', () => {
+  it('awaits the reply, which is paid, and leaves nothing in doubt', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    const stages: RunStages = {
+      ...runStages,
+      async *takeRows(it) {
+        for await (const task of runStages.takeRows(it)) {
+          yield task;
+          while (run.service.posts.length === 0) await new Promise(setImmediate);
+          throw new Error('the manifest broke off');
+        }
+      },
+    };
+    const broken = await run.follow(runBatch(run.options({ concurrency: 2 }), stages));
+    expect(broken).toMatchObject({
+      exitCode: 70,
+      reason: expect.stringContaining('the manifest broke off') as string,
+    });
+    expect(kinds(run, 'a')).toContain('reply');
+    expect((await run.start()).exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'b']);
   });
 });
