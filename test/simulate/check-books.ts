@@ -7,7 +7,8 @@ import type { RunEvent } from '../../runners/batch/run-batch.js';
 import type { ForgetfulDisk } from '../support/forgetful-disk.js';
 import { type AnsweredRow, type FailedRow, wrongAnswers } from '../support/whose-answers.js';
 import { requestOf, type SimulatedRow } from './rows.js';
-import { pictureOf, type Service } from './service.js';
+import { pictureOf } from './jobs.js';
+import type { Service } from './service.js';
 
 export interface Books {
   readonly rows: readonly SimulatedRow[];
@@ -41,6 +42,7 @@ export async function checkBooks(books: Books): Promise<string[]> {
     ...boughtOnce(books, files),
     ...heldRightly(books, files),
     ...costsLikeBill(books, files),
+    ...expiredRightly(books, files),
     ...likeTheJournal(books, files),
     ...likeTheSummary(books, files),
     ...ownAnswers(books, files),
@@ -128,6 +130,15 @@ function heldRightly({ service, retried }: Books, { failures, journal }: Files):
     }
   }
   return broken;
+}
+
+/** A row is `expired` only where the service has really forgotten its job. */
+function expiredRightly({ service }: Books, { failures }: Files): string[] {
+  return failures.flatMap(({ id, error, millrace: { endpoint, jobId } }) =>
+    error.code === 'expired' && !service.hasForgotten(endpoint, jobId ?? '')
+      ? [`${id} is expired, and the service still has ${jobId}`]
+      : [],
+  );
 }
 
 /** How often each row was to be sent, and whether the last time has an answer. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { crashEverywhere } from './crash-everywhere.js';
-import { fairWeather } from './service.js';
+import { fairWeather } from './weather.js';
 import { sixtyRows } from './sixty-rows.js';
 
 const hourMs = 3_600_000;

@@ -15,6 +15,9 @@ export class Life {
   wasCutOff = false;
   /** Calls so far. */
   calls = 0;
+  /** Jobs, as `endpoint/id`, that it has in its journal or was told of in reply to a POST. */
+  readonly knownJobs = new Set<string>();
+  readonly bornAt: number;
   readonly scheduler: SchedulerLike;
   /** Settles when it dies. */
   readonly died: Promise<void>;
@@ -24,6 +27,7 @@ export class Life {
     readonly clock: VirtualClock,
     private readonly death: Death = {},
   ) {
+    this.bornAt = clock.now;
     this.scheduler = schedulerOf(clock, () => this.isDead);
     this.died = new Promise((resolve) => (this.tellDeath = resolve));
   }
@@ -35,6 +39,13 @@ export class Life {
       this.die();
     }
     return !this.isDead;
+  }
+
+  /** Notes the job that a reply to a POST names. */
+  learnJob(url: string, body: string): void {
+    const [, , endpoint = ''] = new URL(url).pathname.split('/');
+    const id = /^\{"id":"([^"]+)"/.exec(body)?.[1];
+    if (id !== undefined) this.knownJobs.add(`${endpoint}/${id}`);
   }
 
   die(): void {

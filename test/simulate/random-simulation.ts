@@ -1,6 +1,7 @@
 import type { DiskFault } from '../support/forgetful-disk.js';
 import { seeded } from '../support/seeded.js';
-import type { Weather } from './service.js';
+import { playedReplies, randomIllness, type StrangeReply } from './strange-replies.js';
+import { fairWeather, type Weather } from './weather.js';
 import type { Fate, Simulation } from './simulate-run.js';
 
 const mostRows = 12;
@@ -23,6 +24,24 @@ export function randomSimulation(seed: number): Simulation {
       ...(chance(0.15) && { onUnknown: 'retry' as const }),
       ...(chance(0.2) && { retry: ['failed', 'download', 'deadline'] }),
     },
+  };
+}
+
+/** The same run, with strange replies of these kinds in most of its starts. */
+export function strangeSimulation(seed: number, kinds: readonly StrangeReply[] = playedReplies): Simulation {
+  const simulation = randomSimulation(seed);
+  const random = seeded(seed + 0.25);
+  const fates = simulation.fates.length > 0 ? simulation.fates : [{}];
+  return { ...simulation, fates: fates.map((fate) => ({ ...fate, weather: strange(random, kinds, fate) })) };
+}
+
+function strange(random: () => number, kinds: readonly StrangeReply[], { weather }: Fate): Weather {
+  const chosen = kinds.filter((kind) => kind !== 'ill' && random() < 1 / Math.min(kinds.length, 3));
+  const chances = chosen.map((kind) => [kind, random() ** 2] as const);
+  return {
+    ...(weather ?? fairWeather),
+    strange: Object.fromEntries(chances),
+    ...(kinds.includes('ill') && random() < 0.5 && { illness: randomIllness(random) }),
   };
 }
 

@@ -1,12 +1,14 @@
 import { crashEverywhere } from './crash-everywhere.js';
-import { randomSimulation } from './random-simulation.js';
+import { randomSimulation, strangeSimulation } from './random-simulation.js';
 import { type Simulation, simulateRun } from './simulate-run.js';
 import { sixtyRows } from './sixty-rows.js';
+import { strangeReplies } from './strange-replies.js';
 
-// npm run test:simulate [count] [first seed]: random schedules in virtual time. A seed that fails is printed, and
-// `npm run test:simulate 1 SEED` plays it again.
+// npm run test:simulate -- [count] [first seed] [kinds]: random schedules in virtual time. A seed that fails is printed,
+// and `npm run test:simulate -- 1 SEED KINDS` plays it again. Kinds are names of `strange-replies.ts`, separated by commas;
+// by default all that are played, and `none`: schedules without strange replies.
 // npm run test:simulate crash-points: a run of 60 rows dies at each of its calls.
-const [what = '100000', from = '1'] = process.argv.slice(2);
+const [what = '100000', from = '1', kinds] = process.argv.slice(2);
 const failed = what === 'crash-points' ? await dieEverywhere() : await schedules(Number(what), Number(from));
 if (failed > 0) process.exitCode = 1;
 
@@ -20,7 +22,7 @@ async function dieEverywhere(): Promise<number> {
 async function schedules(count: number, firstSeed: number): Promise<number> {
   let broke = 0;
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
-    const simulation = randomSimulation(seed);
+    const simulation = simulationOf(seed);
     const watched = count === 1 ? { ...simulation, watch: tell } : simulation;
     if (count === 1) say(JSON.stringify(simulation, undefined, 1));
     const { broken, exitCodes } = await simulateRun(watched);
@@ -32,6 +34,14 @@ async function schedules(count: number, firstSeed: number): Promise<number> {
   }
   say(`${count} schedules, seeds ${firstSeed} to ${firstSeed + count - 1}: ${broke} failed`);
   return broke;
+}
+
+function simulationOf(seed: number): Simulation {
+  if (kinds === 'none') return randomSimulation(seed);
+  return strangeSimulation(
+    seed,
+    kinds === undefined ? undefined : strangeReplies.filter((kind) => kinds.split(',').includes(kind)),
+  );
 }
 
 /** Whatever the run has on its disk at the end of a start. */

@@ -1,32 +1,23 @@
-import { createHash } from 'node:crypto';
 import { Observable } from 'rxjs';
 import type { Download } from '../../src/transport/download.js';
 import type { Transport, WireReply, WireRequest } from '../../src/transport/transport.js';
-import { TransportError } from '../../src/transport/transport-error.js';
+import {
+  type Exchange,
+  fault,
+  leaveInDoubt,
+  pickFrom,
+  refuse,
+  type Reply,
+  spoil,
+  tooMany,
+} from './broken-replies.js';
+import { endOf, type Job } from './jobs.js';
 import { arriving, type Life } from './life.js';
+import { sendPicture } from './pictures.js';
 import type { SimulatedRow } from './rows.js';
+import { absurdCost, nestedText, type StrangeReply } from './strange-replies.js';
 import type { VirtualClock } from './virtual-clock.js';
-
-/** What may go wrong, each with its chance a request. */
-export interface Weather {
-  /** Before a request reaches the service: no connection, or it is refused. */
-  readonly refusals: number;
-  /** After it was worked on, or nobody knows: resets, cut and unreadable replies, 5xx. */
-  readonly doubts: number;
-  /** The same on what is free to repeat. */
-  readonly reads: number;
-  /** /runsync gives up waiting. */
-  readonly early: number;
-  /** A download breaks. */
-  readonly downloads: number;
-  /** How long a result can be asked for once it is there, in ms. */
-  readonly retentionMs: number;
-}
-
-export const fairWeather: Weather = {
-  ...{ refusals: 0, doubts: 0, reads: 0, early: 0.2, downloads: 0 },
-  retentionMs: 30 * 60_000,
-};
+import { fairWeather, type Weather } from './weather.js';
 
 /** A POST that reached the service, or may have. */
 export interface Post {
@@ -44,26 +35,6 @@ export interface Post {
   told?: 'refusal' | 'answer' | 'doubt';
 }
 
-interface Job {
-  readonly id: string;
-  readonly row: SimulatedRow;
-  /** What was sent; the output has it again, so that each answer can be held against its row. */
-  readonly echo: unknown;
-  readonly startsAt: number;
-  readonly endsAt: number;
-  readonly retentionMs: number;
-}
-
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
-
-/** Each row has a picture of its own. */
-export function pictureOf(id: string): Buffer {
-  return Buffer.concat([png, createHash('sha256').update(id).digest()]);
-}
-
 /** The service: it lives on whatever becomes of its callers, and keeps its own bill. */
 export class Service {
   /** Every POST that was ever sent, in order. */
@@ -75,16 +46,23 @@ export class Service {
   private readonly jobs = new Map<string, Job>();
   private readonly rows: ReadonlyMap<string, SimulatedRow>;
 
+  /** @param chances Chance of the strange replies alone, so that a seed's other faults stay what they were. */
   constructor(
     private readonly clock: VirtualClock,
     rows: readonly SimulatedRow[],
     private readonly random: () => number,
+    private readonly chances: () => number,
   ) {
     this.rows = new Map(rows.map((row) => [row.id, row]));
   }
 
   transportFor(life: Life): Transport {
     return (request) => arriving(life, this.exchange(life, request));
+  }
+
+  /** A poll of this job after its time was answered with 404. */
+  hasForgotten(endpoint: string, jobId: string): boolean {
+    return this.jobs.get(`${endpoint}/${jobId}`)?.forgotten === true;
   }
 
   /** The row that this job was run for. */
@@ -100,76 +78,87 @@ export class Service {
       const reply: Reply = {
         say: (ms, status, body, headers = {}) =>
           after(ms, () => {
-            subscriber.next({
-              status,
-              headers,
-              body: typeof body === 'string' ? body : JSON.stringify(body),
-            });
+            const text = typeof body === 'string' ? body : JSON.stringify(body);
+            if (request.method === 'POST') life.learnJob(request.url, text);
+            subscriber.next({ status, headers, body: text });
             subscriber.complete();
           }),
         break: (ms, error) => after(ms, () => subscriber.error(error)),
       };
-      if (request.method === 'POST') this.post(life, request, reply);
-      else this.read(request, reply);
+      const { clock, random } = this;
+      const exchange = { request, reply, clock, random, latency: () => this.latency() };
+      if (request.method === 'POST') this.post(life, exchange);
+      else this.read(life, exchange);
       // Whoever hangs up gets no answer; what was sent has been sent.
       return () => timers.forEach((takeBack) => takeBack());
     });
   }
 
-  private post(life: Life, request: WireRequest, reply: Reply): void {
-    const { row, ...sent } = addressOf(request);
+  private post(life: Life, exchange: Exchange): void {
+    const { row, ...sent } = addressOf(exchange.request);
     const post: Post = { row: this.rowOf(row).id, life, accepted: false, ...sent };
     this.posts.push(post);
+    const isRoute = post.verb === 'route';
+    if (this.isIll(life, post.endpoint)) return this.postToIll(post, exchange);
+    if (this.isStrange('noise')) {
+      post.told = 'refusal';
+      return tooMany({ ...exchange, random: this.chances });
+    }
     const chance = this.random();
     const { refusals, doubts } = this.weather;
-    if (chance < refusals) return this.refuse(post, reply);
-    if (chance < refusals + doubts) return this.leaveInDoubt(post, request, reply);
-    this.work(post, reply);
-  }
-
-  private refuse(post: Post, reply: Reply): void {
-    post.told = 'refusal';
-    const kind = this.pick(['connect', 'lookup', 'too-many', 'too-many', 'busy'] as const);
-    const ms = this.latency();
-    if (kind === 'connect') return reply.break(ms, fault('connect', 'ECONNREFUSED', 'no'));
-    if (kind === 'lookup') return reply.break(ms, fault('lookup', 'EAI_AGAIN', 'no'));
-    if (kind === 'busy') return reply.say(ms, 503, { error: 'busy' }, { 'retry-after': '1' });
-    const wait = this.pick([
-      undefined,
-      '0',
-      '1',
-      '7',
-      '-3',
-      'soon',
-      new Date(this.clock.now + 3_000).toUTCString(),
-    ]);
-    reply.say(ms, 429, { error: 'too many' }, wait === undefined ? {} : { 'retry-after': wait });
-  }
-
-  private leaveInDoubt(post: Post, request: WireRequest, reply: Reply): void {
-    post.told = 'doubt';
-    if (this.random() < 0.7) this.buy(post);
-    const ms = this.latency();
-    const row = this.rowOf(post.row);
-    const kinds = ['reset', 'cut', 'timeout', 'html', 'empty', 'null', '502', '500'] as const;
-    switch (this.pick(row.kind === 'route' ? kinds.filter((kind) => kind !== 'null') : kinds)) {
-      case 'reset':
-        return reply.break(ms, fault('reset', 'ECONNRESET', 'maybe'));
-      case 'cut':
-        return reply.break(ms, fault('read', 'ECONNRESET', 'maybe'));
-      case 'timeout':
-        return reply.break(request.timeouts.responseMs, fault('response', 'ETIMEDOUT', 'maybe', true));
-      case 'html':
-        return reply.say(ms, 200, '<html>welcome</html>');
-      case 'empty':
-        return reply.say(ms, 200, '');
-      case 'null':
-        return reply.say(ms, 200, 'null');
-      case '502':
-        return reply.say(ms, 502, '<html>bad gateway</html>');
-      case '500':
-        return reply.say(ms, 500, '');
+    if (chance < refusals) {
+      post.told = 'refusal';
+      return refuse(exchange);
     }
+    if (chance < refusals + doubts) {
+      post.told = 'doubt';
+      if (this.random() < 0.7) this.buy(post);
+      return leaveInDoubt(exchange, isRoute);
+    }
+    if (!isRoute && this.answersAsAnother(post, exchange.reply)) return;
+    this.work(post, exchange.reply);
+  }
+
+  private postToIll(post: Post, exchange: Exchange): void {
+    const how = this.weather.illness?.how;
+    post.told = how === '500' ? 'doubt' : 'refusal';
+    if (how === '500' && this.chances() < 0.3) this.buy(post);
+    this.answerAsIll(exchange);
+  }
+
+  private answerAsIll({ reply, latency }: Exchange): void {
+    const how = this.weather.illness?.how;
+    if (how === 'connect') return reply.break(latency(), fault('connect', 'ECONNREFUSED', 'no'));
+    reply.say(latency(), how === '429' ? 429 : 500, '');
+  }
+
+  private isIll(life: Life, endpoint: string): boolean {
+    const { illness } = this.weather;
+    const ageMs = this.clock.now - life.bornAt;
+    return illness?.endpoint === endpoint && ageMs >= illness.fromMs && ageMs < illness.toMs;
+  }
+
+  /** The reply has the id of a job that this run knows as another row's; true when it was given so. */
+  private answersAsAnother(post: Post, reply: Reply): boolean {
+    const isStray = this.isStrange('stray');
+    if (!isStray && !this.isStrange('repeated-id')) return false;
+    const others = this.othersOf(post);
+    if (others.length === 0) return false;
+    const other = pickFrom(others, this.chances);
+    post.told = 'doubt';
+    const own = this.chances() < 0.7 ? this.buy(post, 'nameless') : undefined;
+    const ms = this.latency();
+    if (post.verb === 'run') reply.say(ms, 200, { id: other.id, status: 'IN_QUEUE' });
+    else if (isStray || own === undefined) reply.say(ms, 200, this.lastReplyOf(other));
+    else reply.say(ms, 200, { ...endOf(own), id: other.id });
+    return true;
+  }
+
+  /** Jobs of the endpoint that the process knows to be other rows'. */
+  private othersOf({ endpoint, row, life }: Post): Job[] {
+    return [...this.jobs].flatMap(([key, job]) =>
+      key.startsWith(`${endpoint}/`) && job.row.id !== row && life.knownJobs.has(key) ? [job] : [],
+    );
   }
 
   private work(post: Post, reply: Reply): void {
@@ -185,9 +174,9 @@ export class Service {
     const job = this.buy(post);
     if (post.verb === 'run') return reply.say(ms, 200, { id: job.id, status: 'IN_QUEUE' });
     if (this.random() < this.weather.early)
-      return reply.say(ms, 200, { id: job.id, status: this.pick(['IN_QUEUE', 'IN_PROGRESS']) });
+      return reply.say(ms, 200, { id: job.id, status: pickFrom(['IN_QUEUE', 'IN_PROGRESS'], this.random) });
     const status = row.end === 'failed' && this.random() < 0.3 ? 500 : 200;
-    reply.say(job.endsAt - this.clock.now + 1, status, endOf(job));
+    reply.say(job.endsAt - this.clock.now + 1, status, this.lastReplyOf(job));
   }
 
   private callRoute(post: Post, row: SimulatedRow, reply: Reply): void {
@@ -195,61 +184,93 @@ export class Service {
     if (row.end === 'no-route') return reply.say(ms, 404, { error: `no such route: ${row.id}` });
     if (row.end === 'failed') return reply.say(ms, 500, { error: `${row.id} broke`, detail: 'badly' });
     this.buy(post);
-    reply.say(ms, 200, { echo: post.sent, ...(row.tellsCost && { cost: row.cost / 1e6 }) });
+    const body = { echo: post.sent, ...(row.tellsCost && { cost: this.costOf(row) }) };
+    reply.say(ms, 200, this.isStrange('deep') ? nestedText(body, this.levels()) : body);
   }
 
-  /** From here on it costs money, whoever hears of it. */
-  private buy(post: Post): Job {
+  private lastReplyOf(job: Job): unknown {
+    const reply = endOf(job, this.costOf(job.row));
+    const isDeep = job.row.kind === 'job' && reply.status === 'COMPLETED' && this.isStrange('deep');
+    return isDeep ? nestedText(reply, this.levels()) : reply;
+  }
+
+  private costOf({ cost }: SimulatedRow): number {
+    return this.isStrange('absurd-cost') ? absurdCost(cost, this.chances) : cost / 1e6;
+  }
+
+  private levels(): number {
+    return 1_100 + Math.floor(this.chances() * 3_900);
+  }
+
+  /** From here on it costs money, whoever hears of it. A `nameless` job has no id that anybody could ask for. */
+  private buy(post: Post, nameless?: 'nameless'): Job {
     post.accepted = true;
     const row = this.rowOf(post.row);
     this.bill.set(row.id, (this.bill.get(row.id) ?? 0) + row.cost);
     const startsAt = this.clock.now + this.random() * 800;
-    return this.register(post, startsAt, startsAt + 50 + this.random() ** 3 * 20_000);
+    return this.register(post, startsAt, startsAt + 50 + this.random() ** 3 * 20_000, nameless);
   }
 
-  private register(post: Post, startsAt: number, endsAt: number): Job {
+  private register(post: Post, startsAt: number, endsAt: number, nameless?: 'nameless'): Job {
     const row = this.rowOf(post.row);
-    const id = `job-${this.posts.length}-${row.id}`;
-    const job = { id, row, echo: post.sent, startsAt, endsAt, retentionMs: this.weather.retentionMs };
-    this.jobs.set(`${post.endpoint}/${id}`, job);
+    const id = this.idFor(post);
+    const hiddenUntil = this.isStrange('lag') ? this.clock.now + this.chances() * 40_000 : 0;
+    const { retentionMs } = this.weather;
+    const job = { id, row, echo: post.sent, startsAt, endsAt, retentionMs, hiddenUntil, forgotten: false };
+    if (nameless === undefined) this.jobs.set(`${post.endpoint}/${id}`, job);
     return job;
   }
 
-  private read(request: WireRequest, reply: Reply): void {
+  private idFor({ endpoint, row }: Post): string {
+    const id = `job-${this.posts.length}-${row}`;
+    if (!this.isStrange('shared-id')) return id;
+    const free = [...this.jobs].filter(
+      ([key, job]) => !key.startsWith(`${endpoint}/`) && !this.jobs.has(`${endpoint}/${job.id}`),
+    );
+    return free.length === 0 ? id : pickFrom(free, this.chances)[1].id;
+  }
+
+  private read(life: Life, exchange: Exchange): void {
+    const { request, reply } = exchange;
     const ms = this.latency();
     const path = new URL(request.url).pathname;
     const isPoll = path.startsWith('/v2/');
-    const [, , endpoint, , id = ''] = path.split('/');
+    const [, , endpoint = '', , id = ''] = path.split('/');
     const job = this.jobs.get(`${endpoint}/${decodeURIComponent(id)}`);
-    if (this.random() < this.weather.reads) return this.spoil(request, reply, ms);
+    if (isPoll && this.isIll(life, endpoint)) return this.answerAsIll(exchange);
+    if (this.isStrange('noise')) return tooMany({ ...exchange, random: this.chances });
+    if (this.random() < this.weather.reads) return spoil({ ...exchange, latency: () => ms });
     if (!isPoll) return reply.say(ms, 200, { echo: path });
-    if (job === undefined || this.clock.now > job.endsAt + job.retentionMs)
+    if (job !== undefined && this.isHidden(job, reply, ms)) return;
+    if (job !== undefined && this.isStrange('stray')) return this.tellAnother(job, reply, ms);
+    if (job === undefined || this.clock.now > job.endsAt + job.retentionMs) {
+      if (job !== undefined) job.forgotten = true;
       return reply.say(ms, 404, { error: 'job not found' });
-    if (this.clock.now >= job.endsAt) return reply.say(ms, 200, endOf(job));
-    const status =
-      this.clock.now < job.startsAt ? 'IN_QUEUE' : this.pick(['IN_PROGRESS', 'IN_PROGRESS', 'RUNNING']);
+    }
+    if (this.clock.now >= job.endsAt) return reply.say(ms, 200, this.lastReplyOf(job));
+    const states = ['IN_PROGRESS', 'IN_PROGRESS', 'RUNNING'];
+    const status = this.clock.now < job.startsAt ? 'IN_QUEUE' : pickFrom(states, this.random);
     reply.say(ms, 200, { id: job.id, status });
   }
 
-  private spoil(request: WireRequest, reply: Reply, ms: number): void {
-    switch (this.pick(['reset', 'cut', 'connect', 'html', 'other', '500', '429', 'timeout'] as const)) {
-      case 'reset':
-        return reply.break(ms, fault('reset', 'ECONNRESET', 'maybe'));
-      case 'cut':
-        return reply.break(ms, fault('read', 'ECONNRESET', 'maybe'));
-      case 'connect':
-        return reply.break(ms, fault('connect', 'ECONNREFUSED', 'no'));
-      case 'html':
-        return reply.say(ms, 200, '<html>');
-      case 'other':
-        return reply.say(ms, 200, '{"id":"another-one"');
-      case '500':
-        return reply.say(ms, 500, '');
-      case '429':
-        return reply.say(ms, 429, '', { 'retry-after': '1' });
-      case 'timeout':
-        return reply.break(request.timeouts.responseMs, fault('response', 'ETIMEDOUT', 'maybe', true));
-    }
+  /** A replica that lags does not know the job yet, or a proxy's page is in the way. */
+  private isHidden({ hiddenUntil }: Job, reply: Reply, ms: number): boolean {
+    const isBehind = this.clock.now < hiddenUntil;
+    if (!isBehind && !(this.isStrange('lag') && this.chances() < 0.2)) return false;
+    const isPage = !isBehind || this.chances() < 0.3;
+    reply.say(ms, 404, isPage ? '<html>404 Not Found</html>' : { error: 'job not found' });
+    return true;
+  }
+
+  private tellAnother(job: Job, reply: Reply, ms: number): void {
+    const others = [...this.jobs.values()].filter(({ id }) => id !== job.id);
+    if (others.length === 0) return reply.say(ms, 200, '');
+    reply.say(ms, 200, endOf(pickFrom(others, this.chances)));
+  }
+
+  private isStrange(kind: StrangeReply): boolean {
+    const chance = this.weather.strange?.[kind];
+    return chance !== undefined && this.chances() < chance;
   }
 
   /** Pictures are fetched from the same place. */
@@ -260,7 +281,8 @@ export class Service {
         new Observable((subscriber) => {
           if (!life.step()) return undefined;
           return this.clock.in(this.latency(), () => {
-            void this.sendPicture(request.url, onChunk).then(
+            const luck = { chance: this.weather.downloads, random: this.random };
+            void sendPicture(request.url, onChunk, luck).then(
               (downloaded) => {
                 subscriber.next(downloaded);
                 subscriber.complete();
@@ -272,32 +294,6 @@ export class Service {
       );
   }
 
-  private async sendPicture(url: string, onChunk: (bytes: Uint8Array) => void | Promise<void>) {
-    const bytes = pictureOf(new URL(url).pathname.slice(1, -4));
-    const headers = { 'content-length': String(bytes.length) };
-    if (this.random() >= this.weather.downloads) {
-      const half = bytes.length >> 1;
-      await onChunk(bytes.subarray(0, half));
-      await onChunk(bytes.subarray(half));
-      return { status: 200, headers, bytes: bytes.length };
-    }
-    switch (this.pick(['500', '403', 'reset', 'cut', 'html'] as const)) {
-      case '500':
-        return { status: 500, headers: {}, bytes: 0 };
-      case '403':
-        return { status: 403, headers: {}, bytes: 0 };
-      case 'html':
-        await onChunk(Buffer.from('<html>no picture here</html>'));
-        return { status: 200, headers: {}, bytes: 28 };
-      case 'cut':
-        await onChunk(bytes.subarray(0, 60));
-        return { status: 200, headers, bytes: 60 };
-      case 'reset':
-        await onChunk(bytes.subarray(0, 30));
-        throw fault('reset', 'ECONNRESET', 'maybe');
-    }
-  }
-
   private rowOf(id: string): SimulatedRow {
     const row = this.rows.get(id);
     if (row === undefined) throw new Error(`a request for a row that does not exist: "${id}"`);
@@ -307,35 +303,6 @@ export class Service {
   private latency(): number {
     return 1 + this.random() * 120;
   }
-
-  private pick<T>(values: readonly T[]): T {
-    return values[Math.floor(this.random() * values.length)]!;
-  }
-}
-
-interface Reply {
-  say(ms: number, status: number, body: unknown, headers?: Record<string, string>): void;
-  break(ms: number, error: TransportError): void;
-}
-
-function endOf({ id, row, echo, startsAt, endsAt }: Job): unknown {
-  if (row.end === 'failed') return { id, status: 'FAILED', error: `out of memory: ${row.id}` };
-  const times = { delayTime: 20, executionTime: Math.round(endsAt - startsAt) };
-  const cost = row.tellsCost ? { cost: row.cost / 1e6 } : {};
-  const picture = row.base64
-    ? { image: pictureOf(row.id).toString('base64') }
-    : { image_url: `http://pictures.test/${row.id}.png` };
-  const output = row.kind === 'edit' ? { echo, ...picture, ...cost } : { echo, ...cost };
-  return { id, status: 'COMPLETED', ...times, output };
-}
-
-function fault(
-  phase: TransportError['phase'],
-  code: string,
-  sent: 'no' | 'maybe',
-  timedOut = false,
-): TransportError {
-  return new TransportError(phase, code, sent, timedOut, `${code} in virtual time`);
 }
 
 /** Whose request this is, and what it sends. */

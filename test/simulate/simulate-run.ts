@@ -1,5 +1,6 @@
 import { lastValueFrom, Subject } from 'rxjs';
 import { openJournal } from '../../runners/batch/journal/open-journal.js';
+import type { JournalRecord } from '../../runners/batch/journal/record.js';
 import { createPriceBook } from '../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../runners/batch/ledger/price-list.js';
 import {
@@ -10,11 +11,13 @@ import {
 } from '../../runners/batch/run-batch.js';
 import { type DiskFault, ForgetfulDisk } from '../support/forgetful-disk.js';
 import { seeded } from '../support/seeded.js';
+import { journalJobs } from '../support/whose-answers.js';
 import { checkBooks } from './check-books.js';
 import { diskOf, Life } from './life.js';
 import { makeRows, manifestText, prices, type SimulatedRow } from './rows.js';
-import { fairWeather, Service, type Weather } from './service.js';
+import { Service } from './service.js';
 import { StandStill, VirtualClock } from './virtual-clock.js';
+import { fairWeather, type Weather } from './weather.js';
 
 /** What befalls one start. */
 export interface Fate {
@@ -85,7 +88,7 @@ class World {
     const { seed, rows, format } = simulation;
     this.random = seeded(seed);
     this.rows = makeRows(rows, this.random);
-    this.service = new Service(this.clock, this.rows, this.random);
+    this.service = new Service(this.clock, this.rows, this.random, seeded(seed + 0.5));
     this.disk = new ForgetfulDisk({ random: this.random });
     this.disk.plant(manifestPathOf[format], manifestText(this.rows, format));
   }
@@ -115,6 +118,7 @@ class World {
 
   private async start(fate: Fate) {
     const life = new Life(this.clock, fate.diesAtCall === undefined ? {} : { atCall: fate.diesAtCall });
+    for (const job of jobsIn(this.disk.peek('/job/out/journal.jsonl'))) life.knownJobs.add(job);
     const stop = new Subject<StopOrder>();
     for (const { afterMs, order } of fate.stops ?? []) this.clock.in(afterMs, () => stop.next(order));
     this.service.weather = fate.weather ?? fairWeather;
@@ -184,6 +188,18 @@ class World {
       leftPictures: given.some((some) => some?.download === false),
     };
   }
+}
+
+/** The jobs that a start finds in the journal, as `endpoint/id`. */
+function jobsIn(journal: Buffer | undefined): string[] {
+  const records = (journal?.toString() ?? '').split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line) as JournalRecord];
+    } catch {
+      return [];
+    }
+  });
+  return journalJobs(records).map(({ endpoint, jobId }) => `${endpoint}/${jobId}`);
 }
 
 /** What must hold at the end of every start, whatever befell it. */

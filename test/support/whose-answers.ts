@@ -48,6 +48,8 @@ function foreignOutputs({ results, requestOf }: Answers): string[] {
 }
 
 function echoOf(output: unknown): unknown {
+  // An output that is nested too deep is kept as its text.
+  if (typeof output === 'string') return echoOf(JSON.parse(output));
   return typeof output === 'object' && output !== null && 'echo' in output ? output.echo : undefined;
 }
 
@@ -84,7 +86,8 @@ function namedJobs({ results, failures, costs, journal }: Answers): NamedJob[] {
   ];
 }
 
-function journalJobs(journal: readonly JournalRecord[]) {
+/** The jobs that the journal has for rows that bought them. */
+export function journalJobs(journal: readonly JournalRecord[]) {
   const jobs: { id: string; endpoint: string; jobId: string }[] = [];
   const intents = new Map<string, { endpoint: string; takes?: string }>();
   for (const record of journal) {
