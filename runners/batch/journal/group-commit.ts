@@ -9,7 +9,8 @@ interface Waiting {
   readonly line: Buffer;
   /** Something is bought once it is durable. */
   readonly isIntent: boolean;
-  readonly done: AsyncSubject<void>;
+  readonly done: AsyncSubject<number>;
+  readonly number: number;
 }
 
 /**
@@ -29,9 +30,9 @@ export class GroupCommit {
     private readonly isThere: () => Promise<boolean> = () => Promise.resolve(true),
   ) {}
 
-  append(record: JournalRecord): Observable<void> {
-    let done: AsyncSubject<void> | undefined;
-    return new Observable<void>((subscriber) => {
+  append(record: JournalRecord): Observable<number> {
+    let done: AsyncSubject<number> | undefined;
+    return new Observable<number>((subscriber) => {
       done ??= this.add(record);
       return done.subscribe(subscriber);
     });
@@ -43,13 +44,14 @@ export class GroupCommit {
     await this.file.close();
   }
 
-  private add(record: JournalRecord): AsyncSubject<void> {
-    const done = new AsyncSubject<void>();
+  private add(record: JournalRecord): AsyncSubject<number> {
+    const done = new AsyncSubject<number>();
     try {
       if (this.failure) throw this.failure;
-      const line = encodeRecord(this.records + 1, record);
-      this.records++;
-      this.waiting.push({ line, isIntent: record.k === 'intent', done });
+      const number = this.records + 1;
+      const line = encodeRecord(number, record);
+      this.records = number;
+      this.waiting.push({ line, isIntent: record.k === 'intent', done, number });
       this.running ??= Promise.resolve().then(() => this.drain());
     } catch (error) {
       done.error(error);
@@ -72,8 +74,8 @@ export class GroupCommit {
     } catch (cause) {
       return this.fail([...batch, ...this.waiting.splice(0)], start, cause);
     }
-    for (const { done } of batch) {
-      done.next();
+    for (const { done, number } of batch) {
+      done.next(number);
       done.complete();
     }
   }

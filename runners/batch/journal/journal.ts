@@ -10,11 +10,12 @@ export interface Journal {
   /** What earlier starts left. Stays as it was read: what this start appends is not added. */
   readonly recovered: Recovered;
   /**
-   * The first subscription queues the record; every subscription is told, by one emission and completion, once it is
-   * durable. Unsubscribing takes nothing back. Records are kept in the order of subscription. After the first error
-   * (`JournalError`) every later append errors as well.
+   * The first subscription queues the record. Every subscription emits the record's number in the journal (from 1), once,
+   * when the record is durable. Unsubscribing takes nothing back. Records are kept in the order of subscription. A record
+   * that cannot be written as JSON errors (`UnfitRecord`) and is not counted; later ones go on. After the first
+   * `JournalError` every later append errors as well.
    */
-  append(record: JournalRecord): Observable<void>;
+  append(record: JournalRecord): Observable<number>;
   /**
    * All durable records in order, up to the last one at the time of the call. Flat memory.
    *

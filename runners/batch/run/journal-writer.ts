@@ -1,8 +1,8 @@
-import { defer, map, type Observable } from 'rxjs';
+import { defer, tap, type Observable } from 'rxjs';
 import type { Journal } from '../journal/journal.js';
 import type { JournalRecord } from '../journal/record.js';
 
-/** Appends to the journal and numbers what it appends, as the journal itself does. */
+/** Appends to the journal, and remembers how far it is by the numbers that the journal itself gives. */
 export class JournalWriter {
   private count: number;
   private outcome = 0;
@@ -11,12 +11,12 @@ export class JournalWriter {
     this.count = journal.recovered.records;
   }
 
-  /** Records of the journal, those on their way to the disk among them. */
+  /** Records of the journal that are known to be durable. */
   get records(): number {
     return this.count;
   }
 
-  /** Number of the last outcome that was appended, on its way or durable; 0: none was. */
+  /** Number of the last durable outcome of this start; 0: none yet. */
   get lastOutcome(): number {
     return this.outcome;
   }
@@ -24,9 +24,15 @@ export class JournalWriter {
   /** Cold: subscribing appends. Emits the record's number, once, when it is durable. */
   append(record: JournalRecord): Observable<number> {
     return defer(() => {
-      const number = ++this.count;
-      if (record.k === 'outcome') this.outcome = number;
-      return this.journal.append(record).pipe(map(() => number));
+      const appended = this.journal.append(record).pipe(tap((number) => this.note(record, number)));
+      // An outcome counts also when its row was left while it was on its way to the disk.
+      if (record.k === 'outcome') appended.subscribe({ error: () => undefined });
+      return appended;
     });
+  }
+
+  private note({ k }: JournalRecord, number: number): void {
+    this.count = Math.max(this.count, number);
+    if (k === 'outcome') this.outcome = Math.max(this.outcome, number);
   }
 }

@@ -1,11 +1,24 @@
-import { concat, concatMap, defer, EMPTY, from, ignoreElements, merge, tap, type Observable } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  from,
+  ignoreElements,
+  merge,
+  tap,
+  type Observable,
+} from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Completed, Failed, Outcome } from '../../../src/contract/outcome.js';
 import { findPicture, replaceAt, type FoundPicture } from '../artifacts/find-picture.js';
 import { savePicture, type PictureFile } from '../artifacts/save-picture.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import { DiskFault } from '../disk/disk-fault.js';
+import { UnfitRecord } from '../journal/line/encode-record.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
+import { unwritable } from '../sinks/json-text.js';
 import { endRow, noteDiskFault, tellMoney } from './end-row.js';
 import { notePrice, whyDisbelieved } from './note-price.js';
 import { noteNoPicture } from './note-no-picture.js';
@@ -45,25 +58,42 @@ function isSentAgain(run: Run, row: RowRun, outcome: Outcome<unknown>): boolean 
   return isDoubt && onUnknown === 'retry' && row.doubles < retries && !run.stops.leaves('submits');
 }
 
+/** A paid reply is never lost because its output cannot be written: the reason takes the output's place. */
 function keepReply(run: Run, row: RowRun, completed: Completed<unknown>): Observable<unknown> {
   return from(takePicture(run, row, completed)).pipe(
-    concatMap(({ output, imageUrl, image, file, isUnsaved }) => {
-      const at = run.options.scheduler.now();
-      const cost = costOfCompleted(row, completed, run.prices);
-      // A reply of /runsync is the first that tells it.
-      if (completed.jobId !== '') row.jobId ??= completed.jobId;
-      const reply = replyRecord(row, completed, { at, output, imageUrl, image, ...cost });
-      const isToFetch = imageUrl !== undefined && run.options.download;
-      const durable =
-        isToFetch || isUnsaved === true
-          ? replied(run, row, reply, isToFetch)
-          : completedAtOnce(run, row, reply, image);
-      return concat(
-        durable.pipe(tap({ complete: () => conclude(run, row, cost) })),
-        file === undefined ? EMPTY : makeSmall(run, file),
-      );
-    }),
+    concatMap((taken) =>
+      keepTaken(run, row, completed, taken).pipe(
+        catchError((error: unknown) => {
+          if (!(error instanceof UnfitRecord)) throw error;
+          return keepTaken(run, row, completed, { ...taken, output: unwritable(error.cause) });
+        }),
+      ),
+    ),
   );
+}
+
+function keepTaken(
+  run: Run,
+  row: RowRun,
+  completed: Completed<unknown>,
+  { output, imageUrl, image, file, isUnsaved }: Taken,
+): Observable<unknown> {
+  return defer(() => {
+    const at = run.options.scheduler.now();
+    const cost = costOfCompleted(row, completed, run.prices);
+    // A reply of /runsync is the first that tells it.
+    if (completed.jobId !== '') row.jobId ??= completed.jobId;
+    const reply = replyRecord(row, completed, { at, output, imageUrl, image, ...cost });
+    const isToFetch = imageUrl !== undefined && run.options.download;
+    const durable =
+      isToFetch || isUnsaved === true
+        ? replied(run, row, reply, isToFetch)
+        : completedAtOnce(run, row, reply, image);
+    return concat(
+      durable.pipe(tap({ complete: () => conclude(run, row, cost) })),
+      file === undefined ? EMPTY : makeSmall(run, file),
+    );
+  });
 }
 
 /** After the reply is durable: whoever dies before that has a paid row that nobody knows the end of. */

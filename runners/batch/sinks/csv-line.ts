@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { unwritable } from './json-text.js';
 
 /**
  * One line of a CSV file with its newline. What is absent is an empty cell; objects and lists are JSON. Text that a
@@ -12,9 +13,14 @@ export function csvLine(cells: readonly unknown[]): string {
 }
 
 function asText(cell: unknown): string {
-  return cell === undefined || cell === null
-    ? ''
-    : typeof cell === 'boolean'
-      ? String(cell)
-      : JSON.stringify(cell);
+  return cell === undefined || cell === null ? '' : typeof cell === 'boolean' ? String(cell) : jsonCell(cell);
+}
+
+/** A cell as deep as that is of no use in a spreadsheet. */
+function jsonCell(cell: unknown): string {
+  try {
+    return JSON.stringify(cell);
+  } catch (cause) {
+    return unwritable(cause);
+  }
 }

@@ -1,6 +1,7 @@
 import { costLine } from './cost-line.js';
 import type { EndedRow } from './ended-row.js';
 import { failureLine, type FailureLine } from './failure-line.js';
+import { jsonText } from './json-text.js';
 import { resultLine, type ResultLine } from './result-line.js';
 
 /** The lines of rows that ended, to be appended together. */
@@ -39,6 +40,6 @@ export class LineBatch {
     const result = resultLine(row);
     if (result === undefined) return;
     this.count++;
-    this.earlier += `${JSON.stringify(result)}\n`;
+    this.earlier += `${jsonText(result)}\n`;
   }
 }

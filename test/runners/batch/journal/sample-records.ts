@@ -124,8 +124,8 @@ export function journalFile(records: readonly JournalRecord[]): Buffer {
 }
 
 /** Resolves once the record is durable. */
-export function append(journal: Journal, record: JournalRecord): Promise<void> {
-  return lastValueFrom(journal.append(record), { defaultValue: undefined });
+export async function append(journal: Journal, record: JournalRecord): Promise<void> {
+  await lastValueFrom(journal.append(record));
 }
 
 export async function recordsOf(journal: Pick<Journal, 'records'>): Promise<JournalRecord[]> {
