@@ -66,6 +66,8 @@ export { publishedGate } from './policy/published-gate.js';
 export type { KindRates } from './policy/published-gate.js';
 export { adaptiveGate } from './policy/adaptive-gate.js';
 export type { Gate, RequestKind } from './policy/gate.js';
+export { createJobIds } from './policy/job-ids.js';
+export type { AnsweredId, JobIds } from './policy/job-ids.js';
 export type { GateOptions } from './policy/turnstile.js';
 export { adaptiveConcurrency } from './policy/adaptive-concurrency.js';
 export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/adaptive-concurrency.js';

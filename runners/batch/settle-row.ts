@@ -1,5 +1,6 @@
 import { lastValueFrom, merge } from 'rxjs';
 import { MillraceError } from '../../src/contract/millrace-error.js';
+import { isJobId } from '../../src/contract/job-id.js';
 import { toMicroDollars } from '../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
 import type { RowRecords } from './journal/journal.js';
@@ -49,7 +50,8 @@ export async function settleRow(
 }
 
 function check(settlement: Settlement): void {
-  if ('jobId' in settlement && settlement.jobId === '') throw usage('the job id is empty');
+  if ('jobId' in settlement && !isJobId(settlement.jobId))
+    throw usage(settlement.jobId === '' ? 'the job id is empty' : 'that is no id of a job');
   if ('paidUsd' in settlement && !(settlement.paidUsd >= 0 && settlement.paidUsd <= maxPurchaseUsd))
     throw usage(`${settlement.paidUsd} is no amount in USD`);
 }

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { isJobId } from './job-id.js';
 
+const jobId = z.string().refine(isJobId);
 const milliseconds = z.number().nonnegative().optional().catch(undefined);
 
 /**
@@ -8,7 +10,7 @@ const milliseconds = z.number().nonnegative().optional().catch(undefined);
  */
 export const jobReplySchema = z.looseObject({
   /** Opaque: encode it in a path, never parse it. */
-  id: z.string().min(1),
+  id: jobId,
   /** A state of `jobStates` or one that is not known yet. */
   status: z.string().min(1),
   /** Present before the end too, as a partial result; may be missing when COMPLETED. */
@@ -28,7 +30,7 @@ export type JobReply = z.infer<typeof jobReplySchema>;
 export function isJobReply(value: unknown): value is JobReply {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const { id, status, delayTime, executionTime }: Partial<Record<keyof JobReply, unknown>> = value;
-  return isText(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
+  return isJobId(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
 }
 
 function isText(value: unknown): boolean {
@@ -44,7 +46,7 @@ export const submissionReplySchema = jobReplySchema.extend({ status: z.string().
 
 /** A body that says FAILED, whatever its HTTP status; it may lack the id. (spec 7.2) */
 export const failedReplySchema = jobReplySchema.extend({
-  id: z.string().min(1).optional().catch(undefined),
+  id: jobId.optional().catch(undefined),
   status: z.literal('FAILED'),
 });
 

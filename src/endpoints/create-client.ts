@@ -6,6 +6,7 @@ import type { StandardSchema } from '../contract/standard-schema.js';
 import { Agenda } from '../operators/waiting/agenda.js';
 import { createUntilAborted } from '../operators/waiting/until-aborted.js';
 import type { Gate } from '../policy/gate.js';
+import { createJobIds, type JobIds } from '../policy/job-ids.js';
 import { openGate } from '../policy/open-gate.js';
 import type { QueueOptions } from '../policy/queue-options.js';
 import { createRetryQuota } from '../policy/retry-quota.js';
@@ -29,6 +30,11 @@ export interface ClientOptions {
   transport?: Transport;
   /** Before every request. @defaultValue `openGate()`: no rate, one shared pause after a 429 or in a storm */
   gate?: Gate;
+  /**
+   * Which job has which id: an answer to /run or /runsync that names the id of another job ends its job as `unknown`, with
+   * `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
+   */
+  jobIds?: JobIds;
   /** All time goes by it. @defaultValue asyncScheduler */
   scheduler?: SchedulerLike;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
@@ -110,6 +116,7 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
     transport: options.transport ?? createGotTransport(),
     gate: options.gate ?? openGate({ scheduler, random }),
     quota: createRetryQuota(),
+    jobIds: options.jobIds ?? createJobIds(),
     scheduler,
     deadlines: new Agenda(scheduler),
     random,

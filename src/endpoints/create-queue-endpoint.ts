@@ -3,6 +3,7 @@ import { checkEndpointId } from '../contract/endpoint-id.js';
 import { healthSchema, type Health } from '../contract/health.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { JobReply } from '../contract/job-reply.js';
+import { isJobId } from '../contract/job-id.js';
 import { purgeReplySchema, type Purged } from '../contract/purge-reply.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
@@ -188,6 +189,6 @@ function queueBody(input: unknown, fields: Omit<QueueRequest, 'input'>): string 
 }
 
 function checkJobId(jobId: string): string {
-  if (typeof jobId !== 'string' || jobId === '') throw new InvalidOptionError('jobId', 'is empty');
-  return jobId;
+  if (isJobId(jobId)) return jobId;
+  throw new InvalidOptionError('jobId', jobId === '' ? 'is empty' : 'is no id of a job');
 }

@@ -44,6 +44,7 @@ const names = [
   ...['[QueueOptions]', '[RetryPolicy]', 'fixed', 'exponential', '[ExponentialOptions]'],
   ...['learned', '[LearnedOptions]', '[LearnedSchedule]', '[PollJob]', '[PollSchedule]'],
   ...['openGate', 'rateGate', 'publishedGate', '[KindRates]', 'adaptiveGate', '[Gate]', '[RequestKind]'],
+  ...['createJobIds', '[AnsweredId]', '[JobIds]'],
   ...['[GateOptions]', 'adaptiveConcurrency', '[AdaptiveConcurrency]', '[AdaptiveConcurrencyOptions]'],
   ...[
     'createGotTransport',

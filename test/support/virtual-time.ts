@@ -3,6 +3,7 @@ import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { expect } from 'vitest';
 import type { Desk } from '../../src/operators/asking/exchange.js';
 import { Agenda } from '../../src/operators/waiting/agenda.js';
+import { createJobIds } from '../../src/policy/job-ids.js';
 import { openGate } from '../../src/policy/open-gate.js';
 import { createRetryQuota } from '../../src/policy/retry-quota.js';
 import type { WireReply, WireRequest } from '../../src/transport/transport.js';
@@ -27,6 +28,7 @@ export function virtualDesk(
     transport,
     gate: openGate({ scheduler, random: () => 1 }),
     quota: createRetryQuota(),
+    jobIds: createJobIds(),
     scheduler,
     deadlines: new Agenda(scheduler),
     random: () => 1,

@@ -1,6 +1,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { redact } from '../../contract/redact.js';
 import type { Gate, RequestKind } from '../../policy/gate.js';
+import type { JobIds } from '../../policy/job-ids.js';
 import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/may-send-again.js';
 import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
@@ -14,6 +15,8 @@ export interface Desk {
   readonly transport: Transport;
   readonly gate: Gate;
   readonly quota: RetryQuota;
+  /** Which job has which id. */
+  readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
   /** By that scheduler. */
   readonly deadlines: Agenda;

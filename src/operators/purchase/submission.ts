@@ -11,10 +11,12 @@ import { failureOf, type FailureFacts } from '../asking/failure-of.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
 import { admitted } from '../asking/through-gate.js';
 import { inTurn } from '../in-turn.js';
+import { lastOf } from '../last-of.js';
 import { deadline } from '../waiting/deadline.js';
 import { waitUntil } from '../waiting/wait-until.js';
 import { awaitMark } from './await-mark.js';
 import type { Order } from './order.js';
+import { othersAnswer } from './others-answer.js';
 import { refusalOf } from './refusal-of.js';
 import type { Stage, Steps } from './stage.js';
 
@@ -128,7 +130,10 @@ export class Submission<O> {
     const asking = { purpose, request, ...(retried !== undefined && { jobId: retried }) };
     const talk = new Exchange(asking, this.desk);
     yield talk;
-    yield* this.answered(talk.result(), request);
+    const judged = talk.result();
+    const others = othersAnswer(judged, this.order, { request, jobIds: this.desk.jobIds });
+    const doubt = others instanceof Promise ? yield* lastOf(others) : others;
+    yield* doubt === undefined ? this.answered(judged, request) : this.buyer.settle(doubt);
   }
 
   private answered(judged: Judged, request: WireRequest): Steps<O> {

@@ -30,6 +30,11 @@ describe('jobReplySchema', () => {
     { id: 'j' },
     { status: 'COMPLETED' },
     { id: '', status: 'COMPLETED' },
+    { id: 7, status: 'COMPLETED' },
+    { id: '.', status: 'COMPLETED' },
+    { id: '..', status: 'COMPLETED' },
+    { id: 'half a pair \ud800', status: 'COMPLETED' },
+    { id: 'x'.repeat(1_001), status: 'COMPLETED' },
     { id: 'j', status: 1 },
     null,
     [],
@@ -39,7 +44,7 @@ describe('jobReplySchema', () => {
 });
 
 describe('isJobReply', () => {
-  const text = fc.constantFrom('j', '', 'COMPLETED', 1, null);
+  const text = fc.constantFrom('j', '', '..', '\udc00', 'COMPLETED', 1, null);
   const time = fc.oneof(fc.double(), fc.constantFrom(undefined, null, 'soon', 0, -0, 1_000));
   const fields = { id: text, status: text, delayTime: time, executionTime: time, output: fc.jsonValue() };
   const replies = fc.record({ ...fields, workerId: fc.jsonValue() }, { requiredKeys: [] });

@@ -66,7 +66,10 @@ describe('a queue endpoint', () => {
   });
 
   it('gives the output as its schema gives it, else output-mismatch', async () => {
-    const { client } = clientOver(finished);
+    let posts = 0;
+    const completed = () =>
+      replied(200, { id: `j${++posts}`, status: 'COMPLETED', output: { text: 'hello' } });
+    const { client } = clientOver(completed);
     const good = client.queue('e', { output: z.object({ text: z.string() }) }).runSync({});
     expect(await firstValueFrom(good.pipe(toOutcome()))).toMatchObject({ output: { text: 'hello' } });
     const bad = client.queue('e', { output: z.object({ text: z.number() }) }).runSync({});
@@ -138,7 +141,9 @@ describe('a queue endpoint', () => {
         observe: () => undefined,
       };
       const gate = openGate({ scheduler });
-      const { client } = clientOver(() => replied(200, { id: 'j', status: 'IN_QUEUE' }), { scheduler, gate });
+      let posts = 0;
+      const queued = () => replied(200, { id: `j${++posts}`, status: 'IN_QUEUE' });
+      const { client } = clientOver(queued, { scheduler, gate });
       const input = { images: ['https://x.test/a.png'], prompt: 'x' };
       const edit = client.imageEdit('edit', { poll });
       const subscriptions = [
