@@ -18,6 +18,8 @@ export interface ManifestSettings {
   readonly set?: Readonly<Record<string, string>>;
   /** Field → the column that it is taken from. */
   readonly map?: Readonly<Record<string, string>>;
+  /** Columns that are the user's own, though their names look like a field's that is absent: such a column is refused else. */
+  readonly ignore?: readonly string[];
   /** Turns a path in `images` into a URL; without it paths are refused. */
   readonly resolveImage?: ResolveImage;
 }

@@ -1,41 +1,56 @@
 import { fieldNames } from './rows/field-names.js';
 
-/** Names of one or two letters' difference from ordinary words are too short to be sure of. */
-const shortest = 5;
-
 /**
  * The field that a column's name was probably meant for: the same but for case and separators (`Resolution`,
- * `aspect-ratio`), or one slip away (`promt`, `image`). `undefined` when the name is a field's own, or like none.
+ * `aspect-ratio`), or a slip or two away (`promt`, `image`, `resulotion`). `undefined` when the name is a field's own, or
+ * like none.
+ *
+ * @param fields which fields it may be meant for; `input` and `body` stand for the columns below them too
  */
-export function nearMiss(name: string): string | undefined {
+export function nearMiss(name: string, fields: readonly string[] = fieldNames): string | undefined {
   const dot = name.indexOf('.');
-  if (dot > 0) return nearPath(name.slice(0, dot), name.slice(dot));
+  if (dot > 0) return nearPath(name.slice(0, dot), name.slice(dot), fields);
   const plain = plainName(name);
-  return fieldNames.find((field) => field !== name && isNear(plain, field));
+  return fields.find((field) => field !== name && isNear(plain, plainName(field)));
 }
 
-function nearPath(root: string, rest: string): string | undefined {
+function nearPath(root: string, rest: string, fields: readonly string[]): string | undefined {
   if (root === 'input' || root === 'body') return undefined;
-  const meant = (['input', 'body'] as const).find((field) => isNear(plainName(root), field));
+  const meant = ['input', 'body'].find((field) => fields.includes(field) && isNear(plainName(root), field));
   return meant === undefined ? undefined : meant + rest;
 }
 
-function isNear(plain: string, field: string): boolean {
-  const wanted = plainName(field);
+function isNear(plain: string, wanted: string): boolean {
   if (plain === wanted) return true;
-  return wanted.length >= shortest && plain.length >= shortest - 1 && isOneSlipAway(plain, wanted);
+  const allowed = slipsAllowed(wanted);
+  if (Math.abs(plain.length - wanted.length) > allowed || plain.length < 4) return false;
+  const slips = slipsBetween(plain, wanted);
+  return slips === 1 ? allowed > 0 : slips <= allowed && plain[0] === wanted[0];
+}
+
+/** Names of few letters are one or two letters away from ordinary words. */
+function slipsAllowed({ length }: string): number {
+  return length < 5 ? 0 : length < 10 ? 1 : 2;
 }
 
 function plainName(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** One letter more, less or another, or two neighbours swapped. */
-function isOneSlipAway(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false;
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
-  const [restA, restB] = [a.slice(at), b.slice(at)];
-  if (restA.slice(1) === restB.slice(1) || restA.slice(1) === restB || restA === restB.slice(1)) return true;
-  return restA[0] === restB[1] && restA[1] === restB[0] && restA.slice(2) === restB.slice(2);
+/** How many letters are too many, missing, other ones, or swapped with their neighbour: the optimal string alignment distance. */
+function slipsBetween(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const other = a[i - 1] === b[j - 1] ? 0 : 1;
+      let slips = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + other);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        slips = Math.min(slips, (before[j - 2] ?? 0) + 1);
+      row.push(slips);
+    }
+    [before, last] = [last, row];
+  }
+  return last.at(-1) ?? 0;
 }

@@ -89,6 +89,7 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
     ...(options.mode !== undefined && { mode: options.mode }),
     set: options.set,
     map: options.map,
+    ignore: options.ignore,
   };
 }
 

@@ -4,13 +4,13 @@ import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { UsageError } from '../io/usage-error.js';
 import { runOptionsSchema } from '../options/run-options.js';
 import { configuredEndpointSchema, type ConfiguredEndpoints } from './configured-endpoint.js';
-import { configurable, optionOf, type Configurable } from './configurable.js';
+import { configurable, lists, optionOf, type Configurable } from './configurable.js';
 
 /** A configuration file, checked. */
 export interface ConfigFile {
   readonly path: string;
   /** Options as the command line would give them. */
-  readonly options: ReadonlyMap<Configurable, string>;
+  readonly options: ReadonlyMap<Configurable, string | readonly string[]>;
   readonly endpoints: ConfiguredEndpoints;
 }
 
@@ -18,7 +18,12 @@ const fileSchema = z.strictObject({
   ...Object.fromEntries(
     configurable.map((name) => [
       name,
-      z.union([z.string(), z.number()]).transform(checkOption(name)).optional(),
+      lists.has(name)
+        ? z
+            .union([z.string().transform((one) => [one]), z.array(z.string())])
+            .transform(checkOption(name))
+            .optional()
+        : z.union([z.string(), z.number()]).transform(String).transform(checkOption(name)).optional(),
     ]),
   ),
   endpoints: z
@@ -43,7 +48,11 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
   const parsed = fileSchema.safeParse(given);
   if (!parsed.success) throw new UsageError(parsed.error.issues.flatMap((issue) => describe(issue, path)));
   const { endpoints, ...options } = parsed.data;
-  return { path, endpoints, options: new Map(Object.entries(options) as [Configurable, string][]) };
+  return {
+    path,
+    endpoints,
+    options: new Map(Object.entries(options) as [Configurable, string | string[]][]),
+  };
 }
 
 function parse(text: string, path: string): unknown {
@@ -72,11 +81,10 @@ function describe(issue: z.core.$ZodIssue, path: string): string[] {
 }
 
 /** The same rules as on the command line. */
-function checkOption(name: Configurable) {
-  return (given: string | number, context: z.RefinementCtx): string => {
-    const text = String(given);
-    const checked = runOptionsSchema.shape[optionOf(name)].safeParse(text);
-    if (checked.success) return text;
+function checkOption<T extends string | string[]>(name: Configurable) {
+  return (given: T, context: z.RefinementCtx): T => {
+    const checked = runOptionsSchema.shape[optionOf(name)].safeParse(given);
+    if (checked.success) return given;
     context.addIssue({ code: 'custom', message: checked.error.issues[0]?.message ?? 'is not valid' });
     return z.NEVER;
   };

@@ -3,6 +3,7 @@ import type { RunOptions } from '../options/run-options.js';
 /** The options that a configuration file may set, as it calls them. None of them sends anything again, or agrees to a price. */
 export const configurable = [
   ...(['endpoint', 'base_url', 'lb_base_url', 'api_key_file', 'upload', 'upload_endpoint'] as const),
+  ...(['ignore'] as const),
   ...([
     'concurrency',
     'downloads',
@@ -27,6 +28,9 @@ export type Configurable = (typeof configurable)[number];
 
 /** Settings that are paths: they begin where the file lies. */
 export const paths: ReadonlySet<Configurable> = new Set(['api_key_file', 'ledger', 'prices'] as const);
+
+/** Settings of which there may be several: a list, or one text. */
+export const lists: ReadonlySet<Configurable> = new Set(['ignore'] as const);
 
 /** What comes before a configuration file and behind the command line. */
 export const variables: Partial<Record<Configurable, string>> = {

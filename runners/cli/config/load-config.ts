@@ -38,7 +38,7 @@ export async function loadConfig(
     for (const [name, text] of file.options) {
       const option = optionOf(name);
       if (raw[option] !== undefined || option in told || isElsewhere(name, raw, io.env)) continue;
-      told[option] = paths.has(name) ? resolve(dirname(file.path), text) : text;
+      told[option] = typeof text === 'string' && paths.has(name) ? resolve(dirname(file.path), text) : text;
       from.set(option, file.path);
     }
   const merged = { ...told, ...raw };

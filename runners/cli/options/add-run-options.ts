@@ -52,6 +52,11 @@ function addManifestOptions(command: Command): void {
     .option('--format <FORMAT>', 'csv or jsonl, where the file name does not say it')
     .option('--set <NAME=VALUE>', 'a field for every row; may be repeated', collect)
     .option('--map <NAME=COLUMN>', 'read a field from a column of another name; may be repeated', collect)
+    .option(
+      '--ignore <NAME>',
+      'a column that is your own, though its name looks like a field that is absent; may be repeated',
+      collect,
+    )
     .option('--kind <KIND>', 'edit, job or route (default: from the columns)')
     .option('--mode <MODE>', 'sync (/runsync) or async (/run and polling) (default: edits sync, jobs async)')
     .option('--limit <N>', 'do only the first N rows that are to be done')

@@ -1,7 +1,8 @@
 import type { ManifestSettings } from '../manifest-settings.js';
-import type { ColumnUse, RowKind } from '../row.js';
+import type { ColumnUse, RowKind, RowProblem } from '../row.js';
 import { columnLayout, type ColumnLayout, type PlacedName } from './column-layout.js';
 import { kindColumns, misplacedColumns, type KindColumns } from './column-uses.js';
+import { misspeltColumns, type SpellingRules } from './misspelt-columns.js';
 import type { RowCells } from './row-cells.js';
 
 /** JSONL may have other keys in every line: so many sets of them are remembered, then it starts anew. */
@@ -10,13 +11,16 @@ const layoutsKept = 1_000;
 /** Works out what columns mean once for all rows that have the same ones. */
 export class LayoutBook {
   readonly #map: ManifestSettings['map'];
+  readonly #spelling: SpellingRules;
   readonly #layouts = new Map<string, ColumnLayout>();
   readonly #kinds = new WeakMap<ColumnLayout, Map<string, KindColumns>>();
+  readonly #misspelt = new WeakMap<ColumnLayout, Map<string, readonly RowProblem[]>>();
   #lastNames: readonly string[] = [];
   #last: ColumnLayout | undefined;
 
-  constructor(map: ManifestSettings['map']) {
+  constructor(map: ManifestSettings['map'], spelling: SpellingRules) {
     this.#map = map;
+    this.#spelling = spelling;
   }
 
   of(names: readonly string[]): ColumnLayout {
@@ -36,6 +40,14 @@ export class LayoutBook {
     const misplaced = misplacedColumns(columns, cells);
     if (misplaced.length === 0) return { use: columns.use, misplaced };
     return { use: { ...columns.use, misplaced: misplaced.map(({ name }) => name) }, misplaced };
+  }
+
+  /** The columns of rows of a kind that are misspelt. */
+  misspelt(layout: ColumnLayout, kind: RowKind | 'collect'): readonly RowProblem[] {
+    const kinds = this.#misspelt.get(layout) ?? new Map<string, readonly RowProblem[]>();
+    const known = kinds.get(kind) ?? misspeltColumns(layout, kind, this.#spelling);
+    if (!kinds.has(kind)) this.#misspelt.set(layout, kinds.set(kind, known));
+    return known;
   }
 
   #find(names: readonly string[]): ColumnLayout {

@@ -3,6 +3,8 @@ import { checkHttpUrl } from '../../../../src/contract/http-url.js';
 import type { Paid } from '../../../../src/contract/outcome.js';
 import type { Row, RowKind } from '../row.js';
 import { parseJson } from './parse-json.js';
+import type { Problems } from './problems.js';
+import type { RowCells } from './row-cells.js';
 
 /** What a line of failures.jsonl says of itself. */
 export interface PriorFailure {
@@ -13,11 +15,21 @@ export interface PriorFailure {
 
 const paidOrder: readonly Paid[] = ['no', 'maybe', 'yes'];
 
+/** What a row says of a failure before: of its cells `error` and `millrace`. `undefined`: nothing, or something wrong, and said so. */
+export function readPrior(cells: RowCells, problems: Problems): PriorFailure | undefined {
+  const [error, millrace] = [cells.get('error'), cells.get('millrace')];
+  if (error === undefined && millrace === undefined) return undefined;
+  const prior = priorFailure(error, millrace);
+  if ('failure' in prior) return prior;
+  problems.add(cells.label(error === undefined ? 'millrace' : 'error'), prior.problem);
+  return undefined;
+}
+
 /**
  * Reads the cells `error` and `millrace` of failures.jsonl: objects, or their JSON text. A `problem` when they are
  * anything else: a file of failures that is half understood would buy again what was bought.
  */
-export function priorFailure(error: unknown, millrace: unknown): PriorFailure | { readonly problem: string } {
+function priorFailure(error: unknown, millrace: unknown): PriorFailure | { readonly problem: string } {
   const told = asObject(error);
   const facts = asObject(millrace);
   if (told === undefined || facts === undefined || !isFailureCode(told['code']))

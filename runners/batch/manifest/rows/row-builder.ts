@@ -1,21 +1,23 @@
 import { IdBook, type IdKeeper } from '../ids/id-book.js';
+import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
-import type { ManifestItem, RowMode } from '../row.js';
+import type { ManifestItem, RowMode, RowProblem } from '../row.js';
 import { editInputCheck } from './check-edit-input.js';
 import type { ColumnLayout } from './column-layout.js';
 import { fixedCells, type FixedCells } from './fixed-cells.js';
 import { LayoutBook } from './layout-book.js';
 import { ManifestRow } from './manifest-row.js';
-import { priorFailure, type PriorFailure } from './prior-failure.js';
+import { misspeltText } from './misspelt-columns.js';
+import { readPrior, type PriorFailure } from './prior-failure.js';
 import { Problems } from './problems.js';
 import { RowCells } from './row-cells.js';
 import { rememberImages } from './remember-images.js';
 import { rowId } from './row-id.js';
 import { unescapeFormulas } from './unescape-formulas.js';
-import { rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
+import { jobOf, modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** A line on its way to a row. */
 interface Draft {
@@ -42,7 +44,7 @@ export class RowBuilder {
     this.#settings = settings;
     this.#ids = ids;
     this.#fixed = fixedCells(settings);
-    this.#layouts = new LayoutBook(settings.map);
+    this.#layouts = new LayoutBook(settings.map, { fixed: this.#fixed, ignore: settings.ignore ?? [] });
     const { endpoint, endpoints = {}, kind, resolveImage } = settings;
     for (const { id, mode } of Object.values(endpoints)) if (mode !== undefined) this.#modes.set(id, mode);
     const endpointIds = new Map(Object.entries(endpoints).map(([name, { id }]) => [name, id]));
@@ -61,9 +63,11 @@ export class RowBuilder {
     }
     const cells = this.#cellsOf(record, layout);
     const id = this.#claimId(cells, record.line, problems);
-    const draft = { record, row, problems, id, ownColumns: layout.ownNames };
     const prior = readPrior(cells, problems);
     const meaning = rowMeaning(cells, problems, prior, this.#rules);
+    const misspelt = meaning === undefined ? [] : this.#checkSpelling(layout, meaning, problems);
+    const ownColumns = misspelt.length === 0 ? layout.ownNames : without(layout.ownNames, misspelt);
+    const draft = { record, row, problems, id, ownColumns };
     if (meaning !== undefined) this.#claimJob(meaning, prior, cells, draft);
     if (meaning === undefined || problems.found.length > 0) return this.#invalid(draft, cells.all());
     return { valid: true, row: this.#valid(draft, cells, meaning, prior) };
@@ -87,6 +91,19 @@ export class RowBuilder {
       `${quoteValue(found.id)} is the id of line ${holder} too; each row needs its own`,
     );
     return undefined;
+  }
+
+  /** Columns are those of a whole CSV, and of a single line in JSONL. @throws {ManifestError} for a CSV */
+  #checkSpelling(layout: ColumnLayout, meaning: RowMeaning, problems: Problems): readonly RowProblem[] {
+    const misspelt = this.#layouts.misspelt(
+      layout,
+      meaning.collects === undefined ? meaning.kind : 'collect',
+    );
+    const { name, format } = this.#settings;
+    if (misspelt.length > 0 && format === 'csv')
+      throw new ManifestError(name, misspeltText(misspelt, layout));
+    problems.found.push(...misspelt);
+    return misspelt;
   }
 
   /** A job has one result: two rows that collect it would hold the same one. */
@@ -161,6 +178,10 @@ export class RowBuilder {
   }
 }
 
+function without(names: readonly string[], problems: readonly RowProblem[]): readonly string[] {
+  return names.filter((name) => problems.every(({ column }) => column !== name));
+}
+
 /** A row that is cut wrong has no cells that could be trusted: read again, it must not pass. */
 function rawCells({ problem, names, values }: RawRecord): Record<string, unknown> {
   return problem === undefined ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : {};
@@ -170,23 +191,4 @@ function rawCells({ problem, names, values }: RawRecord): Record<string, unknown
 function givenId(cells: Record<string, unknown>): string | undefined {
   const found = rowId(cells['id']);
   return 'id' in found && found.id !== '' ? found.id : undefined;
-}
-
-function readPrior(cells: RowCells, problems: Problems): PriorFailure | undefined {
-  const [error, millrace] = [cells.get('error'), cells.get('millrace')];
-  if (error === undefined && millrace === undefined) return undefined;
-  const prior = priorFailure(error, millrace);
-  if ('failure' in prior) return prior;
-  problems.add(cells.label(error === undefined ? 'millrace' : 'error'), prior.problem);
-  return undefined;
-}
-
-/** The job that a row collects instead of buying one. */
-function jobOf({ collects }: RowMeaning, prior: PriorFailure | undefined): string | undefined {
-  return collects ?? (prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined);
-}
-
-function modeOf({ kind, collects }: RowMeaning, told: RowMode | undefined): RowMode {
-  if (kind === 'route') return 'sync';
-  return collects === undefined ? (told ?? (kind === 'edit' ? 'sync' : 'async')) : 'async';
 }

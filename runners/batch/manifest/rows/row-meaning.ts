@@ -1,5 +1,5 @@
 import type { ManifestSettings } from '../manifest-settings.js';
-import type { RowKind, RowRequest } from '../row.js';
+import type { RowKind, RowMode, RowRequest } from '../row.js';
 import type { editInputCheck } from './check-edit-input.js';
 import { editRequest } from './edit-request.js';
 import type { FieldName } from './field-names.js';
@@ -101,4 +101,15 @@ function collected(
   if ('problem' in job || job.id === undefined) return undefined;
   const request = { kind: 'job', input: {} } as const;
   return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };
+}
+
+/** The job that a row collects instead of buying one. */
+export function jobOf({ collects }: RowMeaning, prior: PriorFailure | undefined): string | undefined {
+  return collects ?? (prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined);
+}
+
+/** How a row is sent, unless all of its kind are sent alike. */
+export function modeOf({ kind, collects }: RowMeaning, told: RowMode | undefined): RowMode {
+  if (kind === 'route') return 'sync';
+  return collects === undefined ? (told ?? (kind === 'edit' ? 'sync' : 'async')) : 'async';
 }

@@ -22,6 +22,10 @@ describe('nearMiss', () => {
     ['inputs.a.b', 'input.a.b'],
     ['Body.x', 'body.x'],
     ['metod', 'method'],
+    ['resolutoin', 'resolution'],
+    ['resulotion', 'resolution'],
+    ['aspekt_rato', 'aspect_ratio'],
+    ['output-fromat', 'output_format'],
   ])('takes %s for %s', (name, field) => {
     expect(nearMiss(name)).toBe(field);
   });
@@ -38,6 +42,8 @@ describe('nearMiss', () => {
     'model',
     'note',
     'rating',
+    'solution',
+    'evolution',
     'input.Steps',
     'a.b',
     '',

@@ -102,7 +102,7 @@ describe('planManifest', () => {
       images: url,
       prompt: code,
       error: { code, message: '', retryable: false, paid },
-      millrace: { row: 1, kind: 'edit', endpoint: 'e', jobId: 'j', attempts: 1, settledAt: '' },
+      millrace: { row: 1, kind: 'edit', endpoint: 'e', jobId: `j of ${code}`, attempts: 1, settledAt: '' },
     });
     const text = jsonLines(
       { jobId: 'j' },

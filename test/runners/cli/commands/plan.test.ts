@@ -42,6 +42,24 @@ describe('millrace plan', () => {
     expect(await readdir(cwd)).toEqual(['edits.csv']);
   });
 
+  it('refuses a column that is misspelt, unless it is called the own one', async () => {
+    await write('edits.csv', ['id,images,prompt,resolutoin', `a,${image},grayscale,4k`]);
+    const args = ['edits.csv', '--endpoint', 'image-edit'];
+    for (const command of ['plan', 'run']) {
+      const more = command === 'run' ? ['--local', '--skip-invalid'] : [];
+      const refused = await millrace([command, ...args, ...more], { cwd });
+      expect(refused.stderr).toContain(
+        'edits.csv: column 4 ("resolutoin") is not sent, and there is no column "resolution"',
+      );
+      expect(refused.code).toBe(2);
+    }
+    const taken = await millrace(['plan', ...args, '--ignore', 'resolutoin'], { cwd });
+    expect(taken.stdout).toContain('not sent     resolutoin\n');
+    expect(taken.code).toBe(0);
+    await write('millrace.config.json', ['{"ignore": ["resolutoin"]}']);
+    expect((await millrace(['plan', ...args], { cwd })).code).toBe(0);
+  });
+
   it('prints one JSON object and nothing else on stdout', async () => {
     await write('rows.jsonl', [
       JSON.stringify({ images: [image], prompt: 'grayscale' }),

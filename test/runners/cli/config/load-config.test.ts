@@ -43,6 +43,18 @@ describe('loadConfig', () => {
     });
   });
 
+  it('takes a list where an option may be repeated, and one text for a list', async () => {
+    await write(project(), { ignore: ['resolutoin', 'Endpoint, old'] });
+    expect((await load()).raw).toMatchObject({ ignore: ['resolutoin', 'Endpoint, old'] });
+    expect((await load({ ignore: ['x'] })).raw).toMatchObject({ ignore: ['x'] });
+    await write(project(), { ignore: 'Kind' });
+    expect((await load()).raw).toMatchObject({ ignore: ['Kind'] });
+    await write(project(), { ignore: [''] });
+    await expect(load()).rejects.toThrow(/ignore: is empty/);
+    await write(project(), { ignore: [7] });
+    await expect(load()).rejects.toThrow(/ignore/);
+  });
+
   it('knows endpoints by name, the host of the one that is used, and takes paths from where the file lies', async () => {
     const lb = { lb_base_url: 'https://lb.test/', execution_timeout_ms: 5_000, price: 0.01 };
     await write(project(), { endpoints: { tool: lb }, lb_base_url: 'https://other.test' });
