@@ -6,6 +6,7 @@ import type { StandardSchema } from '../contract/standard-schema.js';
 import { Agenda } from '../operators/waiting/agenda.js';
 import { createUntilAborted } from '../operators/waiting/until-aborted.js';
 import type { Gate } from '../policy/gate.js';
+import { guardGate } from '../policy/guard-hooks.js';
 import { createJobIds, type JobIds } from '../policy/job-ids.js';
 import { openGate } from '../policy/open-gate.js';
 import type { QueueOptions } from '../policy/queue-options.js';
@@ -28,7 +29,11 @@ export interface ClientOptions {
   baseUrl?: string;
   /** @defaultValue one over got, with sockets of its own */
   transport?: Transport;
-  /** Before every request. @defaultValue `openGate()`: no rate, one shared pause after a 429 or in a storm */
+  /**
+   * Before every request. An error of it is reported (`config.onUnhandledError` of rxjs) and takes no purchase with it; only
+   * one of `admit` for a submission errors the job, as nothing was sent.
+   * @defaultValue `openGate()`: no rate, one shared pause after a 429 or in a storm
+   */
   gate?: Gate;
   /**
    * Which job has which id: an answer to /run or /runsync that names the id of another job ends its job as `unknown`, with
@@ -114,7 +119,7 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
       return baseUrl;
     },
     transport: options.transport ?? createGotTransport(),
-    gate: options.gate ?? openGate({ scheduler, random }),
+    gate: guardGate(options.gate ?? openGate({ scheduler, random })),
     quota: createRetryQuota(),
     jobIds: options.jobIds ?? createJobIds(),
     scheduler,

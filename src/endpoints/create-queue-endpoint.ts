@@ -16,6 +16,7 @@ import type { Order } from '../operators/purchase/order.js';
 import { jobChunks } from '../operators/streaming/job-chunks.js';
 import { readChunks } from '../operators/streaming/read-chunks.js';
 import { clampTimer } from '../policy/clamp-timer.js';
+import { guardSchedule } from '../policy/guard-hooks.js';
 import {
   resolveQueueOptions,
   type QueueOptions,
@@ -47,7 +48,9 @@ export function createQueueEndpoint<I, O, C = unknown>(
   const problem = checkEndpointId(id);
   if (problem !== undefined)
     throw new InvalidOptionError('endpoint id', `${problem} (got ${JSON.stringify(id)})`);
-  return new Queue(client, id, resolveQueueOptions(options, client.scheduler), schemas);
+  const resolved = resolveQueueOptions(options, client.scheduler);
+  const poll = guardSchedule(resolved.poll, client.scheduler);
+  return new Queue(client, id, { ...resolved, poll }, schemas);
 }
 
 /** In what the calls differ. */

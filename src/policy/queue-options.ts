@@ -26,7 +26,10 @@ export interface QueueOptions {
   deadlineMs?: number;
   /** When the last subscriber is gone: let the job run, or cancel it at the service once its id is known. @defaultValue 'detach' */
   onUnsubscribe?: 'detach' | 'cancel';
-  /** When to ask for the status; share one among the endpoints of a run. @defaultValue exponential() */
+  /**
+   * When to ask for the status; share one among the endpoints of a run. An error of it is reported, and ends no job.
+   * @defaultValue exponential()
+   */
   poll?: PollSchedule;
   /** How often and how soon a refused POST and a failed GET are sent again; what is in doubt never is. */
   retry?: RetryPolicy;

@@ -1,0 +1,65 @@
+import { catchError, defer, EMPTY, throwError, type Observable, type SchedulerLike } from 'rxjs';
+import { fixed } from './fixed.js';
+import type { Gate } from './gate.js';
+import type { PollSchedule } from './poll-schedule.js';
+
+/** How often a job is polled whose schedule has failed, in ms. */
+const fallbackPollMs = 5_000;
+
+/** Reports an error that is nobody's outcome, as rxjs does: `config.onUnhandledError`, else an uncaught exception. */
+export function reportUnhandled(error: unknown): void {
+  throwError(() => error).subscribe();
+}
+
+/** Calls a hook of the user's. An error of it is reported, and gives `otherwise`. */
+export function callHook<R>(hook: () => R, otherwise: R): R {
+  try {
+    return hook();
+  } catch (error) {
+    reportUnhandled(error);
+    return otherwise;
+  }
+}
+
+/**
+ * A gate whose errors take no purchase with them. An error of `observe` is reported. One of `tryPass` is reported, and
+ * `admit` is asked. One of `admit` lets a poll or a cancel pass, as its job is paid, and is reported; of a submission it
+ * is the job's error, as nothing has been sent.
+ */
+export function guardGate(gate: Gate): Gate {
+  const tryPass = gate.tryPass?.bind(gate);
+  return {
+    get ratePerSecond() {
+      return gate.ratePerSecond;
+    },
+    admit: (...request) =>
+      defer(() => gate.admit(...request)).pipe(
+        catchError((error: unknown) => {
+          if (request[0].kind === 'submit') throw error;
+          reportUnhandled(error);
+          return EMPTY;
+        }),
+      ),
+    ...(tryPass !== undefined && {
+      tryPass: (...request) => callHook(() => tryPass(...request), false),
+    }),
+    observe: (...answer) => callHook(() => gate.observe(...answer), undefined),
+  };
+}
+
+/**
+ * A schedule whose errors take no purchase with them: they are reported. A job whose poll times fail is polled every 5 s
+ * from then on.
+ */
+export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike): PollSchedule {
+  return {
+    pollTimes: (job): Observable<void> =>
+      defer(() => schedule.pollTimes(job)).pipe(
+        catchError((error: unknown) => {
+          reportUnhandled(error);
+          return fixed(fallbackPollMs, scheduler).pollTimes({ ...job, submittedAt: scheduler.now() });
+        }),
+      ),
+    observe: (...reply) => callHook(() => schedule.observe(...reply), undefined),
+  };
+}
