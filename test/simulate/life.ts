@@ -18,6 +18,11 @@ export class Life {
   /** Jobs, as `endpoint/id`, that it has in its journal or was told of in reply to a POST. */
   readonly knownJobs = new Set<string>();
   readonly bornAt: number;
+  /** Rows that stood in the manifest when it began. */
+  readonly pricedRows = new Set<string>();
+  /** It has read the whole manifest once. */
+  hasPriced = false;
+  private meddling: { readonly fromCall: number; readonly work: () => void } | undefined;
   readonly scheduler: SchedulerLike;
   /** Settles when it dies. */
   readonly died: Promise<void>;
@@ -34,7 +39,10 @@ export class Life {
 
   /** Counts a call; false when the process is dead, or dies of it. */
   step(): boolean {
-    if (!this.isDead && ++this.calls === this.death.atCall) {
+    if (this.isDead) return false;
+    this.calls++;
+    this.meddleIfDue();
+    if (this.calls === this.death.atCall) {
       this.wasCutOff = true;
       this.die();
     }
@@ -48,6 +56,18 @@ export class Life {
     if (id !== undefined) this.knownJobs.add(`${endpoint}/${id}`);
   }
 
+  /** Somebody else does something to its files before this call is made, or the first one after it has read its manifest. */
+  meddle(fromCall: number, work: () => void): void {
+    this.meddling = { fromCall, work };
+  }
+
+  private meddleIfDue(): void {
+    const { meddling } = this;
+    if (meddling === undefined || !this.hasPriced || this.calls < meddling.fromCall) return;
+    this.meddling = undefined;
+    meddling.work();
+  }
+
   die(): void {
     this.isDead = true;
     this.tellDeath();
@@ -58,7 +78,7 @@ export class Life {
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
 /** A disk as one process uses it: a dead one never hears of its calls again. `delayMs` gives the time that a call takes. */
-export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
+export function diskOf(life: Life, disk: Disk, manifest: string, delayMs: () => number): Disk {
   const isDead = (): boolean => life.isDead;
   const call = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!life.step()) return never();
@@ -69,7 +89,12 @@ export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
     return isDead() ? never() : result;
   };
   return {
-    open: (path, flags) => call(async () => fileOf(await disk.open(path, flags), call)),
+    open: (path, flags) =>
+      call(async () =>
+        fileOf(await disk.open(path, flags), call, () => {
+          if (path === manifest) life.hasPriced = true;
+        }),
+      ),
     rename: (from, to) => call(() => disk.rename(from, to)),
     unlink: (path) => call(() => disk.unlink(path)),
     mkdir: (path) => call(() => disk.mkdir(path)),
@@ -79,14 +104,18 @@ export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
   };
 }
 
-function fileOf(file: DiskFile, call: <T>(work: () => Promise<T>) => Promise<T>): DiskFile {
+function fileOf(
+  file: DiskFile,
+  call: <T>(work: () => Promise<T>) => Promise<T>,
+  closed: () => void,
+): DiskFile {
   return {
     read: (into, position) => call(() => file.read(into, position)),
     write: (bytes, position) => call(() => file.write(bytes, position)),
     sync: () => call(() => file.sync()),
     truncate: (size) => call(() => file.truncate(size)),
     size: () => call(() => file.size()),
-    close: () => call(() => file.close()),
+    close: () => call(() => file.close()).then(closed),
   };
 }
 

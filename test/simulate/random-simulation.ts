@@ -1,5 +1,7 @@
 import type { DiskFault } from '../support/forgetful-disk.js';
 import { seeded } from '../support/seeded.js';
+import { pickFrom } from './broken-replies.js';
+import { type Meddling, playedMeddlings } from './meddling.js';
 import { playedReplies, randomIllness, type StrangeReply } from './strange-replies.js';
 import { fairWeather, type Weather } from './weather.js';
 import type { Fate, Simulation } from './simulate-run.js';
@@ -27,12 +29,29 @@ export function randomSimulation(seed: number): Simulation {
   };
 }
 
-/** The same run, with strange replies of these kinds in most of its starts. */
-export function strangeSimulation(seed: number, kinds: readonly StrangeReply[] = playedReplies): Simulation {
+/** Kinds of what may befall a run besides. */
+export interface StrangeKinds {
+  readonly replies: readonly StrangeReply[];
+  readonly meddlings: readonly Meddling[];
+}
+
+const playedKinds: StrangeKinds = { replies: playedReplies, meddlings: playedMeddlings };
+
+/** The same run, with strange replies of these kinds in most of its starts, and somebody who meddles with its files in some. */
+export function strangeSimulation(seed: number, kinds: StrangeKinds = playedKinds): Simulation {
   const simulation = randomSimulation(seed);
   const random = seeded(seed + 0.25);
   const fates = simulation.fates.length > 0 ? simulation.fates : [{}];
-  return { ...simulation, fates: fates.map((fate) => ({ ...fate, weather: strange(random, kinds, fate) })) };
+  const strangeFates = fates.map((fate) => ({
+    ...fate,
+    weather: strange(random, kinds.replies, fate),
+    ...(kinds.meddlings.length > 0 && random() < 0.4 && { meddling: meddling(random, kinds.meddlings) }),
+  }));
+  return { ...simulation, fates: strangeFates, wide: random() < 0.1 };
+}
+
+function meddling(random: () => number, kinds: readonly Meddling[]): NonNullable<Fate['meddling']> {
+  return { what: pickFrom(kinds, random), fromCall: 1 + Math.floor(random() ** 3 * 300) };
 }
 
 function strange(random: () => number, kinds: readonly StrangeReply[], { weather }: Fate): Weather {

@@ -16,9 +16,10 @@ export const prices = { edit: 87_500, job: 20_000, route: 1_000 } as const;
 
 const kinds: readonly SimulatedRow['kind'][] = ['edit', 'edit', 'job', 'edit', 'job', 'route', 'edit', 'job'];
 
-/** The rows of a manifest: all kinds, about one in eight failing. */
-export function makeRows(count: number, random: () => number): SimulatedRow[] {
-  return Array.from({ length: count }, (_, index) => {
+/** The rows of a manifest behind the first `after`: all kinds, about one in eight failing. */
+export function makeRows(count: number, random: () => number, after = 0): SimulatedRow[] {
+  return Array.from({ length: count }, (_, place) => {
+    const index = after + place;
     const kind = kinds[index % kinds.length] ?? 'job';
     const id = `${kind}-${index + 1}`;
     const end = endOf(kind, random);
@@ -49,11 +50,13 @@ export function requestOf({ id, kind, base64 }: SimulatedRow): unknown {
 const picture = 'http://pictures.test/a.png';
 const columns = ['id', 'kind', 'endpoint', 'images', 'prompt', 'enable_base64_output', 'input.row'] as const;
 
-/** The manifest's text. */
-export function manifestText(rows: readonly SimulatedRow[], format: 'csv' | 'jsonl'): string {
-  if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(cellsOf(row))}\n`).join('');
-  const names = [...columns, 'route', 'method', 'body.row', 'note'];
-  const lines = rows.map((row) => names.map((name) => cellsOf(row)[name] ?? '').join(','));
+/** The manifest's text. `wide` adds a column of 8 kB: about eight rows are then read at a time. */
+export function manifestText(rows: readonly SimulatedRow[], format: 'csv' | 'jsonl', wide = false): string {
+  const more: Record<string, string> = wide ? { wide: 'x'.repeat(8_000) } : {};
+  const cells = rows.map((row): Record<string, string | boolean> => ({ ...cellsOf(row), ...more }));
+  if (format === 'jsonl') return cells.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const names = [...columns, 'route', 'method', 'body.row', 'note', ...Object.keys(more)];
+  const lines = cells.map((row) => names.map((name) => row[name] ?? '').join(','));
   return [names.join(','), ...lines, ''].join('\n');
 }
 

@@ -42,9 +42,11 @@ export class Service {
   /** In millionths of a dollar, by row. */
   readonly bill = new Map<string, number>();
   weather: Weather = fairWeather;
+  /** Requests that should never have been sent. */
+  readonly broken: string[] = [];
   /** By endpoint and id: ids of two endpoints may be the same. */
   private readonly jobs = new Map<string, Job>();
-  private readonly rows: ReadonlyMap<string, SimulatedRow>;
+  private readonly rows: Map<string, SimulatedRow>;
 
   /** @param chances Chance of the strange replies alone, so that a seed's other faults stay what they were. */
   constructor(
@@ -54,6 +56,10 @@ export class Service {
     private readonly chances: () => number,
   ) {
     this.rows = new Map(rows.map((row) => [row.id, row]));
+  }
+
+  addRow(row: SimulatedRow): void {
+    this.rows.set(row.id, row);
   }
 
   transportFor(life: Life): Transport {
@@ -96,6 +102,7 @@ export class Service {
 
   private post(life: Life, exchange: Exchange): void {
     const { row, ...sent } = addressOf(exchange.request);
+    if (!life.pricedRows.has(row)) this.broken.push(`"${row}" was sent, and the start had not priced it`);
     const post: Post = { row: this.rowOf(row).id, life, accepted: false, ...sent };
     this.posts.push(post);
     const isRoute = post.verb === 'route';

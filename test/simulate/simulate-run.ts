@@ -14,6 +14,7 @@ import { seeded } from '../support/seeded.js';
 import { journalJobs } from '../support/whose-answers.js';
 import { checkBooks } from './check-books.js';
 import { diskOf, Life } from './life.js';
+import { harmless, type Meddling, meddleWithManifest } from './meddling.js';
 import { makeRows, manifestText, prices, type SimulatedRow } from './rows.js';
 import { Service } from './service.js';
 import { StandStill, VirtualClock } from './virtual-clock.js';
@@ -29,6 +30,8 @@ export interface Fate {
   /** Told to stop after so many ms, and again. */
   readonly stops?: readonly { readonly afterMs: number; readonly order: StopOrder }[];
   readonly weather?: Weather;
+  /** Somebody else does this to its files from this call on, counted from 1, once the manifest has been read. */
+  readonly meddling?: { readonly what: Meddling; readonly fromCall: number };
   /** Most ms that a call of the disk takes. @defaultValue 0 */
   readonly diskMs?: number;
   readonly options?: Partial<RunBatchOptions>;
@@ -40,6 +43,8 @@ export interface Simulation {
   readonly seed: number;
   readonly rows: number;
   readonly format: 'csv' | 'jsonl';
+  /** The rows have a column of 8 kB. @defaultValue false */
+  readonly wide?: boolean;
   /** What befalls the starts, one after another; those after the last are left in peace. */
   readonly fates: readonly Fate[];
   readonly options?: Partial<RunBatchOptions>;
@@ -83,14 +88,18 @@ class World {
   private readonly broken: string[] = [];
   private readonly exitCodes: (number | 'died')[] = [];
   private calls = 0;
+  private readonly chances: () => number;
+  /** In the start that goes on. */
+  private hasMeddled = false;
 
   constructor(private readonly simulation: Simulation) {
     const { seed, rows, format } = simulation;
     this.random = seeded(seed);
+    this.chances = seeded(seed + 0.5);
     this.rows = makeRows(rows, this.random);
-    this.service = new Service(this.clock, this.rows, this.random, seeded(seed + 0.5));
+    this.service = new Service(this.clock, this.rows, this.random, this.chances);
     this.disk = new ForgetfulDisk({ random: this.random });
-    this.disk.plant(manifestPathOf[format], manifestText(this.rows, format));
+    this.disk.plant(manifestPathOf[format], this.manifest());
   }
 
   async play(): Promise<Simulated> {
@@ -101,7 +110,11 @@ class World {
       if (start === 0) this.calls = ended.life.calls;
       this.exitCodes.push(ended.finished?.exitCode ?? 'died');
       this.simulation.watch?.(this.disk, ended.finished);
-      this.broken.push(...wrongWith(ended.finished, ended.events));
+      this.broken.push(
+        ...wrongWith(ended.finished, ended.events, this.mayRefuse(fate)),
+        ...this.service.broken,
+      );
+      this.disk.plant(manifestPathOf[this.simulation.format], this.manifest());
       const isOver = start >= fates.length && ended.finished?.summary?.rows.toDo === 0;
       if (this.broken.length > 0) return this.report([]);
       if (isOver) return this.report(await this.check(ended.finished!));
@@ -111,6 +124,26 @@ class World {
     return this.report(['the run does not come to its end']);
   }
 
+  private manifest(): string {
+    const { format, wide } = this.simulation;
+    return manifestText(this.rows, format, wide);
+  }
+
+  private meddle(what: Meddling): void {
+    this.hasMeddled = true;
+    if (what === 'manifest-appended')
+      for (const row of makeRows(2, this.chances, this.rows.length)) {
+        this.rows.push(row);
+        this.service.addRow(row);
+      }
+    meddleWithManifest(this.disk, manifestPathOf[this.simulation.format], what, this.manifest());
+  }
+
+  /** A manifest that has changed under the run stops it; one that has grown does not. */
+  private mayRefuse({ meddling }: Fate): boolean {
+    return this.hasMeddled && meddling !== undefined && !harmless.has(meddling.what);
+  }
+
   report(more: string[]): Simulated {
     const { exitCodes, calls } = this;
     return { broken: [...this.broken, ...more], starts: exitCodes.length, calls, exitCodes };
@@ -118,6 +151,10 @@ class World {
 
   private async start(fate: Fate) {
     const life = new Life(this.clock, fate.diesAtCall === undefined ? {} : { atCall: fate.diesAtCall });
+    this.hasMeddled = false;
+    const { meddling } = fate;
+    if (meddling !== undefined) life.meddle(meddling.fromCall, () => this.meddle(meddling.what));
+    for (const { id } of this.rows) life.pricedRows.add(id);
     for (const job of jobsIn(this.disk.peek('/job/out/journal.jsonl'))) life.knownJobs.add(job);
     const stop = new Subject<StopOrder>();
     for (const { afterMs, order } of fate.stops ?? []) this.clock.in(afterMs, () => stop.next(order));
@@ -138,12 +175,13 @@ class World {
 
   private optionsFor(life: Life, fate: Fate, stop: Subject<StopOrder>): RunBatchOptions {
     const diskMs = fate.diskMs ?? 0;
-    const disk = diskOf(life, this.disk, () =>
+    const path = manifestPathOf[this.simulation.format];
+    const disk = diskOf(life, this.disk, path, () =>
       diskMs > 0 && this.random() < 0.5 ? this.random() * diskMs : 0,
     );
     const now = (): number => life.scheduler.now();
     return {
-      manifest: { path: manifestPathOf[this.simulation.format] },
+      manifest: { path },
       out: '/job/out',
       baseUrl: 'http://queue.test',
       lbBaseUrl: 'http://routes.test',
@@ -206,10 +244,11 @@ function jobsIn(journal: Buffer | undefined): string[] {
 function wrongWith(
   finished: Extract<RunEvent, { type: 'finished' }> | undefined,
   events: RunEvent[],
+  mayRefuse: boolean,
 ): string[] {
   const broken: string[] = [];
   if (finished?.exitCode === 70) broken.push(`exit 70: ${finished.reason}`);
-  if (finished?.exitCode === 2) broken.push(`exit 2: ${finished.reason}`);
+  if (finished?.exitCode === 2 && !mayRefuse) broken.push(`exit 2: ${finished.reason}`);
   if (finished && /damaged/.test(finished.reason)) broken.push(finished.reason);
   for (const event of events) {
     if (event.type !== 'money' || event.cap === undefined) continue;

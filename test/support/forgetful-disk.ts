@@ -93,6 +93,21 @@ export class ForgetfulDisk implements Disk {
     this.addFolders(dirname(path));
   }
 
+  /** Changes a file's bytes in place, durably; no call is counted. */
+  overwrite(path: string, content: Uint8Array | string): void {
+    const file = this.names.get(path);
+    if (file === undefined) return this.plant(path, content);
+    file.truncate(0);
+    file.write(Buffer.from(content), 0);
+    file.sync();
+  }
+
+  /** Takes a file away, durably; no call is counted. */
+  drop(path: string): void {
+    this.names.delete(path);
+    this.durableNames.delete(path);
+  }
+
   /** All paths as programs see them now; no call is counted. */
   paths(): string[] {
     return [...this.names.keys()].sort();

@@ -23,12 +23,8 @@ export class ForgetfulFile {
   }
 
   read(into: Uint8Array, position: number): number {
-    return this.seen.copy(
-      into,
-      0,
-      position,
-      Math.max(Math.min(this.seenSize, position + into.length), position),
-    );
+    if (position >= this.seenSize) return 0;
+    return this.seen.copy(into, 0, position, Math.min(this.seenSize, position + into.length));
   }
 
   write(bytes: Uint8Array, at: number): void {
