@@ -1,8 +1,10 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Readable } from 'node:stream';
 import got from 'got';
 import type { Got, Options, Request, Response } from 'got';
 import { Observable } from 'rxjs';
+import { readClientError } from './client-error.js';
 import { acceptEncoding } from './decode-body.js';
 import { faultOf, tooLarge } from './fault-of.js';
 import { gotDelays } from './got-delays.js';
@@ -41,8 +43,8 @@ const maxInstances = 64;
 
 /** Options that an instance holds are merged and checked once, and not for every request. */
 function createInstances(agents: KeepAliveAgents): (request: WireRequest) => Got {
-  const free = createInstance(agents, () => undefined);
-  const paid = createInstance(agents, agents.dropIdle);
+  const free = createInstance(agents, (makeRequest) => makeRequest());
+  const paid = createInstance(agents, agents.paying);
   const instances = new Map<string, Got>();
   return ({ paid: isPaid, timeouts }) => {
     const name = nameOf(isPaid, timeouts);
@@ -60,12 +62,11 @@ function nameOf(isPaid: boolean, limits: PhaseTimeouts): string {
   return `${isPaid} ${lookupMs} ${connectMs} ${secureConnectMs} ${sendMs} ${responseMs} ${readMs} ${requestMs}`;
 }
 
-function createInstance(agents: KeepAliveAgents, beforeRequest: () => void): Got {
+function createInstance(agents: KeepAliveAgents, making: KeepAliveAgents['paying']): Got {
   return got.extend({
     agent: { http: agents.http, https: agents.https },
     request(url, options, callback) {
-      beforeRequest();
-      return (url.protocol === 'https:' ? https : http).request(url, options, callback);
+      return making(() => (url.protocol === 'https:' ? https : http).request(url, options, callback));
     },
     headers: { 'accept-encoding': acceptEncoding },
     retry: { limit: 0 },
@@ -109,11 +110,29 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
     if (settled) return;
     settled = true;
     exchange.destroy();
-    to.fault(
-      error instanceof TransportError
-        ? error
-        : faultOf(request, gotFault(error, agents, response !== undefined)),
-    );
+    report(error);
+  }
+
+  function report(error: unknown): void {
+    const responded = response !== undefined;
+    to.fault(error instanceof TransportError ? error : faultOf(request, gotFault(error, agents, responded)));
+  }
+
+  /** Bytes that follow a whole reply in one piece are an error of the connection, and take nothing from the reply. */
+  function keepWhole(error: unknown): void {
+    if (settled || !response?.complete || !isParserError(error)) return;
+    if (![exchange, response].every(takeRest)) return fail(tooLarge(request, maxBytes));
+    settled = true;
+    finish(response).catch(report);
+    exchange.destroy();
+  }
+
+  /** Takes what has been read of the reply and not been handed on yet. */
+  function takeRest(stream: Readable): boolean {
+    stream.removeAllListeners('data');
+    for (let rest = stream.read() as Buffer | null; rest !== null; rest = stream.read() as Buffer | null)
+      if (!body.add(rest)) return false;
+    return true;
   }
 
   async function finish({ statusCode, headers }: Response): Promise<void> {
@@ -129,6 +148,7 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
   }
 
   exchange.on('error', fail);
+  exchange.once('request', (sent: http.ClientRequest) => sent.prependListener('error', keepWhole));
   exchange.once('response', (head: Response) => {
     response = head;
     if (announcesMore(head.headers, maxBytes)) fail(tooLarge(request, maxBytes));
@@ -144,4 +164,8 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
     settled = true;
     exchange.destroy();
   };
+}
+
+function isParserError(error: unknown): boolean {
+  return readClientError(error).code?.startsWith('HPE_') === true;
 }

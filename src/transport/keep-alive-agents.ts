@@ -3,12 +3,10 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { env as processEnv } from 'node:process';
 import type { Duplex } from 'node:stream';
+import { reuseWithCare, type Reuse } from './agent-reuse.js';
 import { createConnectionWatch } from './connection-watch.js';
 import { destinationOf, proxyRules } from './proxy-rules.js';
 import { throughProxy } from './through-proxy.js';
-
-/** A server may close an idle connection at any moment; a request that meets this moment is reset, and then in doubt. */
-const maxPaidIdleMs = 3_000;
 
 export interface AgentOptions {
   /** Certificate authorities to trust, in PEM, in place of Node's own list. */
@@ -25,8 +23,8 @@ export interface AgentOptions {
 export interface KeepAliveAgents {
   readonly http: http.Agent;
   readonly https: https.Agent;
-  /** Closes connections that have been idle for over 3 s: called right before a request that buys work. */
-  readonly dropIdle: () => void;
+  /** Makes a request that buys work: it takes no connection that has been idle for over 3 s. */
+  readonly paying: <T>(makeRequest: () => T) => T;
   readonly neverConnected: (error: unknown) => boolean;
   /** Whether an address is reached through a proxy. */
   readonly isProxied: (url: URL) => boolean;
@@ -34,22 +32,24 @@ export interface KeepAliveAgents {
 
 /** Connections that are kept and shared by all requests of one transport. Certificates are always verified. */
 export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgents {
-  const now = options.now ?? (() => performance.now());
   const connections = createConnectionWatch();
   const rules = proxyRules(options.env ?? processEnv);
-  const idleSince = new WeakMap<Duplex, number>();
   const lookup = options.lookup && { lookup: options.lookup };
   const agents = {
-    http: new http.Agent({ keepAlive: true, ...lookup }),
+    http: new http.Agent({ ...kept, ...lookup }),
     https: new https.Agent({
-      keepAlive: true,
+      ...kept,
       rejectUnauthorized: true,
       ...(options.ca && { ca: options.ca }),
       ...lookup,
     }),
   };
+  const reuse: Reuse = {
+    now: options.now ?? (() => performance.now()),
+    neverSent: connections.noteEarly,
+    paid: false,
+  };
   for (const agent of [agents.http, agents.https]) {
-    stampIdle(agent, (socket) => idleSince.set(socket, now()));
     const secure = agent === agents.https;
     onConnection(agent, (socket) => connections.watch(socket, secure));
     throughProxy(agent, {
@@ -58,28 +58,25 @@ export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgen
       connections,
       lookup: options.resolveFirst === true ? options.lookup : undefined,
     });
+    reuseWithCare(agent, reuse);
   }
   return {
     ...agents,
     neverConnected: connections.neverConnected,
     isProxied: (url) => rules(destinationOf(url)) !== undefined,
-    dropIdle() {
-      const since = now() - maxPaidIdleMs;
-      for (const agent of [agents.http, agents.https])
-        for (const sockets of Object.values(agent.freeSockets))
-          for (const socket of sockets ?? [])
-            if ((idleSince.get(socket) ?? -Infinity) < since) socket.destroy();
+    paying(makeRequest) {
+      reuse.paid = true;
+      try {
+        return makeRequest();
+      } finally {
+        reuse.paid = false;
+      }
     },
   };
 }
 
-function stampIdle(agent: http.Agent, stamp: (socket: Duplex) => void): void {
-  const keep = agent.keepSocketAlive.bind(agent);
-  agent.keepSocketAlive = (socket) => {
-    stamp(socket);
-    return keep(socket);
-  };
-}
+/** The connection that has been idle longest is the first to be used again. */
+const kept = { keepAlive: true, scheduling: 'fifo' } as const;
 
 function onConnection(agent: http.Agent, seen: (socket: Duplex) => void): void {
   const connect = agent.createConnection.bind(agent);

@@ -2,17 +2,19 @@ import type { Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { readClientError } from './client-error.js';
 import { acceptEncoding } from './decode-body.js';
+import { hasUnreadBytes } from './connection-reuse.js';
 import { faultOf, tooLarge } from './fault-of.js';
 import { ExchangeLimits } from './exchange-limits.js';
 import { announcesMore, defaultMaxReplyBytes, flatHeaders, ReplyBody } from './reply-body.js';
 import { TransportError } from './transport-error.js';
 import type { FaultPhase } from './transport-error.js';
 import type { WireReply, WireRequest } from './transport.js';
+import type { Connection, Connections } from './undici-connections.js';
 import { ConnectTimeout } from './undici-connect.js';
 
 /** The connections that a request goes over. */
 export interface Line {
-  readonly agent: Dispatcher;
+  readonly to: (origin: string) => Connections;
   readonly neverConnected: (error: unknown) => boolean;
 }
 
@@ -23,6 +25,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private readonly limits: ExchangeLimits;
   private head: { status: number; headers: Parameters<typeof flatHeaders>[0] } | undefined;
   private controller: Dispatcher.DispatchController | undefined;
+  private connections: Connections | undefined;
+  private connection: Connection | undefined;
+  /** Bytes lay on the connection before the request was written. */
+  private isStray = false;
   private over = false;
 
   constructor(
@@ -37,7 +43,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   send(): void {
     try {
-      this.line.agent.dispatch(dispatchOptions(this.request), this);
+      const { paid, url } = this.request;
+      const { origin, path } = partsOf(url);
+      this.connections = this.line.to(origin);
+      this.connection = this.connections.take(paid);
+      this.connection.client.dispatch(dispatchOptions(this.request, path), this);
     } catch (error) {
       this.fail(error);
     }
@@ -55,6 +65,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(started: Dispatcher.DispatchController): void {
     // A request that undici would send a second time is ended instead: the first may have been taken.
     if (this.over || this.controller) return started.abort(new Error('ended'));
+    const { connection } = this;
+    if (connection?.isUsed && hasUnreadBytes(connection.socket)) {
+      this.isStray = true;
+      return started.abort(new Error('bytes arrived before the request left'));
+    }
     this.controller = started;
     this.limits.sending();
   }
@@ -78,6 +93,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.head === undefined) return;
     const { status } = this.head;
     const headers = flatHeaders(this.head.headers);
+    this.giveBack(headers['keep-alive']);
     const text = this.body.text(headers['content-encoding']);
     if (typeof text === 'string') this.replied({ status, headers, body: text });
     else
@@ -88,7 +104,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.fail(error);
+    if (!this.isStray || this.over) return this.fail(error);
+    // Nothing of the request has left: it goes over another connection.
+    this.isStray = false;
+    this.connection?.close();
+    this.send();
+  }
+
+  private giveBack(keepAlive: string | undefined): void {
+    const { connection } = this;
+    this.connection = undefined;
+    if (connection !== undefined) this.connections?.give(connection, keepAlive);
   }
 
   private replied(reply: WireReply): void {
@@ -110,7 +136,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.limits.clear();
     // Both hold all that has been read of the reply's head, and undici may hold on to this for longer.
     this.controller = this.head = undefined;
-    if (why !== undefined) controller?.abort(new Error(why));
+    if (why !== undefined) {
+      controller?.abort(new Error(why));
+      this.connection?.close();
+    }
     return true;
   }
 }
@@ -137,9 +166,8 @@ interface FaultContext {
   readonly responded: boolean;
 }
 
-function dispatchOptions({ method, url, headers, body }: WireRequest): Dispatcher.DispatchOptions {
-  const { origin, path } = partsOf(url);
-  return { origin, path, method, headers: headerLines(headers), ...(body !== undefined && { body }) };
+function dispatchOptions({ method, headers, body }: WireRequest, path: string): Dispatcher.DispatchOptions {
+  return { path, method, headers: headerLines(headers), ...(body !== undefined && { body }) };
 }
 
 /** `https://host:port` and what follows it, as a URL would be read; plain addresses are cut and not read. */

@@ -1,16 +1,16 @@
 import { Observable } from 'rxjs';
-import { Agent } from 'undici';
 import type { Transport, WireRequest } from './transport.js';
+import { Connections } from './undici-connections.js';
 import { createConnect } from './undici-connect.js';
 import type { ConnectOptions } from './undici-connect.js';
 import { Exchange } from './undici-exchange.js';
 import type { Line } from './undici-exchange.js';
 
 /** How connections are kept and trusted. */
-export type UndiciTransportOptions = ConnectOptions;
-
-/** undici's timers are late by up to a second: a paying connection is never older than 3 s when it is used again. */
-const maxPaidIdleMs = 2_000;
+export interface UndiciTransportOptions extends ConnectOptions {
+  /** A clock in ms that never goes back. @defaultValue performance.now */
+  now?: (() => number) | undefined;
+}
 
 /**
  * The same transport on undici, at about a quarter of the CPU of got. Needs the package `undici`. Time for sending a
@@ -26,20 +26,23 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Tra
     });
 }
 
-/** Connections are shared by the requests with the same limits for connecting; those that buy work keep to themselves. */
-function createLines(options: ConnectOptions): (request: WireRequest) => Line {
+/** Connections are shared by the requests with the same limits for connecting. */
+function createLines(options: UndiciTransportOptions): (request: WireRequest) => Line {
   const lines = new Map<string, Line>();
-  return ({ paid, timeouts }) => {
+  const now = options.now ?? (() => performance.now());
+  return ({ timeouts }) => {
     const { lookupMs, connectMs, secureConnectMs } = timeouts;
-    const name = `${paid} ${lookupMs} ${connectMs} ${secureConnectMs}`;
+    const name = `${lookupMs} ${connectMs} ${secureConnectMs}`;
     const known = lines.get(name);
     if (known) return known;
     const { connect, neverConnected } = createConnect(options, timeouts);
-    const idle = paid && { keepAliveTimeout: maxPaidIdleMs, keepAliveMaxTimeout: maxPaidIdleMs };
-    const line = {
-      neverConnected,
-      agent: new Agent({ connect, headersTimeout: 0, bodyTimeout: 0, ...idle }),
+    const hosts = new Map<string, Connections>();
+    const to = (origin: string): Connections => {
+      const connections = hosts.get(origin) ?? new Connections(origin, { connect, now });
+      hosts.set(origin, connections);
+      return connections;
     };
+    const line = { neverConnected, to };
     lines.set(name, line);
     return line;
   };

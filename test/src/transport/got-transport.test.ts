@@ -6,7 +6,6 @@ import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import type { WireRequest } from '../../../src/transport/transport.js';
 import { wireHeaders } from '../../../src/transport/wire-headers.js';
-import { serveHttp } from '../../support/loopback-server.js';
 
 const timeouts = phaseTimeouts(10_000);
 
@@ -99,43 +98,5 @@ describe('the exact wire', () => {
     const reply = await firstValueFrom(createGotTransport()(get('https://api.example/')));
     expect(reply.status).toBe(503);
     expect(nock.pendingMocks()).toHaveLength(1);
-  });
-});
-
-describe('an idle connection', () => {
-  it.each([
-    { idleMs: 2_999, paid: true, connections: 1 },
-    { idleMs: 3_001, paid: true, connections: 2 },
-    { idleMs: 60_000, paid: false, connections: 1 },
-  ])(
-    'of $idleMs ms: a request that is paid ($paid) makes $connections in all',
-    async ({ idleMs, paid, connections }) => {
-      await using server = await serveHttp((_request, response) => response.end('{}'));
-      let nowMs = 0;
-      const transport = createGotTransport({ now: () => nowMs });
-      await firstValueFrom(transport(get(server.url)));
-      nowMs += idleMs;
-      await firstValueFrom(transport({ ...post(server.url), paid }));
-      expect(server.connections()).toBe(connections);
-    },
-  );
-
-  it('that is fresh is taken although an older one lies beside it', async () => {
-    const held: (() => void)[] = [];
-    await using server = await serveHttp((request, response) => {
-      if (request.url === '/hold') held.push(() => response.end('{}'));
-      else response.end('{}');
-    });
-    let nowMs = 0;
-    const transport = createGotTransport({ now: () => nowMs });
-    const first = firstValueFrom(transport(get(`${server.url}/hold`)));
-    await firstValueFrom(transport(get(`${server.url}/at-once`)));
-    nowMs = 4_000;
-    await expect.poll(() => held.length).toBe(1);
-    held.forEach((release) => release());
-    await first;
-    await firstValueFrom(transport(post(server.url)));
-    await firstValueFrom(transport(post(server.url)));
-    expect(server.connections()).toBe(2);
   });
 });

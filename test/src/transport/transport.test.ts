@@ -442,13 +442,85 @@ describe.each([
       await firstValueFrom(transport(get(`${server.url}/kept`)));
       expect(requests).toBe(1);
     });
+  });
 
-    it('after the end keeps the connection for the next request', async () => {
+  describe('a connection between two requests', () => {
+    it('rests for 100 ms, and carries the next request then', async () => {
       await using server = await serveHttp((_request, response) => response.end('{}'));
-      const transport = create();
-      for (let i = 0; i < 5; i++) await firstValueFrom(transport(get(server.url)));
-      // undici rests a connection for one turn of the event loop.
-      expect(server.connections()).toBeLessThanOrEqual(name === 'got' ? 1 : 2);
+      let nowMs = 0;
+      const transport = create({ now: () => nowMs });
+      for (let i = 0; i < 5; i++) {
+        await firstValueFrom(transport(get(server.url)));
+        nowMs += 100;
+      }
+      expect(server.connections()).toBe(1);
+      await firstValueFrom(transport(get(server.url)));
+      nowMs += 99;
+      await firstValueFrom(transport(get(server.url)));
+      expect(server.connections()).toBe(2);
+    });
+
+    it('is used early where very many rest', async () => {
+      await using server = await serveHttp((_request, response) => response.end('{}'));
+      const transport = create({ now: () => 0 });
+      for (let i = 0; i < 140; i++) await firstValueFrom(transport(get(server.url)));
+      expect(server.connections()).toBe(128);
+    });
+
+    it.each([
+      { idleMs: 2_999, paid: true, connections: 1 },
+      { idleMs: 3_001, paid: true, connections: 2 },
+      { idleMs: 60_000, paid: false, connections: 1 },
+    ])(
+      'of $idleMs ms: a request that is paid ($paid) makes $connections in all',
+      async ({ idleMs, paid, connections }) => {
+        await using server = await serveHttp((_request, response) => response.end('{}'));
+        let nowMs = 0;
+        const transport = create({ now: () => nowMs });
+        await firstValueFrom(transport(get(server.url)));
+        nowMs += idleMs;
+        await firstValueFrom(transport({ ...post(server.url), paid }));
+        expect(server.connections()).toBe(connections);
+      },
+    );
+
+    it.each([
+      { idleMs: 1_999, connections: 1 },
+      { idleMs: 2_001, connections: 2 },
+    ])(
+      'of $idleMs ms that the server says it closes after 3 s: $connections in all',
+      async ({ idleMs, connections }) => {
+        await using server = await serveHttp((_request, response) => {
+          response.writeHead(200, { 'Keep-Alive': 'timeout=3' }).end('{}');
+        });
+        let nowMs = 0;
+        const transport = create({ now: () => nowMs });
+        await firstValueFrom(transport(post(server.url)));
+        nowMs += idleMs;
+        await firstValueFrom(transport(post(server.url)));
+        expect(server.connections()).toBe(connections);
+      },
+    );
+
+    it('that is fresh is taken by a paid request although an older one lies beside it', async () => {
+      const held: (() => void)[] = [];
+      await using server = await serveHttp((request, response) => {
+        if (request.url === '/hold') held.push(() => response.end('{}'));
+        else response.end('{}');
+      });
+      let nowMs = 0;
+      const transport = create({ now: () => nowMs });
+      const first = firstValueFrom(transport(get(`${server.url}/hold`)));
+      await firstValueFrom(transport(get(`${server.url}/at-once`)));
+      nowMs = 4_000;
+      await expect.poll(() => held.length).toBe(1);
+      held.forEach((release) => release());
+      await first;
+      nowMs += 100;
+      await firstValueFrom(transport(post(server.url)));
+      nowMs += 100;
+      await firstValueFrom(transport(post(server.url)));
+      expect(server.connections()).toBe(2);
     });
   });
 

@@ -10,15 +10,6 @@ function request(url: string, paid: boolean): WireRequest {
 }
 
 describe('an idle connection', () => {
-  it('that has carried a paid request is closed by us, while one for free requests may stay', async () => {
-    await using server = await serveHttp((_request, response) => response.end('{}'));
-    const transport = createUndiciTransport();
-    await firstValueFrom(transport(request(server.url, true)));
-    await server.connectionClosed();
-    await firstValueFrom(transport(request(server.url, true)));
-    expect(server.connections()).toBe(2);
-  });
-
   it('is not shared between requests with other limits for connecting', async () => {
     await using server = await serveHttp((_request, response) => response.end('{}'));
     const transport = createUndiciTransport();

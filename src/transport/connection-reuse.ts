@@ -1,0 +1,79 @@
+import { readSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
+
+/**
+ * A reply that is sent twice, or a late error of a proxy, follows soon after the reply. A connection rests for this long
+ * after a reply before it carries another request; bytes that arrive meanwhile belong to no request, and close it.
+ */
+export const restMs = 100;
+
+/** At most this many connections rest at a time; beyond it the one that has rested longest is used early. */
+const maxResting = 128;
+
+/** A server may close an idle connection at any moment; a paid request that meets this moment is reset and in doubt. */
+const maxPaidIdleMs = 3_000;
+
+/** How long before the time that a server announces its connection is used for the last time. */
+const marginMs = 1_000;
+
+/** A connection between two requests. */
+export interface FreeConnection {
+  readonly isClosed: boolean;
+  /** When its last reply ended, in ms. */
+  readonly idleSince: number;
+  /** How long it may be idle before a paid request, in ms. */
+  readonly maxIdleMs: number;
+  close(): void;
+}
+
+/**
+ * Takes the free connection that has been idle longest, if it may carry a request now; closes those that may not any
+ * more. `undefined`: the request needs a new connection. What it gives is still to be looked at by `hasUnreadBytes`, as
+ * late as possible.
+ */
+export function takeFree<C>(
+  free: C[],
+  { at, now, paid }: { at: (entry: C) => FreeConnection; now: number; paid: boolean },
+): C | undefined {
+  for (let first = free[0]; first !== undefined; first = free[0]) {
+    const connection = at(first);
+    const idleMs = now - connection.idleSince;
+    if (!connection.isClosed && idleMs < restMs && free.length < maxResting) return undefined;
+    free.shift();
+    if (connection.isClosed) continue;
+    if (!paid || idleMs <= connection.maxIdleMs) return first;
+    connection.close();
+  }
+  return undefined;
+}
+
+/** How long a connection may be idle before a paid request: 3 s, or less where the server closes it earlier. */
+export function maxIdleMsOf(keepAlive: string | undefined): number {
+  const seconds = /\btimeout *= *(\d+)/i.exec(keepAlive ?? '')?.[1];
+  return seconds === undefined
+    ? maxPaidIdleMs
+    : Math.max(0, Math.min(maxPaidIdleMs, Number(seconds) * 1_000 - marginMs));
+}
+
+const oneByte = Buffer.alloc(1);
+
+/**
+ * Whether bytes (or the end) have arrived that Node has not read yet, because this process was busy. It takes the byte
+ * away: a connection that has one is closed. False where the system gives no descriptor.
+ */
+export function hasUnreadBytes(socket: Duplex | undefined): boolean {
+  const { _handle: handle } = (socket ?? {}) as { _handle?: { fd?: unknown } | null };
+  const fd = handle?.fd;
+  if (typeof fd !== 'number' || fd < 0) return false;
+  const { stackTraceLimit } = Error;
+  // That there is nothing to read comes as an error, and its stack would take most of the time.
+  Error.stackTraceLimit = 0;
+  try {
+    readSync(fd, oneByte, 0, 1, null);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EAGAIN';
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}

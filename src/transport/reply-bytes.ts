@@ -1,0 +1,87 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Bytes arrived before the request left: nothing of it has been sent. */
+export class EarlyBytes extends Error {
+  constructor() {
+    super('bytes arrived on the connection before the request left');
+  }
+}
+
+/**
+ * Watches the bytes of one connection. Those that arrive while no request is out close it. Node's own agent drops them,
+ * or takes them for the next reply.
+ */
+export class ReplyBytes {
+  private request: ClientRequest | undefined;
+  private response: IncomingMessage | undefined;
+  private received = 0;
+  private headBytes: number | undefined;
+  /** The last bytes of a head that has not ended yet. */
+  private start: Buffer = Buffer.alloc(0);
+  /** The last five bytes. */
+  private tail = '';
+  private surplus = false;
+  private writtenBefore = 0;
+
+  constructor(
+    private readonly socket: Duplex & { readonly bytesWritten?: number },
+    private readonly neverSent: (error: Error) => void,
+  ) {
+    socket.prependListener('data', (chunk: Buffer) => this.see(chunk));
+  }
+
+  /** A request has the connection from now on. */
+  begin(request: ClientRequest): void {
+    this.request = request;
+    this.response = undefined;
+    this.received = 0;
+    this.headBytes = undefined;
+    this.start = Buffer.alloc(0);
+    this.tail = '';
+    this.surplus = false;
+    this.writtenBefore = this.socket.bytesWritten ?? 0;
+    request.once('response', (response) => (this.response = response));
+  }
+
+  /** The reply has ended; false unless it ended with the very last byte that came. */
+  end(): boolean {
+    const isWhole = this.endsExactly();
+    this.request = this.response = undefined;
+    return isWhole;
+  }
+
+  private see(chunk: Buffer): void {
+    if (this.request === undefined) return void this.socket.destroy();
+    if (this.received === 0 && this.socket.bytesWritten === this.writtenBefore) return this.refuse();
+    // The parser has not seen this chunk yet: what it knows is complete was complete before.
+    if (this.response?.complete === true && this.response.statusCode !== 304) this.surplus = true;
+    if (this.headBytes === undefined) this.findHead(chunk);
+    this.received += chunk.length;
+    const last = chunk.toString('latin1', Math.max(0, chunk.length - 5));
+    this.tail = (this.tail + last).slice(-5);
+  }
+
+  private refuse(): void {
+    const error = new EarlyBytes();
+    this.neverSent(error);
+    this.socket.destroy(error);
+  }
+
+  private findHead(chunk: Buffer): void {
+    const seen = this.start.length === 0 ? chunk : Buffer.concat([this.start, chunk]);
+    const end = seen.indexOf('\r\n\r\n');
+    if (end !== -1) this.headBytes = this.received - this.start.length + end + 4;
+    else this.start = Buffer.from(seen.subarray(-3));
+  }
+
+  private endsExactly(): boolean {
+    const { request, response, headBytes } = this;
+    if (!response?.complete || headBytes === undefined || this.surplus) return false;
+    const bodyBytes = this.received - headBytes;
+    const { statusCode, headers } = response;
+    if (request?.method === 'HEAD' || statusCode === 204 || statusCode === 304) return bodyBytes === 0;
+    if (headers['transfer-encoding'] !== undefined) return this.tail === '0\r\n\r\n';
+    return bodyBytes === Number(headers['content-length']);
+  }
+}
