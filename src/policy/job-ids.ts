@@ -19,20 +19,37 @@ export interface JobIds {
 }
 
 /** Remembers the last `limit` ids, in memory: some 100 bytes each. @defaultValue limit 10_000 */
-export function createJobIds(limit = 10_000): JobIds & { claim(answered: AnsweredId): string | undefined } {
-  const owners = new Map<string, string>();
+export function createJobIds(limit = 10_000): JobIds {
+  const recent = new RecentJobs(limit);
   return {
-    claim({ endpoint, jobId, key }) {
-      // No endpoint id holds a line break.
-      const name = `${endpoint}\n${jobId}`;
-      const owner = owners.get(name);
-      if (owner !== undefined) return owner;
-      owners.set(name, key);
-      const [oldest] = owners.size > limit ? owners.keys() : [];
-      if (oldest !== undefined) owners.delete(oldest);
-      return undefined;
+    claim(answered) {
+      const owner = recent.ownerOf(answered);
+      if (owner === undefined) recent.keep(answered);
+      return owner;
     },
   };
+}
+
+/** The keys of the last jobs, by endpoint and id. */
+export class RecentJobs {
+  private readonly owners = new Map<string, string>();
+
+  constructor(private readonly limit: number) {}
+
+  ownerOf(job: Pick<AnsweredId, 'endpoint' | 'jobId'>): string | undefined {
+    return this.owners.get(nameOf(job));
+  }
+
+  keep(job: AnsweredId): void {
+    this.owners.set(nameOf(job), job.key);
+    const [oldest] = this.owners.size > this.limit ? this.owners.keys() : [];
+    if (oldest !== undefined) this.owners.delete(oldest);
+  }
+}
+
+/** No endpoint id holds a line break. */
+function nameOf({ endpoint, jobId }: Pick<AnsweredId, 'endpoint' | 'jobId'>): string {
+  return `${endpoint}\n${jobId}`;
 }
 
 /** Why a POST whose answer names another job's id is in doubt: what it bought, if anything, is under an id that is not known. */

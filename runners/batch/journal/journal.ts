@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind } from '../manifest/row.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
+import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
 import type { RowStatus } from './rows/row-status.js';
 
@@ -70,6 +71,8 @@ export interface Recovered {
   /** Largest row number seen. */
   readonly lastRow: number;
   readonly rows: RowStates;
+  /** All jobs that rows had; a start adds its own. */
+  readonly jobs: JobHashes;
   /** Rows that have not ended, those accepted first in front. */
   readonly pending: ReadonlyMap<string, PendingRow>;
   readonly totals: Totals;

@@ -97,7 +97,7 @@ function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
     lives,
   } = recovery;
   return {
-    ...{ starts, records, repairs, lastRow: lives.lastRow, rows, pending, tornBytes },
+    ...{ starts, records, repairs, lastRow: lives.lastRow, rows, jobs: lives.jobs, pending, tornBytes },
     ...(identity && { identity }),
     ...(firstStartAt !== undefined && { firstStartAt }),
     ...(lastStartAt !== undefined && { lastStartAt }),

@@ -4,6 +4,7 @@ import { field } from './line/fields.js';
 import type { HeadScanner } from './line/head-scanner.js';
 import { newerFormat, unknownKind } from './newer-journal.js';
 import type { JournalRecord, RecordOf, RunIdentity } from './record.js';
+import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
 import type { RowStatus } from './rows/row-status.js';
@@ -32,6 +33,7 @@ type RunFact =
 /** What a recovery holds beside its table, as plain values. */
 export interface KeptRecovery extends Pick<Recovery, RunFact> {
   readonly rows: number;
+  readonly jobs: number;
   readonly lastRow: number;
   readonly tally: KeptTally;
 }
@@ -80,14 +82,31 @@ export class Recovery {
     return {
       ...{ records, marks, starts, repairs },
       ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow },
-      ...{ rows: table.length, lastRow: lives.lastRow, tally: lives.tally.kept },
+      ...{
+        rows: table.length,
+        jobs: lives.jobs.index.length,
+        lastRow: lives.lastRow,
+        tally: lives.tally.kept,
+      },
     };
   }
 
+  /** All typed arrays, with how many of their entries count: as they are, or as they were `kept`. */
+  columns(
+    { rows, jobs }: Pick<KeptRecovery, 'rows' | 'jobs'> = this.kept,
+  ): readonly (readonly [Column, number])[] {
+    const { table, lives } = this;
+    return [
+      ...table.columns.map((column) => [column, rows] as const),
+      ...lives.jobs.index.columns.map((column) => [column, jobs] as const),
+    ];
+  }
+
   /** Goes on from what was `kept`, once the table's columns are filled. */
-  restore({ rows, lastRow, tally, ...facts }: KeptRecovery): void {
+  restore({ rows, jobs, lastRow, tally, ...facts }: KeptRecovery): void {
     Object.assign(this, facts);
     this.table.reopen(rows);
+    this.lives.jobs.index.reopen(jobs);
     this.lives.lastRow = lastRow;
     this.lives.tally.restore(tally);
   }

@@ -40,6 +40,7 @@ export function collecting(run: Run, row: RowRun, jobId: string): Observable<nev
     const at = now(run);
     row.intent = intentRecord(row.row, { at, attempt: row.attempts, price: 0, takes: 'job', jobId });
     row.submittedAt = at;
+    run.jobIds.keep({ endpoint: row.row.endpoint, jobId, key: row.id });
     const accepted: JournalRecord = { k: 'accepted', at, id: row.id, jobId };
     return merge(run.journal.append(row.intent), run.journal.append(accepted)).pipe(ignoreElements());
   });

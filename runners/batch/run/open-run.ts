@@ -24,6 +24,7 @@ import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { refuseFile } from './refuse-file.js';
 import type { RunEvent } from './run-event.js';
+import { RunJobIds } from './run-job-ids.js';
 import { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
 import { sheetsOf } from './sheets-of.js';
@@ -100,6 +101,7 @@ async function begin(
   await lastValueFrom(writer.append(startRecord(options, journal)));
   const totals = new RunTotals(journal.recovered);
   const heard = { count: 0 };
+  const jobIds = new RunJobIds(journal);
   const { mode } = options.manifest.settings;
   const slots = slotsOf(options.concurrency, { plan, mode, scheduler });
   const context = { options, journal: writer, projections, totals };
@@ -112,7 +114,8 @@ async function begin(
   return {
     ...{ options, plan, ahead, names, pending: checked.pending },
     ...{ journal: writer, projections, totals, host, stops, log, events, heard },
-    ...hosts(options, pollLaw, { heard, slots }),
+    ...hosts(options, pollLaw, { heard, slots, jobIds }),
+    jobIds,
     slots,
     taken: { ...taken, ...sent },
     prices: options.prices,
@@ -143,12 +146,12 @@ function startRecord(
 function hosts(
   options: ResolvedOptions,
   { schedule }: PollLaw,
-  { heard, slots }: Pick<Run, 'heard' | 'slots'>,
+  { heard, slots, jobIds }: Pick<Run, 'heard' | 'slots' | 'jobIds'>,
 ): Pick<Run, 'queues' | 'routes'> {
   const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
   const gate = listenTo(options.gate, { heard: () => heard.count++, observe: slots.observe });
   const client = createClient({
-    ...{ transport, gate, scheduler, random },
+    ...{ transport, gate, scheduler, random, jobIds },
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
   });

@@ -15,6 +15,7 @@ import type { PictureNames } from './picture-names.js';
 import type { Queues } from './queues-of.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
+import type { RunJobIds } from './run-job-ids.js';
 import type { RunTotals } from './run-totals.js';
 import type { Slots } from './slots-of.js';
 import type { Stops } from './stops.js';
@@ -40,6 +41,8 @@ export interface Run {
   /** The ledger that runs share; absent where there is none. */
   readonly day: DayMoney | undefined;
   readonly prices: PriceBook;
+  /** Which row has which job. */
+  readonly jobIds: RunJobIds;
   /** How many rows may be in flight. */
   readonly slots: Slots;
   /** When to ask for jobs. */

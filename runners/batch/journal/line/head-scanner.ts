@@ -5,7 +5,7 @@ import { hexAt } from './hex-at.js';
 
 /** Of these nothing more is read once these fields have been seen. */
 const enough: readonly (readonly [JournalRecord['k'], fields: number])[] = [
-  ['accepted', bitsOf(field.id)],
+  ['accepted', bitsOf(field.id, field.jobId)],
   ['reply', bitsOf(field.id, field.cost, field.source)],
 ];
 
@@ -29,6 +29,7 @@ const firstOfNull = 0x6e;
  */
 export class HeadScanner {
   readonly id = new IdHash();
+  private readonly other = new IdHash();
   /** Where each value lies, quotes left out. Good where `seen` has the field's bit. */
   private readonly starts = new Int32Array(fieldCount);
   private readonly ends = new Int32Array(fieldCount);
@@ -72,6 +73,12 @@ export class HeadScanner {
   /** Whether `id` now holds the hash of the record's id. */
   get hasId(): boolean {
     return this.has(field.id);
+  }
+
+  /** The hash of a text; `undefined` where the field is missing. Good until the next call. */
+  hashOf(place: number): IdHash | undefined {
+    if (!this.has(place)) return undefined;
+    return hashed(this.other, this.bytes, { start: this.starts[place] ?? 0, end: this.ends[place] ?? 0 });
   }
 
   /** The whole record. Good as long as the bytes that were scanned. */
@@ -134,8 +141,7 @@ export class HeadScanner {
     this.ends[place] = end;
     this.seen |= 1 << place;
     if (place !== field.id) return;
-    if (isPlain(this.bytes, start, end)) this.id.ofAscii(this.bytes, start, end);
-    else this.id.ofText(JSON.parse(this.bytes.toString('utf8', start - 1, end + 1)) as string);
+    hashed(this.id, this.bytes, { start, end });
   }
 
   /** The fields without which reading goes on, once the kind is known; -1 for all. */
@@ -164,6 +170,12 @@ function endOfBare(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && bytes[at] !== comma && bytes[at] !== closeBrace) at++;
   return at;
+}
+
+/** Of the text between quotes. */
+function hashed(hash: IdHash, bytes: Buffer, { start, end }: { start: number; end: number }): IdHash {
+  if (isPlain(bytes, start, end)) return hash.ofAscii(bytes, start, end);
+  return hash.ofText(JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string);
 }
 
 /** Text that is its own code units: ASCII without an escape. */

@@ -2,6 +2,7 @@ import { failureCodes } from '../../../../src/contract/failure-code.js';
 import type { FailureCode } from '../../../../src/contract/failure-code.js';
 import { field } from '../line/fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';
+import { JobHashes } from './job-hashes.js';
 import { unknownKind, unknownWord } from '../newer-journal.js';
 import { isCostByHand, type CostSource, type JournalRecord } from '../record.js';
 import { bookings, nothing } from './accounts.js';
@@ -21,6 +22,8 @@ const failures = Object.keys(failureCodes) as FailureCode[];
 /** What each record makes of its row: its state, its money, and where its last records lie. */
 export class RowLives {
   readonly tally: Tally;
+  /** All jobs that rows had. */
+  readonly jobs = new JobHashes();
   /** Largest row number seen. */
   lastRow = 0;
   private purchase = nothing;
@@ -32,6 +35,7 @@ export class RowLives {
   /** Takes in a record of a row that begins at `offset` of the file. */
   take(kind: JournalRecord['k'], head: HeadScanner, offset: number): void {
     const row = this.table.add(head.id);
+    if (kind !== 'intent') this.takeJob(row, head);
     switch (kind) {
       case 'intent':
         return this.takeIntent(row, head, offset);
@@ -59,6 +63,11 @@ export class RowLives {
 
   setStatus(row: number, status: RowStatus): void {
     this.table.status.set(row, statusBytes[status]);
+  }
+
+  private takeJob(row: number, head: HeadScanner): void {
+    const jobId = head.hashOf(field.jobId);
+    if (jobId !== undefined) this.jobs.take(this.tally.purchaseOf(row).endpoint, jobId);
   }
 
   private takeIntent(row: number, head: HeadScanner, offset: number): void {

@@ -96,6 +96,11 @@ export class Tally {
     if (this.bookingOf(row) === bookings.unknown) this.book(row, bookings.reserved, this.amountOf(row));
   }
 
+  /** What the row bought last. */
+  purchaseOf(row: number): Purchase {
+    return this.accounts.at(this.rows.account.get(row)).purchase;
+  }
+
   bookingOf(row: number): Booking {
     return this.rows.booking.get(row) as Booking;
   }

@@ -54,8 +54,8 @@ async function readRecovery(file: DiskFile, start: number, { kept }: SnapshotHea
     await readAll(file, into, position);
     position += into.length;
   };
-  for (const column of recovery.table.columns) {
-    const chunks = [...column.chunksOf(kept.rows)].length;
+  for (const [column, length] of recovery.columns(kept)) {
+    const chunks = [...column.chunksOf(length)].length;
     for (let chunk = 0; chunk < chunks; chunk++) {
       await fill(flag);
       if (flag[0] === 1) await fill(column.chunkAt(chunk));

@@ -34,13 +34,13 @@ function* sealed(snapshot: Snapshot): Generator<Uint8Array, void, void> {
 }
 
 function* pieces({ recovery, end, checksum }: Snapshot): Generator<Uint8Array, void, void> {
-  const { kept, table } = recovery;
+  const { kept } = recovery;
   const header: SnapshotHeader = { made: madeBy, end, checksum, kept };
   const text = Buffer.from(JSON.stringify(header));
   yield numberAsBytes(text.length);
   yield text;
-  for (const column of table.columns) {
-    for (const chunk of column.chunksOf(table.length)) {
+  for (const [column, length] of recovery.columns()) {
+    for (const chunk of column.chunksOf(length)) {
       yield Uint8Array.of(chunk ? 1 : 0);
       if (chunk) yield chunk;
     }

@@ -1,0 +1,61 @@
+import type { IdHash } from '../../manifest/ids/id-hash.js';
+import { Column } from './column.js';
+
+const firstSlots = 1 << 10;
+
+/**
+ * 64-bit hashes in the order in which they were added, each once, and the place of each among them: by open addressing, in
+ * typed arrays of 14 to 20 bytes a hash.
+ */
+export class HashIndex {
+  length = 0;
+  private readonly high = new Column(Uint32Array);
+  private readonly low = new Column(Uint32Array);
+  /** All that it holds: whoever fills them anew calls `reopen`. */
+  readonly columns: readonly Column[] = [this.high, this.low];
+  /** Place + 1; 0 is free. At most two thirds are taken. */
+  private slots = new Uint32Array(firstSlots);
+
+  /** Leads from hashes to places again, once the columns hold so many of them. */
+  reopen(length: number): void {
+    this.length = length;
+    let slots = firstSlots;
+    while (length * 3 > slots * 2) slots *= 2;
+    this.openSlots(slots);
+  }
+
+  /** The place of the hash, or -1. */
+  find(hash: Pick<IdHash, 'high' | 'low'>): number {
+    return (this.slots[this.slotOf(hash.high, hash.low)] ?? 0) - 1;
+  }
+
+  /** The place of the hash; one that was not known is added. */
+  add(hash: Pick<IdHash, 'high' | 'low'>): number {
+    const slot = this.slotOf(hash.high, hash.low);
+    const taken = this.slots[slot] ?? 0;
+    if (taken > 0) return taken - 1;
+    const place = this.length++;
+    this.high.set(place, hash.high);
+    this.low.set(place, hash.low);
+    this.slots[slot] = place + 1;
+    if (this.length * 3 > this.slots.length * 2) this.openSlots(this.slots.length * 2);
+    return place;
+  }
+
+  private slotOf(high: number, low: number): number {
+    const mask = this.slots.length - 1;
+    let slot = low & mask;
+    for (;;) {
+      const taken = this.slots[slot] ?? 0;
+      if (taken === 0 || (this.low.get(taken - 1) === low && this.high.get(taken - 1) === high)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  private openSlots(count: number): void {
+    this.slots = new Uint32Array(count);
+    for (let place = 0; place < this.length; place++) {
+      this.slots[this.slotOf(this.high.get(place), this.low.get(place))] = place + 1;
+    }
+  }
+}
