@@ -1,18 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.js';
-
-/**
- * Files that need a process of their own: nock takes the place of Node's http for good, heaps and handles are counted.
- * All others share a process with what they import.
- */
-const alone = [
-  'test/src/transport/got-{transport,download}.test.ts',
-  'test/src/endpoints/wire.test.ts',
-  'test/src/operators/purchase/create-job.wire.test.ts',
-  'test/runners/batch/run/flat-memory.test.ts',
-  'test/bench/**/*.test.ts',
-];
+import { alone, long } from './test-files.js';
 
 const each = {
   root: new URL('..', import.meta.url).pathname,
@@ -26,14 +15,30 @@ const each = {
   typecheck: { enabled: false },
 } as const;
 
+/** `npm test` runs the short files, `npm run test:long` the long ones, `npm run coverage` all. */
+const parts = {
+  short: {
+    together: ['test/**/*.test.ts'],
+    left: [...long, ...alone.short, ...alone.long],
+    alone: alone.short,
+  },
+  long: { together: long, left: alone.long, alone: alone.long },
+  all: {
+    together: ['test/**/*.test.ts'],
+    left: [...alone.short, ...alone.long],
+    alone: [...alone.short, ...alone.long],
+  },
+};
+const part = parts[(process.env['MILLRACE_TESTS'] ?? 'short') as keyof typeof parts];
+
 export default defineConfig({
   test: {
     ...each,
-    globalSetup: ['test/support/database-server.ts'],
+    globalSetup: ['test/support/fresh-build.ts', 'test/support/database-server.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...each, name: 'together', include: ['test/**/*.test.ts'], exclude: alone, isolate: false } },
-      { test: { ...each, name: 'alone', include: alone, isolate: true } },
+      { test: { ...each, name: 'together', include: part.together, exclude: part.left, isolate: false } },
+      { test: { ...each, name: 'alone', include: part.alone, isolate: true } },
     ],
     coverage: {
       provider: 'v8',

@@ -1,0 +1,37 @@
+/** Which test files run where. Paths are globs from the project's folder. */
+
+/**
+ * Files that need a process of their own: nock takes the place of Node's http for good, heaps and handles are counted.
+ * All others share a process with what they import.
+ */
+export const alone = {
+  short: [
+    'test/src/transport/got-{transport,download}.test.ts',
+    'test/src/endpoints/wire.test.ts',
+    'test/src/operators/purchase/create-job.wire.test.ts',
+  ],
+  long: ['test/runners/batch/run/flat-memory.test.ts', 'test/bench/**/*.test.ts'],
+};
+
+/**
+ * Long rounds, of `npm run test:long`: all crash points and schedules, kills of processes, databases that go away, pages in
+ * a browser, samples from end to end. `npm test` runs all other files, so that it can be run after each change.
+ */
+export const long = [
+  'test/simulate/**/*.test.ts',
+  'test/crash/**/*.test.ts',
+  'test/samples/**/*.test.ts',
+  'test/runners/batch/run/crash.test.ts',
+  'test/runners/batch/lock/*.process.test.ts',
+  'test/runners/batch/journal/*.process.test.ts',
+  'test/runners/batch/journal/snapshot/snapshot.test.ts',
+  'test/runners/batch/fault-matrix.test.ts',
+  'test/runners/report/page/report-page.test.ts',
+  'test/runners/report/{redo-run,write-report}.test.ts',
+  'test/runners/report/watch/watch-run.test.ts',
+  'test/runners/cli/commands/{watch-live,run-stopping,run-terminal}.test.ts',
+  'test/runners/distributed/collector/{run-distributed,collector-options,money-apart}.test.ts',
+  'test/runners/distributed/work/{database-away,dead-workers,shared-limits}.test.ts',
+  'test/runners/distributed/embedded/*.test.ts',
+  'test/runners/distributed/settle-remote.test.ts',
+];
