@@ -39,6 +39,8 @@ export interface ForgetfulDiskOptions {
   readonly afterCrash?: 'reject' | 'hang';
   /** Writes and reads take a random part of what they are given. @defaultValue false */
   readonly shortTransfers?: boolean;
+  /** Files have no numbers, as on some network file systems. @defaultValue false */
+  readonly withoutIds?: boolean;
   /** Room for bytes: a write takes what fits, the next one is ENOSPC. @defaultValue no bound */
   readonly capacity?: number;
 }
@@ -196,7 +198,7 @@ export class ForgetfulDisk implements Disk {
     await this.call('stat', path);
     if (this.folders.has(path)) return { size: 0, kind: 'folder' };
     const file = this.names.get(path);
-    return file && { size: file.size, kind: 'file' };
+    return file && { size: file.size, kind: 'file', ...(!this.options.withoutIds && { id: file.id }) };
   }
 
   async syncFolder(path: string): Promise<void> {
@@ -231,6 +233,7 @@ export class ForgetfulDisk implements Disk {
         await this.call('size', path);
         return file.size;
       },
+      id: () => Promise.resolve(this.options.withoutIds ? undefined : file.id),
       close: () => this.call('close', path),
     };
   }

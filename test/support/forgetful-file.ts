@@ -2,6 +2,9 @@ type Change = { readonly at: number; readonly bytes: Uint8Array } | { readonly s
 
 /** The bytes of one file: as programs see them, and as the disk has them. Changes reach the disk at a sync, or by chance at a crash. */
 export class ForgetfulFile {
+  private static count = 0;
+  /** As a device's inode number: of one file alone. */
+  readonly id = `file-${++ForgetfulFile.count}`;
   private seen: Buffer;
   private durable: Buffer;
   private seenSize: number;

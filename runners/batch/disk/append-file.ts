@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import type { Disk, DiskFile } from './disk.js';
+import { readAll } from './read-all.js';
 
 /** A file that only grows. Not for two writers at once: the caller awaits one call before the next. */
 export interface AppendFile {
@@ -14,6 +16,13 @@ export interface AppendFile {
   read(into: Uint8Array, position: number): Promise<number>;
   /** Cuts the file to `size` bytes. */
   cutTo(size: number): Promise<void>;
+  /** Whether the file ends where this process has left it: nobody else has written it or cut it. */
+  isIntact(): Promise<boolean>;
+  /**
+   * Whether the path still leads to this file, with all that was appended. False where it was moved, removed, or replaced,
+   * also by a copy of itself.
+   */
+  isNamed(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -27,14 +36,14 @@ export async function openAppendFile(disk: Disk, path: string, at?: number): Pro
   const file = await disk.open(path, 'a+');
   try {
     if (isNew) await disk.syncFolder(folderOf(path));
-    return appendTo(file, at ?? (await file.size()));
+    return appendTo(file, at ?? (await file.size()), new FileName(disk, resolve(path), file));
   } catch (error) {
     await file.close().catch(() => undefined);
     throw error;
   }
 }
 
-function appendTo(file: DiskFile, start: number): AppendFile {
+function appendTo(file: DiskFile, start: number, name: FileName): AppendFile {
   let end = start;
   let synced = start;
   return {
@@ -63,8 +72,49 @@ function appendTo(file: DiskFile, start: number): AppendFile {
       synced = Math.min(synced, size);
     },
     read: (into, position) => file.read(into, position),
+    isIntact: async () => (await file.size()) === end,
+    isNamed: () => name.leadsTo(end),
     close: () => file.close(),
   };
+}
+
+/** So many last bytes tell a file from every other: they hold the checksum of what was written last. */
+const tailBytes = 512;
+
+/** The name of an open file: another program may give it to another file at any time. */
+class FileName {
+  private id: Promise<string | undefined> | undefined;
+
+  constructor(
+    private readonly disk: Disk,
+    /** Absolute: a folder above it may be moved as well. */
+    private readonly path: string,
+    private readonly file: DiskFile,
+  ) {}
+
+  async leadsTo(size: number): Promise<boolean> {
+    const found = await this.disk.stat(this.path);
+    if (found === undefined || (found.kind === 'file' && found.size !== size)) return false;
+    this.id ??= this.file.id?.() ?? Promise.resolve(undefined);
+    const id = await this.id;
+    if (found.id !== undefined && found.id === id) return true;
+    // A link has a number of its own, and some file systems give a file another one each time.
+    return this.hasTail(size);
+  }
+
+  private async hasTail(size: number): Promise<boolean> {
+    const own = Buffer.alloc(Math.min(tailBytes, size));
+    const found = Buffer.alloc(own.length);
+    await readAll(this.file, own, size - own.length);
+    const named = await this.disk.open(this.path, 'r');
+    try {
+      if ((await named.size()) !== size) return false;
+      await readAll(named, found, size - found.length);
+      return own.equals(found);
+    } finally {
+      await named.close();
+    }
+  }
 }
 
 /** Goes on after short writes. A write of nothing is an error: going on would never end. */

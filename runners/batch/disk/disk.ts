@@ -13,10 +13,19 @@ export interface Disk {
   mkdir(path: string): Promise<void>;
   /** Names in a folder; an empty list when it is missing. */
   list(path: string): Promise<string[]>;
-  /** `undefined` when it is missing. Follows no link. */
-  stat(path: string): Promise<{ size: number; kind: 'file' | 'folder' | 'link' | 'other' } | undefined>;
+  /**
+   * `undefined` when it is missing. Follows no link. `id`: the same for all names of one file, and no other file's while this
+   * one is open (device and inode); left out where the file system has none.
+   */
+  stat(path: string): Promise<DiskEntry | undefined>;
   /** Makes a rename or a new file in this folder survive a power cut. */
   syncFolder(path: string): Promise<void>;
+}
+
+export interface DiskEntry {
+  readonly size: number;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+  readonly id?: string;
 }
 
 /** An open file. Positions and sizes in bytes. */
@@ -31,6 +40,8 @@ export interface DiskFile {
   truncate(size: number): Promise<void>;
   /** Bytes, as they stand now. */
   size(): Promise<number>;
+  /** The `id` that `stat` gives for a name of this file. @defaultValue none is known */
+  id?(): Promise<string | undefined>;
   /** Gives the descriptor back. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-import { constants } from 'node:fs';
+import { constants, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, readdir, rename, unlink } from 'node:fs/promises';
-import type { Disk, DiskFile } from './disk.js';
+import type { Disk, DiskEntry, DiskFile } from './disk.js';
 import { makeFolders } from './make-folders.js';
 
 /**
@@ -14,7 +14,7 @@ export const nodeDisk: Disk = {
   unlink,
   mkdir: makeFolders,
   list: (path) => readdir(path).catch(whenMissing<string[]>([])),
-  stat: (path) => lstat(path).then(describe).catch(whenMissing(undefined)),
+  stat: (path) => lstat(path, { bigint: true }).then(describe).catch(whenMissing(undefined)),
   syncFolder,
 };
 
@@ -53,11 +53,12 @@ function asDiskFile(handle: FileHandle): DiskFile {
     sync: () => handle.datasync(),
     truncate: (size) => handle.truncate(size),
     size: async () => (await handle.stat()).size,
+    id: async () => idOf(await handle.stat({ bigint: true })),
     close: () => handle.close(),
   };
 }
 
-function describe(found: Awaited<ReturnType<typeof lstat>>): Awaited<ReturnType<Disk['stat']>> {
+function describe(found: BigIntStats): DiskEntry {
   const kind = found.isFile()
     ? 'file'
     : found.isDirectory()
@@ -65,7 +66,12 @@ function describe(found: Awaited<ReturnType<typeof lstat>>): Awaited<ReturnType<
       : found.isSymbolicLink()
         ? 'link'
         : 'other';
-  return { size: Number(found.size), kind };
+  const id = idOf(found);
+  return { size: Number(found.size), kind, ...(id !== undefined && { id }) };
+}
+
+function idOf({ dev, ino }: BigIntStats): string | undefined {
+  return ino === 0n ? undefined : `${dev}:${ino}`;
 }
 
 function whenMissing<T>(value: T): (error: unknown) => T {

@@ -7,11 +7,16 @@ import type { JournalRecord } from './record.js';
 
 interface Waiting {
   readonly line: Buffer;
-  /** Something is bought once it is durable. */
-  readonly isIntent: boolean;
+  /** It is looked whether the file is still the run's before this record counts. */
+  readonly isGuarded: boolean;
   readonly done: AsyncSubject<number>;
   readonly number: number;
 }
+
+/**
+ * What such a record says is acted upon: a purchase follows, or a row is taken up. It must stand where the next start looks.
+ */
+const guarded: ReadonlySet<JournalRecord['k']> = new Set(['start', 'intent', 'reopen', 'stop'] as const);
 
 /**
  * Appends records with one write and one sync for all that came together: what arrives while a sync runs goes with the
@@ -26,8 +31,6 @@ export class GroupCommit {
     private readonly file: AppendFile,
     private readonly path: string,
     private records: number,
-    /** Whether the file still has its name. What is bought into a file that nobody finds again is bought twice. */
-    private readonly isThere: () => Promise<boolean> = () => Promise.resolve(true),
   ) {}
 
   append(record: JournalRecord): Observable<number> {
@@ -51,7 +54,7 @@ export class GroupCommit {
       const number = this.records + 1;
       const line = encodeRecord(number, record);
       this.records = number;
-      this.waiting.push({ line, isIntent: record.k === 'intent', done, number });
+      this.waiting.push({ line, isGuarded: guarded.has(record.k), done, number });
       this.running ??= Promise.resolve().then(() => this.drain());
     } catch (error) {
       done.error(error);
@@ -66,11 +69,12 @@ export class GroupCommit {
 
   private async commit(batch: readonly Waiting[]): Promise<void> {
     const start = this.file.end;
+    const isGuarded = batch.some((waiting) => waiting.isGuarded);
     try {
+      if (isGuarded && !(await this.file.isIntact())) throw this.lost(start);
       await this.file.append(Buffer.concat(batch.map(({ line }) => line)));
-      const buys = batch.some(({ isIntent }) => isIntent);
-      const [isThere] = await Promise.all([buys ? this.isThere() : true, this.file.sync()]);
-      if (!isThere) throw this.gone(start);
+      const [isNamed] = await Promise.all([isGuarded ? this.file.isNamed() : true, this.file.sync()]);
+      if (!isNamed) throw this.lost(start);
     } catch (cause) {
       return this.fail([...batch, ...this.waiting.splice(0)], start, cause);
     }
@@ -80,20 +84,23 @@ export class GroupCommit {
     }
   }
 
-  /** The file is cut back to what is durable, so that the next start finds whole records alone. */
+  /** The file is cut back to what is durable, so that the next start finds whole records alone. One that another program has cut is left. */
   private async fail(lost: readonly Waiting[], start: number, cause: unknown): Promise<void> {
     this.failure = this.describe(start, cause);
-    await this.file
-      .cutTo(start)
-      .then(() => this.file.sync())
-      .catch(() => undefined);
+    if (this.file.end > start || !(cause instanceof JournalError))
+      await this.file
+        .cutTo(start)
+        .then(() => this.file.sync())
+        .catch(() => undefined);
     for (const { done } of [...lost, ...this.waiting.splice(0)]) done.error(this.failure);
   }
 
-  private gone(offset: number): JournalError {
-    const what = `The journal ${this.path} is gone: its folder was removed or renamed while the run went on. Nothing more is sent. `;
-    const next = `What was bought stands there alone: put it back, or look at the account before the next start.`;
-    return new JournalError('journal-io', what + next, { offset });
+  private lost(offset: number): JournalError {
+    const message =
+      `The journal ${this.path} is no longer the file that this run writes: it, or its folder, was moved, removed, changed or replaced ` +
+      'by a copy while the run went on (a sync program, git, an editor, a person). Nothing more is sent. Put the folder back as it was, ' +
+      'keep such programs away from it while a run goes on, and run the same command again.';
+    return new JournalError('journal-io', message, { offset });
   }
 
   private describe(offset: number, cause: unknown): JournalError {

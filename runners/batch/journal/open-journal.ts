@@ -99,8 +99,7 @@ class FileJournal extends RecoveredJournal implements Journal {
     found: Found,
   ) {
     super(disk, path, found);
-    const isThere = async (): Promise<boolean> => (await disk.stat(path)) !== undefined;
-    this.commits = new GroupCommit(file, path, found.recovery.records, isThere);
+    this.commits = new GroupCommit(file, path, found.recovery.records);
   }
 
   append(record: Parameters<Journal['append']>[0]): ReturnType<Journal['append']> {

@@ -2,6 +2,7 @@ import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { journalPath } from '../journal/journal-path.js';
+import { holdPlace } from './hold-place.js';
 import { LockError } from './lock-error.js';
 import { isSameHost } from './owner.js';
 import type { Host, Owner } from './owner.js';
@@ -19,6 +20,8 @@ export interface HoldRunOptions {
   readonly host?: Host;
   /** What a second start is told that the first one does. @defaultValue the command line's first two words */
   readonly command?: string;
+  /** Where the lock on the folder's path is kept, in order of preference. @defaultValue the user's state folder, then the one for temporary files */
+  readonly stateFolders?: readonly string[];
   /** ms since the epoch; only shown. @defaultValue Date.now */
   readonly now?: () => number;
 }
@@ -30,6 +33,8 @@ const farByte = 2 ** 40;
 export interface RunHold {
   /** Who had it before died with it. */
   readonly isInherited?: boolean;
+  /** What the hold does not keep out, where that is so. */
+  readonly warning?: string;
   release(): Promise<void>;
 }
 
@@ -51,22 +56,36 @@ export async function holdRun(folder: string, options: HoldRunOptions = {}): Pro
     // that this start repairs is a new file, and not held so.
     const second = await tryLock(journalPath(folder), farByte).catch(unopened);
     if (second === undefined) throw heldHere(folder, before);
-    return afterwards(second, async () => {
-      await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(ownerOf(host, options))}\n`));
-      return {
-        isInherited: before !== undefined,
-        release: async () => {
-          await disk.unlink(path).catch(() => undefined);
-          await second.release();
-          await lock.release();
-        },
-      };
-    });
+    return afterwards(second, () => holdOutside(folder, [second, lock], before !== undefined, options));
+  });
+}
+
+/** The path as well, by a lock outside of the folder; then the owner's name stands in the folder. */
+async function holdOutside(
+  folder: string,
+  inside: readonly FileLock[],
+  isInherited: boolean,
+  options: HoldRunOptions,
+): Promise<RunHold> {
+  const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost(), stateFolders } = options;
+  const path = ownerPath(folder);
+  const owner = ownerOf(host, options);
+  const place = await holdPlace(folder, { disk, tryLock, owner, ...(stateFolders && { stateFolders }) });
+  return afterwards(place, async () => {
+    await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(owner)}\n`));
+    return {
+      isInherited,
+      ...(place.warning !== undefined && { warning: place.warning }),
+      release: async () => {
+        await disk.unlink(path).catch(() => undefined);
+        for (const lock of [place, ...inside]) await lock.release();
+      },
+    };
   });
 }
 
 /** Whoever cannot go on gives the lock back. */
-async function afterwards<T>(lock: FileLock, work: () => Promise<T>): Promise<T> {
+async function afterwards<T>(lock: Pick<FileLock, 'release'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -4,7 +4,7 @@ import { LockError } from './lock-error.js';
 
 /** A lock that is held. */
 export interface FileLock {
-  /** The file stays: removing it would let two processes lock two files of one name. */
+  /** The file stays. */
   release(): Promise<void>;
 }
 

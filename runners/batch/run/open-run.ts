@@ -67,10 +67,11 @@ export async function openRun(opening: Opening): Promise<Run> {
 
 const nothingKnown = { rows: { get: () => undefined, indexOf: () => -1, size: 0 }, mustHold: () => false };
 
-async function openJournal({ options, closers }: Opening): Promise<Journal> {
+async function openJournal({ options, events, closers }: Opening): Promise<Journal> {
   const { out, identity, prices } = options;
   const held = await options.hold(out);
   closers.push(() => held.release());
+  if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
   const journal = await options.journal(out);
   closers.push(() => journal.close());

@@ -81,6 +81,7 @@ export type WarningCode =
   | 'endpoint'
   | 'double'
   | 'journal'
+  | 'lock'
   | 'poll-law'
   | 'database'
   | 'workers';

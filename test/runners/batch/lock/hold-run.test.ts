@@ -158,4 +158,32 @@ describe('holdRun', () => {
       expect(held.size).toBe(0);
     }
   });
+
+  it('holds the path itself as well: a folder that was moved and made anew is held still', async () => {
+    const { disk, tryLock } = { ...setUp(), ...machine() };
+    const options = { disk, tryLock, host: here, command: 'run edits.csv', stateFolders: ['/state'] };
+    const hold = await holdRun(folder, options);
+    // The folder is another one now: its own locks are free.
+    const elsewhere: TryLock = (path) =>
+      path.startsWith(folder) ? machine().tryLock(path) : options.tryLock(path);
+    await disk.unlink(ownerPath);
+    const error = await refusal({ ...options, tryLock: elsewhere });
+    expect(error).toMatchObject({ code: 'held', owner: { pid: process.pid, command: 'run edits.csv' } });
+    expect(error.message).toContain('moved, removed or replaced');
+    await hold.release();
+    await expect(holdRun(folder, { ...options, tryLock: elsewhere })).resolves.toBeDefined();
+  });
+
+  it('says what is not held where no state folder can be written, and tries the next one first', async () => {
+    const { tryLock } = machine();
+    const disk = new ForgetfulDisk({ faults: [{ code: 'EACCES', call: 'mkdir', path: '/no' }] });
+    const options = { disk, tryLock, host: here };
+    const second = await holdRun(folder, { ...options, stateFolders: ['/no', '/state'] });
+    expect(second.warning).toBeUndefined();
+    expect(disk.paths().some((path) => path.startsWith('/state/runs/'))).toBe(true);
+    await second.release();
+    const third = await holdRun(folder, { ...options, stateFolders: ['/no'] });
+    expect(third.warning).toContain('XDG_STATE_HOME');
+    await third.release();
+  });
 });
