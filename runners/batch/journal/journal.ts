@@ -67,6 +67,10 @@ export interface Recovered {
   readonly lastStop?: { readonly at: number; readonly exitCode: number };
   /** The ledger that runs share, of the latest start that had a part in one. */
   readonly ledgerFile?: string;
+  /** The cost cap that the run remembers, in USD; `null`: it was lifted. */
+  readonly capUsd?: number | null;
+  /** Paths of the manifests that starts were made from, each once, in their order. */
+  readonly manifests: readonly string[];
   readonly records: number;
   /** Largest row number seen. */
   readonly lastRow: number;

@@ -115,6 +115,8 @@ export type JournalRecord =
       /** A purchase of the row, by its attempt, that is held as unknown no more: its job is asked for, or it was never made. */
       voids?: number;
     }
+  /** The cost cap that a person gave the run, in USD, until the next such record; `null`: lifted. */
+  | { k: 'cap'; at: number; usd: number | null }
   /** The end of one start. */
   | { k: 'stop'; at: number; exitCode: number }
   /**

@@ -27,6 +27,8 @@ type RunFact =
   | 'lastStartAt'
   | 'lastStop'
   | 'ledgerFile'
+  | 'manifests'
+  | 'capUsd'
   | 'repairs'
   | 'heldUpToRow';
 
@@ -52,6 +54,9 @@ export class Recovery {
   lastStartAt: number | undefined;
   lastStop: { at: number; exitCode: number } | undefined;
   ledgerFile: string | undefined;
+  /** Paths of the manifests that starts were made from, each once. */
+  manifests: string[] = [];
+  capUsd: number | null | undefined;
   repairs = 0;
   /** Nothing but what records say: `finish` has added nothing, so that more of them may be taken in. */
   isPlain = true;
@@ -78,10 +83,11 @@ export class Recovery {
 
   get kept(): KeptRecovery {
     const { records, marks, starts, repairs, table, lives } = this;
-    const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow } = this;
+    const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow, manifests, capUsd } =
+      this;
     return {
       ...{ records, marks, starts, repairs },
-      ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow },
+      ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow, manifests, capUsd },
       ...{
         rows: table.length,
         jobs: lives.jobs.index.length,
@@ -130,6 +136,9 @@ export class Recovery {
       case 'stop':
         this.lastStop = { at: record.at, exitCode: record.exitCode };
         return;
+      case 'cap':
+        this.capUsd = record.usd;
+        return;
       case 'repaired':
         return this.takeRepair(record);
       default:
@@ -145,6 +154,7 @@ export class Recovery {
     this.firstStartAt ??= record.at;
     this.lastStartAt = record.at;
     this.lastStop = undefined;
+    if (!this.manifests.includes(record.manifest)) this.manifests.push(record.manifest);
     const { ledgerFile } = record.settings;
     if (typeof ledgerFile === 'string') this.ledgerFile = ledgerFile;
   }

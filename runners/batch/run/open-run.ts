@@ -22,7 +22,7 @@ import { queuesOf } from './queues-of.js';
 import { recoverSent } from './recover-sent.js';
 import { refuseStart } from './refuse-start.js';
 import type { ResolvedOptions } from './resolve-options.js';
-import { refuseFile } from './refuse-file.js';
+import { refuseFolder, refuseOtherManifest } from './refuse-folder.js';
 import type { RunEvent } from './run-event.js';
 import { RunJobIds } from './run-job-ids.js';
 import { RunTotals } from './run-totals.js';
@@ -51,18 +51,27 @@ interface Opening {
 export async function openRun(opening: Opening): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
-  await refuseFile(disk, out);
+  await refuseFolder(disk, out);
   const isBegun = (await disk.stat(journalPath(out))) !== undefined;
   const early = isBegun ? await openJournal(opening) : undefined;
   const checked = await checkManifest(options, early?.recovered ?? nothingKnown, stops);
   const { plan, ahead } = checked;
+  if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
   refuseStart(options, plan, ahead);
   if (!(await options.confirm(plan, ahead)))
     throw new MillraceError('usage', 'not started; nothing was sent');
   const journal = early ?? (await openJournal(opening));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
-  return begin(opening, checked, { journal, isEmptied });
+  return begin({ ...opening, options: await withKeptManifest(options) }, checked, { journal, isEmptied });
+}
+
+/** A manifest that is to be kept elsewhere is moved there now that nothing stands against the start, and read there. */
+async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptions> {
+  const { keep, ...manifest } = options.manifest;
+  if (keep === undefined) return options;
+  await keep.move();
+  return { ...options, manifest: { ...manifest, path: keep.path } };
 }
 
 const nothingKnown = { rows: { get: () => undefined, indexOf: () => -1, size: 0 }, mustHold: () => false };

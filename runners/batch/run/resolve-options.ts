@@ -42,6 +42,7 @@ const plainSchema = z.object({
   limit: whole.default(Number.MAX_SAFE_INTEGER),
   only: z.array(z.string()).optional(),
   skipInvalid: z.boolean().default(false),
+  add: z.boolean().default(false),
   download: z.boolean().default(true),
   maxCostUsd: z.number().min(0).optional(),
   maxCostPerDayUsd: z.number().min(0).optional(),
@@ -124,6 +125,7 @@ function sharedLedger({ out, ledgerFile, maxCostPerDayUsd }: RunBatchOptions, di
 /** Where rows come from, and how they are read. */
 interface ResolvedManifest {
   readonly path: string;
+  readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
   readonly settings: ManifestSettings;
   /** All readings of this start see the same bytes. */
   readonly bytes?: PricedBytes;
@@ -135,12 +137,17 @@ function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
     const { rows: live, name = 'the stream', ...given } = manifest;
     return { path: name, live, settings: { ...given, name, format: 'jsonl', gzip: false } };
   }
-  const { path, bytes = new PricedBytes(), ...given } = manifest;
+  const { path, bytes = new PricedBytes(), keep, ...given } = manifest;
   const byName = manifestFormat(path);
   const format = given.format ?? byName?.format;
   if (format === undefined)
     throw new InvalidOptionError('manifest', `${path} is no .csv, .jsonl or .ndjson file: say its format`);
-  return { path, bytes, settings: { name: path, gzip: byName?.gzip ?? false, ...given, format } };
+  return {
+    path,
+    bytes,
+    ...(keep && { keep }),
+    settings: { name: path, gzip: byName?.gzip ?? false, ...given, format },
+  };
 }
 
 function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdentity {

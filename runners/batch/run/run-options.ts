@@ -41,6 +41,11 @@ export interface RunBatchOptions {
         readonly path: string;
         /** What an earlier reading found in the file: the run buys of these bytes alone, or stops. @defaultValue what its own check finds */
         readonly bytes?: PricedBytes;
+        /**
+         * Where the run keeps the file: once the start is agreed to, `move` puts it there, and it is read there from then on.
+         * @defaultValue it stays at `path`
+         */
+        readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
       }
     | { readonly rows: AsyncIterable<unknown> | Iterable<unknown> }
   ) &
@@ -93,6 +98,11 @@ export interface RunBatchOptions {
   readonly only?: readonly string[];
   /** Invalid rows become failures instead of keeping the run from starting. @defaultValue false */
   readonly skipInvalid?: boolean;
+  /**
+   * The rows of a manifest at another path, none of whose ids the run knows, belong to the run all the same. The run
+   * remembers it by the manifest's path. Without it such a start is refused; `rows` that arrive never are. @defaultValue false
+   */
+  readonly add?: boolean;
   /** Saves pictures; else they are left at their URLs. @defaultValue true */
   readonly download?: boolean;
   /** Reserved, spent and unknown money never go beyond it, over all starts. @defaultValue no cap */

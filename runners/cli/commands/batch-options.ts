@@ -32,12 +32,12 @@ export interface StartedRun {
 
 /** The options of the command line as the batch runner takes them. */
 export function batchOptions(run: StartedRun): RunBatchOptions {
-  const { source, out, options, target, live, bytes } = run;
+  const { source, out, options, target, live } = run;
   const { baseUrl, lbBaseUrl, apiKey, local, resolveImage } = target;
   return {
     manifest: {
       ...manifestSettings(source, options),
-      ...(live === undefined ? { path: source.path, ...(bytes && { bytes }) } : { rows: live.rows }),
+      ...(live === undefined ? fileOf(run) : { rows: live.rows }),
       ...(resolveImage && { resolveImage }),
       ...(options.upload && { resolveImage: uploadedImages(source.folder) }),
     },
@@ -52,6 +52,11 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
     ...moneyOf(run),
     ...(run.options.upload && { pictureHost: (folder: string) => openUploads(run, folder) }),
   };
+}
+
+function fileOf({ source, bytes }: StartedRun): Extract<RunBatchOptions['manifest'], { path: string }> {
+  const { path, keep } = source;
+  return { path, ...(keep && { keep }), ...(bytes && { bytes }) };
 }
 
 function paceOf(options: RunOptions): Partial<RunBatchOptions> {
@@ -69,12 +74,13 @@ function paceOf(options: RunOptions): Partial<RunBatchOptions> {
 }
 
 function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
-  const { onUnknown, repair, retry, changed, limit, only, skipInvalid, download, halt } = options;
+  const { onUnknown, repair, retry, changed, limit, only, skipInvalid, add, download, halt } = options;
   return {
     onUnknown,
     repair,
     changed,
     skipInvalid,
+    add,
     download,
     ...(retry !== undefined && { retry }),
     ...(limit !== undefined && { limit }),

@@ -1,3 +1,5 @@
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { refuseFolder } from '../../batch/run/refuse-folder.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { UsageError } from '../io/usage-error.js';
@@ -28,9 +30,10 @@ export async function run(
   const out = outFolder(manifest, options.out, options.local, io.cwd);
   const target = await openTarget(options, manifest.folder, io, fault);
   try {
-    const source = await spoolInput(manifest, out, io);
+    await refuseFolder(nodeDisk, out);
+    const { source, discard } = await spoolInput(manifest, out, io);
     const started = { source, out, options, target, prices, io, fault };
-    return await attendRun(plan === undefined ? started : await heldToPlan(started, plan));
+    return await attendRun(plan === undefined ? started : await heldToPlan(started, plan)).finally(discard);
   } finally {
     await target.close();
   }

@@ -1,36 +1,77 @@
 import { createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, copyFile, open, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DiskFault } from '../../batch/disk/disk-fault.js';
-import { makeFolders } from '../../batch/disk/make-folders.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
 /** A manifest that is a file. */
-export type SpooledManifest = ManifestSource & { readonly path: string };
+export type SpooledManifest = ManifestSource & {
+  readonly path: string;
+  /** Of a manifest from stdin: where the run keeps it, and what puts it there once the start is agreed to. */
+  readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
+};
 
 /**
- * A manifest from stdin is kept in the run's folder first, whole, so that it can be checked before anything is sent and
- * a later start can say what has changed. A manifest that is a file stays where it is. Throws `DiskFault`.
+ * A manifest from stdin is written to a file first, whole, so that it can be checked before anything is sent. That file
+ * lies outside the run's folder, since a start that is refused writes nothing there. `discard` removes it unless it was
+ * moved. A manifest that is a file stays where it is. Throws `DiskFault`.
  */
 export async function spoolInput(
   source: ManifestSource,
   out: string,
   io: Pick<CliIo, 'stdin'>,
-): Promise<SpooledManifest> {
-  if (source.path !== undefined) return { ...source, path: source.path };
-  const path = join(out, `manifest.${source.format}`);
-  const draft = join(out, `manifest.${process.pid}.tmp`);
+): Promise<{ readonly source: SpooledManifest; readonly discard: () => Promise<void> }> {
+  if (source.path !== undefined)
+    return { source: { ...source, path: source.path }, discard: () => Promise.resolve() };
+  const kept = join(out, `manifest.${source.format}`);
+  const path = await draftPath(out, source.format);
+  const discard = (): Promise<void> => rm(path, { force: true }).catch(() => undefined);
+  const move = (): Promise<void> => onDisk(out, () => moveFile(path, kept));
   try {
-    await makeFolders(out);
-    await pipeline(io.stdin, createWriteStream(draft, { flush: true }));
-    await rename(draft, path);
-    const folder = await open(out);
-    await folder.sync().finally(() => folder.close());
+    await onDisk(dirname(path), () =>
+      pipeline(io.stdin, createWriteStream(path, { mode: 0o600, flush: true })),
+    );
   } catch (error) {
-    await rm(draft, { force: true }).catch(() => undefined);
-    throw new DiskFault(out, (error as NodeJS.ErrnoException).code, error);
+    await discard();
+    throw error;
   }
-  return { ...source, path };
+  return { source: { ...source, path, keep: { path: kept, move } }, discard };
+}
+
+/** In the nearest folder above the run's that is there, so that moving it copies nothing; else in the system's. */
+async function draftPath(out: string, format: string): Promise<string> {
+  let above = dirname(out);
+  while (above !== dirname(above) && (await stat(above).catch(() => undefined)) === undefined)
+    above = dirname(above);
+  const folder = await access(above, constants.W_OK).then(
+    () => above,
+    () => tmpdir(),
+  );
+  return join(folder, `.${basename(out)}.stdin.${process.pid}.${format}`);
+}
+
+async function moveFile(from: string, to: string): Promise<void> {
+  await rename(from, to).catch(async (error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    const draft = join(dirname(to), `manifest.${process.pid}.tmp`);
+    await copyFile(from, draft);
+    await syncPath(draft, 'r+');
+    await rename(draft, to);
+    await rm(from, { force: true });
+  });
+  await syncPath(dirname(to), 'r');
+}
+
+async function syncPath(path: string, flags: 'r' | 'r+'): Promise<void> {
+  const file = await open(path, flags);
+  await file.sync().finally(() => file.close());
+}
+
+async function onDisk(place: string, work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    throw new DiskFault(place, (error as NodeJS.ErrnoException).code, error);
+  });
 }

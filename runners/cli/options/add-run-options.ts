@@ -49,6 +49,7 @@ function addManifestOptions(command: Command): void {
   command
     .optionsGroup('The manifest and its folder:')
     .option('--out <DIR>', 'output folder, and so the run (default: edits.out beside edits.csv)')
+    .option('--add', 'the folder holds a run of another manifest: these rows belong to that run')
     .option('--format <FORMAT>', 'csv or jsonl, where the file name does not say it')
     .option('--set <NAME=VALUE>', 'a field for every row; may be repeated', collect)
     .option('--map <NAME=COLUMN>', 'read a field from a column of another name; may be repeated', collect)

@@ -52,6 +52,7 @@ export const runOptionsSchema = z
     follow: z.boolean().default(false),
     halt: optionValue.halt().optional(),
     skipInvalid: z.boolean().default(false),
+    add: z.boolean().default(false),
     download: z.boolean().default(true),
     db: optionValue.database().optional(),
     metricsFile: z.string().min(1, 'is empty: name a file').optional(),
