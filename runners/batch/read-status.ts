@@ -26,6 +26,8 @@ export interface RunStatus {
   /** Ids of rows that a person decides on, the first of them. */
   readonly held: readonly string[];
   readonly cost: Omit<CostSummary, 'drift'> & { readonly reserved: number };
+  /** The cap that later starts go by without being given one, in USD; `null`: it was lifted. Absent: the run remembers none. */
+  readonly rememberedCap?: number | null;
   readonly times: {
     readonly firstStartAt?: string;
     readonly lastStartAt?: string;
@@ -55,7 +57,7 @@ export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk
   const { recovered } = journal;
   const owner = await whoHolds(disk, out);
   const totals = new RunTotals(recovered);
-  const { cap } = summary?.cost ?? {};
+  const cap = capOf(recovered.capUsd, summary);
   return {
     isRunning: owner !== undefined,
     ...(owner && { owner: { pid: owner.pid, host: owner.host.name, started: owner.started } }),
@@ -68,6 +70,7 @@ export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk
       reserved: toUsd(recovered.totals.reserved),
       ...(cap !== undefined && { cap }),
     },
+    ...(recovered.capUsd !== undefined && { rememberedCap: recovered.capUsd }),
     times: timesOf(journal),
     starts: recovered.starts,
     statusCalls: recovered.totals.statusCalls,
@@ -76,6 +79,11 @@ export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk
       summary?.thisStart.reason !== undefined && { reason: summary.thisStart.reason }),
     ...(summary && { summary }),
   };
+}
+
+/** What the run remembers; a cap that only the configuration set stands in the summary of the start that it held for. */
+function capOf(remembered: number | null | undefined, summary: Summary | undefined): number | undefined {
+  return remembered === undefined ? summary?.cost.cap : (remembered ?? undefined);
 }
 
 /** The journal knows more than the last summary; only how many rows there are stands nowhere else. */

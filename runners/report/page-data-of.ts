@@ -23,11 +23,16 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
   };
 }
 
-/** What a later start needs to be the same run. */
+/** What a later start needs to be the same run under the same cap: an older version kept no cap in the journal. */
 function optionsOf({ story }: Survey): string[] {
   const last = story.starts.at(-1);
   if (last === undefined) return [];
-  return last.local ? ['--local'] : last.baseUrl === '' ? [] : ['--base-url', last.baseUrl];
+  const { local, baseUrl, maxCost, hasConfiguredCap } = last;
+  const isForgotten = maxCost !== undefined && !story.remembersCap && !hasConfiguredCap;
+  return [
+    ...(local ? ['--local'] : baseUrl === '' ? [] : ['--base-url', baseUrl]),
+    ...(isForgotten ? ['--max-cost', String(maxCost)] : []),
+  ];
 }
 
 function classesOf({ rows }: Survey): RowClass[] {

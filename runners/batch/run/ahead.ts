@@ -31,8 +31,8 @@ export interface Ahead {
   readonly changed: { readonly count: number; readonly ids: readonly string[] };
   /** Failed rows that have changed since and are left as they are. */
   readonly changedFailures: number;
-  /** The cap that holds for this start. Absent: none does. */
-  readonly cap?: CapInForce;
+  /** The cap that holds for this start, and what earlier starts have left of it. Absent: none holds. */
+  readonly cap?: CapInForce & { readonly left: MicroDollars };
   /** Rows that fit under the cap, and their known prices: what this start may buy. Without a cap these are all that are sent. */
   readonly fits: { readonly rows: number; readonly estimated: MicroDollars };
   readonly price: {

@@ -5,17 +5,38 @@ import type { Totals } from '../journal/journal.js';
 /** The cost cap of a start. */
 export interface CapInForce {
   readonly usd: number;
-  /** Who set it: this start. */
-  readonly source: 'given';
+  /** Who set it: this start, an earlier start of the run, or nobody but the configuration. */
+  readonly source: 'given' | 'remembered' | 'configured';
 }
 
-/** The cap that holds for a start; `undefined`: none does. */
-export function capInForce({
-  maxCostUsd,
-}: {
-  readonly maxCostUsd?: number | undefined;
-}): CapInForce | undefined {
-  return maxCostUsd === undefined ? undefined : { usd: maxCostUsd, source: 'given' };
+interface CapChoices {
+  /** `null`: this start lifts the cap. `undefined`: it says nothing. */
+  readonly maxCostUsd?: number | null | undefined;
+  readonly defaultMaxCostUsd?: number | undefined;
+}
+
+/**
+ * The cap that holds for a start; `undefined`: none does. What this start gives comes before what the run remembers, and
+ * that before the default.
+ *
+ * @param remembered `null`: the run remembers that its cap was lifted
+ */
+export function capInForce(
+  { maxCostUsd, defaultMaxCostUsd }: CapChoices,
+  remembered?: number | null,
+): CapInForce | undefined {
+  const choices = [
+    { usd: maxCostUsd, source: 'given' },
+    { usd: remembered, source: 'remembered' },
+    { usd: defaultMaxCostUsd, source: 'configured' },
+  ] as const;
+  const first = choices.find(({ usd }) => usd !== undefined);
+  return typeof first?.usd === 'number' ? { usd: first.usd, source: first.source } : undefined;
+}
+
+/** What the run remembers from now on; `undefined`: it remembers that already. */
+export function newCap({ maxCostUsd }: CapChoices, remembered?: number | null): number | null | undefined {
+  return maxCostUsd === remembered ? undefined : maxCostUsd;
 }
 
 /**
@@ -25,6 +46,8 @@ export function capInForce({
 export class RowsUnderCap {
   rows = 0;
   estimated: MicroDollars = 0;
+  /** What is left under the cap before this start buys anything; Infinity without a cap. */
+  readonly left: MicroDollars;
   private room: MicroDollars;
   private isFull = false;
 
@@ -34,7 +57,8 @@ export class RowsUnderCap {
       before === undefined
         ? 0
         : before.spent.reported + before.spent.estimated + before.unknown + before.reserved;
-    this.room = cap === undefined ? Number.POSITIVE_INFINITY : toMicroDollars(cap.usd) - taken;
+    this.left = cap === undefined ? Number.POSITIVE_INFINITY : toMicroDollars(cap.usd) - taken;
+    this.room = this.left;
   }
 
   /** @param price `null`: it is not known, and 0 is counted */

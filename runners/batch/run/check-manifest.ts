@@ -33,6 +33,7 @@ export interface Known {
   readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
   readonly mustHold: DecisionRules['mustHold'];
   readonly totals?: Totals;
+  readonly capUsd?: number | null;
 }
 
 /** Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done. */
@@ -94,7 +95,7 @@ class Survey {
     private readonly stops: Pick<Stops, 'isStopping'>,
   ) {
     this.select = new SelectRows(options);
-    this.cap = capInForce(options);
+    this.cap = capInForce(options, known.capUsd);
     this.fitting = new RowsUnderCap(this.cap, known.totals);
     this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   }
@@ -115,7 +116,7 @@ class Survey {
       gone: this.options.manifest.live === undefined ? Math.max(0, this.known.rows.size - known) : 0,
       changed: { count: changed, ids: this.changedIds },
       price: this.price,
-      ...(this.cap && { cap: this.cap }),
+      ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
       fits: { rows: this.fitting.rows, estimated: this.fitting.estimated },
       endpoints: [...this.endpoints],
       missing: this.select.missing(),

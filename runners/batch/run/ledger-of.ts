@@ -1,5 +1,6 @@
 import type { Journal } from '../journal/journal.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { CapInForce } from './cap-in-force.js';
 import { isUnanswered, reservedRows } from './recover-sent.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
@@ -8,6 +9,7 @@ export function ledgerOf(
   options: ResolvedOptions,
   { recovered }: Journal,
   polled: ReadonlyMap<string, number | null>,
+  cap: CapInForce | undefined,
 ): Ledger {
   const { spent, unknown } = recovered.totals;
   const pending = reservedRows(recovered);
@@ -16,7 +18,7 @@ export function ledgerOf(
     spent: spent.reported + spent.estimated,
     unknown: unknown - again,
     reserved: [...pending.map(({ id, price }) => [id, price] as const), ...polled],
-    ...(options.maxCostUsd !== undefined && { capUsd: options.maxCostUsd }),
+    ...(cap && { capUsd: cap.usd }),
   });
   for (const row of pending) if (isUnanswered(row)) ledger.keepUnknown(row.id);
   return ledger;

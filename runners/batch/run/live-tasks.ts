@@ -86,12 +86,12 @@ function refuseOther(row: Row): Task {
 }
 
 /** What the check of a whole manifest would have kept the run from starting for. */
-function problemOf({ options, prices }: Run, row: Row): string | undefined {
+function problemOf({ options, prices, ledger }: Run, row: Row): string | undefined {
   if (row.kind === 'route' && options.lbBaseUrl === undefined)
     return 'is a route, and routes need their host: {lb_base_url} is missing';
   if (row.kind !== 'route' && options.baseUrl === undefined)
     return 'needs the host of the queue API: {base_url} is missing';
-  const isCapped = options.maxCostUsd !== undefined || options.maxCostPerDayUsd !== undefined;
+  const isCapped = ledger.snapshot().cap !== undefined || options.maxCostPerDayUsd !== undefined;
   if (!isCapped || isRead(factsOf(row)) || prices.priceOf(row) !== null) return undefined;
   return 'has no known price, so a cost cap cannot hold: give its endpoint a price (--prices), or reckon with one (--assume-price)';
 }

@@ -5,10 +5,13 @@ import { version } from '../../../src/contract/version.js';
 import { openImagesFolder } from '../artifacts/images-folder.js';
 import { clearLeftovers } from '../disk/clear-leftovers.js';
 import type { Journal } from '../journal/journal.js';
+import type { RecordOf } from '../journal/record.js';
 import { journalPath } from '../journal/journal-path.js';
 import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary } from '../sinks/summary-file.js';
+import type { Ahead } from './ahead.js';
+import { newCap } from './cap-in-force.js';
 import { checkIdentity } from './check-identity.js';
 import { checkManifest, type Checked } from './check-manifest.js';
 import { findExpiring } from './expiring-pictures.js';
@@ -108,7 +111,9 @@ async function begin(
   if (host !== undefined) closers.push(() => host.close());
   const pollLaw = await openPollLaw(options);
   const writer = new JournalWriter(journal);
-  await lastValueFrom(writer.append(startRecord(options, journal)));
+  // The cap comes first: a start that dies right here must not have begun without it.
+  for (const record of [...capRecord(options, journal), startRecord(options, journal, ahead)])
+    await lastValueFrom(writer.append(record));
   const totals = new RunTotals(journal.recovered);
   const heard = { count: 0 };
   const jobIds = new RunJobIds(journal);
@@ -120,7 +125,7 @@ async function begin(
   const taken = await takeUp(context, checked);
   await projections.catchUp();
   const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
-  const ledger = ledgerOf(options, journal, taken.polled);
+  const ledger = ledgerOf(options, journal, taken.polled, ahead.cap);
   return {
     ...{ options, plan, ahead, names, pending: checked.pending },
     ...{ journal: writer, projections, totals, host, stops, log, events, heard },
@@ -141,14 +146,20 @@ async function begin(
   };
 }
 
+function capRecord(options: ResolvedOptions, { recovered }: Journal): RecordOf<'cap'>[] {
+  const usd = newCap(options, recovered.capUsd);
+  return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
+}
+
 function startRecord(
   { identity, out, manifest, settings, scheduler }: ResolvedOptions,
   { recovered }: Journal,
-) {
+  { cap }: Ahead,
+): RecordOf<'start'> {
   const at = scheduler.now();
   return {
-    ...{ k: 'start' as const, at, version, identity: checkIdentity(recovered.identity, identity, out) },
-    ...{ manifest: manifest.path, settings },
+    ...{ k: 'start', at, version, identity: checkIdentity(recovered.identity, identity, out) },
+    ...{ manifest: manifest.path, settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }) } },
   };
 }
 

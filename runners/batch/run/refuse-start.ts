@@ -19,7 +19,7 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
     throw usage('edits and jobs need the host of the queue API: {base_url} is missing');
   if (route > 0 && options.lbBaseUrl === undefined)
     throw usage('routes need their host: {lb_base_url} is missing');
-  const isCapped = options.maxCostUsd !== undefined || options.maxCostPerDayUsd !== undefined;
+  const isCapped = ahead.cap !== undefined || options.maxCostPerDayUsd !== undefined;
   if (isCapped && ahead.price.unpriced > 0)
     throw usage(
       `${ahead.price.unpriced} rows have no known price, so a cost cap cannot hold: give their endpoints a price (--prices), reckon with one (--assume-price), or leave the cap out`,

@@ -44,7 +44,8 @@ const plainSchema = z.object({
   skipInvalid: z.boolean().default(false),
   add: z.boolean().default(false),
   download: z.boolean().default(true),
-  maxCostUsd: z.number().min(0).optional(),
+  maxCostUsd: z.number().min(0).nullable().optional(),
+  defaultMaxCostUsd: z.number().min(0).optional(),
   maxCostPerDayUsd: z.number().min(0).optional(),
   ledgerFile: z.string().min(1).optional(),
   assumePriceUsd: z.number().min(0).max(maxPurchaseUsd).optional(),
@@ -157,7 +158,7 @@ function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdent
 /** What the journal notes of a start: plain values alone, so no key. */
 function toldSettings(options: RunBatchOptions): Record<string, unknown> {
   const told = Object.entries(options).filter(
-    ([name, value]) => name in plainSchema.shape && value !== undefined,
+    ([name, value]) => name in plainSchema.shape && value !== undefined && value !== null,
   );
   return Object.fromEntries(told);
 }

@@ -105,8 +105,13 @@ export interface RunBatchOptions {
   readonly add?: boolean;
   /** Saves pictures; else they are left at their URLs. @defaultValue true */
   readonly download?: boolean;
-  /** Reserved, spent and unknown money never go beyond it, over all starts. @defaultValue no cap */
-  readonly maxCostUsd?: number;
+  /**
+   * Reserved, spent and unknown money never go beyond it, over all starts. The run remembers it: `undefined` keeps what
+   * it remembers, `null` lifts the cap. @defaultValue what the run remembers, then `defaultMaxCostUsd`
+   */
+  readonly maxCostUsd?: number | null;
+  /** The same where neither this start nor the run says anything; not remembered. @defaultValue no cap */
+  readonly defaultMaxCostUsd?: number;
   /** Reserved and spent money of all runs that share `ledgerFile` never go beyond it within a rolling 24 hours. @defaultValue no cap */
   readonly maxCostPerDayUsd?: number;
   /** The ledger that runs share. Needed by `maxCostPerDayUsd`; without that the run only books what it spends. @defaultValue none */

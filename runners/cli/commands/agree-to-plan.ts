@@ -8,6 +8,7 @@ import { UsageError } from '../io/usage-error.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
 import { refusePricedRows } from './agreed-rows.js';
 import type { StartedRun } from './batch-options.js';
+import { firstRunNote } from './first-run-note.js';
 import { requireHosts } from './open-target.js';
 import { refuseInvalid, refuseMissing } from './plan-source.js';
 
@@ -23,7 +24,7 @@ export interface CheckedRun {
  */
 export async function agreeToPlan(
   { plan, ahead }: CheckedRun,
-  { io, options, source, live, target, prices, plan: saved }: StartedRun,
+  { io, options, source, out, live, target, prices, plan: saved }: StartedRun,
   stopped: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
   if (live !== undefined) {
@@ -36,7 +37,8 @@ export async function agreeToPlan(
   requireHosts(plan, target);
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
-    const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local)];
+    const note = await firstRunNote(source.path, out, io.cwd);
+    const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local), ...note];
     io.stderr.write(`${lines.join('\n')}\n`);
   }
   return options.local ? 'go' : confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);

@@ -90,14 +90,24 @@ function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
 }
 
 function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> {
-  const { maxCost, maxCostPerDay, assumePrice, maxPriceDrift } = options;
+  const { maxCostPerDay, assumePrice, maxPriceDrift } = options;
   const ledger = ledgerFile(options, io);
   return {
     prices,
-    ...(maxCost !== undefined && { maxCostUsd: maxCost }),
+    ...capOf(options),
     ...(maxCostPerDay !== undefined && { maxCostPerDayUsd: maxCostPerDay }),
     ...(ledger !== undefined && { ledgerFile: ledger }),
     ...(assumePrice !== undefined && { assumePriceUsd: assumePrice }),
     ...(maxPriceDrift !== undefined && { maxPriceDriftPercent: maxPriceDrift }),
   };
+}
+
+/** A cap of the configuration gives way to what the run remembers. */
+function capOf({
+  maxCost,
+  maxCostFrom,
+}: StartedRun['options']): Pick<RunBatchOptions, 'maxCostUsd' | 'defaultMaxCostUsd'> {
+  if (maxCost === undefined) return {};
+  if (maxCostFrom === undefined) return { maxCostUsd: maxCost === 'none' ? null : maxCost };
+  return maxCost === 'none' ? {} : { defaultMaxCostUsd: maxCost };
 }

@@ -49,6 +49,7 @@ export async function loadConfig(
     raw: {
       ...merged,
       ...(host !== undefined && { lbBaseUrl: host }),
+      ...(from.has('maxCost') && { maxCostFrom: from.get('maxCost') }),
       endpoints: isAsked ? withoutTimeouts(endpoints) : endpoints,
     },
     from,

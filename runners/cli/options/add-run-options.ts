@@ -93,7 +93,10 @@ function addPaceOptions(command: Command): void {
 function addDecisionOptions(command: Command): void {
   command
     .optionsGroup('Money and failures:')
-    .option('--max-cost <USD>', 'never reserve beyond it, over all starts of the run')
+    .option(
+      '--max-cost <USD|none>',
+      'never reserve beyond it, over all starts of the run, which remembers it; none lifts it',
+    )
     .option('--max-cost-per-day <USD>', 'the same over all runs that share a ledger, in any 24 hours')
     .option('--ledger <FILE>', "the ledger that runs share (default: in the user's state folder)")
     .option('--prices <FILE>', 'prices of your endpoints, a JSON file (default: the published ones)')

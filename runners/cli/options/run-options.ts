@@ -38,7 +38,9 @@ export const runOptionsSchema = z
     pollCost: optionValue.duration(1, 3_600_000).default(190),
     onUnknown: optionValue.oneOf('hold', 'retry').default('hold'),
     retry: optionValue.retryCodes().optional(),
-    maxCost: optionValue.usd().optional(),
+    maxCost: optionValue.wordOr('none', optionValue.usd()).optional(),
+    /** The configuration file that `maxCost` is from; the command line has no word for it. */
+    maxCostFrom: z.string().optional(),
     maxCostPerDay: optionValue.usd().optional(),
     ledger: z.string().min(1, 'is empty: name a file').optional(),
     prices: z.string().min(1, 'is empty: name a file').optional(),

@@ -1,5 +1,6 @@
 import type { Ahead } from '../../batch/run/ahead.js';
-import { countOf, formatCount } from './amounts.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { countOf, formatCount, formatMoney } from './amounts.js';
 import { priceText } from './plan-text.js';
 
 /** What a start does of its manifest, where that is not simply all of it, and what it costs then. */
@@ -27,6 +28,26 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
       ? [`  not in it    ${formatCount(gone)} ${are} not in this manifest: what they ended with stays`]
       : []),
     `  this start   ${parts.join(', ')}`,
+    ...capText(ahead),
     `  ${local ? 'would cost  ' : 'may cost    '} ${priceText(price)}${local ? ', and is a rehearsal: nothing is spent' : ''}`,
+  ];
+}
+
+const sources = {
+  given: 'given to this start',
+  remembered: 'which the run remembers',
+  configured: 'of the configuration',
+};
+
+/** The cap in force, where it is from, and how many rows fit under it. */
+function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
+  if (cap === undefined) return [];
+  const usd = toMicroDollars(cap.usd);
+  const left = cap.left < usd ? ` with ${formatMoney(Math.max(cap.left, 0))} left` : '';
+  const sent = toSend + doubled;
+  const rows = fits.rows < sent ? `${formatCount(fits.rows)} of ${countOf(sent, 'row')} fit` : 'all rows fit';
+  const what = sent === 0 ? '' : `: ${rows}${fits.rows < sent ? `, for ${formatMoney(fits.estimated)}` : ''}`;
+  return [
+    `  cap          ${formatMoney(usd)}, ${sources[cap.source]}${left === '' ? '' : `,${left}`}${what}`,
   ];
 }

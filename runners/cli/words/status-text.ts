@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../batch/read-status.js';
-import { countOf, formatCount, formatDuration } from './amounts.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { countOf, formatCount, formatDuration, formatMoney } from './amounts.js';
 import { outcomeText } from './outcome-text.js';
 import { plainText } from './plain-text.js';
 
@@ -17,12 +18,20 @@ export function statusText(status: RunStatus, name: string, now: number): string
   return [
     `${name}: ${stateText(status, now)}`,
     ...outcomeText(status),
+    ...fact('cap', capText(status)),
     ...fact('on the way', pending.join(', ')),
     ...fact('held', heldText(status)),
     ...fact('pace', paceText(status, now)),
     ...fact('at most', limitsText(status)),
     ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
   ];
+}
+
+/** Only what the run remembers: any other cap was that of one start. */
+function capText({ rememberedCap }: RunStatus): string {
+  if (rememberedCap === undefined) return '';
+  if (rememberedCap === null) return 'lifted by --max-cost none; a later --max-cost sets one again';
+  return `${formatMoney(toMicroDollars(rememberedCap))} for every start of this run, which remembers it; --max-cost USD changes it, --max-cost none lifts it`;
 }
 
 function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now: number): string {

@@ -7,7 +7,8 @@ import type { PriceTerms, RunTerms } from '../store/run-terms.js';
 export function termsOf(run: Run, rate: number | undefined, apart: number): RunTerms {
   const { options, plan, ahead, slots } = run;
   const { timeoutMs, runsyncTimeoutMs, retries, onUnknown, pollCostMs, download } = options;
-  const { maxCostUsd, maxPriceDriftPercent } = options;
+  const { maxPriceDriftPercent } = options;
+  const { cap } = ahead;
   return {
     ...{
       identity: neededHosts(run),
@@ -20,7 +21,7 @@ export function termsOf(run: Run, rate: number | undefined, apart: number): RunT
       download,
     },
     ...(rate !== undefined && { rate }),
-    ...(maxCostUsd !== undefined && { cap: Math.max(toMicroDollars(maxCostUsd) - apart, 0) }),
+    ...(cap && { cap: Math.max(toMicroDollars(cap.usd) - apart, 0) }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),
     prices: priceTerms(run),
     endpoints: ahead.endpoints,

@@ -11,6 +11,8 @@ export interface RunStory {
   readonly stops: readonly { at: number; exitCode: number }[];
   /** How many jobs ended with so many status calls. */
   readonly statusCalls: ReadonlyMap<number, number>;
+  /** A later start goes by a cap, or by its lifting, without being given one. */
+  readonly remembersCap: boolean;
 }
 
 export interface RunStart {
@@ -18,17 +20,20 @@ export interface RunStart {
   readonly manifest: string;
   readonly baseUrl: string;
   readonly local: boolean;
-  /** USD, as `--max-cost` gave it. */
+  /** USD: the cap that held for it. */
   readonly maxCost?: number;
+  /** The configuration had one for it. */
+  readonly hasConfiguredCap: boolean;
 }
 
 /** Nothing else is parsed: most of the journal tells nothing here. */
-const parsed = new Set([undefined, 'start', 'stop']);
+const parsed = new Set([undefined, 'start', 'stop', 'cap']);
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: RunStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
   const statusCalls = new Map<number, number>();
+  let remembersCap = false;
   const wanted = (line: Buffer): boolean => {
     const kind = recordKind(line);
     if (kind === 'outcome') countCalls(line, statusCalls);
@@ -36,10 +41,11 @@ export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   };
   for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
     if (value['k'] === 'start') starts.push(startOf(value));
+    if (value['k'] === 'cap') remembersCap = true;
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
   }
-  return { starts, stops, statusCalls };
+  return { starts, stops, statusCalls, remembersCap };
 }
 
 const callsKey = Buffer.from('"statusCalls":');
@@ -63,6 +69,7 @@ function startOf(record: JsonObject): RunStart {
     manifest: typeof record['manifest'] === 'string' ? record['manifest'] : '',
     baseUrl: typeof identity['baseUrl'] === 'string' ? identity['baseUrl'] : '',
     local: identity['local'] === true,
+    hasConfiguredCap: settings['defaultMaxCostUsd'] !== undefined,
     ...(typeof maxCost === 'number' ? { maxCost } : {}),
   };
 }

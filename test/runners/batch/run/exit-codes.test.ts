@@ -333,6 +333,7 @@ describe('exit 74', () => {
   it('a folder of pictures that is a link', async () => {
     const run = paperRun();
     run.manifest([edit('a')]);
+    run.disk.plant('/job/out/journal.jsonl', '');
     run.disk.plant('/job/out/images', 'in the way');
     const end = await run.start();
     expect(end.exitCode).toBe(74);

@@ -292,6 +292,7 @@ describe('the manifest at a later start', () => {
   it('another picture under the same name does not replace the earlier one', async () => {
     const run = paperRun();
     run.manifest([edit('a')]);
+    run.disk.plant('/job/out/journal.jsonl', '');
     run.disk.plant('/job/out/images/a.png', 'somebody else put this here');
     await run.start();
     const [line] = run.lines('results.jsonl') as { image: { path: string } }[];

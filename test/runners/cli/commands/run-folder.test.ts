@@ -19,15 +19,18 @@ describe('the folder of millrace run', () => {
     ['results.csv', 'a,b\n1,2\n'],
     ['notes.txt', 'mine'],
     ['journal.jsonl', '{"entry": "a diary of somebody'],
-  ])('is not one that holds the %s of somebody else: nothing is written, nothing is sent', async (name, text) => {
-    await mkdir(join(work.folder, 'theirs'));
-    await writeFile(join(work.folder, 'theirs', name), text);
-    const before = await contents('theirs');
-    const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', 'theirs');
-    expect({ code, bill: work.emulator.bill() }).toEqual({ code: 2, bill: [] });
-    expect(stderr).toContain(`is not the folder of a run, and it holds files: "${name}"`);
-    expect(await contents('theirs')).toEqual(before);
-  });
+  ])(
+    'is not one that holds the %s of somebody else: nothing is written, nothing is sent',
+    async (name, text) => {
+      await mkdir(join(work.folder, 'theirs'));
+      await writeFile(join(work.folder, 'theirs', name), text);
+      const before = await contents('theirs');
+      const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', 'theirs');
+      expect({ code, bill: work.emulator.bill() }).toEqual({ code: 2, bill: [] });
+      expect(stderr).toContain(`is not the folder of a run, and it holds files: "${name}"`);
+      expect(await contents('theirs')).toEqual(before);
+    },
+  );
 
   it('may be empty, and hold what systems leave and what a worker has put there', async () => {
     await mkdir(join(work.folder, 'o', 'database'), { recursive: true });
@@ -56,7 +59,10 @@ describe('the folder of millrace run', () => {
     expect((await work.call('run', 'rows.jsonl', '--out', 'o')).code).toBe(0);
     await work.write('moved.jsonl', [...others(2), ...echoJobs(1)]);
     expect((await work.call('run', 'moved.jsonl', '--out', 'o')).code).toBe(0);
-    await work.write('rows.jsonl', echoJobs(1).map((line) => line.replace('"id":"j', '"id":"new')));
+    await work.write(
+      'rows.jsonl',
+      echoJobs(1).map((line) => line.replace('"id":"j', '"id":"new')),
+    );
     expect((await work.call('run', 'rows.jsonl', '--out', 'o')).code).toBe(0);
     const input = `${JSON.stringify({ id: 'followed', endpoint: 'echo', input: {} })}\n`;
     const options = { cwd: work.folder, env: work.env, input };

@@ -226,4 +226,49 @@ describe('the money of millrace run', () => {
       expect(stderr + stdout).toContain('day.jsonl');
     });
   });
+
+  describe('the cap of a run', () => {
+    it('is remembered, shown with its source, changed by a flag, and lifted by none', async () => {
+      await serve();
+      await jobs('grind', 5);
+      const args = ['grind.jsonl', '--concurrency', '1'];
+      const first = await run(...args, '--max-cost', '0.02');
+      expect(first.code).toBe(3);
+      expect(first.stderr).toContain(
+        '  cap          $0.02, given to this start: 2 of 5 rows fit, for $0.02\n',
+      );
+      const second = await run(...args);
+      expect({ code: second.code, spent: spent() }).toEqual({ code: 3, spent: 20_000 });
+      expect(second.stderr).toContain('$0.02, which the run remembers, with $0.00 left: 0 of 3 rows fit');
+      await work.write('millrace.config.json', ['{"max_cost": "0.03"}']);
+      expect((await run(...args)).code).toBe(3);
+      const { stdout } = await millrace(['status', 'grind.out'], options());
+      expect(stdout).toContain('  cap          $0.02 for every start of this run, which remembers it');
+      const lifted = await run(...args, '--max-cost', 'none', '--limit', '1');
+      expect(lifted.code).toBe(0);
+      expect((await run(...args)).code).toBe(0);
+      expect(spent()).toBe(50_000);
+    });
+
+    it('comes from the configuration where the run has none, and is not remembered', async () => {
+      await serve();
+      await jobs('grind', 3);
+      await work.write('millrace.config.json', ['{"max_cost": 0.01}']);
+      const first = await run('grind.jsonl');
+      expect(first.code).toBe(3);
+      expect(first.stderr).toContain('$0.01, of the configuration: 1 of 3 rows fit');
+      await work.write('millrace.config.json', ['{}']);
+      expect((await run('grind.jsonl')).code).toBe(0);
+    });
+
+    it('does not hold in the run of its failures, and that is said with the command that goes on', async () => {
+      await serve();
+      await jobs('grind', 1);
+      await run('grind.jsonl', '--max-cost', '5', '--limit', '1');
+      await work.write('grind.out/failures.jsonl', ['{"id": "a", "endpoint": "grind", "input": {}}']);
+      const { stderr } = await run('grind.out/failures.jsonl');
+      expect(stderr).toContain('its cap of $5.00 and what was decided there do not hold here');
+      expect(stderr).toContain('millrace run grind.jsonl --out grind.out --retry failed');
+    });
+  });
 });

@@ -127,11 +127,16 @@ it('stops when it is told to, tells the workers, and goes on', async () => {
   expect(new Set(folder.lines('results.jsonl').map(({ id }) => id)).size).toBe(40);
 });
 
-it('holds the cap', async () => {
+it('holds the cap, remembers it, and lifts it', async () => {
   await startWorker();
   await startWorker();
-  const capped = await collect(folder.manifest(jobs(30)), { maxCostUsd: 0.1, assumePriceUsd: 0.01 });
+  const path = folder.manifest(jobs(30));
+  const capped = await collect(path, { maxCostUsd: 0.1, assumePriceUsd: 0.01 });
   expect([capped.exitCode, capped.summary.rows.completed]).toEqual([3, 10]);
+  const later = await collect(path, { assumePriceUsd: 0.01 });
+  expect([later.exitCode, later.summary.rows.completed]).toEqual([3, 10]);
+  const lifted = await collect(path, { assumePriceUsd: 0.01, maxCostUsd: null });
+  expect([lifted.exitCode, lifted.summary.rows.completed]).toEqual([0, 30]);
 });
 
 it('goes on where a collector died between two records', { timeout: 60_000 }, async () => {
