@@ -110,6 +110,59 @@ describe('four nights', () => {
   });
 });
 
+describe('four nights, with a row that is held in the second', () => {
+  let night: Awaited<ReturnType<typeof openNight>>;
+  let emulator: Emulator;
+  let losesReplies = false;
+  beforeEach(async () => {
+    night = await openNight();
+    emulator = await startEmulator({
+      key,
+      faultOf: ({ operation }) => (operation === 'run' && losesReplies ? 'reset-after' : ''),
+    });
+  });
+  afterEach(async () => {
+    await emulator.close();
+    await night.work.remove();
+  });
+
+  it('mails every night what a person can paste, until one has decided', async () => {
+    const { work } = night;
+    const manifest = join(work.folder, 'jobs.jsonl');
+    const row = (id: string) => `${JSON.stringify({ id, endpoint: 'echo', input: { id } })}\n`;
+    const millrace = `${process.execPath} ${mainFile}`;
+    const env = { MILLRACE: millrace, MILLRACE_API_KEY: key, MILLRACE_BASE_URL: emulator.baseUrl };
+    const run = () => night.run([manifest, '--yes'], env);
+
+    await work.write('jobs.jsonl', [row('a').trim()]);
+    expect(await run()).toEqual({ code: 0, said: '' });
+
+    losesReplies = true;
+    await appendFile(manifest, row('b'));
+    expect(await run()).toEqual({ code: 6, said: '' });
+    losesReplies = false;
+
+    await appendFile(manifest, row('c'));
+    expect(await run()).toEqual({ code: 6, said: '' });
+    expect(await run()).toEqual({ code: 6, said: '' });
+    const mails = await night.mails();
+    const command = `millrace settle ${join(work.folder, 'jobs.out')} b`;
+    expect(mails).toHaveLength(3);
+    for (const mail of mails) {
+      expect(mail).toContain('TO ann: millrace: rows may have been bought: you decide');
+      expect(mail).toContain(command);
+    }
+    expect(emulator.bill()).toHaveLength(3);
+
+    const settle = spawn('sh', ['-c', `${command.replace('millrace', millrace)} --not-sent`], {
+      stdio: 'ignore',
+    });
+    expect(await once(settle, 'close')).toEqual([0, null]);
+    expect(await run()).toEqual({ code: 0, said: '' });
+    expect(await night.mails()).toHaveLength(3);
+  });
+});
+
 describe('nightly.sh', () => {
   let night: Awaited<ReturnType<typeof openNight>>;
   beforeEach(async () => void (night = await openNight()));

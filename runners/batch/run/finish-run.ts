@@ -9,12 +9,15 @@ import type { Run } from './run.js';
 import { summaryOf } from './summary-of.js';
 import { worstEnd, type RunEnd } from './worst-end.js';
 
+const heldShown = 3;
+
 /** The last words of a run: its files made durable, its end in the journal, its summary. */
 export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {
   await run.day?.flush();
   const dying = run.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
-  let end = error === undefined ? endOf(run) : worse(endOf(run), exitOf(error));
+  const ended = endOf(run, await heldIds(run));
+  let end = error === undefined ? ended : worse(ended, exitOf(error));
   const note = (fault: unknown): void => {
     end = worse(end, exitOf(fault));
     run.log.write('error', { err: describeFault(fault) }, 'the end of the run could not be written');
@@ -38,6 +41,19 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   await writeSummary(options.disk, options.out, summary).catch(note);
   run.log.write('info', { ...end }, 'run ended');
   return { ...end, summary: { ...summary, thisStart: { ...summary.thisStart, ...end } } };
+}
+
+/** Of this start, and of earlier ones where nothing has become of them since. */
+async function heldIds({ totals, journal }: Run): Promise<string[]> {
+  const ids = new Set(totals.now.held);
+  const all = totals.ended.get('unknown') ?? 0;
+  if (all <= ids.size) return [...ids];
+  try {
+    for await (const { id } of journal.journal.rowsIn(['unknown'])) if (ids.add(id).size >= heldShown) break;
+  } catch {
+    // A journal that cannot be read is said below.
+  }
+  return [...ids];
 }
 
 function worse(one: RunEnd, other: RunEnd): RunEnd {

@@ -5,6 +5,9 @@ import type { PendingRow, Recovered } from '../journal/journal.js';
 import type { OutcomeRecord } from '../journal/record.js';
 import { isToldPurchase } from './told-purchase.js';
 
+/** Of the rows that are held, for people. */
+const idsKept = 3;
+
 interface Account {
   purchases: number;
   reported: MicroDollars;
@@ -21,7 +24,7 @@ export class RunTotals {
   unpriced: number;
   statusCalls: number;
   /** Of this start alone. */
-  readonly now = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0 };
+  readonly now = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0, held: [] as string[] };
 
   constructor({ totals, pending }: Pick<Recovered, 'totals' | 'pending'>) {
     for (const [status, count] of totals.rows) if (hasEnded(status)) this.ended.set(status, count);
@@ -50,7 +53,10 @@ export class RunTotals {
     this.count(status, 1);
     this.now.ended++;
     this.now[status === 'completed' ? 'completed' : 'failed']++;
-    if (status === 'unknown') this.now.unknown++;
+    if (status === 'unknown') {
+      this.now.unknown++;
+      if (this.now.held.length < idsKept) this.now.held.push(outcome.id);
+    }
     if (status === 'invalid-row') this.now.invalid++;
     this.addPurchase(outcome);
   }

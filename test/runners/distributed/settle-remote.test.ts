@@ -67,6 +67,12 @@ async function expectBooks(purchases: readonly string[], usd: number): Promise<v
   expect(run.folder.costs()).toEqual(lines);
 }
 
+it('is called for by each start until it is done', async () => {
+  const idle = await again();
+  expect(idle.exitCode).toBe(6);
+  expect(idle.reason).toContain(`millrace settle ${run.folder.out} ${held()}`);
+});
+
 describe('settle of a row that a dead worker left', () => {
   it('--job: workers poll it, and it ends as it really did', async () => {
     const id = held();

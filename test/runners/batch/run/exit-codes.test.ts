@@ -1,5 +1,6 @@
 import { concatMap, Subject, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';
 import {
   runBatch,
@@ -20,6 +21,8 @@ const edit = (id: string, more: object = {}) => ({
 });
 const job = (id: string, more: object = {}) => ({ id, endpoint: 'echo', input: { row: id }, ...more });
 const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(`job-${index}`));
+
+const free = () => Promise.resolve({ release: () => Promise.resolve() });
 
 function ids(run: PaperRun, name: string): unknown[] {
   return run.lines(name).map(({ id }) => id);
@@ -227,8 +230,36 @@ describe('exit 6', () => {
       failures: { unknown: 1, 'job-failed': 1 },
       cost: { unknown: 0.0875 },
     });
-    expect((await run.start()).exitCode).toBe(0);
+    expect((await run.start()).exitCode).toBe(6);
     expect(run.service.executions.get('b')).toBe(1);
+  });
+
+  it('is given by each start until a person has decided, also where there is nothing to do', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === "it's b" ? 'lose-answer' : 'complete');
+    run.manifest([job('a'), job("it's b")]);
+    await run.start();
+    const idle = await run.start();
+    expect(idle).toMatchObject({ exitCode: 6 });
+    expect(idle.reason).toContain(
+      `1 row may have been bought and is held as unknown ("it's b"): look at the account, then end each with millrace settle /job/out 'it'\\''s b' and --job ID`,
+    );
+    run.manifest([job('c')]);
+    expect((await run.start()).exitCode).toBe(6);
+    run.manifest([job('d')]);
+    run.service.behave = (row) => (row === 'd' ? 'fail' : 'complete');
+    expect((await run.start()).exitCode).toBe(6);
+    await settleRow('/job/out', "it's b", { notSent: true }, { disk: run.disk, hold: free });
+    expect((await run.start()).exitCode).toBe(0);
+  });
+
+  it('stands behind the stops, and is gone once the row was sent again', async () => {
+    const run = paperRun();
+    run.service.behave = (row, nth) => (row === 'a' && nth === 1 ? 'lose-answer' : 'complete');
+    run.manifest([edit('a'), edit('b')]);
+    expect((await run.start({ maxCostUsd: 0.1 })).exitCode).toBe(3);
+    const end = await run.start({ retry: ['unknown'] });
+    expect(end).toMatchObject({ exitCode: 0, summary: { failures: {}, cost: { possiblyDouble: 0.0875 } } });
   });
 });
 
