@@ -35,6 +35,8 @@ export interface Failed {
   detail?: string;
   /** Where the service answered with one. */
   httpStatus?: number;
+  /** Where the service refused the last try and asked to wait, at most 10 minutes: send nothing again before. */
+  retryAfterMs?: number;
   /** What came with the failure: of `output-mismatch`, what is not of the schema. */
   output?: unknown;
   delayTimeMs?: number;

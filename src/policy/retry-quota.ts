@@ -1,14 +1,17 @@
 /**
- * What tries again may cost together, as in the AWS SDKs: a storm empties the bucket and retries cease, so that a
- * service that is down is not hammered. Its state belongs to one client or run.
+ * What the retries of an endpoint may cost together, as in the AWS SDKs: a storm empties the bucket and retries cease, so
+ * that a service that is down is not hammered. A request that gets through in the end gives back all that its retries
+ * took: refusals at random never empty the bucket.
  */
 export interface RetryQuota {
   /** Takes the tokens of one retry and says how many; `undefined`: not enough are left, do not retry. */
   take(retry: { timedOut: boolean }): number | undefined;
-  /** A request succeeded. `taken` is what its last retry took, or nothing when it was the first try. */
+  /** A request succeeded. `taken` is what its retries took together, or nothing when it was the first try. */
   succeeded(taken?: number): void;
   /** Tokens left. */
   readonly tokens: number;
+  /** No token is missing. */
+  readonly isFull: boolean;
 }
 
 export interface RetryQuotaOptions {
@@ -37,6 +40,9 @@ export function createRetryQuota(options: RetryQuotaOptions = {}): RetryQuota {
     },
     get tokens() {
       return tokens;
+    },
+    get isFull() {
+      return tokens === capacity;
     },
   };
 }

@@ -1,6 +1,8 @@
-import { concat, defer, EMPTY, filter, of, type Observable } from 'rxjs';
+import { concat, defer, EMPTY, filter, ignoreElements, of, timer, type Observable } from 'rxjs';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../../src/contract/outcome.js';
+import { clampTimer } from '../../../src/policy/clamp-timer.js';
+import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import { withHostedPictures } from './host-pictures.js';
 import { jobOf } from './job-of.js';
 import type { RowRun } from './row-run.js';
@@ -61,8 +63,21 @@ function goOn(run: Run, row: RowRun, settled: Settled, gotThrough: boolean): Obs
   if (outcome.status === 'completed' || !isStop(outcome)) return of(settled);
   const isPassing = outcome.code === 'refused' || outcome.code === 'unreachable';
   return isPassing && gotThrough && !run.stops.leaves('submits')
-    ? buyRow(run, row)
+    ? buyLater(run, row, outcome)
     : afterRefusal(run, row, outcome);
+}
+
+/** The wait goes on from those of the purchase whose tries are used up. */
+function buyLater(run: Run, row: RowRun, { code, retryAfterMs }: Failed): Observable<JobEvent<unknown>> {
+  const { scheduler, random, retries } = run.options;
+  row.usedUp += 1;
+  const forMs = retryDelayMs({ why: 'rate-limited', retryAfterMs }, retries + row.usedUp, random);
+  const why = code === 'refused' ? 'rate-limited' : 'backoff';
+  return concat(
+    of<JobEvent<unknown>>({ type: 'waiting', why, forMs }),
+    timer(clampTimer(forMs), scheduler).pipe(ignoreElements()),
+    buyRow(run, row),
+  );
 }
 
 /** No outcome of the row: it stays as it is, and the run may have to stop. */

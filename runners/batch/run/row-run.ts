@@ -27,6 +27,8 @@ export class RowRun {
   submittedAt: number | undefined;
   /** Status requests of this start. */
   statusCalls: () => number = () => 0;
+  /** Purchases of it whose tries were used up by refusals. */
+  usedUp = 0;
   /** Sent again under `--on-unknown retry`. */
   doubles = 0;
   /** Its reply is durable, and its picture is still to be had. */

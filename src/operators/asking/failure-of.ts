@@ -38,7 +38,13 @@ function said({ reading, fault }: Judged, request: FailureFacts['request']): Sai
   }
   if (!('error' in reading)) return { message: `${whatWasAsked(request)}: HTTP ${httpStatus}`, httpStatus };
   const { message, detail } = reading.error;
-  return { message, httpStatus, ...(detail !== undefined && { detail }) };
+  const retryAfterMs = 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
+  return {
+    message,
+    httpStatus,
+    ...(detail !== undefined && { detail }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }
 
 function isSuccess(status: number): boolean {

@@ -54,8 +54,9 @@ function ask<O>(query: RouteQuery<O>, desk: Desk): Observable<Step> {
   let tokens: number | undefined;
   const mayAskAgain = ({ verdict, fault }: Judged, failures: number) => {
     if (verdict.verdict !== 'again' || failures > options.retry.maxRetries) return false;
-    tokens = desk.quota.take({ timedOut: fault?.timedOut ?? false });
-    return tokens !== undefined;
+    const taken = desk.quota.take({ timedOut: fault?.timedOut ?? false });
+    if (taken !== undefined) tokens = (tokens ?? 0) + taken;
+    return taken !== undefined;
   };
   return askUntilAnswered(
     { purpose: 'route-get', request, key, backoff: options.retry, mayAskAgain },

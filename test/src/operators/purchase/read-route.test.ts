@@ -82,7 +82,7 @@ describe('readRoute', () => {
       const { job, quota } = reading(virtual, ['x', '#', 'v']);
       virtual.expectObservable(job).toBe('(Sw)w---(V|)', { S, w, V });
       virtual.flush();
-      expect(quota.tokens).toBe(45);
+      expect(quota.tokens).toBe(50);
     });
   });
 
