@@ -65,7 +65,7 @@ export { rateGate } from './policy/rate-gate.js';
 export { publishedGate } from './policy/published-gate.js';
 export type { KindRates } from './policy/published-gate.js';
 export { adaptiveGate } from './policy/adaptive-gate.js';
-export type { Gate, RequestKind } from './policy/gate.js';
+export type { Gate, GateAnswer, GateRequest, RequestKind } from './policy/gate.js';
 export { createJobIds } from './policy/job-ids.js';
 export type { AnsweredId, JobIds } from './policy/job-ids.js';
 export type { GateOptions } from './policy/turnstile.js';

@@ -3,7 +3,9 @@ import type { Desk } from '../operators/asking/exchange.js';
 import type { UntilAborted } from '../operators/waiting/until-aborted.js';
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
-export interface ClientState extends Desk {
+export interface ClientState extends Omit<Desk, 'endpointId' | 'host' | 'quota'> {
+  /** What all requests of an endpoint share. On a load-balanced route `endpointId` is the empty string. */
+  readonly deskOf: (endpointId: string, baseUrl: string) => Desk;
   readonly apiKey: string | undefined;
   /** @throws InvalidOptionError when none is configured */
   readonly baseUrl: () => string;

@@ -5,6 +5,7 @@ import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { Agenda } from '../operators/waiting/agenda.js';
 import { createUntilAborted } from '../operators/waiting/until-aborted.js';
+import { EndpointMap } from '../policy/endpoint-map.js';
 import type { Gate } from '../policy/gate.js';
 import { guardGate } from '../policy/guard-hooks.js';
 import { createJobIds, type JobIds } from '../policy/job-ids.js';
@@ -32,7 +33,7 @@ export interface ClientOptions {
   /**
    * Before every request. An error of it is reported (`config.onUnhandledError` of rxjs) and takes no purchase with it; only
    * one of `admit` for a submission errors the job, as nothing was sent.
-   * @defaultValue `openGate()`: no rate, one shared pause after a 429 or in a storm
+   * @defaultValue `openGate()`: no rate; an endpoint that refuses half of its requests, or fails time and again, pauses as a whole after a 429 or in a storm
    */
   gate?: Gate;
   /**
@@ -111,21 +112,28 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
   if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
   const baseUrl = options.baseUrl === undefined ? undefined : checkBaseUrl(options.baseUrl, 'baseUrl');
   let jobs = 0;
+  const quotas = new EndpointMap(createRetryQuota, (quota) => quota.isFull);
+  const shared = {
+    transport: options.transport ?? createGotTransport(),
+    gate: guardGate(options.gate ?? openGate({ scheduler, random })),
+    jobIds: options.jobIds ?? createJobIds(),
+    scheduler,
+    deadlines: new Agenda(scheduler),
+    random,
+    secrets: apiKey === undefined ? [] : [apiKey],
+  };
   return {
+    ...shared,
+    deskOf: (endpointId, url) => {
+      const { host } = new URL(url);
+      return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }) };
+    },
     apiKey,
     baseUrl: () => {
       if (baseUrl === undefined)
         throw new InvalidOptionError('baseUrl', 'is missing: queue endpoints need it');
       return baseUrl;
     },
-    transport: options.transport ?? createGotTransport(),
-    gate: guardGate(options.gate ?? openGate({ scheduler, random })),
-    quota: createRetryQuota(),
-    jobIds: options.jobIds ?? createJobIds(),
-    scheduler,
-    deadlines: new Agenda(scheduler),
-    random,
-    secrets: apiKey === undefined ? [] : [apiKey],
     untilAborted: createUntilAborted(),
     nextKey: (endpointId) => `${endpointId}#${++jobs}`,
     tell: (event, whose) => {

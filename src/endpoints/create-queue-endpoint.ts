@@ -8,7 +8,7 @@ import { purgeReplySchema, type Purged } from '../contract/purge-reply.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
 import { ask } from '../operators/asking/ask.js';
-import type { Asking } from '../operators/asking/exchange.js';
+import type { Asking, Desk } from '../operators/asking/exchange.js';
 import { InvalidInputError } from '../operators/invalid-input-error.js';
 import type { Job } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
@@ -57,6 +57,7 @@ export function createQueueEndpoint<I, O, C = unknown>(
 type What<O> = Pick<Order<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'>;
 
 class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
+  private readonly desk: Desk;
   private readonly requests: QueueRequests;
   private readonly queue: NonNullable<Order<O>['queue']>;
 
@@ -66,6 +67,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     private readonly options: ResolvedQueueOptions,
     private readonly schemas: QueueSchemas<O>,
   ) {
+    this.desk = client.deskOf(id, client.baseUrl());
     const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
     this.requests = requests;
     this.queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
@@ -105,7 +107,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     const chunksOf = (jobId: string) => {
       const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
       const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs, onCall: () => undefined };
-      return readChunks(task, client) as Observable<C>;
+      return readChunks(task, this.desk) as Observable<C>;
     };
     const chunks = typeof job === 'string' ? chunksOf(checkJobId(job)) : jobChunks(job, chunksOf);
     return chunks.pipe(client.untilAborted(signal));
@@ -156,7 +158,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       known: what.known,
       retried: what.retried,
     };
-    return createJob(order, client);
+    return createJob(order, this.desk);
   }
 
   private submission(
@@ -169,7 +171,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return checkInput(this.schemas.input, input).pipe(map((checked) => post(queueBody(checked, fields))));
   }
 
-  private askJob(asking: Asking & { jobId: string }): Observable<JobReply> {
+  private askJob(asking: Omit<Asking, 'key'> & { jobId: string }): Observable<JobReply> {
     return this.ask(asking).pipe(
       concatMap((reading) => ('job' in reading ? [{ ...reading.job, id: asking.jobId }] : [])),
     );
@@ -179,8 +181,8 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return this.ask({ purpose, request }).pipe(map((reading) => ('value' in reading ? reading.value : {})));
   }
 
-  private ask(asking: Asking): Observable<Reading> {
-    return ask(asking, { key: this.id, retry: this.options.retry }, this.client);
+  private ask(asking: Omit<Asking, 'key'>): Observable<Reading> {
+    return ask({ ...asking, key: this.id }, { retry: this.options.retry }, this.desk);
   }
 }
 

@@ -54,6 +54,7 @@ export function createRouteEndpoint(
   const { executionTimeoutMs = defaultExecutionTimeoutMs, ...others } = options;
   const resolved = resolveQueueOptions({ ...others, executionTimeoutMs }, client.scheduler);
   const wire = createWireRequests(client.apiKey);
+  const desk = client.deskOf('', base);
   const request = (method: 'GET' | 'POST', route: string, body?: string) =>
     wire({
       method,
@@ -65,11 +66,11 @@ export function createRouteEndpoint(
   const order = <O>(call: RouteCallOptions<O>) =>
     orderOf(client, { endpoint: '', name: 'route', options: resolved, call, output: call.output });
   return {
-    get: (route, call = {}) => readRoute({ ...order(call), request: request('GET', route) }, client),
+    get: (route, call = {}) => readRoute({ ...order(call), request: request('GET', route) }, desk),
     post: (route, body, call = {}) => {
       routeUrl(base, route);
       const sent = defer(() => of(request('POST', route, toJson(body))));
-      return createJob({ ...order(call), purpose: 'route-post', sync: true, request: sent }, client);
+      return createJob({ ...order(call), purpose: 'route-post', sync: true, request: sent }, desk);
     },
   };
 }

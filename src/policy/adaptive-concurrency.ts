@@ -1,5 +1,6 @@
 import { asyncScheduler, BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
-import type { Gate } from './gate.js';
+import type { GateAnswer } from './gate.js';
+import { RefusalTrial } from './refusal-trial.js';
 
 /** Rows in flight, whole numbers. */
 export interface AdaptiveConcurrencyOptions {
@@ -19,16 +20,20 @@ export interface AdaptiveConcurrency {
   readonly limit$: Observable<number>;
   /** The latest number. */
   readonly limit: number;
-  /** Told of every answer. */
-  observe(answer: Parameters<Gate['observe']>[0]): void;
+  /** Takes in every answer. */
+  observe(answer: Pick<GateAnswer, 'kind' | 'status'>): void;
 }
 
-/** Answers that were under way when the number went down do not bring it down again. */
+/** Answers up to so many ms after a change may belong to requests that left before it. */
 const settleMs = 1_000;
+/** What is left of the rows in flight: when refusals begin, and while it is tried whether they follow. */
+const half = 0.5;
+const farBelow = 0.5;
 
 /**
- * As many rows in flight as the service takes: one more for each submission that it takes until the first refusal, then
- * one more for each full round; half as many after a 429 or a 5xx.
+ * As many rows in flight as the service takes: one more for each submission that it takes until the first refusals, then
+ * one more for each full round; half as many when more than a few of the answers are refusals (429) or failures (5xx).
+ * Those that do not become fewer with fewer rows in flight are noise: the half is taken back, and so many are expected.
  *
  * @example
  * ```ts
@@ -46,41 +51,82 @@ const settleMs = 1_000;
  * ```
  */
 export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): AdaptiveConcurrency {
-  const { min = 4, max = 100, start = 8, scheduler = asyncScheduler } = options;
-  const limit$ = new BehaviorSubject(Math.min(Math.max(start, min), max));
-  let wasRefused = false;
-  let loweredAt = -Infinity;
-  let taken = 0;
-
-  function lower(): void {
-    const now = scheduler.now();
-    taken = 0;
-    if (now - loweredAt < settleMs) return;
-    loweredAt = now;
-    wasRefused = true;
-    set(Math.floor(limit$.value / 2));
-  }
-
-  function raise(): void {
-    taken += 1;
-    if (wasRefused && taken < limit$.value) return;
-    taken = 0;
-    set(limit$.value + 1);
-  }
-
-  function set(rows: number): void {
-    const bounded = Math.min(Math.max(rows, min), max);
-    if (bounded !== limit$.value) limit$.next(bounded);
-  }
-
+  const sought = new SoughtConcurrency(options);
   return {
-    limit$: limit$.asObservable(),
+    limit$: sought.limit$,
     get limit() {
-      return limit$.value;
+      return sought.limit;
     },
-    observe({ kind, status }) {
-      if (status === 429 || status >= 500) lower();
-      else if (kind === 'submit' && status >= 200 && status < 300) raise();
-    },
+    observe: (answer) => sought.observe(answer),
   };
+}
+
+class SoughtConcurrency implements AdaptiveConcurrency {
+  readonly limit$: Observable<number>;
+  private readonly rows: BehaviorSubject<number>;
+  private readonly min: number;
+  private readonly max: number;
+  private readonly scheduler: SchedulerLike;
+  private readonly trial = new RefusalTrial();
+  /** Rows in flight before they were lowered, until they are back. */
+  private before: number | undefined;
+  private wasRefused = false;
+  private changedAt = -Infinity;
+  private taken = 0;
+
+  constructor({ min = 4, max = 100, start = 8, scheduler = asyncScheduler }: AdaptiveConcurrencyOptions) {
+    this.min = min;
+    this.max = max;
+    this.scheduler = scheduler;
+    this.rows = new BehaviorSubject(Math.min(Math.max(start, min), max));
+    this.limit$ = this.rows.asObservable();
+  }
+
+  get limit(): number {
+    return this.rows.value;
+  }
+
+  observe({ kind, status }: Pick<GateAnswer, 'kind' | 'status'>): void {
+    if (status === 0) return;
+    const isRefused = status === 429 || status >= 500;
+    const now = this.scheduler.now();
+    if (Math.abs(now - this.changedAt) < settleMs) return;
+    const isBelow = this.before !== undefined && this.limit < this.before;
+    if (!isBelow && !this.trial.isTrying) this.before = undefined;
+    const step = this.trial.observe(isRefused, isBelow);
+    if (step === 'lower') this.lower(half, now);
+    else if (step === 'try') this.lower(farBelow, now);
+    else if (step === 'noise') this.takeBack(now);
+    else if (kind === 'submit' && status >= 200 && status < 300 && !this.trial.isTrying) this.raise();
+  }
+
+  private lower(part: number, now: number): void {
+    this.before ??= this.limit;
+    this.wasRefused = true;
+    this.change(Math.floor(this.limit * part), now);
+  }
+
+  private takeBack(now: number): void {
+    const { before = this.limit } = this;
+    this.before = undefined;
+    this.change(before, now);
+  }
+
+  private change(rows: number, now: number): void {
+    this.changedAt = now;
+    this.taken = 0;
+    this.set(rows);
+  }
+
+  private raise(): void {
+    this.taken += 1;
+    if (this.wasRefused && this.taken < this.limit) return;
+    this.taken = 0;
+    this.set(this.limit + 1);
+  }
+
+  private set(rows: number): void {
+    const bounded = Math.min(Math.max(rows, this.min), this.max);
+    if (bounded !== this.limit) this.rows.next(bounded);
+  }
 }

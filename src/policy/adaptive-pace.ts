@@ -1,11 +1,14 @@
 import type { SchedulerLike } from 'rxjs';
 import { createLastSecond } from './last-second.js';
 import { createPace, type Pace } from './pace.js';
+import { RefusalTrial } from './refusal-trial.js';
 
-/** Refusals of requests that left together are one. */
+/** Answers up to so many ms after a change may belong to requests that left before it. */
 const togetherMs = 1_000;
 /** After a refusal the pace begins with so much of what is believed to be the service's rate. */
 const caution = 0.9;
+/** The same while it is tried whether refusals follow the rate: there they are gone if they do. */
+const farBelow = 0.5;
 /** It comes back to all of it after so many ms: soon while that is a guess, later once it was refused twice. */
 const regainMs = { guessed: 500, found: 6_000 };
 /** Fewer answers than that after a pause: the pause was too short, and says nothing of the rate. */
@@ -17,18 +20,22 @@ const rise = 1.3;
 /** A rate that has grown by less is left as it is. */
 const step = 1.01;
 const leastPerSecond = 0.2;
+/** One cut leaves at least a fourth. */
+const deepest = 4;
+/** An average over less time says nothing. */
+const longEnoughMs = 2_000;
+const mostNoise = 0.9;
 
-/** A pace that is found out: none until a request is refused (429), then a little less than what gets through, growing slowly. */
+/** A pace that is found out: none until refusals (429) follow the rate, then a little less than what gets through, growing slowly. */
 export interface AdaptivePace extends Pace {
-  observe(status: number): void;
-  /** Requests a second; `undefined` until one was refused. */
-  readonly ratePerSecond: number | undefined;
+  /** @param isPaused the endpoint as a whole begins a pause with this answer */
+  observe(isRefused: boolean, isPaused?: boolean): void;
 }
 
 /**
- * At a refusal the service's rate lies between the average since the refusal before, when it had nothing saved up
- * either, and what was tried last. The pace begins below, comes back slowly and leaves it behind ever faster, until the
- * next refusal.
+ * Where refusals follow the rate, the service's rate lies between the average since the limit was met before and what
+ * was tried last. The pace begins below, comes back slowly and leaves it behind ever faster, until it meets the limit
+ * again. A cut that does not reduce the share of refusals is taken back: those are noise.
  */
 export function createAdaptivePace(scheduler: SchedulerLike): AdaptivePace {
   return new SoughtPace(scheduler);
@@ -38,9 +45,25 @@ class SoughtPace implements AdaptivePace {
   private pace: Pace | undefined;
   private rate: number | undefined;
   private believed = 0;
-  private refusals = 0;
-  private refusedAt = -Infinity;
-  /** A request has passed since the latest refusal, and so many were answered from then on. */
+  /** The pace began with this part of what is believed. */
+  private begun = caution;
+  private cuts = 0;
+  private cutAt = -Infinity;
+  /** What held before the latest cut, or before the first of several that follow each other. */
+  private before:
+    | {
+        readonly rate: number | undefined;
+        readonly believed: number;
+        readonly triedMs: number;
+        readonly cuts: number;
+      }
+    | undefined;
+  private readonly trial = new RefusalTrial();
+  /** Requests that are out, as far as their answers are reported. */
+  private inFlight = 0;
+  /** So many answers belong to requests that left before the latest change. */
+  private earlier = 0;
+  /** A request has passed since the latest cut, and so many were answered from then on. */
   private hasResumed = true;
   private answered = 0;
   /** The average begins here, and so many were answered since. */
@@ -65,52 +88,114 @@ class SoughtPace implements AdaptivePace {
   take(hasWaited = false): void {
     const now = this.scheduler.now();
     this.since ??= now;
-    if (this.hasResumed && hasWaited) this.triedMs += Math.min(Math.max(now - this.passedAt, 0), togetherMs);
+    if (this.hasResumed && hasWaited && !this.trial.isTrying)
+      this.triedMs += Math.min(Math.max(now - this.passedAt, 0), togetherMs);
     this.hasResumed = true;
     this.isTried = hasWaited;
     this.passedAt = now;
+    this.inFlight++;
     this.pace?.take(hasWaited);
   }
 
-  observe(status: number): void {
+  observe(isRefused: boolean, isPaused = false): void {
     const now = this.scheduler.now();
-    if (status === 0) return;
+    this.inFlight = Math.max(this.inFlight - 1, 0);
     this.lastSecond.add(now);
-    if (status === 429) return this.refused(now);
-    this.answeredSince++;
-    if (!this.hasResumed) return;
-    this.answered++;
-    this.grow();
+    if (!isRefused) this.answeredSince++;
+    const isEarlier = this.earlier > 0 && Math.abs(now - this.cutAt) < togetherMs;
+    this.earlier = isEarlier ? this.earlier - 1 : 0;
+    if (isPaused) return this.paused(now);
+    if (isEarlier || !this.hasResumed) return;
+    if (!isRefused) this.answered++;
+    const step = this.trial.observe(isRefused, this.isLow);
+    if (step === 'lower') this.cut(now, caution, this.limitMet(now));
+    else if (step === 'try') this.cut(now, farBelow, this.tried(now) * this.trial.through);
+    else if (step === 'noise') this.takeBack(now);
+    else if (step === 'load') this.goOn();
+    else if (!isRefused && !this.trial.isTrying) this.grow();
   }
 
-  private refused(now: number): void {
-    if (Math.abs(now - this.refusedAt) < togetherMs) return;
-    const isTooSoon = this.refusals > 0 && this.answered < fewest;
-    this.refusedAt = now;
-    this.answered = 0;
-    this.hasResumed = false;
-    if (isTooSoon) return;
-    this.believed = this.estimate(now);
-    this.refusals++;
+  /** A pause that follows at once upon another one says nothing of the rate. */
+  private paused(now: number): void {
+    const isTooSoon = this.cuts > 0 && this.answered < fewest;
+    if (isTooSoon) return this.changed(now);
+    const isLong = now - (this.since ?? now) >= longEnoughMs;
+    const least = isLong ? Math.min(this.average(now) / 2, this.tried(now)) : 0;
+    this.cut(now, caution, Math.max(this.tried(now) * this.trial.through, least));
+    this.trial.lowered();
+  }
+
+  private cut(now: number, begun: number, believed: number): void {
+    this.begun = begun;
+    if (!this.isLow)
+      this.before = { rate: this.rate, believed: this.believed, triedMs: this.triedMs, cuts: this.cuts };
+    this.believed = Math.max(believed, this.tried(now) / deepest);
+    this.cuts = (this.before?.cuts ?? 0) + 1;
     this.since = now;
     this.answeredSince = 0;
     this.triedMs = 0;
+    this.changed(now);
+    this.setRate(this.begun * this.believed);
+  }
+
+  /** Far below it was found out that the limit is real. */
+  private goOn(): void {
+    this.begun = caution;
     this.setRate(caution * this.believed);
   }
 
-  private estimate(now: number): number {
+  private takeBack(now: number): void {
+    const { before } = this;
+    this.changed(now);
+    if (before === undefined) return;
+    const { rate, believed, triedMs, cuts } = before;
+    this.cuts = cuts;
+    this.believed = believed;
+    this.triedMs = triedMs;
+    if (rate === undefined) this.pace = this.rate = undefined;
+    else this.setRate(rate);
+  }
+
+  private changed(now: number): void {
+    this.cutAt = now;
+    this.earlier = this.inFlight;
+    this.answered = 0;
+    this.hasResumed = false;
+  }
+
+  /** What the service takes. Where a limit is known, it lies between what got through since and what was tried last. */
+  private limitMet(now: number): number {
+    const got = this.tried(now) * this.trial.cautiousThrough;
+    if (this.cuts === 0) return got;
+    return Math.min(this.average(now), got) ** (1 - lately) * got ** lately;
+  }
+
+  /** The rate has not come back yet to where it was at the latest cut. */
+  private get isLow(): boolean {
+    return this.cuts > 0 && this.triedMs < this.regain();
+  }
+
+  private tried(now: number): number {
     const isRising = this.rate !== undefined && this.isTried;
-    const tried = this.lastSecond.perSecond(now) * (isRising ? rise : 1);
-    const atMost = Math.min(this.rate ?? Infinity, tried);
-    if (this.refusals === 0) return atMost;
-    const average = (this.answeredSince * 1_000) / Math.max(now - (this.since ?? now), togetherMs);
-    return Math.min(average, atMost) ** (1 - lately) * atMost ** lately;
+    return Math.min(this.rate ?? Infinity, this.lastSecond.perSecond(now) * (isRising ? rise : 1));
+  }
+
+  private average(now: number): number {
+    const elapsedMs = Math.max(now - (this.since ?? now), togetherMs);
+    return (this.answeredSince * 1_000) / elapsedMs / (1 - this.noise);
+  }
+
+  private get noise(): number {
+    return Math.min(this.trial.noise, mostNoise);
+  }
+
+  private regain(): number {
+    return this.cuts > 1 ? regainMs.found : regainMs.guessed;
   }
 
   private grow(): void {
     if (this.rate === undefined) return;
-    const regain = this.refusals > 1 ? regainMs.found : regainMs.guessed;
-    const grown = this.believed * (1 + (1 - caution) * (this.triedMs / regain - 1) ** 3);
+    const grown = this.believed * (1 + (1 - this.begun) * (this.triedMs / this.regain() - 1) ** 3);
     if (grown > this.rate * step) this.setRate(grown);
   }
 

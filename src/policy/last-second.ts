@@ -9,9 +9,11 @@ export interface LastSecond {
 
 export function createLastSecond(): LastSecond {
   const counts = new Map<number, number>();
+  let firstAt: number | undefined;
   const slotOf = (now: number): number => Math.floor(now / slotMs);
   return {
     add(now) {
+      firstAt ??= now;
       const slot = slotOf(now);
       counts.set(slot, (counts.get(slot) ?? 0) + 1);
       for (const old of counts.keys()) {
@@ -23,7 +25,7 @@ export function createLastSecond(): LastSecond {
       const from = slotOf(now) - slots;
       let sum = 0;
       for (const [slot, count] of counts) if (slot >= from) sum += count;
-      return (sum * 1_000) / (now - from * slotMs);
+      return (sum * 1_000) / Math.max(now - Math.max(from * slotMs, firstAt ?? now), slotMs);
     },
   };
 }

@@ -6,6 +6,8 @@ const latenessMs = 200;
 
 /** A rate: a token bucket that holds one token, so that no second ever sees a burst on top of its share. */
 export interface Pace {
+  /** Requests a second; `undefined` while there is no limit. */
+  readonly ratePerSecond: number | undefined;
   /** Milliseconds until the next may pass, 0 for now, when `ahead` others go first. */
   waitMs(ahead?: number): number;
   /** @param hasWaited It stood in line: that its turn is told late is made up for. A rest saves nothing up. */
@@ -26,6 +28,7 @@ export function createPace(ratePerSecond: number, scheduler: SchedulerLike): Pac
   }
 
   return {
+    ratePerSecond,
     waitMs: (ahead = 0) => Math.max(due() + ahead * intervalMs, 0),
     take(hasWaited = false) {
       nextAt = scheduler.now() + Math.max(due(), hasWaited ? -latenessMs : 0) + intervalMs;

@@ -1,6 +1,7 @@
+import { asyncScheduler } from 'rxjs';
 import type { Gate, RequestKind } from './gate.js';
-import { rateGate } from './rate-gate.js';
-import type { GateOptions } from './turnstile.js';
+import { createPace } from './pace.js';
+import { createTurnstile, type GateOptions } from './turnstile.js';
 
 /** Requests a second for each kind. */
 export type KindRates = Readonly<Record<RequestKind, number>>;
@@ -11,13 +12,21 @@ export type KindRates = Readonly<Record<RequestKind, number>>;
  */
 export const runpodRates: KindRates = { submit: 99, poll: 198, cancel: 9.9, other: 9.9 };
 
-/** An open gate with a rate of its own for each kind of request; a 429 of any kind holds all of them back. */
+/**
+ * An open gate with a rate of its own for each kind of request to each endpoint; a pause holds all kinds of an endpoint back.
+ * @throws InvalidOptionError when a rate is no number above 0
+ */
 export function publishedGate(rates: KindRates = runpodRates, options: GateOptions = {}): Gate {
+  const { scheduler = asyncScheduler } = options;
+  const gateOf = (kind: RequestKind): Gate => {
+    createPace(rates[kind], scheduler);
+    return createTurnstile(options, { own: () => createPace(rates[kind], scheduler) });
+  };
   const gates: Record<RequestKind, Gate> = {
-    submit: rateGate(rates.submit, options),
-    poll: rateGate(rates.poll, options),
-    cancel: rateGate(rates.cancel, options),
-    other: rateGate(rates.other, options),
+    submit: gateOf('submit'),
+    poll: gateOf('poll'),
+    cancel: gateOf('cancel'),
+    other: gateOf('other'),
   };
   return {
     admit: (request) => gates[request.kind].admit(request),

@@ -5,11 +5,11 @@ import { createTurnstile } from './turnstile.js';
 import type { GateOptions } from './turnstile.js';
 
 /**
- * An open gate that also lets through at most `ratePerSecond` requests a second, of all kinds together and evenly
- * spaced; polls of accepted jobs go before new submissions.
+ * An open gate that also lets through at most `ratePerSecond` requests a second, of all kinds and all endpoints together
+ * and evenly spaced; polls of accepted jobs go before new submissions.
  * @throws InvalidOptionError when the rate is no number above 0
  */
 export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate {
-  const pace = createPace(ratePerSecond, options.scheduler ?? asyncScheduler);
-  return { ...createTurnstile(options, pace), ratePerSecond };
+  const shared = createPace(ratePerSecond, options.scheduler ?? asyncScheduler);
+  return createTurnstile(options, { shared });
 }

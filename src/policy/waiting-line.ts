@@ -1,30 +1,41 @@
-/** Those who wait at a gate, in two lines of first come, first served: nobody of the second goes before the first is empty. */
+/** What waits at a gate, in two lines of first come, first served: nothing of the second goes before the first is empty. */
 export interface WaitingLine<T> {
   readonly size: number;
   /** How many go before a newcomer. */
   ahead(urgent: boolean): number;
-  add(waiter: T, urgent: boolean): void;
+  /** @param arrival compared between lines: the lower one came first */
+  add(waiter: T, urgent: boolean, arrival?: number): void;
   delete(waiter: T): void;
   first(): T | undefined;
+  /** Arrival of the first one, urgent ones below all others; `Infinity`: none waits. */
+  readonly firstPlace: number;
   /** All of them, in order, as they stand now. */
   all(): T[];
 }
 
+/** Arrivals stay below it. */
+const later = 2 ** 52;
+
 export function createWaitingLine<T>(): WaitingLine<T> {
-  const urgent = new Set<T>();
-  const later = new Set<T>();
+  const urgentOnes = new Map<T, number>();
+  const others = new Map<T, number>();
   return {
     get size() {
-      return urgent.size + later.size;
+      return urgentOnes.size + others.size;
     },
-    ahead: (isUrgent) => (isUrgent ? urgent.size : urgent.size + later.size),
-    add: (waiter, isUrgent) => (isUrgent ? urgent : later).add(waiter),
-    delete: (waiter) => urgent.delete(waiter) || later.delete(waiter),
+    ahead: (isUrgent) => (isUrgent ? urgentOnes.size : urgentOnes.size + others.size),
+    add: (waiter, isUrgent, arrival = 0) => (isUrgent ? urgentOnes : others).set(waiter, arrival),
+    delete: (waiter) => urgentOnes.delete(waiter) || others.delete(waiter),
     first() {
-      for (const waiter of urgent) return waiter;
-      for (const waiter of later) return waiter;
+      for (const waiter of urgentOnes.keys()) return waiter;
+      for (const waiter of others.keys()) return waiter;
       return undefined;
     },
-    all: () => [...urgent, ...later],
+    get firstPlace() {
+      for (const arrival of urgentOnes.values()) return arrival;
+      for (const arrival of others.values()) return later + arrival;
+      return Infinity;
+    },
+    all: () => [...urgentOnes.keys(), ...others.keys()],
   };
 }

@@ -20,6 +20,8 @@ export interface RateLimited {
   readonly runMs?: number;
   /** Timers ring by up to so much too late. @defaultValue 0 */
   readonly latenessMs?: number;
+  /** Chance of a 429 that has nothing to do with the rate. @defaultValue 0 */
+  readonly noise?: number;
   /** Chance of HTTP 500 instead of a status. @defaultValue 0 */
   readonly broken?: number;
   readonly options?: Partial<RunBatchOptions>;
@@ -125,6 +127,7 @@ class LimitedService {
   }
 
   private isRefused(): boolean {
+    if (this.random() < (this.given.noise ?? 0)) return true;
     const rate = this.rateNow();
     const { burst = rate } = this.given;
     const { now } = this.clock;

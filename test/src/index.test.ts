@@ -43,7 +43,17 @@ const names = [
   ],
   ...['[QueueOptions]', '[RetryPolicy]', 'fixed', 'exponential', '[ExponentialOptions]'],
   ...['learned', '[LearnedOptions]', '[LearnedSchedule]', '[PollJob]', '[PollSchedule]'],
-  ...['openGate', 'rateGate', 'publishedGate', '[KindRates]', 'adaptiveGate', '[Gate]', '[RequestKind]'],
+  ...[
+    'openGate',
+    'rateGate',
+    'publishedGate',
+    '[KindRates]',
+    'adaptiveGate',
+    '[Gate]',
+    '[GateAnswer]',
+    '[GateRequest]',
+    '[RequestKind]',
+  ],
   ...['createJobIds', '[AnsweredId]', '[JobIds]'],
   ...['[GateOptions]', 'adaptiveConcurrency', '[AdaptiveConcurrency]', '[AdaptiveConcurrencyOptions]'],
   ...[

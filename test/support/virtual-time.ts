@@ -3,6 +3,7 @@ import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { expect } from 'vitest';
 import type { Desk } from '../../src/operators/asking/exchange.js';
 import { Agenda } from '../../src/operators/waiting/agenda.js';
+import type { RequestKind } from '../../src/policy/gate.js';
 import { createJobIds } from '../../src/policy/job-ids.js';
 import { openGate } from '../../src/policy/open-gate.js';
 import { createRetryQuota } from '../../src/policy/retry-quota.js';
@@ -25,6 +26,8 @@ export function virtualDesk(
   overrides: Partial<Desk> = {},
 ): Desk {
   return {
+    endpointId: 'e',
+    host: 'api.example.test',
     transport,
     gate: openGate({ scheduler, random: () => 1 }),
     quota: createRetryQuota(),
@@ -35,6 +38,11 @@ export function virtualDesk(
     secrets: ['canary-key-0123'],
     ...overrides,
   };
+}
+
+/** A request as a gate is asked for it, and the beginning of an answer to it. */
+export function visit<K extends RequestKind = 'submit'>(kind?: K, key = 'k', endpointId = 'e') {
+  return { kind: kind ?? ('submit' as const), key, endpointId, host: 'api.example.test' };
 }
 
 /** A reply of the service with a JSON body. */

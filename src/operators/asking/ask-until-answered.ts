@@ -3,12 +3,10 @@ import type { BackoffLimits } from '../../policy/backoff.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import { inTurn, type Heard } from '../in-turn.js';
-import { Exchange, requestKinds, type Asking, type Desk, type Judged } from './exchange.js';
+import { Exchange, requestKinds, visitOf, type Asking, type Desk, type Judged } from './exchange.js';
 import { admitted, type WaitingEvent } from './through-gate.js';
 
 export interface Question extends Asking {
-  /** Names the asker at the gate. */
-  readonly key: string;
   readonly backoff: BackoffLimits;
   /** Called for each request that is sent. */
   readonly onCall?: () => void;
@@ -35,7 +33,7 @@ export function* asked(
 ): Generator<Heard<WaitingEvent> | Observable<never> | WaitingEvent, Judged> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
   for (let failures = 1; ; failures += 1) {
-    const visit = { kind: requestKinds[purpose], key };
+    const visit = visitOf(desk, requestKinds[purpose], key);
     if (desk.gate.tryPass?.(visit) !== true) yield admitted(desk.gate, visit);
     onCall?.();
     const talk = new Exchange(question, desk);

@@ -5,7 +5,6 @@ import { askUntilAnswered } from './ask-until-answered.js';
 import type { Asking, Desk, Judged } from './exchange.js';
 
 export interface AskOptions {
-  readonly key: string;
   readonly retry: Readonly<Required<RetryPolicy>>;
 }
 
@@ -13,10 +12,10 @@ export interface AskOptions {
  * A request that is free to repeat, cold: one answer, then completion. Tries again what may pass, then errors with the
  * `TransportError` or the `ReplyError` of the last try.
  */
-export function ask(asking: Asking, { key, retry }: AskOptions, desk: Desk): Observable<Reading> {
+export function ask(asking: Asking, { retry }: AskOptions, desk: Desk): Observable<Reading> {
   const mayAskAgain = ({ verdict }: Judged, failures: number) =>
     verdict.verdict === 'again' && failures <= retry.maxRetries;
-  return askUntilAnswered({ ...asking, key, backoff: retry, mayAskAgain }, desk).pipe(
+  return askUntilAnswered({ ...asking, backoff: retry, mayAskAgain }, desk).pipe(
     concatMap((step) => {
       if (step.type === 'waiting') return [];
       const { reading, fault } = step.judged;

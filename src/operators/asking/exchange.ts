@@ -1,6 +1,6 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { redact } from '../../contract/redact.js';
-import type { Gate, RequestKind } from '../../policy/gate.js';
+import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gate.js';
 import type { JobIds } from '../../policy/job-ids.js';
 import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/may-send-again.js';
 import type { RetryQuota } from '../../policy/retry-quota.js';
@@ -10,8 +10,12 @@ import type { Transport, WireReply, WireRequest } from '../../transport/transpor
 import type { Agenda } from '../waiting/agenda.js';
 import { Heard, inTurn, type Step } from '../in-turn.js';
 
-/** What all requests of a client share. */
+/** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
 export interface Desk {
+  /** The empty string on a load-balanced route. */
+  readonly endpointId: string;
+  /** Host and port. */
+  readonly host: string;
   readonly transport: Transport;
   readonly gate: Gate;
   readonly quota: RetryQuota;
@@ -26,6 +30,8 @@ export interface Desk {
 }
 
 export interface Asking {
+  /** The job or call that it belongs to. */
+  readonly key: string;
   readonly purpose: RequestPurpose;
   readonly request: WireRequest;
   /** The id that the reply must echo. */
@@ -87,7 +93,7 @@ export class Exchange extends Heard<never> {
 
   private conclude(judged: Judged): Judged {
     this.known = judged;
-    this.desk.gate.observe(reportOf(this.asking.purpose, judged));
+    this.desk.gate.observe(reportOf(this.asking, this.desk, judged));
     return judged;
   }
 }
@@ -120,16 +126,26 @@ export const requestKinds = {
   purge: 'other',
 } as const satisfies Record<RequestPurpose, RequestKind>;
 
+/** A request as a gate is asked for it. */
+export function visitOf({ endpointId, host }: Desk, kind: RequestKind, key: string): GateRequest {
+  return { kind, key, endpointId, host };
+}
+
 /** A function that fails answers with 5xx and is no sign of a service in trouble. */
 const answers: ReadonlySet<string> = new Set(['job-failed', 'route-failed', 'rejected']);
 
-function reportOf(purpose: RequestPurpose, { verdict, reading }: Judged): Parameters<Gate['observe']>[0] {
+function reportOf(
+  { purpose, key }: Asking,
+  { endpointId, host }: Desk,
+  { verdict, reading }: Judged,
+): GateAnswer {
   const kind = requestKinds[purpose];
-  if (reading === undefined) return { kind, status: 0 };
+  if (reading === undefined) return { kind, key, endpointId, host, status: 0 };
   if (verdict.verdict === 'answer' || (verdict.verdict === 'final' && answers.has(verdict.code)))
-    return { kind, status: 200 };
+    return { kind, key, endpointId, host, status: 200 };
+  const { status } = reading;
   const retryAfterMs = 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
-  return { kind, status: reading.status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { kind, key, endpointId, host, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 function asFault(error: unknown, secrets: readonly string[]): TransportError {

@@ -1,6 +1,6 @@
 import { from, type Observable, type ObservableInput } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
-import type { Gate, RequestKind } from '../../policy/gate.js';
+import type { Gate, GateRequest } from '../../policy/gate.js';
 import { Heard, inTurn } from '../in-turn.js';
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
@@ -8,7 +8,7 @@ export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
 /** Waits at the gate, tells of the wait, then goes on. Unsubscribing gives the place back. */
 export function throughGate<T>(
   gate: Gate,
-  request: { kind: RequestKind; key: string },
+  request: GateRequest,
   then: () => ObservableInput<T>,
 ): Observable<T | WaitingEvent> {
   return inTurn<T | WaitingEvent>(function* () {
@@ -18,6 +18,6 @@ export function throughGate<T>(
 }
 
 /** The wait at the gate as a step of a flow. */
-export function admitted(gate: Gate, request: { kind: RequestKind; key: string }): Heard<WaitingEvent> {
+export function admitted(gate: Gate, request: GateRequest): Heard<WaitingEvent> {
   return Heard.of(gate.admit(request), (wait): WaitingEvent => ({ type: 'waiting', ...wait }));
 }

@@ -162,8 +162,8 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     const isWanted = !this.isCancelled && order.options.onUnsubscribe === 'detach';
     if (isWanted || id === undefined || order.queue === undefined || this.isCancelSent) return;
     this.isCancelSent = true;
-    const asking = { purpose: 'cancel', request: order.queue.cancel(id), jobId: id } as const;
-    ask(asking, { key, retry: order.options.retry }, desk).subscribe({ error: () => undefined });
+    const asking = { purpose: 'cancel', key, request: order.queue.cancel(id), jobId: id } as const;
+    ask(asking, { retry: order.options.retry }, desk).subscribe({ error: () => undefined });
   }
 
   private deadlineAt(): number {

@@ -6,7 +6,7 @@ import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { againAfter } from '../asking/ask-until-answered.js';
-import { Exchange, type Desk, type Judged } from '../asking/exchange.js';
+import { Exchange, visitOf, type Desk, type Judged } from '../asking/exchange.js';
 import { failureOf, type FailureFacts } from '../asking/failure-of.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
 import { admitted } from '../asking/through-gate.js';
@@ -92,7 +92,7 @@ export class Submission<O> {
     const { desk, order, buyer, notBefore } = this;
     const now = desk.scheduler.now();
     if (buyer.isCancelled || notBefore.at > now || deadlineAt <= now) return false;
-    return desk.gate.tryPass?.({ kind: 'submit', key: order.key }) ?? false;
+    return desk.gate.tryPass?.(visitOf(desk, 'submit', order.key)) ?? false;
   }
 
   /** What is left of the wait after a refusal, also for a subscriber who comes back; then the gate. */
@@ -104,7 +104,7 @@ export class Submission<O> {
       yield { type: 'waiting', why, forMs };
       yield waitUntil(at, this.desk.scheduler);
     }
-    yield admitted(this.desk.gate, { kind: 'submit', key: this.order.key });
+    yield admitted(this.desk.gate, visitOf(this.desk, 'submit', this.order.key));
   }
 
   private *attempt(request: WireRequest): Steps<O> {
@@ -126,8 +126,8 @@ export class Submission<O> {
   private *post(request: WireRequest): Steps<O> {
     yield { type: 'submitting', sync: this.order.sync };
     this.sentAt = this.desk.scheduler.now();
-    const { purpose, retried } = this.order;
-    const asking = { purpose, request, ...(retried !== undefined && { jobId: retried }) };
+    const { key, purpose, retried } = this.order;
+    const asking = { key, purpose, request, ...(retried !== undefined && { jobId: retried }) };
     const talk = new Exchange(asking, this.desk);
     yield talk;
     const judged = talk.result();
@@ -155,9 +155,10 @@ export class Submission<O> {
     this.refusals += 1;
     const failed = failureOf(code, judged, this.facts(request, `tries: ${this.refusals}`));
     this.lastRefusal = failed;
-    this.tokens = desk.quota.take({ timedOut: judged.fault?.timedOut ?? false });
-    if (this.refusals > order.options.retry.maxRetries || this.tokens === undefined)
+    const tokens = desk.quota.take({ timedOut: judged.fault?.timedOut ?? false });
+    if (this.refusals > order.options.retry.maxRetries || tokens === undefined)
       return yield* this.stopped(failed);
+    this.tokens = (this.tokens ?? 0) + tokens;
     const again = againAfter(judged);
     const forMs = retryDelayMs(again, this.refusals, desk.random, order.options.retry);
     this.notBefore = {

@@ -16,7 +16,7 @@ import {
 import { isTerminal } from '../../contract/job-state.js';
 import type { Failed } from '../../contract/outcome.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
-import { exchange, type Desk } from '../asking/exchange.js';
+import { exchange, visitOf, type Desk } from '../asking/exchange.js';
 import { whatWasAsked } from '../asking/outcome-of.js';
 import { pollOnce } from '../asking/poll-once.js';
 import { throughGate } from '../asking/through-gate.js';
@@ -81,7 +81,7 @@ class ChunkReader {
   /** One answer, or one fault. Waiting at the gate can be left. */
   private round(): Observable<undefined> {
     const before = this.book.kept.length;
-    return throughGate(this.desk.gate, { kind: 'poll', key: this.task.key }, () => this.ask()).pipe(
+    return throughGate(this.desk.gate, visitOf(this.desk, 'poll', this.task.key), () => this.ask()).pipe(
       ignoreElements(),
       (quiet) =>
         concat(
@@ -92,7 +92,8 @@ class ChunkReader {
   }
 
   private ask(): Observable<unknown> {
-    this.onWire ??= exchange({ purpose: 'stream', request: this.task.chunks }, this.desk).pipe(
+    const { key, chunks } = this.task;
+    this.onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.desk).pipe(
       tap({
         next: (judged) => {
           this.task.onCall();

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { adaptiveGate } from '../../../src/policy/adaptive-gate.js';
 import type { Gate } from '../../../src/policy/gate.js';
 import { rateGate } from '../../../src/policy/rate-gate.js';
+import { visit } from '../../support/virtual-time.js';
 
 const perSecond = 50;
 const requests = 4_000;
@@ -22,12 +23,12 @@ function play(create: (options: { scheduler: SchedulerLike; random: () => number
     return 200;
   };
   const ask = () => {
-    gate.admit({ kind: 'submit', key: '' }).subscribe({
+    gate.admit(visit()).subscribe({
       complete: () =>
         scheduler.schedule(() => {
           const status = serve();
           count[status === 200 ? 'answered' : 'refused'] += 1;
-          gate.observe({ kind: 'submit', status });
+          gate.observe({ ...visit(), status });
           if (count.answered < requests) ask();
         }, 5),
     });
@@ -40,10 +41,10 @@ function play(create: (options: { scheduler: SchedulerLike; random: () => number
 }
 
 describe('an adaptive gate', () => {
-  it('finds out the rate of a service: over 75 % of it, under 5 % refused', () => {
+  it('finds out the rate of a service: over 92 % of it, at most 2 % refused', () => {
     const { share, refused } = play(adaptiveGate);
-    expect(share).toBeGreaterThan(0.75);
-    expect(refused).toBeLessThan(0.05);
+    expect(share).toBeGreaterThan(0.92);
+    expect(refused).toBeLessThan(0.02);
   });
 
   it('is beaten by a gate that was told the rate: over 90 %, under 2 % refused', () => {
@@ -56,8 +57,7 @@ describe('an adaptive gate', () => {
     const scheduler = new VirtualTimeScheduler();
     const gate = adaptiveGate({ scheduler });
     let passed = 0;
-    for (let n = 0; n < 500; n += 1)
-      gate.admit({ kind: 'submit', key: '' }).subscribe({ complete: () => (passed += 1) });
+    for (let n = 0; n < 500; n += 1) gate.admit(visit()).subscribe({ complete: () => (passed += 1) });
     expect(passed).toBe(500);
   });
 });

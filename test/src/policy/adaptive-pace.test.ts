@@ -1,74 +1,104 @@
 import type { SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createAdaptivePace } from '../../../src/policy/adaptive-pace.js';
+import { seeded } from '../../support/seeded.js';
 
-/** Requests that a pace lets through are answered at once by `serve`, which is asked every 5 ms. */
+/** Requests that a pace lets through are answered at once by `serve`, which is asked every 5 ms:
+ * 200 a second at most. */
 function playing() {
   let now = 0;
   const pace = createAdaptivePace({ now: () => now } as SchedulerLike);
-  const forMs = (ms: number, serve: (nth: number) => number, most = Infinity): number => {
+  const rates: (number | undefined)[] = [];
+  const forMs = (ms: number, isTaken: (nth: number) => boolean, most = Infinity): number => {
     let sent = 0;
     for (const end = now + ms; now < end; now += 5)
-      for (let hasWaited = true; pace.waitMs() === 0 && sent < most; sent++) {
-        pace.take(hasWaited);
-        const status = serve(sent);
-        pace.observe(status);
-        if (status === 429) break;
+      if (pace.waitMs() === 0 && sent < most) {
+        pace.take(true);
+        pace.observe(!isTaken(sent++));
+        rates.push(pace.ratePerSecond);
       }
     return sent;
   };
-  return { pace, forMs, rest: (ms: number) => (now += ms) };
+  return { pace, forMs, rates, rest: (ms: number) => (now += ms) };
 }
 
-const takes = (): number => 200;
-const refuses = (): number => 429;
+const takes = (): boolean => true;
+const refuses = (): boolean => false;
 
 describe('an adaptive pace', () => {
-  it('has no rate until a request is refused, and then less than was tried', () => {
+  it('has no rate while nothing is refused, nor after a single refusal', () => {
     const { pace, forMs } = playing();
-    forMs(2_000, takes, 200);
+    forMs(2_000, takes);
     expect(pace.ratePerSecond).toBeUndefined();
-    forMs(5, refuses, 1);
+    forMs(5, refuses);
+    expect(pace.ratePerSecond).toBeUndefined();
+  });
+
+  it('has one below what was tried once several are refused', () => {
+    const { pace, forMs } = playing();
+    forMs(2_000, takes);
+    forMs(15, refuses);
+    expect(pace.ratePerSecond).toBeLessThan(200);
+    expect(pace.ratePerSecond).toBeGreaterThan(50);
+  });
+
+  it('begins anew below what got through when the endpoint as a whole pauses', () => {
+    const { pace, forMs } = playing();
+    forMs(2_000, takes);
+    pace.take();
+    pace.observe(true, true);
     expect(pace.ratePerSecond).toBeLessThan(200);
   });
 
-  it('doubles a first guess within seconds, and a rate that was refused twice within a quarter of a minute', () => {
+  it('doubles a first guess within seconds', () => {
     const { pace, forMs } = playing();
-    let tokens = 100;
-    forMs(1_000, () => (tokens-- > 0 ? 200 : 429), 101);
+    forMs(1_000, takes);
+    forMs(15, refuses);
     const guess = pace.ratePerSecond!;
-    forMs(2_000, takes);
+    forMs(4_000, takes);
     expect(pace.ratePerSecond).toBeGreaterThan(2 * guess);
-    forMs(5, refuses, 1);
-    const found = pace.ratePerSecond!;
-    forMs(6_000, takes);
-    expect(pace.ratePerSecond).toBeLessThan(1.2 * found);
-    forMs(15_000, takes);
-    expect(pace.ratePerSecond).toBeGreaterThan(2 * found);
   });
 
   it('does not try a rate that nobody asks for', () => {
     const { pace, forMs, rest } = playing();
-    forMs(1_000, takes, 100);
-    forMs(5, refuses, 1);
+    forMs(1_000, takes);
+    forMs(15, refuses);
     const guess = pace.ratePerSecond!;
     for (let n = 0; n < 60; n++) {
       rest(1_000);
       pace.take(false);
-      pace.observe(200);
+      pace.observe(false);
     }
     expect(pace.ratePerSecond).toBeLessThanOrEqual(guess * 1.01);
   });
 
   it('learns nothing of the rate from a pause that was too short', () => {
     const { pace, forMs, rest } = playing();
-    forMs(1_000, takes, 100);
-    forMs(5, refuses, 1);
+    forMs(1_000, takes);
+    forMs(15, refuses);
     const guess = pace.ratePerSecond;
     for (let n = 0; n < 5; n++) {
       rest(2_000);
-      forMs(5, refuses, 1);
+      pace.take();
+      pace.observe(true, true);
     }
     expect(pace.ratePerSecond).toBe(guess);
+  });
+
+  it('takes back what did not help: refusals at random', () => {
+    const { forMs, rates } = playing();
+    const random = seeded(1);
+    forMs(20_000, () => random() >= 0.1);
+    const free = rates.filter((rate) => rate === undefined).length;
+    expect(free / rates.length).toBeGreaterThan(0.8);
+  });
+
+  it('outlives a clock that goes back', () => {
+    const { forMs, rest, pace } = playing();
+    forMs(2_000, takes);
+    forMs(15, refuses);
+    rest(-3_600_000);
+    expect(forMs(20_000, takes)).toBeGreaterThan(1_000);
+    expect(pace.ratePerSecond).toBeGreaterThan(100);
   });
 });

@@ -3,6 +3,7 @@ import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Gate, RequestKind } from '../../../src/policy/gate.js';
 import { openGate } from '../../../src/policy/open-gate.js';
+import { visit } from '../../support/virtual-time.js';
 
 interface Stage {
   gate: Gate;
@@ -10,6 +11,8 @@ interface Stage {
   /** Asks at this time; what happens is written into `log` as `<time> <name>…`. */
   ask: (atMs: number, name: string, kind?: RequestKind) => Subscription;
   observe: (atMs: number, status: number, retryAfterMs?: number) => void;
+  /** Half of 20 answers are refused at this time. */
+  refuse: (atMs: number, retryAfterMs: number) => void;
   log: string[];
 }
 
@@ -28,7 +31,7 @@ function play(setUp: (stage: Stage) => void, forMs = 60_000): string[] {
         const subscription = new Subscription();
         scheduler.schedule(() => {
           subscription.add(
-            gate.admit({ kind, key: name }).subscribe({
+            gate.admit(visit(kind, name)).subscribe({
               next: ({ why, forMs: waitMs }) =>
                 log.push(`${scheduler.now()} ${name} waits ${waitMs} (${why})`),
               complete: () => log.push(`${scheduler.now()} ${name}`),
@@ -38,10 +41,13 @@ function play(setUp: (stage: Stage) => void, forMs = 60_000): string[] {
         return subscription;
       },
       observe(atMs, status, retryAfterMs) {
-        scheduler.schedule(
-          () => gate.observe({ kind: 'submit', status, ...(retryAfterMs !== undefined && { retryAfterMs }) }),
-          atMs,
-        );
+        const asked = retryAfterMs !== undefined && { retryAfterMs };
+        scheduler.schedule(() => gate.observe({ ...visit(), status, ...asked }), atMs);
+      },
+      refuse(atMs, retryAfterMs) {
+        scheduler.schedule(() => {
+          for (let n = 0; n < 10; n++) gate.observe({ ...visit(), status: 429, retryAfterMs });
+        }, atMs);
       },
     });
   });
@@ -56,9 +62,9 @@ describe('an open gate', () => {
     expect(log).toEqual(['0 s0', '0 s1', '0 s2', '0 s3', '0 s4']);
   });
 
-  it('holds all back after a 429, says so, and sends one probe at a time', () => {
-    const log = play(({ ask, observe }) => {
-      observe(10, 429, 1_000);
+  it('holds all back when half of 20 answers are refusals, says so, and sends one probe at a time', () => {
+    const log = play(({ ask, observe, refuse }) => {
+      refuse(10, 1_000);
       ask(20, 'a');
       ask(30, 'b');
       ask(40, 'c');
@@ -75,8 +81,8 @@ describe('an open gate', () => {
   });
 
   it('lets a poll, a cancel and a look before new submissions', () => {
-    const log = play(({ ask, observe }) => {
-      observe(0, 429, 100);
+    const log = play(({ ask, observe, refuse }) => {
+      refuse(0, 100);
       ask(1, 'submit', 'submit');
       ask(2, 'poll', 'poll');
       ask(3, 'cancel', 'cancel');
@@ -92,8 +98,8 @@ describe('an open gate', () => {
   });
 
   it('tells those who wait when the pause becomes longer', () => {
-    const log = play(({ ask, observe }) => {
-      observe(0, 429, 1_000);
+    const log = play(({ ask, observe, refuse }) => {
+      refuse(0, 1_000);
       ask(10, 'a');
       observe(500, 429, 3_000);
     });
@@ -101,8 +107,8 @@ describe('an open gate', () => {
   });
 
   it('sends the next probe when the first one stays away, and says nothing of a short wait', () => {
-    const log = play(({ ask, observe }) => {
-      observe(0, 429, 100);
+    const log = play(({ ask, refuse }) => {
+      refuse(0, 100);
       ask(1, 'a');
       ask(2, 'b');
       ask(150, 'c');
@@ -121,8 +127,8 @@ describe('an open gate', () => {
   });
 
   it('gives the place of an unsubscriber back', () => {
-    const log = play(({ ask, observe, scheduler }) => {
-      observe(0, 429, 100);
+    const log = play(({ ask, refuse, scheduler }) => {
+      refuse(0, 100);
       const gone = ask(1, 'a');
       ask(2, 'b');
       scheduler.schedule(() => gone.unsubscribe(), 50);
@@ -131,8 +137,8 @@ describe('an open gate', () => {
   });
 
   it('lets no timer run when nobody waits', () => {
-    play(({ ask, observe, scheduler }) => {
-      observe(0, 429, 600_000);
+    play(({ ask, refuse, scheduler }) => {
+      refuse(0, 600_000);
       const gone = ask(1, 'a');
       scheduler.schedule(() => {
         gone.unsubscribe();
@@ -142,17 +148,15 @@ describe('an open gate', () => {
   });
 
   it('does not lose its place to a request that comes as soon as one is answered', () => {
-    const log = play(({ gate, scheduler, observe, log: lines, ask }) => {
-      observe(0, 429, 100);
+    const log = play(({ gate, scheduler, refuse, log: lines, ask }) => {
+      refuse(0, 100);
       ask(1, 'a');
       scheduler.schedule(() => {
-        gate.admit({ kind: 'poll', key: 'p' }).subscribe({
+        gate.admit(visit('poll', 'p')).subscribe({
           complete: () => {
             lines.push(`${scheduler.now()} p`);
-            gate.observe({ kind: 'poll', status: 200 });
-            gate
-              .admit({ kind: 'poll', key: 'q' })
-              .subscribe({ complete: () => lines.push(`${scheduler.now()} q`) });
+            gate.observe({ ...visit('poll'), status: 200 });
+            gate.admit(visit('poll', 'q')).subscribe({ complete: () => lines.push(`${scheduler.now()} q`) });
           },
         });
       }, 2);
@@ -164,11 +168,11 @@ describe('an open gate', () => {
     const passed: number[] = [];
     play(({ gate, scheduler }) => {
       const send = (): void => {
-        gate.admit({ kind: 'submit', key: 'k' }).subscribe({
+        gate.admit(visit()).subscribe({
           complete: () => {
             passed.push(scheduler.now());
             scheduler.schedule(() => {
-              gate.observe({ kind: 'submit', status: 500 });
+              gate.observe({ ...visit(), status: 500 });
               if (scheduler.now() < 60_000) send();
             }, 10);
           },
@@ -178,5 +182,29 @@ describe('an open gate', () => {
     }, 60_000);
     expect(passed.slice(0, 5)).toEqual([0, 0, 0, 0, 10]);
     expect(passed.length).toBeLessThan(20);
+  });
+
+  it.each([429, 500, 0])('holds no other endpoint or host back while one answers %s', (status) => {
+    const scheduler = new TestScheduler(() => undefined);
+    const gate = openGate({ scheduler, random: () => 1 });
+    const bad = visit('submit', 'k', 'bad');
+    for (let n = 0; n < 20; n++) gate.observe({ ...bad, status });
+    expect(gate.tryPass?.(bad)).toBe(false);
+    for (const good of [visit('submit', 'k', 'good'), { ...bad, host: 'other.test' }]) {
+      expect(gate.tryPass?.(good)).toBe(true);
+      let passed = false;
+      gate.admit(good).subscribe({ complete: () => (passed = true) });
+      expect(passed).toBe(true);
+    }
+    expect(gate.tryPass?.(bad)).toBe(false);
+  });
+
+  it('works in parts as well: its methods need no `this`', () => {
+    const { admit, tryPass, observe } = { ...openGate() };
+    observe({ ...visit(), status: 200 });
+    expect(tryPass?.(visit())).toBe(true);
+    let passed = false;
+    admit(visit()).subscribe({ complete: () => (passed = true) });
+    expect(passed).toBe(true);
   });
 });

@@ -2,6 +2,7 @@ import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { RequestKind } from '../../../src/policy/gate.js';
 import { publishedGate } from '../../../src/policy/published-gate.js';
+import { visit } from '../../support/virtual-time.js';
 
 describe('a gate of published limits', () => {
   it('has a rate for each kind of request', () => {
@@ -10,7 +11,7 @@ describe('a gate of published limits', () => {
     const passed: Record<RequestKind, number> = { submit: 0, poll: 0, cancel: 0, other: 0 };
     for (const kind of ['submit', 'poll', 'cancel'] as const)
       for (let n = 0; n < 5_000; n += 1)
-        gate.admit({ kind, key: '' }).subscribe({ complete: () => (passed[kind] += 1) });
+        gate.admit(visit(kind)).subscribe({ complete: () => (passed[kind] += 1) });
     scheduler.maxFrames = 10_000;
     scheduler.flush();
     expect(passed.submit).toBeLessThanOrEqual(1_000);
@@ -20,12 +21,12 @@ describe('a gate of published limits', () => {
     expect(passed.cancel).toBeLessThanOrEqual(100);
   });
 
-  it('holds all kinds back after a 429', () => {
+  it('holds all kinds back when half of 20 answers are refusals', () => {
     const scheduler = new VirtualTimeScheduler();
     const gate = publishedGate(undefined, { scheduler });
-    gate.observe({ kind: 'submit', status: 429, retryAfterMs: 1_000 });
+    for (let n = 0; n < 10; n++) gate.observe({ ...visit(), status: 429, retryAfterMs: 1_000 });
     let passed = false;
-    gate.admit({ kind: 'poll', key: '' }).subscribe({ complete: () => (passed = true) });
+    gate.admit(visit('poll')).subscribe({ complete: () => (passed = true) });
     expect(passed).toBe(false);
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
 import type { Gate, RequestKind } from '../../../src/policy/gate.js';
 import { rateGate } from '../../../src/policy/rate-gate.js';
+import { visit } from '../../support/virtual-time.js';
 
 function play(
   ratePerSecond: number,
@@ -21,7 +22,7 @@ function play(
     const gate = rateGate(ratePerSecond, { scheduler, random: () => 1 });
     const ask = (atMs: number, name: string, kind: RequestKind = 'submit'): void => {
       scheduler.schedule(() => {
-        gate.admit({ kind, key: name }).subscribe({
+        gate.admit(visit(kind, name)).subscribe({
           next: ({ why, forMs }) => waits.push(`${name} ${forMs} ${why}`),
           complete: () => log.push(`${scheduler.now()} ${name}`),
         });
@@ -70,13 +71,15 @@ describe('a rate gate', () => {
     expect(waits).toEqual(['b 1000 gate', 'c 2000 gate']);
   });
 
-  it('pauses for a 429 as well, and goes on at its rate', () => {
+  it('pauses when half of 20 answers are refusals as well, and goes on at its rate', () => {
     const { log } = play(10, (gate, ask, scheduler) => {
       ask(0, 'a');
-      scheduler.schedule(() => gate.observe({ kind: 'submit', status: 429, retryAfterMs: 1_000 }), 10);
+      scheduler.schedule(() => {
+        for (let n = 0; n < 10; n++) gate.observe({ ...visit(), status: 429, retryAfterMs: 1_000 });
+      }, 10);
       ask(20, 'b');
       ask(30, 'c');
-      scheduler.schedule(() => gate.observe({ kind: 'submit', status: 200 }), 1_020);
+      scheduler.schedule(() => gate.observe({ ...visit(), status: 200 }), 1_020);
     });
     expect(log).toEqual(['0 a', '1010 b', '1110 c']);
   });
@@ -93,7 +96,7 @@ describe('a rate gate', () => {
     const passed: (boolean | undefined)[] = [];
     const { log } = play(10, (gate, ask, scheduler) => {
       const tryAt = (atMs: number): unknown =>
-        scheduler.schedule(() => passed.push(gate.tryPass?.({ kind: 'submit', key: 't' })), atMs);
+        scheduler.schedule(() => passed.push(gate.tryPass?.(visit('submit', 't'))), atMs);
       tryAt(0);
       ask(10, 'a', 'poll');
       tryAt(20);

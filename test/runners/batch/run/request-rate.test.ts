@@ -37,9 +37,22 @@ describe(
       expect(refused).toBeLessThan(0.05);
     });
 
-    it('keeps the rows in flight between 4 and 100, half as many after a 500', async () => {
+    it.each([
+      { noise: 0.02, within: 8 },
+      { noise: 0.1, within: 20 },
+      { noise: 0.3, within: 60 },
+    ])('does not collapse where $noise of the requests are refused at random', async ({ noise, within }) => {
+      const { seconds, exitCode, summary } = await rateLimitedRun({
+        ...{ perSecond: 1_000, noise, rows: 300, runMs: 20, options: { concurrency: 32 } },
+      });
+      expect(exitCode).toBe(0);
+      expect(summary?.rows.completed).toBe(300);
+      expect(seconds).toBeLessThan(within);
+    });
+
+    it('keeps the rows in flight between 4 and 100, half as many when many answers are 500s', async () => {
       const { concurrency, exitCode } = await rateLimitedRun({
-        ...{ perSecond: 10_000, rows: 300, broken: 0.03, runMs: 400 },
+        ...{ perSecond: 10_000, rows: 300, broken: 0.2, runMs: 400 },
       });
       expect(exitCode).toBe(0);
       expect(Math.min(...concurrency)).toBeGreaterThanOrEqual(4);

@@ -5,8 +5,8 @@ import { ask } from '../../../../src/operators/asking/ask.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import { inVirtualTime, replied, requestTo, virtualDesk } from '../../../support/virtual-time.js';
 
-const asking = { purpose: 'health', request: requestTo('/v2/e/health', 'GET') } as const;
-const options = { key: 'k', retry: { maxRetries: 2, initialMs: 2, factor: 1, maxMs: 2 } };
+const asking = { key: 'k', purpose: 'health', request: requestTo('/v2/e/health', 'GET') } as const;
+const options = { retry: { maxRetries: 2, initialMs: 2, factor: 1, maxMs: 2 } };
 
 describe('ask', () => {
   it('gives one reading, and is cold', () => {

@@ -4,9 +4,9 @@ import { exchange } from '../../../../src/operators/asking/exchange.js';
 import type { Gate } from '../../../../src/policy/gate.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport } from '../../../../src/transport/transport.js';
-import { inVirtualTime, replied, requestTo, virtualDesk } from '../../../support/virtual-time.js';
+import { inVirtualTime, replied, requestTo, virtualDesk, visit } from '../../../support/virtual-time.js';
 
-const submit = { purpose: 'submit', request: requestTo('/v2/e/run') } as const;
+const submit = { key: 'k', purpose: 'submit', request: requestTo('/v2/e/run') } as const;
 
 /** What an exchange amounts to, and what the gate was told of it. */
 const judge = (transport: Transport, asking: Parameters<typeof exchange>[0] = submit) => {
@@ -27,21 +27,21 @@ describe('exchange', () => {
       verdict: { verdict: 'answer' },
       reading: { body: 'job', job: { id: 'j' } },
     });
-    expect(told).toStrictEqual([{ kind: 'submit', status: 200 }]);
+    expect(told).toStrictEqual([{ ...visit(), status: 200 }]);
     const limited = judge(() => of(replied(429, 'slow down', { 'retry-after': '7' })));
     expect(limited.judged).toMatchObject({ verdict: { verdict: 'again', why: 'rate-limited' } });
-    expect(limited.told).toStrictEqual([{ kind: 'submit', status: 429, retryAfterMs: 7_000 }]);
+    expect(limited.told).toStrictEqual([{ ...visit(), status: 429, retryAfterMs: 7_000 }]);
     const broken = judge(() => of(replied(500, 'oops')));
-    expect(broken.told).toStrictEqual([{ kind: 'submit', status: 500 }]);
+    expect(broken.told).toStrictEqual([{ ...visit(), status: 500 }]);
   });
 
   it('does not tell the gate of trouble when a function has answered with an error', () => {
     const failed = judge(() => of(replied(500, { id: 'j', status: 'FAILED', error: 'boom' })));
     expect(failed.judged).toMatchObject({ verdict: { verdict: 'final', code: 'job-failed' } });
-    expect(failed.told).toStrictEqual([{ kind: 'submit', status: 200 }]);
-    const route = { purpose: 'route-post', request: requestTo('/echo') } as const;
+    expect(failed.told).toStrictEqual([{ ...visit(), status: 200 }]);
+    const route = { key: 'k', purpose: 'route-post', request: requestTo('/echo') } as const;
     expect(judge(() => of(replied(500, { error: 'boom' })), route).told).toStrictEqual([
-      { kind: 'submit', status: 200 },
+      { ...visit(), status: 200 },
     ]);
   });
 
@@ -49,7 +49,7 @@ describe('exchange', () => {
     const refused = new TransportError('connect', 'ECONNREFUSED', 'no', false, 'connection refused');
     const { judged, told } = judge(() => throwError(() => refused));
     expect(judged).toMatchObject({ fault: refused, verdict: { verdict: 'again', why: 'not-sent' } });
-    expect(told).toStrictEqual([{ kind: 'submit', status: 0 }]);
+    expect(told).toStrictEqual([{ ...visit(), status: 0 }]);
   });
 
   it('takes a transport that breaks its own rules for a doubt', () => {
@@ -62,7 +62,7 @@ describe('exchange', () => {
     });
     const none = judge((() => undefined) as unknown as Transport);
     expect(none.judged).toMatchObject({ verdict: { verdict: 'ambiguous' }, fault: { sent: 'maybe' } });
-    expect(none.told).toStrictEqual([{ kind: 'submit', status: 0 }]);
+    expect(none.told).toStrictEqual([{ ...visit(), status: 0 }]);
     expect(judge(() => throwError(() => 'a text')).judged).toMatchObject({ fault: { message: 'a text' } });
     expect(judge(() => EMPTY).judged).toMatchObject({ verdict: { verdict: 'ambiguous' } });
     const twice = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' }), replied(500, 'x')));

@@ -1,11 +1,11 @@
 import { describe, it } from 'vitest';
 import { throughGate } from '../../../../src/operators/asking/through-gate.js';
 import type { Gate } from '../../../../src/policy/gate.js';
-import { inVirtualTime, type Virtual } from '../../../support/virtual-time.js';
+import { inVirtualTime, visit, type Virtual } from '../../../support/virtual-time.js';
 
 const gateOf = (admission: ReturnType<Virtual['cold']>) =>
   ({ admit: () => admission, observe: () => undefined }) as unknown as Gate;
-const request = { kind: 'submit', key: 'k' } as const;
+const request = visit();
 const wait = { w: { why: 'gate', forMs: 3 } };
 const waiting = { type: 'waiting', why: 'gate', forMs: 3 };
 

@@ -1,71 +1,97 @@
 import { describe, expect, it } from 'vitest';
-import { createSharedPause } from '../../../src/policy/shared-pause.js';
-import type { SharedPause } from '../../../src/policy/shared-pause.js';
+import { createEndpointPause } from '../../../src/policy/endpoint-pause.js';
+import { seeded } from '../../support/seeded.js';
 
-function setUp(): {
-  pause: SharedPause;
-  pass: (ms: number) => void;
-  observe: (status: number, retryAfterMs?: number) => unknown;
-} {
+function setUp() {
   let nowMs = 0;
-  const scheduler = { now: () => nowMs } as Parameters<typeof createSharedPause>[0];
-  const pause = createSharedPause(scheduler, () => 1);
+  const scheduler = { now: () => nowMs } as Parameters<typeof createEndpointPause>[0];
+  const pause = createEndpointPause(scheduler, () => 1);
+  const observe = (status: number, retryAfterMs?: number) =>
+    pause.observe({ status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   return {
     pause,
-    pass: (ms) => (nowMs += ms),
-    observe: (status, retryAfterMs) =>
-      pause.observe({ kind: 'poll', status, ...(retryAfterMs !== undefined && { retryAfterMs }) }),
+    pass: (ms: number) => (nowMs += ms),
+    observe,
+    /** Ten answers, half of the twenty that are looked at. */
+    refuse: (status = 429, retryAfterMs?: number) =>
+      Array.from({ length: 10 }, () => observe(status, retryAfterMs)).at(-1),
   };
 }
 
-describe('a shared pause', () => {
+describe('the pause of an endpoint', () => {
   it('does not exist while answers are good', () => {
     const { pause, observe } = setUp();
     for (const status of [200, 400, 401, 404]) expect(observe(status)).toBeUndefined();
     expect(pause.blocked()).toBeUndefined();
   });
 
-  it('is as long as Retry-After says', () => {
-    const { pause, pass, observe } = setUp();
-    expect(observe(429, 7_000)).toBe('paused');
+  it('does not begin with a single refusal: that request waits by itself', () => {
+    const { pause, observe } = setUp();
+    for (let n = 0; n < 9; n++) expect(observe(429, 7_000)).toBeUndefined();
+    expect(pause.blocked()).toBeUndefined();
+  });
+
+  it('does not begin while fewer than half of the latest 20 answers are refusals', () => {
+    const { pause, observe } = setUp();
+    for (let n = 0; n < 400; n++) observe(n % 5 < 2 ? 429 : 200);
+    expect(pause.blocked()).toBeUndefined();
+  });
+
+  it('begins when half of the latest 20 are, and is as long as Retry-After says', () => {
+    const { pause, pass, observe, refuse } = setUp();
+    for (let n = 0; n < 200; n++) observe(200);
+    expect(refuse(429, 7_000)).toBe('paused');
     expect(pause.blocked()).toEqual({ why: 'rate-limited', forMs: 7_000 });
     pass(7_000);
     expect(pause.blocked()).toBeUndefined();
   });
 
-  it('begins with a 503 that names a time as well', () => {
-    const { pause, observe } = setUp();
-    expect(observe(503, 2_000)).toBe('paused');
+  it('hardly ever begins by chance where 30 % are refused at random', () => {
+    const { pause, pass, observe } = setUp();
+    const random = seeded(3);
+    let pauses = 0;
+    for (let n = 0; n < 10_000; n++) {
+      if (pause.blocked() !== undefined) pass(60_000);
+      if (observe(random() < 0.3 ? 429 : 200) === 'paused') pauses += 1;
+    }
+    expect(pauses).toBeLessThan(10);
+  });
+
+  it('begins with 503s that name a time as well, and not with a single one', () => {
+    const { pause, observe, refuse } = setUp();
+    expect(observe(503, 2_000)).toBeUndefined();
+    refuse(503, 2_000);
     expect(pause.blocked()).toEqual({ why: 'rate-limited', forMs: 2_000 });
   });
 
   it.each([undefined, 0])('is backoff when Retry-After is %s, and longer each time', (retryAfterMs) => {
-    const { pause, pass, observe } = setUp();
+    const { pause, pass, observe, refuse } = setUp();
+    refuse(429, retryAfterMs);
     for (const forMs of [500, 1_000, 2_000]) {
-      expect(observe(429, retryAfterMs)).toBe('paused');
       expect(pause.blocked()).toEqual({ why: 'rate-limited', forMs });
       pass(forMs);
+      expect(observe(429, retryAfterMs)).toBe('paused');
     }
   });
 
   it('is one pause, however many rows are refused at once', () => {
-    const { pause, observe } = setUp();
-    observe(429);
+    const { pause, observe, refuse } = setUp();
+    refuse();
     for (let i = 0; i < 15; i++) expect(observe(429)).toBeUndefined();
     expect(pause.blocked()?.forMs).toBe(500);
   });
 
   it('becomes longer when one of them names a longer time, never shorter', () => {
-    const { pause, observe } = setUp();
-    observe(429, 5_000);
+    const { pause, observe, refuse } = setUp();
+    refuse(429, 5_000);
     expect(observe(429, 1_000)).toBeUndefined();
     expect(observe(429, 9_000)).toBe('paused');
     expect(pause.blocked()?.forMs).toBe(9_000);
   });
 
   it('is followed by one probe at a time until an answer is good', () => {
-    const { pause, pass, observe } = setUp();
-    observe(429, 1_000);
+    const { pause, pass, observe, refuse } = setUp();
+    refuse(429, 1_000);
     pass(1_000);
     pause.passed();
     expect(pause.blocked()).toEqual({ why: 'gate', forMs: 2_000 });
@@ -76,8 +102,8 @@ describe('a shared pause', () => {
   });
 
   it('lets another probe go when one is long in coming back', () => {
-    const { pause, pass, observe } = setUp();
-    observe(429, 1_000);
+    const { pause, pass, refuse } = setUp();
+    refuse(429, 1_000);
     pass(1_000);
     pause.passed();
     pass(2_000);
@@ -86,8 +112,8 @@ describe('a shared pause', () => {
 
   it('begins again when the probe is refused or lost', () => {
     for (const status of [429, 500, 0]) {
-      const { pause, pass, observe } = setUp();
-      observe(429, 1_000);
+      const { pause, pass, observe, refuse } = setUp();
+      refuse(429, 1_000);
       pass(1_000);
       pause.passed();
       expect(observe(status)).toBe('paused');
@@ -96,8 +122,8 @@ describe('a shared pause', () => {
   });
 
   it('is not ended by an older good answer that comes in late', () => {
-    const { pause, observe } = setUp();
-    observe(429, 1_000);
+    const { pause, observe, refuse } = setUp();
+    refuse(429, 1_000);
     expect(observe(200)).toBeUndefined();
     expect(pause.blocked()?.forMs).toBe(1_000);
   });

@@ -1,0 +1,150 @@
+/** So large a share of refusals costs less than slowing down for it. */
+const harmless = 0.02;
+/** Where there are fewer than that below, lowering has helped, and the load was let come back too far. */
+const rare = 0.012;
+/** Refusals beyond the expected ones that make a suspicion, more of them where there is noise. */
+const suspicious = 2;
+const suspiciousInNoise = 100;
+const mostSuspicious = 5;
+/** So many standard deviations of an answer above the noise are expected. */
+const spread = 0.35;
+/** Fewer answers after a change show nothing. */
+const fewest = 20;
+/** So many answers are counted far below, to see whether refusals have become fewer there. */
+const trialAnswers = 60;
+/** A trial has helped where less than this part of the share of refusals is left. */
+const helped = 0.6;
+const hardly = 0.02;
+/** A service that refuses more than that everywhere is in trouble, and wants to be spared. */
+const mostNoise = 0.5;
+/** What is believed of the noise is tried again after so many answers, and averaged over so many of trials. */
+const believedFor = 2_000;
+const memory = 200;
+
+/**
+ * What to do about refusals. `lower`: the load, a little below what the service takes. `try`: lower it to far below that,
+ * and leave it there until there is a verdict. `load`: there were fewer refusals far below; go on from there. `noise`:
+ * there were as many; take back what was lowered.
+ */
+export type TrialStep = 'lower' | 'try' | 'load' | 'noise';
+
+/**
+ * Finds out by trying whether refusals (429) follow the load that a client puts on a service, as BBR tells congestion
+ * from random loss and CUBIC does not. More refusals than expected lower the load a little. Where they do not end, the
+ * load is lowered far below for some answers: refusals that are as many there are noise. From then on so many are
+ * expected, and only more than those lower the load.
+ */
+export class RefusalTrial {
+  /** Share of the answers that are refusals whatever the load is, from 0 to 1. */
+  noise = 0;
+  private noiseAnswers = 0;
+  /** `usual`: at what was found out. `low`: a little below. `trial`: far below. */
+  private at: 'usual' | 'low' | 'trial' = 'usual';
+  /** Counted since the latest step. */
+  private phase = new Counts();
+  /** Counted before the trial. */
+  private before = new Counts();
+  /** Counted since there were more refusals than expected. */
+  private readonly run = new Counts();
+  private suspicion = 0;
+
+  /** The load stays where it is until there is a verdict. */
+  get isTrying(): boolean {
+    return this.at === 'trial';
+  }
+
+  /** What part of the load gets through when there are more refusals than expected, noise apart: from 0 to 1. */
+  get through(): number {
+    return (1 - this.run.share) / (1 - Math.min(this.noise, this.run.share));
+  }
+
+  /** The same with caution: a few answers say little. */
+  get cautiousThrough(): number {
+    const { answers } = this.run;
+    return 1 - (1 - this.through) * (answers / (answers + 5));
+  }
+
+  /**
+   * Takes in an answer to a request that was sent after the latest step.
+   * @param isBelow the load has not come back yet to what it was lowered from
+   */
+  observe(isRefused: boolean, isBelow: boolean): TrialStep | undefined {
+    if (this.at === 'low' && !isBelow) this.begin('usual');
+    this.phase.add(isRefused);
+    if (this.at === 'trial') return this.isDecided ? this.conclude() : undefined;
+    this.suspect(isRefused);
+    const { answers } = this.phase;
+    const isOld = this.at === 'usual' && this.noise > harmless && answers >= believedFor;
+    return (isRefused && answers >= fewest && this.isSuspicious) || isOld ? this.act(isOld) : undefined;
+  }
+
+  /** The load was lowered a little for another reason. */
+  lowered(): void {
+    this.begin('low');
+  }
+
+  /** Enough was counted, or so much without a refusal as hardly happens under noise. */
+  private get isDecided(): boolean {
+    const { answers, refused } = this.phase;
+    return answers >= trialAnswers || (refused === 0 && (1 - this.before.share) ** answers < hardly);
+  }
+
+  private act(isOld: boolean): 'lower' | 'try' {
+    const hasHelped = this.at === 'low' && this.phase.share < rare;
+    if ((this.at === 'usual' && !isOld) || hasHelped) {
+      this.begin('low');
+      return 'lower';
+    }
+    this.before = this.phase;
+    this.begin('trial');
+    return 'try';
+  }
+
+  private conclude(): 'load' | 'noise' {
+    const { before, phase } = this;
+    const kept = Math.min(this.noiseAnswers, memory - phase.answers);
+    this.noise = (this.noise * kept + phase.refused) / (kept + phase.answers);
+    this.noiseAnswers = kept + phase.answers;
+    const isNoise = phase.share >= helped * before.share && phase.share <= mostNoise;
+    this.begin(isNoise ? 'usual' : 'low');
+    return isNoise ? 'noise' : 'load';
+  }
+
+  /** The sum of refusals beyond the expected ones. It begins anew when there are none. */
+  private suspect(isRefused: boolean): void {
+    const { noise } = this;
+    if (this.suspicion === 0) this.run.clear();
+    this.run.add(isRefused);
+    const expected = harmless + noise + spread * Math.sqrt(noise * (1 - noise));
+    this.suspicion = Math.max(this.suspicion + (isRefused ? 1 : 0) - expected, 0);
+  }
+
+  private get isSuspicious(): boolean {
+    return this.suspicion >= Math.min(suspicious + suspiciousInNoise * this.noise, mostSuspicious);
+  }
+
+  private begin(at: 'usual' | 'low' | 'trial'): void {
+    this.at = at;
+    this.phase = new Counts();
+    this.suspicion = 0;
+  }
+}
+
+class Counts {
+  answers = 0;
+  refused = 0;
+
+  get share(): number {
+    return this.answers === 0 ? 0 : this.refused / this.answers;
+  }
+
+  add(isRefused: boolean): void {
+    this.answers += 1;
+    if (isRefused) this.refused += 1;
+  }
+
+  clear(): void {
+    this.answers = 0;
+    this.refused = 0;
+  }
+}
