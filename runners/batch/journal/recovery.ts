@@ -37,6 +37,7 @@ export interface KeptRecovery extends Pick<Recovery, RunFact> {
   readonly rows: number;
   readonly jobs: number;
   readonly lastRow: number;
+  readonly replaced: readonly (readonly [row: number, contents: number[]])[];
   readonly tally: KeptTally;
 }
 
@@ -92,6 +93,7 @@ export class Recovery {
         rows: table.length,
         jobs: lives.jobs.index.length,
         lastRow: lives.lastRow,
+        replaced: [...table.replaced],
         tally: lives.tally.kept,
       },
     };
@@ -109,11 +111,12 @@ export class Recovery {
   }
 
   /** Goes on from what was `kept`, once the table's columns are filled. */
-  restore({ rows, jobs, lastRow, tally, ...facts }: KeptRecovery): void {
+  restore({ rows, jobs, lastRow, replaced, tally, ...facts }: KeptRecovery): void {
     Object.assign(this, facts);
     this.table.reopen(rows);
     this.lives.jobs.index.reopen(jobs);
     this.lives.lastRow = lastRow;
+    for (const [row, contents] of replaced) this.table.replaced.set(row, contents);
     this.lives.tally.restore(tally);
   }
 

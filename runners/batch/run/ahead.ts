@@ -29,6 +29,8 @@ export interface Ahead {
   readonly invalid: number;
   /** Completed rows that have changed since and are left as they are; the first of their ids. */
   readonly changed: { readonly count: number; readonly ids: readonly string[] };
+  /** Of `later`: rows that wait for a version that is to replace the one in this manifest; the first of their ids. */
+  readonly replaced: { readonly count: number; readonly ids: readonly string[] };
   /** Failed rows that have changed since and are left as they are. */
   readonly changedFailures: number;
   /** The cap that holds for this start, and what earlier starts have left of it. Absent: none holds. */

@@ -61,12 +61,17 @@ export class RowsUnderCap {
     this.room = this.left;
   }
 
-  /** @param price `null`: it is not known, and 0 is counted */
-  add(price: MicroDollars | null): void {
+  /**
+   * Counts the row unless one before it did not fit. Returns whether it fits.
+   *
+   * @param price `null`: it is not known, and 0 is counted
+   */
+  add(price: MicroDollars | null): boolean {
     this.isFull ||= (price ?? 0) > this.room;
-    if (this.isFull) return;
+    if (this.isFull) return false;
     this.rows++;
     this.estimated += price ?? 0;
     this.room -= price ?? 0;
+    return true;
   }
 }

@@ -1,4 +1,6 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { PriceBook } from '../ledger/price-book.js';
 import type { Totals } from '../journal/journal.js';
 import { RowStates } from '../journal/rows/row-states.js';
 import type { RowStatus } from '../journal/rows/row-status.js';
@@ -72,6 +74,20 @@ export function goesOn(
   return retry.has(status) && only?.has(id) !== false;
 }
 
+/** Whether a request that was out when the last start ended is sent again by this one. */
+export function isDoubled(
+  row: Row,
+  status: RowStatus | undefined,
+  { onUnknown, only }: Pick<ResolvedOptions, 'onUnknown' | 'only'>,
+): boolean {
+  return status === 'sent' && onUnknown === 'retry' && only?.has(row.id) !== false && !isRead(row);
+}
+
+/** What a row is reckoned with before it is sent; `null`: nobody knows. */
+export function priceOf(row: Row, prices: Pick<PriceBook, 'priceOf'>): MicroDollars | null {
+  return isRead(row) ? 0 : prices.priceOf(row);
+}
+
 class Survey {
   readonly names = new PictureNames();
   readonly pending = new Set<string>();
@@ -81,10 +97,11 @@ class Survey {
   private readonly rules: DecisionRules;
   private readonly endpoints = new Set<string>();
   private readonly changedIds: string[] = [];
+  private readonly replacedIds: string[] = [];
   private readonly price = { estimated: 0, unpriced: 0 };
   private readonly count = {
     ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
-    ...{ doubled: 0, invalid: 0, changed: 0, changedFailures: 0, known: 0 },
+    ...{ doubled: 0, invalid: 0, changed: 0, changedFailures: 0, replaced: 0, known: 0 },
   };
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;
@@ -109,12 +126,13 @@ class Survey {
   }
 
   ahead(): Ahead {
-    const { changed, known, ...count } = this.count;
+    const { changed, replaced, known, ...count } = this.count;
     return {
       ...count,
       // Of rows that are yet to arrive nobody knows that they will not; ids that are repeated count twice.
       gone: this.options.manifest.live === undefined ? Math.max(0, this.known.rows.size - known) : 0,
       changed: { count: changed, ids: this.changedIds },
+      replaced: { count: replaced, ids: this.replacedIds },
       price: this.price,
       ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
       fits: { rows: this.fitting.rows, estimated: this.fitting.estimated },
@@ -146,7 +164,8 @@ class Survey {
 
   private seeLeft(row: Row, { changed, status }: Extract<Decision, { what: 'leave' }>): void {
     // What has an id or a picture to be had is taken up from the journal, not from the manifest.
-    if (status === 'deadline' && goesOn(status, row.id, this.options)) this.count.toPoll++;
+    if (status === 'open') this.seeReplaced(row.id);
+    else if (status === 'deadline' && goesOn(status, row.id, this.options)) this.count.toPoll++;
     else if (status === 'download' && goesOn(status, row.id, this.options)) this.count.toDownload++;
     else this.count.ended++;
     if (!changed()) return;
@@ -157,10 +176,15 @@ class Survey {
     }
   }
 
+  private seeReplaced(id: string): void {
+    this.count.later++;
+    this.count.replaced++;
+    if (this.replacedIds.length < idsShown) this.replacedIds.push(id);
+  }
+
   private seePending(row: Row, status: RowStatus | undefined): void {
     this.pending.add(row.id);
-    const { onUnknown, only } = this.options;
-    if (status !== 'sent' || onUnknown !== 'retry' || only?.has(row.id) === false || isRead(row)) return;
+    if (!isDoubled(row, status, this.options)) return;
     this.count.doubled++;
     this.addPrice(row);
   }
@@ -181,7 +205,7 @@ class Survey {
   }
 
   private addPrice(row: Row): void {
-    const price = isRead(row) ? 0 : this.options.prices.priceOf(row);
+    const price = priceOf(row, this.options.prices);
     this.fitting.add(price);
     if (price === null) this.price.unpriced++;
     else this.price.estimated += price;

@@ -15,7 +15,8 @@ export type Decision =
   /** It has ended, and stays so. */
   | {
       readonly what: 'leave';
-      readonly status: 'completed' | FailureCode;
+      /** `open`: what it waits for is another version, which is to replace this one. */
+      readonly status: 'open' | 'completed' | FailureCode;
       /** Whether its content is not what was sent; worked out when it is asked for. */
       readonly changed: () => boolean;
     }
@@ -38,11 +39,15 @@ export function rulesOf(
   return { retry, changed, mustHold: (id, row) => known.mustHold(id, row) };
 }
 
-/** Decides by what the journal knows of the row. Nothing that was paid, or may have been, is sent unless the rules say so. */
+/**
+ * Decides by what the journal knows of the row. Nothing that was paid, or may have been, is sent unless the rules say so,
+ * and never a version that was bought once and that a later one was made to replace.
+ */
 export function decideRow(row: Row, state: RowState | undefined, rules: DecisionRules): Decision {
   const status = state?.status ?? 'open';
   switch (status) {
     case 'open':
+      if (state?.isReplaced(row.hash) === true) return { what: 'leave', status, changed: () => false };
       return begin(row, rules);
     case 'sent':
     case 'accepted':
@@ -56,7 +61,7 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Decision
     case 'download':
       return { what: 'leave', status, changed: () => hasChanged(row, state) };
     default:
-      if (rules.retry.has(status)) return again(row, status, rules);
+      if (rules.retry.has(status) && state?.isReplaced(row.hash) !== true) return again(row, status, rules);
       return { what: 'leave', status, changed: () => hasChanged(row, state) };
   }
 }

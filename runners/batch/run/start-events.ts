@@ -35,6 +35,8 @@ function* warnings({
   const { changed, changedFailures } = ahead;
   if (changed.count > 0)
     yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed) };
+  if (ahead.replaced.count > 0)
+    yield { type: 'warning', code: 'changed', message: replacedText(ahead.replaced) };
   if (changedFailures > 0) {
     const message = `${changedFailures} failed rows have changed since: they stay failed until --retry takes them up.`;
     yield { type: 'warning', code: 'changed', message };
@@ -60,11 +62,20 @@ function* warnings({
 }
 
 function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 'redo'): string {
-  const named = `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
+  const named = namesOf(ids, count);
   const [rows, were, they, them] =
     count === 1 ? ['row has', 'it was', 'It is', 'it'] : ['rows have', 'they were', 'They are', 'them'];
   const again = changed === 'keep' ? `; --changed redo buys ${them} again` : '';
   return `${count} ${rows} changed since ${were} bought: ${named}. ${they} kept${again}.`;
+}
+
+function replacedText({ count, ids }: Run['ahead']['replaced']): string {
+  const rows = count === 1 ? '1 row waits' : `${count} rows wait`;
+  return `${rows} for another version, which is to replace the one in this manifest: ${namesOf(ids, count)}. This one is not bought again; run the manifest that has the other one.`;
+}
+
+function namesOf(ids: readonly string[], count: number): string {
+  return `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
 }
 
 function heldRow({ id, row, outcome }: Run['taken']['held'][number]): RunEvent {

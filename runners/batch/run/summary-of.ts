@@ -21,7 +21,7 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
   return {
     rows: {
       // A manifest may have lost rows that earlier starts have done: they stand in the files, and count.
-      total: Math.max(isLive ? 0 : run.ahead.rows, completed + failed + run.toDo.rows),
+      total: Math.max(isLive ? 0 : run.ahead.rows, completed + failed + run.toDo.rows - run.taken.kept),
       completed,
       failed,
       toDo: run.toDo.rows,

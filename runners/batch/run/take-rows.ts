@@ -97,8 +97,8 @@ async function* decidedTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal } = run;
   const { recovered } = journal.journal;
   const { rows } = recovered;
-  // What is redone has been taken up by now: no content is compared again.
-  const rules = rulesOf({ ...options, changed: 'keep' }, recovered);
+  // What is redone has been taken up by now: no content is compared again, unless some rows did not fit under the cap.
+  const rules = rulesOf({ ...options, changed: run.taken.kept > 0 ? options.changed : 'keep' }, recovered);
   const select = new SelectRows(options);
   for await (const item of readRows(options.disk, options.manifest, new KnownIds(rows))) {
     if (!item.valid) {
@@ -108,6 +108,8 @@ async function* decidedTasks(run: Run): AsyncGenerator<Task> {
     }
     const { row } = item;
     const decision = decideRow(row, rows.get(row.id), rules);
+    if (isKept(decision) && select.takes(row.id))
+      return void run.stops.stop(stopCauses.capReached(run.ledger.snapshot()));
     if (isLeft(decision) || !(run.pending.has(row.id) || select.takes(row.id))) continue;
     const task = manifestTask(row, decision, recovered.attemptsOf(row.id));
     if (!isBlocked(run, task)) yield task;
@@ -126,6 +128,11 @@ function grown({ options }: Run, { bytes, isInLine }: Growth): string {
 /** What is to be taken up again has been by now: the rest has ended since the check, and is for a later start. */
 function isLeft(decision: Decision): decision is Exclude<Decision, TakenDecision> {
   return decision.what === 'leave' || decision.what === 'pending' || 'reopen' in decision;
+}
+
+/** A row to be redone that does not fit under the cap stays as it is. */
+function isKept(decision: Decision): boolean {
+  return 'reopen' in decision && decision.reopen === 'redo';
 }
 
 /** Rows of an endpoint that the service does not know are left, not asked for one by one. */

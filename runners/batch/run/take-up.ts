@@ -3,7 +3,8 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { RecordOf } from '../journal/record.js';
-import { goesOn, type Checked } from './check-manifest.js';
+import { RowsUnderCap } from './cap-in-force.js';
+import { goesOn, isDoubled, priceOf, type Checked } from './check-manifest.js';
 import { decideRow, rulesOf } from './decide-row.js';
 import type { JournalWriter } from './journal-writer.js';
 import { KnownIds } from './known-ids.js';
@@ -20,6 +21,8 @@ export interface TakenUp {
   readonly polled: ReadonlyMap<string, MicroDollars | null>;
   /** How many pictures are fetched once more. */
   readonly downloaded: number;
+  /** Completed rows that are to be redone and do not fit under the cap: they stay in the results as they are. */
+  readonly kept: number;
 }
 
 /** The same, with what became of the requests that were out. */
@@ -49,9 +52,10 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
   const isWhole = context.options.manifest.live === undefined;
   if (isWhole && context.totals.ended.get('invalid-row') !== invalid.size)
     await forgetInvalid(context, invalid, batch);
-  if (ahead.retried + ahead.redone + invalid.size > 0) await reopenSent(context, checked, batch);
+  const isReopening = ahead.retried + ahead.redone + invalid.size > 0;
+  const kept = isReopening ? await reopenSent(context, checked, batch) : 0;
   await batch.flush();
-  return { polled, downloaded };
+  return { polled, downloaded, kept };
 }
 
 async function* endedRows(
@@ -75,25 +79,41 @@ async function forgetInvalid(
   }
 }
 
-/** A pass over the manifest of its own: the ids of a million rows are not kept. */
+/**
+ * A pass over the manifest of its own: the ids of a million rows are not kept. A row to be redone leaves the results only
+ * where it fits under the cap, as the check has counted. Returns how many do not.
+ */
 async function reopenSent(
   { options, journal }: TakingUp,
-  { pending }: Checked,
+  { pending, ahead }: Checked,
   batch: Reopenings,
-): Promise<void> {
+): Promise<number> {
+  let kept = 0;
+  const fitting = new RowsUnderCap(ahead.cap, journal.journal.recovered.totals);
   const { recovered } = journal.journal;
   const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
   for await (const item of readRows(options.disk, options.manifest, new KnownIds(recovered.rows))) {
-    if (!item.valid || pending.has(item.row.id)) continue;
+    if (!item.valid) continue;
     const { row } = item;
+    if (pending.has(row.id)) {
+      if (isDoubled(row, recovered.rows.get(row.id)?.status, options))
+        fitting.add(priceOf(row, options.prices));
+      continue;
+    }
     const decision = decideRow(row, recovered.rows.get(row.id), rules);
     if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
+    const fits = decision.what !== 'send' || fitting.add(priceOf(row, options.prices));
     if (!('reopen' in decision)) continue;
+    if (decision.reopen === 'redo' && !fits) {
+      kept++;
+      continue;
+    }
     const found = await journal.journal.find(row.id);
     if (found !== undefined) await batch.add(found, 'buy', decision.reopen);
     recovered.rows.set(row.id, { status: 'open' });
   }
+  return kept;
 }
 
 const batchSize = 500;

@@ -112,6 +112,8 @@ export class RowLives {
   }
 
   private takeReopening(row: number, to: string, why: string): void {
+    if (why === 'redo')
+      this.table.replaced.set(row, [...(this.table.replaced.get(row) ?? []), this.table.content.get(row)]);
     if (to === 'buy') {
       if (why === 'settle') this.tally.unbook(row);
       else this.tally.close(row);

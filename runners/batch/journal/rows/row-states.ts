@@ -8,8 +8,13 @@ export interface RowState {
   readonly status: RowStatus;
   /** POSTs over all starts. */
   readonly attempts: number;
-  /** Whether the row was last sent with this content hash; compares its first 32 bits. True where it was never sent. */
+  /**
+   * Whether the row was last sent with this content hash, or bought with it before it was redone; compares the first 32 bits.
+   * True where it was never sent.
+   */
   sameContent(hash: string): boolean;
+  /** Whether the row was bought with this content hash and redone since: another version is to stand in its place. */
+  isReplaced(hash: string): boolean;
 }
 
 /** The state of a million rows in under 60 MB: by a 64-bit hash of the id, no id is kept. */
@@ -38,10 +43,13 @@ export class RowStates {
     const index = this.indexOf(id);
     if (index < 0) return undefined;
     const content = this.table.content.get(index);
+    const replaced = this.table.replaced.get(index);
     return {
       status: statusOf(this.table.status.get(index)),
       attempts: this.table.attempts(index),
-      sameContent: (hash) => content === 0 || contentBits(hash) === content,
+      sameContent: (hash) =>
+        content === 0 || contentBits(hash) === content || replaced?.includes(contentBits(hash)) === true,
+      isReplaced: (hash) => replaced?.includes(contentBits(hash)) === true,
     };
   }
 

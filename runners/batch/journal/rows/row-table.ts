@@ -29,6 +29,8 @@ export class RowTable {
   readonly acceptedAt = new WideColumn();
   readonly replyAt = new WideColumn();
   readonly outcomeAt = new WideColumn();
+  /** Contents that a row was bought with before it was redone, as `content` has them; of redone rows alone. */
+  readonly replaced = new Map<number, number[]>();
   /** POSTs behind the first one of an intent, which nearly every row has and which takes no memory so; -1 for none. */
   private readonly repeats = new Column(Uint16Array);
   private readonly flags = new Column(Uint8Array);

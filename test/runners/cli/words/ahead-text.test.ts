@@ -16,6 +16,7 @@ const nothing: Ahead = {
   invalid: 0,
   gone: 0,
   changed: { count: 0, ids: [] },
+  replaced: { count: 0, ids: [] },
   changedFailures: 0,
   fits: { rows: 0, estimated: 0 },
   price: { estimated: 0, unpriced: 0 },

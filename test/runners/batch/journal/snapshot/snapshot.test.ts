@@ -292,7 +292,7 @@ describe('a snapshot', () => {
     const { table, kept } = new Recovery();
     expect(Object.keys(kept)).toEqual([
       ...['records', 'marks', 'starts', 'repairs', 'identity', 'firstStartAt', 'lastStartAt', 'lastStop'],
-      ...['ledgerFile', 'heldUpToRow', 'manifests', 'capUsd', 'rows', 'jobs', 'lastRow', 'tally'],
+      ...['ledgerFile', 'heldUpToRow', 'manifests', 'capUsd', 'rows', 'jobs', 'lastRow', 'replaced', 'tally'],
     ]);
     expect(kept.tally).toEqual({
       ...{ statusCalls: 0, possiblyDouble: 0, unpriced: 0 },

@@ -1,0 +1,108 @@
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
+import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
+import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
+
+const edit = (id: string, more: object = {}) => ({
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt: id,
+  ...more,
+});
+const first = ['a', 'b', 'c', 'd'].map((id) => edit(id));
+/** As the gallery makes it. */
+const redo = ['b', 'c', 'd'].map((id) => edit(id, { redo: `job of ${id}`, prompt: `${id}, warmer` }));
+
+const ids = (run: PaperRun, file: string) =>
+  run
+    .lines(file)
+    .map(({ id }) => String(id))
+    .sort();
+const warnings = ({ events }: PaperEnd) =>
+  events.flatMap((event) => (event.type === 'warning' && event.code === 'changed' ? [event.message] : []));
+
+async function bought(): Promise<PaperRun> {
+  const run = paperRun();
+  run.manifest(first);
+  expect((await run.start()).exitCode).toBe(0);
+  return run;
+}
+
+/** The rejected rows are bought again, all of them. */
+async function redone(): Promise<PaperRun> {
+  const run = await bought();
+  run.manifest(redo);
+  expect((await run.start({ changed: 'redo' })).exitCode).toBe(0);
+  expect(run.service.posts).toHaveLength(7);
+  return run;
+}
+
+describe('rows that were redone', () => {
+  it.each(['keep', 'redo'] as const)(
+    'are no change in the manifest that they were first bought with, under changed %s',
+    async (changed) => {
+      const run = await redone();
+      run.manifest(first);
+      const end = await run.start({ changed });
+      expect({ warnings: warnings(end), posts: run.service.posts.length }).toEqual({
+        warnings: [],
+        posts: 7,
+      });
+      expect(end.reason).toContain('Nothing to do');
+    },
+  );
+
+  it('are known in all their versions from a snapshot as well', async () => {
+    const run = await redone();
+    run.manifest(redo.map((row) => ({ ...row, redo: 'the second one', prompt: 'cold' })));
+    await run.start({ changed: 'redo' });
+    await (await openJournal(run.disk, '/job/out', { snapshotEvery: 1 })).close();
+    for (const rows of [first, redo]) {
+      run.manifest(rows);
+      expect(warnings(await run.start({ changed: 'redo' }))).toEqual([]);
+    }
+    expect(run.service.posts).toHaveLength(10);
+  });
+
+  it('stay in the results where they do not fit under the cap, and no rejected version is bought', async () => {
+    const run = await bought();
+    run.manifest(redo);
+    const capped = await run.start({ changed: 'redo', maxCostUsd: 0.45, concurrency: 1 });
+    expect(capped.exitCode).toBe(3);
+    expect(capped.summary.rows).toEqual({ total: 4, completed: 4, failed: 0, toDo: 2 });
+    expect(ids(run, 'results.jsonl')).toEqual(['a', 'b', 'c', 'd']);
+    expect(ids(run, 'earlier.jsonl')).toEqual(['b']);
+    run.manifest(first);
+    expect((await run.start({ maxCostUsd: null })).reason).toContain('Nothing to do');
+    expect(run.service.posts).toEqual(['a', 'b', 'c', 'd', 'b, warmer']);
+    run.manifest(redo);
+    expect((await run.start({ changed: 'redo' })).exitCode).toBe(0);
+    expect(run.service.posts.slice(5).sort()).toEqual(['c, warmer', 'd, warmer']);
+  });
+
+  it('are not bought in the rejected version where the redo was interrupted, nor where it failed', async () => {
+    const run = await bought();
+    run.manifest(redo);
+    run.service.behave = (row) => (row === 'b' ? 'fail' : 'complete');
+    const stop = new Subject<StopOrder>();
+    await run.follow(runBatch(run.options({ changed: 'redo', concurrency: 1, stop })), (event) => {
+      if (event.type === 'ended') stop.next('graceful');
+    });
+    const posts = [...run.service.posts];
+    run.service.behave = () => 'complete';
+    run.manifest(first);
+    const later = await run.start({ retry: ['failed'] });
+    expect(run.service.posts).toEqual(posts);
+    expect(warnings(later)).toEqual([
+      expect.stringMatching(
+        /^\d rows? waits? for another version, .*run the manifest that has the other one\.$/,
+      ),
+    ]);
+    run.manifest(redo);
+    expect((await run.start({ retry: ['failed'] })).exitCode).toBe(0);
+    expect(ids(run, 'results.jsonl')).toEqual(['a', 'b', 'c', 'd']);
+    expect(new Set(run.lines('results.jsonl').map(({ request }) => JSON.stringify(request))).size).toBe(4);
+  });
+});
