@@ -87,7 +87,9 @@ class Fetcher {
     await openImagesFolder(folder.disk, folder.out);
     const names = new PictureNames();
     for await (const id of folder.projections.ids()) names.see(id);
-    return new Fetcher(folder, options, tell, count, names, options.saveFrom ?? createGotDownload());
+    const { baseUrl = '', lbBaseUrl = '' } = folder.journal.journal.recovered.identity ?? {};
+    const download = options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] });
+    return new Fetcher(folder, options, tell, count, names, download);
   }
 
   async fetchAll(): Promise<void> {

@@ -4,28 +4,29 @@ import type { Download, Downloaded, DownloadRequest } from './download.js';
 import { faultOf, tooLarge } from './fault-of.js';
 import { gotDelays } from './got-delays.js';
 import { gotFault } from './got-fault.js';
-import { createGotFiles } from './got-files.js';
+import { createGotFiles, type GotFilesOptions } from './got-files.js';
 import { travel, type Trip } from './got-trip.js';
-import type { AgentOptions, KeepAliveAgents } from './keep-alive-agents.js';
+import type { KeepAliveAgents } from './keep-alive-agents.js';
 import { announcesMore, flatHeaders } from './reply-body.js';
 import { TransportError } from './transport-error.js';
 
 const defaultMaxBytes = 256 * 1024 * 1024;
 
-export type GotDownloadOptions = AgentOptions;
+export type GotDownloadOptions = GotFilesOptions;
 
 /**
- * The default download, on got. Follows at most 3 redirects, and none that leads from the public internet into a
- * private network; an address that the service itself names is fetched wherever it lies.
+ * The default download, on got. Follows at most 3 redirects. Fetches from public addresses, and from those of a private
+ * network or of this machine only where one of `services` is there itself; the address is looked at that is connected to.
  */
 export function createGotDownload(options: GotDownloadOptions = {}): Download {
-  const { anywhere, publicHosts, connections, isProxied } = createGotFiles(options);
+  const files = createGotFiles(options);
+  const { nearService, publicHosts, connections } = files;
   return (request, onChunk) =>
     new Observable((subscriber) => {
       const trip: DownloadTrip = { request, onChunk, url: request.url, guarded: false };
       const timeout = gotDelays(request.timeouts);
-      const open = (url: URL) => (trip.guarded ? publicHosts : anywhere).stream(url, { timeout });
-      travel(trip, open, isProxied)
+      const open = (url: URL) => (trip.guarded ? publicHosts : nearService).stream(url, { timeout });
+      travel(trip, open, files)
         .then(({ stream, head }) => receive(trip, stream, head))
         .then(
           (downloaded) => {

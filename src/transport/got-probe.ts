@@ -2,9 +2,8 @@ import { Observable } from 'rxjs';
 import { faultOf } from './fault-of.js';
 import { gotDelays } from './got-delays.js';
 import { gotFault } from './got-fault.js';
-import { createGotFiles, type GotFiles } from './got-files.js';
+import { createGotFiles, type GotFiles, type GotFilesOptions } from './got-files.js';
 import { travel, type Trip } from './got-trip.js';
-import type { AgentOptions } from './keep-alive-agents.js';
 import type { PhaseTimeouts } from './transport.js';
 import { TransportError } from './transport-error.js';
 
@@ -28,8 +27,8 @@ const asks = [
 ] as const;
 type Ask = (typeof asks)[number];
 
-/** The default probe, on got: HEAD, and a GET of the first byte where that is refused. Redirects are followed as for a download. */
-export function createGotProbe(options: AgentOptions = {}): Probe {
+/** The default probe, on got: HEAD, and a GET of the first byte where that is refused. Redirects and private addresses are treated as for a download. */
+export function createGotProbe(options: GotFilesOptions = {}): Probe {
   const files = createGotFiles(options);
   return ({ url, timeouts }) =>
     new Observable((subscriber) => {
@@ -57,12 +56,13 @@ export function createGotProbe(options: AgentOptions = {}): Probe {
 async function probe(
   trip: Trip,
   options: Ask & { timeout: ReturnType<typeof gotDelays> },
-  { anywhere, publicHosts, connections, isProxied }: GotFiles,
+  files: GotFiles,
 ): Promise<Probed> {
+  const { nearService, publicHosts, connections } = files;
   try {
     const open = (url: URL) =>
-      (trip.guarded ? publicHosts : anywhere).stream(url, { ...options, isStream: true });
-    const { stream, head } = await travel(trip, open, isProxied);
+      (trip.guarded ? publicHosts : nearService).stream(url, { ...options, isStream: true });
+    const { stream, head } = await travel(trip, open, files);
     stream.destroy();
     const contentType = head.headers['content-type'];
     return { status: head.statusCode, ...(contentType !== undefined && { contentType }) };

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'got';
 import { faultOf } from './fault-of.js';
-import { isPrivateAddress, privateAddressError } from './private-address.js';
+import type { GotFiles } from './got-files.js';
+import { addressKind, isPrivateAddress, privateAddressError } from './private-address.js';
 import type { TransportError } from './transport-error.js';
 
 const maxRedirects = 3;
@@ -21,18 +22,21 @@ export interface Arrival {
 }
 
 /**
- * Follows at most 3 redirects, and none that leads from the public internet into a private network.
+ * Follows at most 3 redirects. Goes to no address that the service may not name, and from a public host to no other one.
  *
  * @param open Sends the request; called for each address on the way.
- * @param isProxied Whether an address is reached through a proxy: then its URL alone says where it leads.
  */
 export async function travel(
   trip: Trip,
   open: (url: URL) => Request,
-  isProxied: (url: URL) => boolean,
+  { isAllowed, isProxied }: Pick<GotFiles, 'isAllowed' | 'isProxied'>,
 ): Promise<Arrival> {
   for (let redirects = 0; ; redirects++) {
-    const stream = open(withoutCredentials(trip.url));
+    const url = withoutCredentials(trip.url);
+    // A name is held against its addresses when it is looked up, right before the connection.
+    if (addressKind(url.hostname) !== undefined && !(await isAllowed(bareHost(url))))
+      throw privateAddressError(url.hostname);
+    const stream = open(url);
     trip.stream = stream;
     const head = await headOf(stream);
     trip.head = head;
@@ -48,6 +52,10 @@ export async function travel(
     trip.url = target.href;
     delete trip.head;
   }
+}
+
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function headOf(stream: Request): Promise<Response> {

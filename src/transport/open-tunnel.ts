@@ -1,13 +1,17 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
+import { privateAddressCode } from './private-address.js';
 import type { Destination } from './proxy-rules.js';
 
 /** From the connection to the proxy until it has connected. */
 const tunnelMs = 20_000;
 
 export interface TunnelOptions {
-  /** The destination's name is looked up here first, and its address asked for: what it refuses is not gone to. */
+  /**
+   * The destination's name is looked up here first: what this refuses is not gone to. The proxy is asked for the name all
+   * the same, and for a name that is unknown here: many proxies know names alone.
+   */
   readonly lookup?: LookupFunction | undefined;
 }
 
@@ -20,8 +24,8 @@ export async function openTunnel(
   { host, port }: Destination,
   { lookup }: TunnelOptions = {},
 ): Promise<Socket> {
-  const address = lookup === undefined ? host : await addressOf(host, lookup);
-  const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  if (lookup !== undefined) await lookUp(host, lookup);
+  const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const { username, password } = proxy;
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
   const isTls = proxy.protocol === 'https:';
@@ -60,11 +64,11 @@ export async function openTunnel(
   });
 }
 
-function addressOf(host: string, lookup: LookupFunction): Promise<string> {
+function lookUp(host: string, lookup: LookupFunction): Promise<void> {
   return new Promise((resolve, reject) =>
-    lookup(host, { all: false }, (error, address) => {
-      if (error) reject(error);
-      else resolve(typeof address === 'string' ? address : (address[0]?.address ?? host));
+    lookup(host, { all: true }, (error) => {
+      if (error?.code === privateAddressCode) reject(error);
+      else resolve();
     }),
   );
 }

@@ -1,49 +1,90 @@
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 
-const ranges = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 3],
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const;
+/** Where an address lies. `reserved`: link-local, multicast, documentation and all else that is no host of the internet. */
+export type AddressKind = 'public' | 'private' | 'loopback' | 'reserved';
 
-const blocked = ranges.reduce((list, [address, bits]) => {
-  list.addSubnet(address, bits, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  return list;
-}, new BlockList());
+const ranges = {
+  loopback: ['0.0.0.0/8', '127.0.0.0/8', '::/127'],
+  private: ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+  reserved: [
+    ...['169.254.0.0/16', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15'],
+    ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3', '64:ff9b:1::/48', '100::/64', '2001::/32'],
+    ...['2001:db8::/32', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
+  ],
+} as const;
 
-/** Whether an IP address is none of the public internet: loopback, private, link-local, multicast, reserved. */
-export function isPrivateAddress(address: string): boolean {
+const lists = (['loopback', 'private', 'reserved'] as const).map((kind) => {
+  const list = new BlockList();
+  for (const range of ranges[kind]) {
+    const [address = '', bits] = range.split('/');
+    list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  }
+  return { kind, list };
+});
+
+/** Where an IP address lies, in whatever form it is written; `undefined` for a name. */
+export function addressKind(address: string): AddressKind | undefined {
   const bare = address.replace(/^\[|\]$|%.*$/g, '');
   const version = isIP(bare);
-  return version !== 0 && blocked.check(bare, version === 6 ? 'ipv6' : 'ipv4');
+  if (version === 0) return undefined;
+  const inner = version === 6 ? embeddedAddress(bare) : undefined;
+  if (inner !== undefined) return addressKind(inner);
+  return lists.find(({ list }) => list.check(bare, version === 6 ? 'ipv6' : 'ipv4'))?.kind ?? 'public';
 }
 
-/** A look-up that refuses names which lead to a private address. */
-export function publicOnly(lookup: LookupFunction): LookupFunction {
+/** Whether an IP address is none of the public internet. A name is not. */
+export function isPrivateAddress(address: string): boolean {
+  return (addressKind(address) ?? 'public') !== 'public';
+}
+
+/**
+ * The IPv4 address that an IPv6 address leads to: mapped (::ffff:a.b.c.d), compatible (::a.b.c.d), translated
+ * (64:ff9b::a.b.c.d) or 6to4 (2002:aabb:ccdd::).
+ */
+function embeddedAddress(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const head = groups.slice(0, 6).join(':');
+  if (groups[0] === 0x2002) return dotted(groups[1], groups[2]);
+  const isTranslated = head === [0x64, 0xff9b, 0, 0, 0, 0].join(':');
+  const isMapped = head === '0:0:0:0:0:65535' || head === '0:0:0:0:65535:0';
+  const isCompatible = head === '0:0:0:0:0:0' && groups[6] !== 0;
+  return isTranslated || isMapped || isCompatible ? dotted(groups[6], groups[7]) : undefined;
+}
+
+function dotted(high = 0, low = 0): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const read = (text: string): number[] =>
+    text === '' ? [] : text.split(':').map((hex) => parseInt(hex, 16));
+  const [first, last] = [read(left), read(right ?? '')];
+  return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
+}
+
+/** A look-up that refuses names of which any address may not be gone to. */
+export function onlyTo(
+  isAllowed: (address: string) => Promise<boolean>,
+  lookup: LookupFunction,
+): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, options, (error, address, family) => {
+      if (error !== null) return callback(error, address, family);
       const found = Array.isArray(address) ? address.map((entry) => entry.address) : [address];
-      const refused = error === null && found.some(isPrivateAddress);
-      callback(refused ? privateAddressError(hostname) : error, address, family);
+      Promise.all(found.map(isAllowed)).then(
+        (allowed) => callback(allowed.every(Boolean) ? null : privateAddressError(hostname), address, family),
+        (cause: unknown) => callback(cause as NodeJS.ErrnoException, address, family),
+      );
     });
 }
 
+export const privateAddressCode = 'ERR_PRIVATE_ADDRESS';
+
 /** Refused before anything is sent. */
 export function privateAddressError(host: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`a redirect leads into a private network (${host})`), {
-    code: 'ERR_PRIVATE_ADDRESS',
-    syscall: 'connect',
-  });
+  const message = `${host} lies in a private network where the service itself is not: nothing is fetched from there`;
+  return Object.assign(new Error(message), { code: privateAddressCode, syscall: 'connect' });
 }

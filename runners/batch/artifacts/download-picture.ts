@@ -1,6 +1,7 @@
 import { firstValueFrom, takeUntil, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
 import type { Download, Downloaded } from '../../../src/transport/download.js';
+import { privateAddressCode } from '../../../src/transport/private-address.js';
 import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import { PictureEnd } from './picture-end.js';
@@ -92,7 +93,8 @@ function check({ status, headers, bytes }: Downloaded): void {
 
 function asPictureError(error: unknown, url: string): PictureError {
   if (error instanceof TransportError) {
-    const mayPass = error.phase !== 'tls' && error.phase !== 'too-large';
+    const isFinal = error.phase === 'tls' || error.phase === 'too-large';
+    const mayPass = !isFinal && error.systemCode !== privateAddressCode;
     return new PictureError(error.message, { mayPass });
   }
   if (!(error instanceof PictureError)) throw error;

@@ -96,7 +96,7 @@ function parts(options: RunBatchOptions) {
     schedule: options.schedule,
     transport: options.transport ?? createGotTransport(),
     pictureHost: options.pictureHost,
-    saveFrom: options.saveFrom ?? createGotDownload(),
+    saveFrom: options.saveFrom ?? createGotDownload({ services: servicesOf(options) }),
     makeThumbnail: options.makeThumbnail ?? makeThumbnail,
     hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),
     journal: options.journal ?? ((folder: string) => openJournal(disk, folder, { repair, now })),
@@ -149,6 +149,11 @@ function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
     ...(keep && { keep }),
     settings: { name: path, gzip: byName?.gzip ?? false, ...given, format },
   };
+}
+
+/** The hosts whose pictures are fetched. */
+function servicesOf({ baseUrl, lbBaseUrl }: RunBatchOptions): string[] {
+  return [baseUrl, lbBaseUrl].filter((url) => url !== undefined);
 }
 
 function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdentity {

@@ -11,6 +11,7 @@ import { trackConnections } from '../io/track-connections.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/run-options.js';
+import { serviceSettings } from '../options/service-settings.js';
 import { checkText, deadText, endpointProblems } from '../words/check-text.js';
 import { openTarget } from './open-target.js';
 import { isPlannedImage, plannedSettings } from './plan-source.js';
@@ -43,7 +44,10 @@ export async function checkPlan(
   try {
     const settings = await plannedSettings(source, options);
     const items = selectRows(readRows(nodeDisk, { path, settings }), options, () => undefined);
-    const probe = createGotProbe();
+    const { baseUrl = '', lbBaseUrl = '' } = options.local
+      ? { baseUrl: 'http://127.0.0.1' }
+      : serviceSettings(options, io.env);
+    const probe = createGotProbe({ services: [baseUrl, lbBaseUrl] });
     const checked = await checkRows(items, {
       endpoint: options.local ? rehearsed : await asker(source, options, io, fault),
       reference: (url) => checkReference(url, probe),

@@ -16,7 +16,7 @@ export function partsOf(options: WorkerOptions) {
     tell: tell ?? (() => undefined),
     onStep: onStep ?? (() => undefined),
     transport: options.transport ?? createGotTransport(),
-    saveFrom: options.saveFrom ?? createGotDownload(),
+    saveFrom: options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] }),
     disk: options.disk ?? nodeDisk,
     scheduler: options.scheduler ?? steadyClock(),
     random: options.random ?? Math.random,

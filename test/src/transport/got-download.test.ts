@@ -4,7 +4,7 @@ import nock from 'nock';
 import { firstValueFrom } from 'rxjs';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Downloaded, DownloadRequest } from '../../../src/transport/download.js';
-import { createGotDownload } from '../../../src/transport/got-download.js';
+import { createGotDownload, type GotDownloadOptions } from '../../../src/transport/got-download.js';
 import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import { selfSigned, serverKey } from '../../support/certificates.js';
@@ -14,9 +14,11 @@ function fetching(url: string, more: Partial<DownloadRequest> = {}): DownloadReq
   return { url, maxBytes: 1_000_000, timeouts: phaseTimeouts(10_000), ...more };
 }
 
+const onThisMachine: GotDownloadOptions = { services: ['http://127.0.0.1'] };
+
 async function save(
   request: DownloadRequest,
-  options = {},
+  options: GotDownloadOptions = onThisMachine,
 ): Promise<{ downloaded: Downloaded; bytes: Buffer }> {
   const chunks: Uint8Array[] = [];
   const download = createGotDownload(options)(request, (chunk) => void chunks.push(chunk));
@@ -24,7 +26,10 @@ async function save(
   return { downloaded, bytes: Buffer.concat(chunks) };
 }
 
-async function faultOf(request: DownloadRequest, options = {}): Promise<TransportError> {
+async function faultOf(
+  request: DownloadRequest,
+  options: GotDownloadOptions = onThisMachine,
+): Promise<TransportError> {
   const error: unknown = await save(request, options).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TransportError);
   return error as TransportError;
@@ -60,11 +65,14 @@ describe('a download', () => {
     let inHand = 0;
     let most = 0;
     await using server = await serveHttp((_request, response) => response.end(Buffer.alloc(2_000_000)));
-    const download = createGotDownload()(fetching(server.url, { maxBytes: 3_000_000 }), async () => {
-      most = Math.max(most, ++inHand);
-      await new Promise((resolve) => setImmediate(resolve));
-      inHand--;
-    });
+    const download = createGotDownload(onThisMachine)(
+      fetching(server.url, { maxBytes: 3_000_000 }),
+      async () => {
+        most = Math.max(most, ++inHand);
+        await new Promise((resolve) => setImmediate(resolve));
+        inHand--;
+      },
+    );
     expect((await firstValueFrom(download)).bytes).toBe(2_000_000);
     expect(most).toBe(1);
   });
@@ -86,7 +94,7 @@ describe('a download', () => {
   it('errors with what its taker threw', async () => {
     await using server = await serveHttp((_request, response) => response.end('x'));
     const full = Object.assign(new Error('disk full'), { code: 'ENOSPC' });
-    const download = createGotDownload()(fetching(server.url), () => Promise.reject(full));
+    const download = createGotDownload(onThisMachine)(fetching(server.url), () => Promise.reject(full));
     await expect(firstValueFrom(download)).rejects.toBe(full);
   });
 
@@ -101,7 +109,7 @@ describe('a download', () => {
     };
     let subscription = { unsubscribe: (): void => undefined };
     const arrived = new Promise<void>((resolve) => {
-      const download = createGotDownload()(fetching(server.url), () => resolve());
+      const download = createGotDownload(onThisMachine)(fetching(server.url), () => resolve());
       subscription = download.subscribe({ next: record, error: record, complete: () => record('complete') });
     });
     await arrived;
@@ -128,7 +136,7 @@ describe('the cap', () => {
       for (let i = 0; i < 100; i++) response.write(Buffer.alloc(1_000));
       response.end();
     });
-    const download = createGotDownload()(
+    const download = createGotDownload(onThisMachine)(
       fetching(server.url, { maxBytes: 5_000 }),
       (chunk) => void (taken += chunk.length),
     );
@@ -179,6 +187,87 @@ describe('a redirect', () => {
   });
 });
 
+describe('an address that a service names', () => {
+  const found =
+    (address: string) => (_host: string, _options: unknown, callback: (...made: unknown[]) => void) =>
+      callback(null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+
+  async function refused(url: string, options: GotDownloadOptions): Promise<void> {
+    const fault = await faultOf(fetching(url), options);
+    expect(fault).toMatchObject({ systemCode: 'ERR_PRIVATE_ADDRESS', sent: 'no' });
+    expect(fault.message).toContain('private network where the service itself is not');
+  }
+
+  it.each([
+    '127.0.0.1',
+    '2130706433',
+    '0177.0.0.1',
+    '0x7f.1',
+    '0.0.0.0',
+    '169.254.169.254',
+    '10.0.0.1',
+    '100.64.0.1',
+    '224.0.0.1',
+    '[::]',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '[fc00::1]',
+    '[fe80::1]',
+    'localhost',
+  ])('is refused for %s where the service is on the internet', async (host) => {
+    let requests = 0;
+    await using inside = await serveHttp((_request, response) => {
+      requests++;
+      response.end('secret');
+    });
+    const address = `http://${host}:${inside.port}/latest/meta-data`;
+    await refused(address, { services: ['https://8.8.8.8', 'http://[2606:4700::1]/v2'] });
+    await refused(address, {});
+    expect(requests).toBe(0);
+  });
+
+  it('is refused for a name that leads inside, whenever it begins to', async () => {
+    await using inside = await serveHttp((_request, response) => response.end('secret'));
+    const answers = ['8.8.8.8', '127.0.0.1'];
+    const asked: string[] = [];
+    const lookup = (host: string, options: unknown, callback: (...made: unknown[]) => void): void => {
+      asked.push(host);
+      found(host === 'api.example' ? '8.8.8.8' : (answers.at(-1) ?? ''))(host, options, callback);
+    };
+    await refused(`http://inside.example:${inside.port}/`, {
+      lookup: lookup as never,
+      services: ['https://api.example'],
+    });
+    expect(asked).toContain('inside.example');
+  });
+
+  it.each([
+    { service: 'http://127.0.0.1:8000', address: '127.0.0.1', isFetched: true },
+    { service: 'http://localhost:8000', address: '127.0.0.1', isFetched: true },
+    { service: 'http://[::1]:8000', address: '127.0.0.1', isFetched: true },
+    { service: 'http://lan.example', address: '127.0.0.1', isFetched: false },
+    { service: 'http://both.example', address: '127.0.0.1', isFetched: false },
+  ])('beside $service: $address is fetched ($isFetched)', async ({ service, address, isFetched }) => {
+    await using inside = await serveHttp((_request, response) => response.end('picture'));
+    const places: Record<string, string[]> = {
+      'lan.example': ['10.0.0.1'],
+      'both.example': ['127.0.0.1', '8.8.8.8'],
+      localhost: ['127.0.0.1'],
+    };
+    const lookup = (host: string, _options: unknown, callback: (...made: unknown[]) => void): void =>
+      callback(
+        null,
+        (places[host] ?? []).map((place) => ({ address: place, family: 4 })),
+      );
+    const url = `http://${address}:${inside.port}/`;
+    const options = { lookup: lookup as never, services: [service] };
+    if (isFetched) expect(String((await save(fetching(url), options)).bytes)).toBe('picture');
+    else await refused(url, options);
+  });
+});
+
 describe('a redirect from the public internet', () => {
   afterEach(() => {
     nock.cleanAll();
@@ -214,7 +303,9 @@ describe('a redirect from the public internet', () => {
     });
     const lookup = (_host: string, _options: unknown, callback: (...found: unknown[]) => void): void =>
       callback(null, [{ address: '127.0.0.1', family: 4 }]);
-    const fault = await faultOf(redirectTo(`http://inside.example:${inside.port}/`), { lookup });
+    const fault = await faultOf(redirectTo(`http://inside.example:${inside.port}/`), {
+      lookup: lookup as never,
+    });
     expect(fault).toMatchObject({ systemCode: 'ERR_PRIVATE_ADDRESS', sent: 'no' });
     expect(requests).toBe(0);
   });

@@ -6,7 +6,7 @@ import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
 import { closedPort, serveHttp } from '../../support/loopback-server.js';
 
 const probe = (url: string): Promise<Probed> =>
-  firstValueFrom(createGotProbe()({ url, timeouts: phaseTimeouts(5_000) }));
+  firstValueFrom(createGotProbe({ services: ['http://127.0.0.1'] })({ url, timeouts: phaseTimeouts(5_000) }));
 
 /** A server that keeps what it was asked. */
 async function serve(

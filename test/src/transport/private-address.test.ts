@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPrivateAddress, publicOnly } from '../../../src/transport/private-address.js';
+import { addressKind, isPrivateAddress, onlyTo } from '../../../src/transport/private-address.js';
 
 describe('isPrivateAddress', () => {
   it.each([
@@ -25,6 +25,18 @@ describe('isPrivateAddress', () => {
     'ff02::1',
     '::ffff:127.0.0.1',
     '::ffff:10.0.0.1',
+    '::ffff:7f00:1',
+    '::127.0.0.1',
+    '::ffff:0:127.0.0.1',
+    '64:ff9b::127.0.0.1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::8.8.8.8',
+    '2002:7f00:1::',
+    '2002:a9fe:a9fe::1',
+    '2001::1',
+    'fec0::1',
+    '192.0.2.1',
+    '240.0.0.1',
   ])('%s is', (address) => {
     expect(isPrivateAddress(address)).toBe(true);
   });
@@ -36,6 +48,8 @@ describe('isPrivateAddress', () => {
     '192.169.0.1',
     '2606:4700::1',
     '::ffff:8.8.8.8',
+    '64:ff9b::8.8.8.8',
+    '2002:808:808::1',
     'localhost',
     '',
   ])('%s is not', (address) => {
@@ -43,34 +57,56 @@ describe('isPrivateAddress', () => {
   });
 });
 
-describe('publicOnly', () => {
-  type Found = Parameters<Parameters<Parameters<typeof publicOnly>[0]>[2]>;
-
-  function lookUp(...found: Found): Found {
-    let got: Found = [null, ''];
-    publicOnly((_host, _options, callback) => callback(...found))(
-      'x.example',
-      {},
-      (...given) => (got = given),
-    );
-    return got;
-  }
-
-  it('lets a public address pass', () => {
-    expect(lookUp(null, '8.8.8.8', 4)).toEqual([null, '8.8.8.8', 4]);
+describe('addressKind', () => {
+  it.each([
+    ['127.1.2.3', 'loopback'],
+    ['0.0.0.0', 'loopback'],
+    ['[::]', 'loopback'],
+    ['10.0.0.1', 'private'],
+    ['fd00::1', 'private'],
+    ['169.254.169.254', 'reserved'],
+    ['224.0.0.1', 'reserved'],
+    ['8.8.8.8', 'public'],
+    ['x.example', undefined],
+  ])('%s: %s', (address, kind) => {
+    expect(addressKind(address)).toBe(kind);
   });
 
-  it('refuses a private one, alone or among others', () => {
-    expect(lookUp(null, '10.0.0.1', 4)[0]).toMatchObject({ code: 'ERR_PRIVATE_ADDRESS' });
+  it.each(['2130706433', '0177.0.0.1', '0x7f.1', '127.1', '0x7f000001', '①27.0.0.1'])(
+    '%s in a URL is loopback',
+    (host) => {
+      expect(addressKind(new URL(`http://${host}/`).hostname)).toBe('loopback');
+    },
+  );
+});
+
+describe('onlyTo', () => {
+  type Found = Parameters<Parameters<Parameters<typeof onlyTo>[1]>[2]>;
+
+  function lookUp(...found: Found): Promise<Found> {
+    const isPublic = (address: string) => Promise.resolve(!isPrivateAddress(address));
+    return new Promise((resolve) =>
+      onlyTo(isPublic, (_host, _options, callback) => callback(...found))('x.example', {}, (...given) =>
+        resolve(given),
+      ),
+    );
+  }
+
+  it('lets a public address pass', async () => {
+    expect(await lookUp(null, '8.8.8.8', 4)).toEqual([null, '8.8.8.8', 4]);
+  });
+
+  it('refuses a private one, alone or among others', async () => {
+    expect((await lookUp(null, '10.0.0.1', 4))[0]).toMatchObject({ code: 'ERR_PRIVATE_ADDRESS' });
     const several = [
       { address: '8.8.8.8', family: 4 },
       { address: '::1', family: 6 },
     ];
-    expect(lookUp(null, several)[0]?.message).toContain('x.example');
+    expect((await lookUp(null, several))[0]?.message).toContain('x.example');
   });
 
-  it('hands on a failure', () => {
+  it('hands on a failure', async () => {
     const error = new Error('no such name');
-    expect(lookUp(error, '')[0]).toBe(error);
+    expect((await lookUp(error, ''))[0]).toBe(error);
   });
 });

@@ -155,7 +155,7 @@ describe('an idle connection through a proxy', () => {
 describe('a download through a proxy', () => {
   const get = (url: string) => ({ url, timeouts: phaseTimeouts(10_000) });
 
-  it('fetches a file, and follows no redirect from a public name into a private network', async () => {
+  it('fetches a file by its name, and nothing that is known to lie in a private network', async () => {
     await using server = await serveHttp(({ url, headers }, response) => {
       if (url === '/picture') return response.end('bytes');
       const target = url === '/address' ? 'http://10.0.0.1/' : `http://inside.example/${headers.host}`;
@@ -164,7 +164,11 @@ describe('a download through a proxy', () => {
     await using proxy = await serveProxy(server.port);
     const inside = createGotDownload({
       env: proxy.env,
-      lookup: (_name, _options, callback) => callback(null, '10.0.0.7', 4),
+      // What this machine does not know, the proxy may.
+      lookup: (name, _options, callback) =>
+        name === 'inside.example'
+          ? callback(null, '10.0.0.7', 4)
+          : callback(Object.assign(new Error('unknown here'), { code: 'ENOTFOUND' }), ''),
     });
     const pieces: string[] = [];
     const take = (piece: Uint8Array) => void pieces.push(Buffer.from(piece).toString());
@@ -174,6 +178,8 @@ describe('a download through a proxy', () => {
       await expect(firstValueFrom(inside(get(`http://elsewhere.example/${path}`), take))).rejects.toThrow(
         'private network',
       );
+    for (const host of ['10.0.0.1', 'inside.example'])
+      await expect(firstValueFrom(inside(get(`http://${host}/`), take))).rejects.toThrow('private network');
     expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set(['elsewhere.example:80']));
   });
 });

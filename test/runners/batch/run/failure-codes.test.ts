@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../../src/contract/failure-code.js';
 import type { PaperBehaviour } from '../../../support/paper-service.js';
+import { createGotDownload } from '../../../../src/transport/got-download.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
 const edit = (id: string, more: object = {}) => ({
@@ -117,6 +118,24 @@ describe('failures.jsonl', () => {
       },
     ]);
     expect(failures(run)[0]?.error.message).toContain('tries: 5');
+    expect(run.costs()).toMatchObject([{ cost: '0.0875', source: 'reported' }]);
+  });
+
+  it('download: a picture inside a private network, of a service that is not there: asked for once, and paid', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    const saveFrom = createGotDownload({
+      services: ['https://8.8.8.8'],
+      lookup: (_name, _options, found) => found(null, [{ address: '169.254.169.254', family: 4 }]),
+    });
+    expect((await run.start({ saveFrom })).exitCode).toBe(1);
+    const [failure] = failures(run);
+    expect(failure).toMatchObject({
+      error: { code: 'download', paid: 'yes' },
+      millrace: { jobId: 'job-a-1' },
+    });
+    expect(failure?.error.message).toContain('paper.test lies in a private network');
+    expect(failure?.error.message).not.toContain('tries');
     expect(run.costs()).toMatchObject([{ cost: '0.0875', source: 'reported' }]);
   });
 
