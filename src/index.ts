@@ -20,7 +20,7 @@ export type { JobPolicy, SubmitOptions, SyncOptions } from './endpoints/submit-o
 export type { Activity } from './endpoints/client-state.js';
 
 // A job, its events and its outcome.
-export type { Job } from './operators/job.js';
+export type { Job, JobOperator } from './operators/job.js';
 export type { Completed, Failed, JobEvent, Outcome, Paid, WaitReason } from './contract/outcome.js';
 export type { Checkpoint, Mark } from './contract/checkpoint.js';
 export { toOutcome } from './operators/to-outcome.js';

@@ -4,14 +4,21 @@ import { toMicroDollars, toUsd, type MicroDollars } from '../contract/micro-doll
 /** A cap that purchases share. What is reserved, spent and kept never passes it, unless the service bills more than was reserved. */
 export interface Budget {
   /**
-   * Takes room for a purchase; `false`: there is none. A purchase that has its room already joins it.
+   * Takes room for a purchase; `false`: there is none. A purchase that has its room already joins it, also one that has
+   * ended.
    * @param purchase what is bought, by identity: a job
+   * @param address where the service has it, host, endpoint and id, if that is known: whatever was counted under it is
+   * this purchase, and takes no other room
    */
-  reserve(purchase: object, price: MicroDollars): boolean;
+  reserve(purchase: object, price: MicroDollars, address?: string): boolean;
+  /** From now on the purchase is known by where the service has it. A requeued job is a new purchase under an old address. */
+  identify?(purchase: object, address: string): void;
   /** It was not sent and will not be: its room is free again, once all who reserved it have released it. */
   release(purchase: object): void;
   /** It may have been paid: its room stays taken until it is settled. */
   keep(purchase: object): void;
+  /** It was kept, and was provably refused: its room is only reserved again, and can be released. */
+  refused?(purchase: object): void;
   /** What it cost; 0 when it was not charged. */
   settle(purchase: object, cost: MicroDollars): void;
   /** USD, as it stands now. `unknownUsd` is kept for what may have been paid. */
@@ -29,23 +36,31 @@ export function createBudget(capUsd: number): Budget {
   if (!(capUsd >= 0)) throw new InvalidOptionError('capUsd', `is no number from 0 on (got ${capUsd})`);
   const cap = toMicroDollars(capUsd);
   const entries = new WeakMap<object, Entry>();
+  const addresses = new Map<string, Entry>();
   const totals = { reserved: 0, unknown: 0, spent: 0 };
-  const move = (entry: Entry, to: 'unknown' | 'spent', amount: MicroDollars) => {
+  const move = (entry: Entry, to: Entry['stage'], amount: MicroDollars) => {
     totals[entry.stage] -= entry.price;
     totals[to] += amount;
     entry.stage = to;
   };
   return {
-    reserve(purchase, price) {
-      const known = entries.get(purchase);
+    reserve(purchase, price, address = '') {
+      const known = entries.get(purchase) ?? addresses.get(address);
       if (known !== undefined) {
         known.holders += 1;
+        entries.set(purchase, known);
         return true;
       }
       if (totals.reserved + totals.unknown + totals.spent + price > cap) return false;
       totals.reserved += price;
-      entries.set(purchase, { price, holders: 1, stage: 'reserved' });
+      const entry: Entry = { price, holders: 1, stage: 'reserved' };
+      entries.set(purchase, entry);
+      if (address !== '') addresses.set(address, entry);
       return true;
+    },
+    identify(purchase, address) {
+      const entry = entries.get(purchase);
+      if (entry !== undefined) addresses.set(address, entry);
     },
     release(purchase) {
       const entry = entries.get(purchase);
@@ -56,6 +71,10 @@ export function createBudget(capUsd: number): Budget {
     keep(purchase) {
       const entry = entries.get(purchase);
       if (entry?.stage === 'reserved') move(entry, 'unknown', entry.price);
+    },
+    refused(purchase) {
+      const entry = entries.get(purchase);
+      if (entry?.stage === 'unknown') move(entry, 'reserved', entry.price);
     },
     settle(purchase, cost) {
       const entry = entries.get(purchase);

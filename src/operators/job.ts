@@ -25,27 +25,82 @@ export interface Job<O> extends Observable<JobEvent<O>>, AsyncIterable<JobEvent<
   cancel(): void;
 }
 
-export interface JobFacts {
+/**
+ * An operator that gives a job for a job, so that it can still be cancelled and iterated, and a stream for a stream. So it
+ * does within `job.pipe(…)`, but there TypeScript sees the stream alone: where the type matters, call it with the job.
+ */
+export interface JobOperator<A, B> {
+  (job: Job<A>): Job<B>;
+  (events: Observable<JobEvent<A>>): Observable<JobEvent<B>>;
+}
+
+/** What operators know of a job: more than its face shows. */
+export interface JobFacts<O = unknown> {
   readonly key: string;
   readonly jobId: string | undefined;
   readonly statusCalls: number;
   cancel(): void;
+  /** Where the service has the job: host, endpoint and id. `undefined` until the id is known, and where there is none. */
+  readonly address?: string | undefined;
+  /** Calls `listener` with all that comes from now on, also while nobody is subscribed. */
+  watch?(listener: (event: Watched) => void): void;
+  /** Of a job that is made of several purchases: the same with each of them replaced. */
+  readonly eachPurchase?: (replace: ReplaceJob) => Job<O>;
 }
 
+/** An event of a job, or that its POST was provably refused: then nothing has been bought so far. */
+export type Watched = JobEvent<unknown> | { readonly type: 'refused' };
+export type ReplaceJob = <P>(job: Job<P>) => Job<P>;
+
 /** A stream of events in the shape of a job. */
-export function asJob<O>(events: Observable<JobEvent<O>>, facts: JobFacts): Job<O> {
+export function asJob<O>(events: Observable<JobEvent<O>>, facts: JobFacts<O>): Job<O> {
   return new StreamedJob(events, facts);
 }
 
-class StreamedJob<O> extends Observable<JobEvent<O>> implements Job<O> {
-  readonly key: string;
+/** What is known of a job that this library made; `undefined` of any other stream. */
+export function factsOf<O>(events: Observable<JobEvent<O>>): JobFacts<O> | undefined {
+  return events instanceof StreamedJob ? (events.facts as JobFacts<O>) : undefined;
+}
 
+/** What an operator does to a stream of events, as an operator that gives a job for a job. */
+export function jobOperator<O>(
+  operate: <P>(events: Observable<JobEvent<P>>) => Observable<JobEvent<P>>,
+): JobOperator<O, O> {
+  const wrapped = <P>(job: Job<P>, facts: JobFacts<P>): Job<P> => {
+    const { eachPurchase } = facts;
+    if (eachPurchase === undefined) return asJob(operate(job), facts);
+    const within: JobFacts<P> = {
+      get key() {
+        return facts.key;
+      },
+      get jobId() {
+        return facts.jobId;
+      },
+      get statusCalls() {
+        return facts.statusCalls;
+      },
+      cancel: () => facts.cancel(),
+      eachPurchase: (replace) => jobOperator<P>(operate)(eachPurchase(replace)),
+    };
+    return asJob(operate(job), within);
+  };
+  const operator = (events: Observable<JobEvent<O>>) => {
+    const facts = factsOf(events);
+    return facts === undefined ? operate(events) : wrapped(events as Job<O>, facts);
+  };
+  return operator as JobOperator<O, O>;
+}
+
+class StreamedJob<O> extends Observable<JobEvent<O>> {
   constructor(
     events: Observable<JobEvent<O>>,
-    private readonly facts: JobFacts,
+    readonly facts: JobFacts<O>,
   ) {
     super((subscriber) => events.subscribe(subscriber));
-    this.key = facts.key;
+  }
+
+  get key(): string {
+    return this.facts.key;
   }
 
   get jobId(): string | undefined {

@@ -1,7 +1,7 @@
 import { concatMap, defer, of, type Observable } from 'rxjs';
 import type { FailureCode } from '../contract/failure-code.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import type { Job } from './job.js';
+import { asJob, type Job, type ReplaceJob } from './job.js';
 
 /** Options of `rebuy`. */
 export interface RebuyOptions {
@@ -13,24 +13,70 @@ export interface RebuyOptions {
 
 /**
  * Buys again on purpose: a new job after one that failed with paid `no` and a listed code. Only the last job's `settled`
- * is emitted. Cold: every subscription begins with a purchase of its own; share it to buy once.
+ * is emitted. It is one run, as a job is one purchase: a second subscriber, `retry` and `repeat` join it and buy nothing;
+ * to begin anew, call `rebuy` again. It is a job itself: `jobId` is that of the job under way, `cancel` cancels it, and
+ * nothing is bought after that. A budget behind it books each purchase.
  *
  * @example
  * ```ts
  * rebuy(() => endpoint.run(row), { maxRetries: 2, codes: ['job-failed', 'job-timed-out'] }).pipe(toOutcome());
  * ```
  */
-export function rebuy<O>(make: () => Job<O>, { maxRetries, codes }: RebuyOptions): Observable<JobEvent<O>> {
-  const buy = (retriesLeft: number): Observable<JobEvent<O>> =>
-    defer(make).pipe(
-      concatMap((event) => {
-        const again = event.type === 'settled' && retriesLeft > 0 && isWorthAnother(event.outcome, codes);
-        return again ? buy(retriesLeft - 1) : of(event);
-      }),
-    );
-  return buy(maxRetries);
+export function rebuy<O>(make: () => Job<O>, options: RebuyOptions): Job<O> {
+  return new Attempts(make, options).asJob();
 }
 
-function isWorthAnother(outcome: Outcome<unknown>, codes: readonly FailureCode[]): boolean {
-  return outcome.status === 'failed' && outcome.paid === 'no' && codes.includes(outcome.code);
+/** The jobs of one `rebuy`, each made once. */
+class Attempts<O> {
+  private readonly jobs: Job<O>[] = [];
+  private isCancelled = false;
+
+  constructor(
+    private readonly make: () => Job<O>,
+    private readonly options: RebuyOptions,
+  ) {}
+
+  asJob(replace?: ReplaceJob): Job<O> {
+    const { jobs } = this;
+    const latest = () => jobs.at(-1);
+    return asJob(this.from(0, replace), {
+      get key() {
+        return latest()?.key ?? '';
+      },
+      get jobId() {
+        return latest()?.jobId;
+      },
+      get statusCalls() {
+        return jobs.reduce((calls, job) => calls + job.statusCalls, 0);
+      },
+      cancel: () => {
+        this.isCancelled = true;
+        latest()?.cancel();
+      },
+      eachPurchase: (other) => this.asJob(other),
+    });
+  }
+
+  private from(attempt: number, replace?: ReplaceJob): Observable<JobEvent<O>> {
+    return defer(() => this.job(attempt, replace)).pipe(
+      concatMap((event) => {
+        const isLast = event.type !== 'settled' || !this.goesOn(attempt, event.outcome);
+        return isLast ? of(event) : this.from(attempt + 1, replace);
+      }),
+    );
+  }
+
+  private job(attempt: number, replace?: ReplaceJob): Job<O> {
+    const job = (this.jobs[attempt] ??= this.make());
+    if (this.isCancelled) job.cancel();
+    return replace === undefined ? job : replace(job);
+  }
+
+  /** Whoever comes late goes the way of those before: what was bought again stays so, also when it was cancelled since. */
+  private goesOn(attempt: number, outcome: Outcome<unknown>): boolean {
+    if (attempt + 1 < this.jobs.length) return true;
+    const { maxRetries, codes } = this.options;
+    if (this.isCancelled || attempt >= maxRetries) return false;
+    return outcome.status === 'failed' && outcome.paid === 'no' && codes.includes(outcome.code);
+  }
 }

@@ -1,18 +1,21 @@
-import { defer, finalize, of, tap, type Observable, type OperatorFunction } from 'rxjs';
+import { defer, finalize, of, tap, type Observable } from 'rxjs';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import { toMicroDollars, toUsd, type MicroDollars } from '../contract/micro-dollars.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { isBelievable, reportedCostUsd } from '../contract/reported-cost.js';
+import { reportedCostUsd } from '../contract/reported-cost.js';
+import { callHook } from '../policy/guard-hooks.js';
 import type { Budget } from './create-budget.js';
+import { asJob, factsOf, type Job, type JobOperator, type Watched } from './job.js';
 
 /**
  * Reserves the price before the job is subscribed; without room nothing is sent, and the one event is `settled` with
- * `over-budget`. Settles at the reported cost, else at the price; a failure that is not paid gives the room back, one
- * that may be paid keeps it, and so does a subscription that ends while the job is under way, also where that cancels the
- * job: nobody is left to hear whether the service was in time. Whoever subscribes to the same job once more hears its end,
- * and the room of a job that was cancelled is given back.
+ * `over-budget`. Settles at the reported cost, else at the price; a failure that is not paid gives the room back, one that
+ * may be paid keeps it. So does a job that is left while it is under way; its room is given back, or its cost is booked, as
+ * soon as the service reports its end: also where nobody is subscribed to it any more and the answer comes to its /cancel.
  *
- * Put it next to the job: then all subscriptions to that job share one reservation. Behind another operator each
+ * The budget knows jobs by their ids: `attach` of a job that is counted already reserves nothing. Of `thenJob` and `rebuy`
+ * each purchase reserves the price when its turn comes, and is booked by itself. A job stays a job: it can be cancelled,
+ * iterated, and given to `switchJobs`. All subscriptions to one job share one reservation; of a stream that is no job each
  * subscription makes its own.
  *
  * @param priceUsd what one purchase is expected to cost, in USD
@@ -24,61 +27,113 @@ import type { Budget } from './create-budget.js';
  * ```
  * @throws InvalidOptionError when the price is no number from 0 on
  */
-export function withinBudget<O>(
-  budget: Budget,
-  priceUsd: number,
-): OperatorFunction<JobEvent<O>, JobEvent<O>> {
+export function withinBudget<O>(budget: Budget, priceUsd: number): JobOperator<O, O> {
   if (!(priceUsd >= 0)) throw new InvalidOptionError('priceUsd', `is no number from 0 on (got ${priceUsd})`);
   const price = toMicroDollars(priceUsd);
-  return (job) =>
-    defer(() => {
-      const purchase = 'jobId' in job ? job : {};
-      if (!budget.reserve(purchase, price)) return of<JobEvent<O>>(overBudget(price, budget));
-      let risk: 'none' | 'sent' | 'accepted' = 'none';
-      return job.pipe(
-        tap((event) => {
-          if (event.type === 'submitting') risk = 'sent';
-          else if (event.type === 'settled') book(event.outcome, { budget, purchase, price });
-          else if (event.type !== 'waiting') risk = 'accepted';
-          else if (risk === 'sent') risk = 'none';
-        }),
-        finalize(() => {
-          if (risk !== 'none' || hasId(job)) budget.keep(purchase);
-          else budget.release(purchase);
-        }),
-      );
-    });
+  const within = <P>(job: Job<P>): Job<P> => {
+    const facts = factsOf<P>(job);
+    if (facts?.eachPurchase !== undefined) return facts.eachPurchase(within);
+    const booking = new Booking(budget, price, job);
+    const events = booked(job, () => booking);
+    return asJob(events, facts ?? job);
+  };
+  const operator = (events: Observable<JobEvent<O>>) =>
+    isJob(events) ? within(events) : booked(events, () => new Booking(budget, price, {}));
+  return operator as JobOperator<O, O>;
 }
 
-/** A wait after `submitting` says that the POST was refused, unless the job is known by its id. */
-function hasId(job: Observable<unknown>): boolean {
-  return 'jobId' in job && typeof job.jobId === 'string' && job.jobId !== '';
+function isJob<O>(events: Observable<JobEvent<O>>): events is Job<O> {
+  return 'jobId' in events;
 }
 
-function book(
-  outcome: Outcome<unknown>,
-  { budget, purchase, price }: { budget: Budget; purchase: object; price: MicroDollars },
-): void {
-  if (outcome.status === 'completed') {
-    budget.settle(purchase, believed(outcome.costUsd, price));
-  } else if (outcome.paid === 'no') {
-    budget.settle(purchase, 0);
-  } else if (outcome.paid === 'yes') {
-    budget.settle(purchase, believed(reportedCostUsd(outcome.output), price));
-  } else {
-    budget.keep(purchase);
+function booked<O>(events: Observable<JobEvent<O>>, bookingOf: () => Booking): Observable<JobEvent<O>> {
+  return defer(() => {
+    const booking = bookingOf();
+    if (!booking.enter()) return of<JobEvent<O>>(booking.overBudget());
+    return events.pipe(
+      tap((event) => booking.hear(event)),
+      finalize(() => booking.leave()),
+    );
+  });
+}
+
+/** What one purchase has of a budget, from its reservation to its end. */
+class Booking {
+  private subscriptions = 0;
+  private isHeld = false;
+  private isWatched = false;
+  /** What may have come of its last POST. */
+  private risk: 'none' | 'sent' | 'accepted' = 'none';
+
+  constructor(
+    private readonly budget: Budget,
+    private readonly price: MicroDollars,
+    private readonly purchase: object | Job<unknown>,
+  ) {}
+
+  /** One more subscription. False: there is no room. */
+  enter(): boolean {
+    const { budget, purchase, price } = this;
+    this.isHeld ||= budget.reserve(purchase, price, this.facts()?.address);
+    if (!this.isHeld) return false;
+    this.subscriptions += 1;
+    if (!this.isWatched) this.facts()?.watch?.((event) => this.hear(event));
+    this.isWatched = true;
+    return true;
   }
-}
 
-/** The reported cost; the price where none is reported or where it is not believed. */
-function believed(costUsd: number | null, price: MicroDollars): MicroDollars {
-  const cost = costUsd === null ? Number.NaN : toMicroDollars(costUsd);
-  return isBelievable(cost, price) ? cost : price;
-}
+  /** One subscription less. What was sent may be paid: its room is kept until its end is known. */
+  leave(): void {
+    this.subscriptions -= 1;
+    if (this.subscriptions > 0) return;
+    if (this.risk === 'none' && !this.hasId()) this.release();
+    else this.budget.keep(this.purchase);
+  }
 
-function overBudget(price: MicroDollars, budget: Budget): JobEvent<never> {
-  const { capUsd, reservedUsd, spentUsd, unknownUsd } = budget.state();
-  const taken = `spent $${spentUsd}, reserved $${reservedUsd}, unknown $${unknownUsd}`;
-  const message = `no room for $${toUsd(price)} under the cap of $${capUsd} (${taken}); nothing was sent`;
-  return { type: 'settled', outcome: { status: 'failed', code: 'over-budget', paid: 'no', message } };
+  /** An event twice is once: subscriptions and the job itself report the same ones. */
+  hear(event: Watched): void {
+    const address = this.facts()?.address;
+    if (address !== undefined) this.budget.identify?.(this.purchase, address);
+    if (event.type === 'settled') callHook(() => this.book(event.outcome), undefined);
+    else if (event.type === 'submitting') this.risk = 'sent';
+    else if (event.type !== 'waiting' && event.type !== 'refused') this.risk = 'accepted';
+    else if (this.risk === 'sent') this.refused();
+  }
+
+  overBudget(): JobEvent<never> {
+    const { capUsd, reservedUsd, spentUsd, unknownUsd } = this.budget.state();
+    const taken = `spent $${spentUsd}, reserved $${reservedUsd}, unknown $${unknownUsd}`;
+    const message = `no room for $${toUsd(this.price)} under the cap of $${capUsd} (${taken}); nothing was sent`;
+    return { type: 'settled', outcome: { status: 'failed', code: 'over-budget', paid: 'no', message } };
+  }
+
+  private facts() {
+    return factsOf(this.purchase as Observable<JobEvent<unknown>>);
+  }
+
+  private hasId(): boolean {
+    const { purchase } = this;
+    return 'jobId' in purchase && typeof purchase.jobId === 'string' && purchase.jobId !== '';
+  }
+
+  /** Nothing was bought so far. Where nobody waits for another try there will be none. */
+  private refused(): void {
+    this.risk = 'none';
+    this.budget.refused?.(this.purchase);
+    if (this.subscriptions === 0 && !this.hasId()) this.release();
+  }
+
+  private release(): void {
+    if (this.isHeld) this.budget.release(this.purchase);
+    this.isHeld = false;
+  }
+
+  private book(outcome: Outcome<unknown>): void {
+    const { budget, purchase, price } = this;
+    const costOf = (usd: number | null) => (usd === null ? price : toMicroDollars(usd));
+    if (outcome.status === 'completed') budget.settle(purchase, costOf(outcome.costUsd));
+    else if (outcome.paid === 'no') budget.settle(purchase, 0);
+    else if (outcome.paid === 'yes') budget.settle(purchase, costOf(reportedCostUsd(outcome.output)));
+    else budget.keep(purchase);
+  }
 }

@@ -11,6 +11,7 @@ const names = [
   ...['[AttachOptions]', '[CallOptions]', '[JobPolicy]', '[SubmitOptions]', '[SyncOptions]', '[Activity]'],
   ...[
     '[Job]',
+    '[JobOperator]',
     '[Completed]',
     '[Failed]',
     '[JobEvent]',

@@ -2,14 +2,14 @@ import { defer, identity, type Observable } from 'rxjs';
 import { isTerminal } from '../../contract/job-state.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { ask } from '../asking/ask.js';
 import type { Desk } from '../asking/exchange.js';
 import { outcomeOf } from '../asking/outcome-of.js';
 import { statusEvent, type PollTask, type StatusEvent } from '../asking/poll-until-terminal.js';
 import { Heard, inTurn } from '../in-turn.js';
-import { asJob, type Job, type JobFacts } from '../job.js';
+import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import { lastOf } from '../last-of.js';
 import { awaitMark } from './await-mark.js';
+import { Cancellation } from './cancellation.js';
 import { directAnswer } from './direct-answer.js';
 import { joinedByAll } from './joined-by-all.js';
 import type { Order } from './order.js';
@@ -28,13 +28,14 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   isCancelled = false;
   statusCalls = 0;
   private id: string | undefined;
-  private hasEnded = false;
-  private isCancelSent = false;
+  hasEnded = false;
   private wasPolled: boolean;
   private due: number | undefined;
   private lastStatus: StatusEvent | undefined;
   private request: WireRequest | undefined;
-  private readonly stage: Stage<O>;
+  private listeners: readonly ((event: Watched) => void)[] = [];
+  readonly stage: Stage<O>;
+  private readonly cancellation: Cancellation<O>;
   private readonly submission: Submission<O>;
 
   constructor(
@@ -43,7 +44,11 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   ) {
     this.id = order.known?.jobId;
     this.wasPolled = order.known !== undefined;
-    this.stage = new Stage(order.tell);
+    this.stage = new Stage((event) => {
+      order.tell(event);
+      this.notify(event);
+    });
+    this.cancellation = new Cancellation(order, desk, this);
     this.submission = new Submission(order, desk, this.stage, this);
     const opened = this.stage.open(
       () => this.play(),
@@ -61,6 +66,23 @@ class Purchase<O> implements JobFacts, Buyer<O> {
 
   get jobId(): string | undefined {
     return this.order.purpose === 'route-post' ? '' : this.id;
+  }
+
+  get address(): string | undefined {
+    const { id, order } = this;
+    return id === undefined ? undefined : order.queue?.status(id).url;
+  }
+
+  watch(listener: (event: Watched) => void): void {
+    this.listeners = [...this.listeners, listener];
+  }
+
+  refused(): void {
+    this.notify({ type: 'refused' });
+  }
+
+  private notify(event: Watched): void {
+    for (const listener of this.listeners) listener(event);
   }
 
   get isOpen(): boolean {
@@ -153,17 +175,16 @@ class Purchase<O> implements JobFacts, Buyer<O> {
 
   /** The last subscriber has gone. */
   private left(): void {
-    if (!this.hasEnded) this.abandon();
+    if (this.hasEnded) return;
+    this.abandon();
+    this.cancellation.end();
   }
 
   /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
   private abandon(): void {
-    const { id, order, desk, key } = this;
+    const { id, order } = this;
     const isWanted = !this.isCancelled && order.options.onUnsubscribe === 'detach';
-    if (isWanted || id === undefined || order.queue === undefined || this.isCancelSent) return;
-    this.isCancelSent = true;
-    const asking = { purpose: 'cancel', key, request: order.queue.cancel(id), jobId: id } as const;
-    ask(asking, { retry: order.options.retry }, desk).subscribe({ error: () => undefined });
+    if (!isWanted && id !== undefined) this.cancellation.send(id);
   }
 
   private deadlineAt(): number {

@@ -15,7 +15,8 @@ export class Stage<O> implements Observer<JobEvent<O>> {
   isWatched = false;
   private last: JobEvent<O> | undefined;
   private failure: { readonly error: unknown } | undefined;
-  private scene: Observable<JobEvent<O>> | undefined;
+  /** What is being played to its end. */
+  scene: Observable<JobEvent<O>> | undefined;
 
   /** @param tell is told of every event, watched or not */
   constructor(private readonly tell: (event: JobEvent<O>) => void) {}

@@ -31,6 +31,8 @@ export interface Buyer<O> {
   /** An answer of the service: polls come next, or the end. */
   accept(answer: Answer, request: WireRequest): Steps<O>;
   settle(outcome: Outcome<unknown>): Steps<O>;
+  /** The POST was provably not accepted, and may be sent again. */
+  refused(): void;
 }
 
 /**
@@ -166,6 +168,7 @@ export class Submission<O> {
       why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff',
     };
     yield this.mark(refusalOf(failed));
+    this.buyer.refused();
   }
 
   /** Provably not accepted, and no further try. */

@@ -150,7 +150,7 @@ describe('types go through the operators', () => {
     );
     expectTypeOf(switched).toEqualTypeOf<Observable<Upscaled>>();
     const again = rebuy(() => endpoint.run({ url: 'a' }), { maxRetries: 1, codes: ['job-failed'] });
-    expectTypeOf(again).toEqualTypeOf<Observable<JobEvent<Upscaled>>>();
+    expectTypeOf(again).toEqualTypeOf<Job<Upscaled>>();
   });
 
   it('of a pipeline, a share, a signal and an iteration', () => {

@@ -31,12 +31,29 @@ describe('switchJobs', () => {
     });
   });
 
-  it('leaves the latest to its own endpoint when it is unsubscribed', () => {
+  it.each([
+    ['it is left', '1-----', '^--!', 's--'],
+    ['its source fails', '1--#', undefined, 's--#'],
+    ['project throws', '1--x', undefined, 's--#', new Error('no such row')],
+  ])('cancels the last job too when %s', (_, rows, unsubscription, shown, error?: unknown) => {
     inVirtualTime(({ cold, flush, expectObservable, expectSubscriptions }) => {
       const stream = cold<JobEvent<string>>('s----d|', events);
       const job = jobOver(stream);
-      expectObservable(cold('1').pipe(switchJobs(() => job)), '^--!').toBe('s--', events);
+      const project = (row: string) => {
+        if (row === 'x') throw new Error('no such row');
+        return job;
+      };
+      expectObservable(cold(rows).pipe(switchJobs(project)), unsubscription).toBe(shown, events, error);
       expectSubscriptions(stream.subscriptions).toBe('^--!');
+      flush();
+      expect(job.cancels).toBe(1);
+    });
+  });
+
+  it('cancels no job that has settled', () => {
+    inVirtualTime(({ cold, flush, expectObservable }) => {
+      const job = jobOver(cold<JobEvent<string>>('s-d|', events));
+      expectObservable(cold('1---|').pipe(switchJobs(() => job))).toBe('s-d-|', events);
       flush();
       expect(job.cancels).toBe(0);
     });
