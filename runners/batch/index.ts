@@ -45,7 +45,13 @@ export type { PictureHost } from './uploads/picture-host.js';
 export { UploadError } from './uploads/upload-error.js';
 export { UploadNotes, type UploadNote } from './uploads/upload-notes.js';
 
-export { settleRow, type SettleOptions, type Settlement } from './settle-row.js';
+export {
+  settleRow,
+  settleRows,
+  type RowSettlement,
+  type SettleOptions,
+  type Settlement,
+} from './settle-row.js';
 export { refetch, type RefetchOptions } from './refetch.js';
 export { readStatus, type RunStatus } from './read-status.js';
 export type { FolderOptions } from './run/open-folder.js';

@@ -4,12 +4,12 @@ import { isJobId } from '../../src/contract/job-id.js';
 import { toMicroDollars } from '../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
 import type { RowRecords } from './journal/journal.js';
-import type { JournalRecord, OutcomeRecord } from './journal/record.js';
+import type { OutcomeRecord } from './journal/record.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
 import { openSharedLedger } from './run/open-shared-ledger.js';
-import { failedRecord, purchaseFacts, rowError } from './run/records-of.js';
-import { reopenRecord } from './run/reopen-record.js';
+import { freedRecord, heldAttempts } from './run/held-attempts.js';
 import { rowOfJob } from './run/row-of-job.js';
+import { givenUp, polled, toBeSent, type Written } from './run/settlement-records.js';
 import type { Summary } from './sinks/summary.js';
 
 /** What a person found out about a held row. */
@@ -21,12 +21,24 @@ export type Settlement =
   /** It never reached the service: the next start sends it. */
   | { readonly notSent: true };
 
+/** What becomes of one row. */
+export interface RowSettlement {
+  readonly id: string;
+  readonly settlement: Settlement;
+  /** An earlier purchase of a row that was bought again since: what is held for it. @defaultValue the row's latest one */
+  readonly attempt?: number;
+}
+
 export interface SettleOptions extends FolderOptions {
+  /** An earlier purchase of the row, as in `RowSettlement`; `settleRows` has it with each row. */
+  readonly attempt?: number;
   /**
-   * Where the row lives elsewhere as well: told before the journal is, with the ending that the row gets. Where it fails
-   * nothing is written. It may be told the same settlement again.
+   * Where rows live elsewhere as well: called before the journal is written, with the ending that the row gets. Where it
+   * fails nothing is written. It may be called with the same settlement again.
    */
-  readonly tellFirst?: (ending: OutcomeRecord | undefined) => Promise<void>;
+  readonly tellFirst?: (
+    settled: RowSettlement & { readonly ending: OutcomeRecord | undefined },
+  ) => Promise<void>;
 }
 
 /**
@@ -36,18 +48,33 @@ export interface SettleOptions extends FolderOptions {
  * @throws {MillraceError} `usage` for a row that is not held, and where there is no run; `LockError`, `JournalError`,
  *   `DiskFault`; `day-ledger` where the row is settled and the ledger that runs share cannot be written.
  */
-export async function settleRow(
+export function settleRow(
   out: string,
   id: string,
   settlement: Settlement,
   options: SettleOptions = {},
 ): Promise<Summary | undefined> {
-  check(settlement);
-  const { summary } = await withFolder(out, options, (folder) =>
-    settle(folder, id, settlement, options.tellFirst),
-  );
+  const { attempt } = options;
+  return settleRows(out, [{ id, settlement, ...(attempt !== undefined && { attempt }) }], options);
+}
+
+/** The same for several rows: where one of them cannot be settled, none is. */
+export async function settleRows(
+  out: string,
+  rows: readonly RowSettlement[],
+  options: SettleOptions = {},
+): Promise<Summary | undefined> {
+  for (const { settlement } of rows) check(settlement);
+  const { summary } = await withFolder(out, options, async (folder) => {
+    const settled: Settled[] = [];
+    for (const row of rows) settled.push(await prepare(folder, row));
+    for (const one of settled) await write(folder, one, options.tellFirst);
+  });
   return summary;
 }
+
+/** No record: it was settled so before. */
+type Settled = RowSettlement & Written;
 
 function check(settlement: Settlement): void {
   if ('jobId' in settlement && !isJobId(settlement.jobId))
@@ -56,26 +83,62 @@ function check(settlement: Settlement): void {
     throw usage(`${settlement.paidUsd} is no amount in USD`);
 }
 
-async function settle(
-  folder: OpenFolder,
-  id: string,
-  settlement: Settlement,
-  tellFirst: SettleOptions['tellFirst'],
-): Promise<void> {
+async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settled> {
+  const { id, settlement, attempt } = wanted;
   const row = await folder.journal.journal.find(id);
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
-  if (isSettledSo(row, settlement)) return;
-  if (!isHeld(row)) throw usage(`row ${JSON.stringify(id)} is not held, it is ${row.status}`);
+  if (attempt !== undefined && attempt !== latestAttempt(row)) return freed(folder, wanted, attempt);
+  if (isSettledSo(row, settlement)) return { ...wanted, records: [], count: () => undefined };
+  if (!isHeld(row)) throw await notHeld(folder, row);
   if ('jobId' in settlement) await refuseOthersJob(folder, id, settlement.jobId);
-  const records =
-    'jobId' in settlement
-      ? polled(folder, row, settlement.jobId)
-      : 'paidUsd' in settlement
-        ? givenUp(folder, row, settlement.paidUsd)
-        : toBeSent(folder, row);
-  await tellFirst?.(records.find((record) => record.k === 'outcome'));
+  if ('jobId' in settlement) return { ...wanted, ...polled(folder, row, settlement.jobId) };
+  if ('paidUsd' in settlement) return { ...wanted, ...givenUp(folder, row, settlement.paidUsd) };
+  return { ...wanted, ...toBeSent(folder, row) };
+}
+
+async function write(
+  folder: OpenFolder,
+  { records, count, ...settled }: Settled,
+  tellFirst: SettleOptions['tellFirst'],
+): Promise<void> {
+  if (records.length === 0) return;
+  await tellFirst?.({ ...settled, ending: records.find((record) => record.k === 'outcome') });
+  count();
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
-  await bookDay(folder, id, settlement);
+  if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled.id, settled.settlement);
+}
+
+function latestAttempt({ outcome, attempts }: RowRecords): number {
+  return outcome?.purchase?.attempt ?? attempts;
+}
+
+/** The row goes on as it is; what is held for an earlier purchase of it is not. */
+async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number): Promise<Settled> {
+  const { id, settlement } = wanted;
+  const name = `attempt ${attempt} of row ${JSON.stringify(id)}`;
+  if ('jobId' in settlement)
+    throw usage(
+      `${name} cannot be polled, since the row was bought again: say what it cost, or that it was not sent`,
+    );
+  const held = (await heldAttempts(folder.journal.journal, id)).get(attempt);
+  if (held === undefined) throw usage(`${name} is not held`);
+  const cost = 'paidUsd' in settlement ? toMicroDollars(settlement.paidUsd) : undefined;
+  const record = freedRecord(held, { at: now(folder), cost });
+  if (held.freed === undefined)
+    return { ...wanted, records: [record], count: () => folder.totals.free(record) };
+  if (held.freed.cost === record.cost) return { ...wanted, records: [], count: () => undefined };
+  throw usage(`${name} is not held: it was settled before`);
+}
+
+async function notHeld({ journal }: OpenFolder, { id, status }: RowRecords): Promise<MillraceError> {
+  const attempts = [...(await heldAttempts(journal.journal, id))].flatMap(([attempt, { freed }]) =>
+    freed === undefined ? [String(attempt)] : [],
+  );
+  const earlier =
+    attempts.length === 0
+      ? ''
+      : `; money is held for an earlier attempt of it (${attempts.join(', ')}): name it as well`;
+  return usage(`row ${JSON.stringify(id)} is not held, it is ${status}${earlier}`);
 }
 
 /** Its result would stand for two rows, and its cost twice in the books. */
@@ -115,56 +178,6 @@ async function bookDay(
   if (!(await shared.outstanding()).some((reserved) => reserved.id === id)) return;
   if ('paidUsd' in settlement) await shared.settle(id, toMicroDollars(settlement.paidUsd));
   else await shared.release(id);
-}
-
-function polled(folder: OpenFolder, row: RowRecords, jobId: string): JournalRecord[] {
-  if (row.intent === undefined)
-    throw usage(`what row ${JSON.stringify(row.id)} sent is not known: it cannot be polled`);
-  const accepted: JournalRecord = { k: 'accepted', at: now(folder), id: row.id, jobId };
-  if (row.status === 'sent') return [accepted];
-  if (row.outcome) folder.totals.reopen(row.outcome, 'poll');
-  folder.toDo = 1;
-  return [accepted, reopened(folder, row, 'poll')];
-}
-
-function toBeSent(folder: OpenFolder, row: RowRecords): JournalRecord[] {
-  const { id } = row;
-  if (row.status === 'sent')
-    return [{ k: 'refused', at: now(folder), id, why: 'settled by hand: it was never sent' }];
-  if (row.outcome) folder.totals.giveBack(row.outcome);
-  folder.toDo = 1;
-  return [reopened(folder, row, 'buy')];
-}
-
-/** It ran, and its result is gone: `expired`, with its cost known. */
-function givenUp(folder: OpenFolder, row: RowRecords, paidUsd: number): JournalRecord[] {
-  const outcome = paidOutcome(row, paidUsd, now(folder));
-  const before = row.status === 'sent' ? [] : [reopened(folder, row, 'poll')];
-  if (row.outcome && row.status !== 'sent') folder.totals.reopen(row.outcome, 'poll');
-  if (row.status === 'sent') folder.toDo = -1;
-  folder.totals.end(outcome);
-  return [...before, outcome];
-}
-
-function paidOutcome(
-  { id, intent, attempts, jobId, outcome }: RowRecords,
-  paidUsd: number,
-  at: number,
-): OutcomeRecord {
-  const lost = outcome?.status === 'failed' ? outcome.row : undefined;
-  const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
-  return failedRecord(id, rowError({ code: 'expired', paid: 'yes', message }), {
-    ...{ at, cost: toMicroDollars(paidUsd), source: 'reported', statusCalls: 0, jobId },
-    ...(intent && { submittedAt: intent.at }),
-    purchase: purchaseFacts(intent ?? lost ?? nowhere, { attempt: attempts, jobId, settledAt: at }),
-    ...(intent === undefined && lost && { row: lost }),
-  });
-}
-
-const nowhere = { row: 0, endpoint: '' };
-
-function reopened(folder: OpenFolder, row: RowRecords, to: 'poll' | 'buy'): JournalRecord {
-  return reopenRecord(row, { at: now(folder), why: 'settle', to });
 }
 
 function now({ scheduler }: OpenFolder): number {

@@ -38,16 +38,27 @@ function addTellingCommands(program: Command, io: CliIo, fault: FaultContext, en
 function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, ended: Ended): void {
   program
     .command('settle')
-    .description('end a held row by hand')
+    .description('end held rows by hand')
     .argument('<out>')
-    .argument('<id>')
-    .option('--job <ID>', 'it was accepted under this job id: the next start polls it')
+    .argument('[id...]', 'ids of rows; with --statement all that are held')
+    .option(
+      '--job <ID>',
+      'it was accepted under this job id, which is asked for first: the next start polls it',
+    )
     .option('--paid <USD>', 'it was accepted and cost this, and its result is given up')
     .option('--not-sent', 'it never reached the service: the next start sends it')
+    .option('--attempt <N>', 'of a row that was bought again since: what is held for its attempt N')
+    .option('--statement <FILE>', 'what reconcile proposes by a billing export (CSV), after a question')
+    .option('--job-column <NAME>', "the export's column with the job id (default: by usual names)")
+    .option('--amount-column <NAME>', 'its column with the amount in USD (default: by usual names)')
+    .option('--time-column <NAME>', 'its column with the time, if it has one (default: by usual names)')
+    .option('--yes', 'do not ask; also settle on a job that the service does not know')
+    .option('--base-url <URL>', 'host of the queue API, to ask for the job (env MILLRACE_BASE_URL)')
+    .option('--api-key-file <FILE>', 'file with the API key, to ask for the job (else env MILLRACE_API_KEY)')
     .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
-    .action(async (out: string, id: string, raw: Raw) => {
+    .action(async (out: string, ids: string[], raw: Raw) => {
       const { settle } = await import('./commands/settle.js');
-      ended(await settle(out, id, raw, io, fault));
+      ended(await settle(out, ids, raw, io, fault));
     });
   program
     .command('refetch')

@@ -115,6 +115,25 @@ export type JournalRecord =
       /** A purchase of the row, by its attempt, that is held as unknown no more: its job is asked for, or it was never made. */
       voids?: number;
     }
+  /**
+   * A person has decided on a purchase that was held, of a row that was bought again since: it is held no more. `source`
+   * none: it was never made.
+   */
+  | {
+      k: 'freed';
+      at: number;
+      id: string;
+      row: number;
+      kind: RowKind;
+      endpoint: string;
+      attempt: number;
+      /** What was held for it; `null`: no price was known. */
+      price: MicroDollars | null;
+      resolution?: string;
+      jobId?: string;
+      cost: MicroDollars | null;
+      source: 'reported' | 'none';
+    }
   /** The cost cap that a person gave the run, in USD, until the next such record; `null`: lifted. */
   | { k: 'cap'; at: number; usd: number | null }
   /** The end of one start. */

@@ -15,7 +15,15 @@ import type { KeptTally } from './rows/tally.js';
 export const recordsAMark = 4_096;
 
 /** The most frequent in front. */
-const kinds: readonly JournalRecord['k'][] = ['intent', 'accepted', 'reply', 'outcome', 'refused', 'reopen'];
+const kinds: readonly JournalRecord['k'][] = [
+  'intent',
+  'accepted',
+  'reply',
+  'outcome',
+  'refused',
+  'reopen',
+  'freed',
+];
 const pendingStatuses: ReadonlySet<RowStatus> = new Set<RowStatus>(['sent', 'accepted', 'replied']);
 
 type RunFact =

@@ -2,7 +2,7 @@ import { failureCodes, type FailureCode } from '../../../src/contract/failure-co
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowStatus } from '../journal/rows/row-status.js';
 import type { PendingRow, Recovered } from '../journal/journal.js';
-import type { OutcomeRecord } from '../journal/record.js';
+import type { OutcomeRecord, RecordOf } from '../journal/record.js';
 import { isToldPurchase } from './told-purchase.js';
 
 /** Of the rows that are held, for people. */
@@ -90,6 +90,14 @@ export class RunTotals {
     this.count(statusOf(outcome), -1);
     if (outcome.source === 'unknown')
       this.book(outcome.purchase?.resolution ?? '', 'unknown', outcome.cost ?? 0, -1);
+  }
+
+  /** A person has decided on a purchase that was held, of a row that was bought again since. */
+  free({ price, cost, source, resolution = '' }: RecordOf<'freed'>): void {
+    if (price === null) this.unpriced--;
+    this.possiblyDouble -= price ?? 0;
+    this.book(resolution, 'unknown', price ?? 0, -1);
+    if (source === 'reported') this.book(resolution, source, cost ?? 0, 1);
   }
 
   private count(status: 'completed' | FailureCode, by: 1 | -1): void {

@@ -26,13 +26,14 @@ export async function catchUp(
 ): Promise<CaughtUp> {
   const survey = await surveyTail(journal, after);
   const { reopened, redone, voided, records } = survey;
-  if (after > 0 && reopened.size > 0) {
+  const removes = after > 0 && reopened.size + voided.size > 0;
+  if (removes) {
     const isTaken = (id: string): boolean => reopened.get(id) !== undefined;
     await files.remove(isTaken, (id) => redone.get(id) !== undefined, lineId);
     if (voided.size > 0) await files.removeHeld((purchase) => voided.get(purchase) !== undefined);
   }
   if (survey.hasOutcomes) await appendTail(files, journal, after, survey);
-  return { records: after + records, removed: after > 0 && reopened.size > 0 };
+  return { records: after + records, removed: removes };
 }
 
 interface Survey {
@@ -53,7 +54,8 @@ async function surveyTail(journal: Pick<Journal, 'records'>, after: number): Pro
   let hasOutcomes = false;
   for await (const record of journal.records(after)) {
     records++;
-    if (record.k === 'outcome') hasOutcomes = true;
+    if (record.k === 'outcome' || record.k === 'freed') hasOutcomes = true;
+    if (record.k === 'freed') count(voided, purchaseKey(record.id, record.attempt), 1);
     if (record.k !== 'reopen') continue;
     count(reopened, record.id, 1);
     if (record.voids !== undefined) count(voided, purchaseKey(record.id, record.voids), 1);
@@ -107,6 +109,7 @@ class Threads {
     else if (record.k === 'reply') (await this.of(record.id)).reply = record;
     else if (record.k === 'outcome') await this.end(record, batch);
     else if (record.k === 'reopen') this.reopen(record, batch);
+    else if (record.k === 'freed') this.free(record, batch);
   }
 
   private async end(outcome: OutcomeRecord, batch: LineBatch): Promise<void> {
@@ -127,6 +130,11 @@ class Threads {
     if (why === 'redo' && outcome !== undefined) batch.addEarlier({ ...thread, outcome });
     count(this.ahead.reopened, id, -1);
     if (voids !== undefined) count(this.ahead.voided, purchaseKey(id, voids), -1);
+  }
+
+  private free(record: RecordOf<'freed'>, batch: LineBatch): void {
+    batch.addFreed(record);
+    count(this.ahead.voided, purchaseKey(record.id, record.attempt), -1);
   }
 
   /** A row that was sent before the tail begins is looked up. */

@@ -1,5 +1,5 @@
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-import type { OutcomeRecord } from '../journal/record.js';
+import type { OutcomeRecord, RecordOf } from '../journal/record.js';
 import { csvLine } from './csv-line.js';
 import { isoTime } from './ended-row.js';
 
@@ -25,4 +25,12 @@ export function costLine({ id, cost, source, purchase }: OutcomeRecord): string 
   const { row, attempt, jobId, endpoint, resolution, settledAt } = purchase;
   const usd = cost === null ? undefined : toUsd(cost);
   return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(settledAt)]);
+}
+
+/** The same of a purchase on which a person has decided after its row was bought again; `undefined`: it was never made. */
+export function freedLine(freed: RecordOf<'freed'>): string | undefined {
+  const { id, row, attempt, jobId, endpoint, resolution, cost, source, at } = freed;
+  if (source === 'none') return undefined;
+  const usd = cost === null ? undefined : toUsd(cost);
+  return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(at)]);
 }

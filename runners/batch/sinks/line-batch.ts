@@ -1,4 +1,5 @@
-import { costLine } from './cost-line.js';
+import type { RecordOf } from '../journal/record.js';
+import { costLine, freedLine } from './cost-line.js';
 import type { EndedRow } from './ended-row.js';
 import { failureLine, type FailureLine } from './failure-line.js';
 import { jsonText } from './json-text.js';
@@ -33,6 +34,12 @@ export class LineBatch {
     const failure = isCurrent ? failureLine(row) : undefined;
     if (result) this.results.push(result);
     if (failure) this.failures.push(failure);
+  }
+
+  /** A purchase that was held before its row was bought again: its line says what it cost, or is gone. */
+  addFreed(record: RecordOf<'freed'>): void {
+    this.count++;
+    this.costs += freedLine(record) ?? '';
   }
 
   /** A completed row that was redone since. */

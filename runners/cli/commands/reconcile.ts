@@ -53,7 +53,7 @@ async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<stri
 }
 
 /** What is wrong with the export is for the person to mend, with the options at hand. */
-function explainStatement(error: unknown): never {
+export function explainStatement(error: unknown): never {
   if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
   throw new UsageError(
     [error.message],

@@ -9,6 +9,14 @@ export const settleOptionsSchema = z.object({
     .optional(),
   paid: optionValue.usd().optional(),
   notSent: z.boolean().default(false),
+  attempt: optionValue.wholeNumber(1, 65_535).optional(),
+  statement: z.string().min(1, 'is empty: name a file').optional(),
+  jobColumn: z.string().min(1).optional(),
+  amountColumn: z.string().min(1).optional(),
+  timeColumn: z.string().min(1).optional(),
+  yes: z.boolean().default(false),
+  baseUrl: optionValue.host().optional(),
+  apiKeyFile: z.string().optional(),
   db: optionValue.database().optional(),
 });
 

@@ -3,6 +3,7 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatDuration, formatMoney } from './amounts.js';
 import { outcomeText } from './outcome-text.js';
 import { plainText } from './plain-text.js';
+import { shellWords } from './shell-words.js';
 
 /** A pace over less than this says nothing. */
 const enoughMs = 3_000;
@@ -20,7 +21,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
     ...outcomeText(status),
     ...fact('cap', capText(status)),
     ...fact('on the way', pending.join(', ')),
-    ...fact('held', heldText(status)),
+    ...fact('held', heldText(status, name)),
     ...fact('pace', paceText(status, now)),
     ...fact('at most', limitsText(status)),
     ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
@@ -47,10 +48,11 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
   return `ended ${since(times.endedAt)} ago with exit code ${exitCode}`;
 }
 
-function heldText({ held, failures }: RunStatus): string {
-  if (held.length === 0) return '';
+function heldText({ held, failures }: RunStatus, name: string): string {
+  const [first] = held;
+  if (first === undefined) return '';
   const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
-  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: millrace settle, or --retry unknown`;
+  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: look at the account, then ${shellWords('millrace', 'settle', name, first)} with --job ID, --paid USD or --not-sent; or --retry unknown`;
 }
 
 function paceText({ isRunning, rows, summary, times }: RunStatus, now: number): string {

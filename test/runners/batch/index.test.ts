@@ -26,6 +26,7 @@ describe('millrace/batch', () => {
       'runStages',
       'savePictures',
       'settleRow',
+      'settleRows',
       'takeRows',
       'toPriceList',
       'withinLedger',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settleRow, type Settlement } from '../../../runners/batch/settle-row.js';
+import { settleRow, settleRows, type Settlement } from '../../../runners/batch/settle-row.js';
 import { runBatch } from '../../../runners/batch/run-batch.js';
 import { readStatus } from '../../../runners/batch/read-status.js';
 import { paperRun, type PaperRun } from '../../support/paper-run.js';
@@ -132,5 +132,86 @@ describe('settleRow', () => {
     const run = paperRun();
     await expect(settle(run, 'a', { notSent: true })).rejects.toMatchObject({ code: 'usage' });
     expect(run.disk.paths()).toEqual([]);
+  });
+});
+
+describe('settleRows', () => {
+  const options = (run: PaperRun) => ({ disk: run.disk, scheduler: run.scheduler, hold });
+
+  it('settles several rows, or none where one of them is not held', async () => {
+    const run = paperRun();
+    run.service.behave = (row) => (row === 'c' ? 'complete' : 'lose-answer');
+    run.manifest(['a', 'b', 'c'].map(edit));
+    await run.start();
+    const rows = (ids: string[]) => ids.map((id) => ({ id, settlement: { notSent: true } as const }));
+    const before = run.text('journal.jsonl');
+    await expect(settleRows('/job/out', rows(['a', 'b', 'c']), options(run))).rejects.toThrow(
+      'row "c" is not held',
+    );
+    expect(run.text('journal.jsonl')).toBe(before);
+    const summary = await settleRows('/job/out', rows(['a', 'b']), options(run));
+    expect(summary).toMatchObject({ rows: { toDo: 2 }, cost: { unknown: 0 } });
+    run.service.behave = () => 'complete';
+    expect((await run.start()).exitCode).toBe(0);
+  });
+
+  describe('an attempt of a row that was bought again since', () => {
+    /** `a` was bought twice, the first time perhaps. */
+    async function doubled(): Promise<PaperRun> {
+      const run = await heldRun();
+      const end = await run.start({ retry: ['unknown'] });
+      expect(end).toMatchObject({
+        exitCode: 0,
+        summary: { cost: { reported: 0.175, unknown: 0.0875, possiblyDouble: 0.0875 } },
+      });
+      return run;
+    }
+
+    it('was never made: its money is free under the cap, and its line leaves costs.csv', async () => {
+      const run = await doubled();
+      await expect(settle(run, 'a', { notSent: true })).rejects.toThrow(
+        'it is completed; money is held for an earlier attempt of it (1)',
+      );
+      const rows = [{ id: 'a', settlement: { notSent: true } as const, attempt: 1 }];
+      const freed = {
+        cost: { reported: 0.175, unknown: 0, possiblyDouble: 0 },
+        rows: { toDo: 0, completed: 2 },
+      };
+      expect(await settleRows('/job/out', rows, options(run))).toMatchObject(freed);
+      expect(await settleRows('/job/out', rows, options(run))).toMatchObject(freed);
+      expect(purchases(run).sort()).toEqual(['a 2 reported', 'b 1 reported']);
+      expect(await readStatus('/job/out', { disk: run.disk })).toMatchObject({ cost: freed.cost });
+      run.manifest(['a', 'b', 'c'].map(edit));
+      expect((await run.start({ maxCostUsd: 0.27 })).exitCode).toBe(0);
+    });
+
+    it('was made and cost something: that is in costs.csv, and spent', async () => {
+      const run = await doubled();
+      const rows = [{ id: 'a', settlement: { paidUsd: 0.05 }, attempt: 1 }];
+      expect(await settleRows('/job/out', rows, options(run))).toMatchObject({
+        cost: { reported: 0.225, unknown: 0, possiblyDouble: 0 },
+      });
+      const costs = run.text('costs.csv');
+      expect(purchases(run).sort()).toEqual(['a 1 reported', 'a 2 reported', 'b 1 reported']);
+      // The same follows from the journal alone.
+      run.disk.plant('/job/out/summary.json', '');
+      run.disk.plant('/job/out/costs.csv', '');
+      expect((await run.start()).summary.cost).toMatchObject({ reported: 0.225, unknown: 0 });
+      expect(run.text('costs.csv').split('\n').sort()).toEqual(costs.split('\n').sort());
+      await expect(
+        settleRows('/job/out', [{ ...rows[0]!, settlement: { paidUsd: 9 } }], options(run)),
+      ).rejects.toThrow('attempt 1 of row "a" is not held: it was settled before');
+    });
+
+    it('is refused where it was never held, and cannot be polled', async () => {
+      const run = await doubled();
+      const rows = (attempt: number, settlement: Settlement) => [{ id: 'a', settlement, attempt }];
+      await expect(settleRows('/job/out', rows(7, { notSent: true }), options(run))).rejects.toThrow(
+        'is not held',
+      );
+      await expect(settleRows('/job/out', rows(1, { jobId: 'x' }), options(run))).rejects.toThrow(
+        'cannot be polled',
+      );
+    });
   });
 });

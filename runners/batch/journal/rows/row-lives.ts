@@ -52,6 +52,8 @@ export class RowLives {
         return this.takeOutcome(row, head, offset);
       case 'reopen':
         return this.takeReopening(row, head.word(field.to), head.word(field.why));
+      case 'freed':
+        return this.takeFreeing(head);
       default:
         throw unknownKind(kind);
     }
@@ -121,6 +123,15 @@ export class RowLives {
     }
     this.tally.reserveAgain(row);
     this.setStatus(row, to === 'poll' ? 'accepted' : 'replied');
+  }
+
+  /** Of an earlier purchase: the row goes on as it is. */
+  private takeFreeing(head: HeadScanner): void {
+    const isPaid = head.word(field.source, sources) === 'reported';
+    this.tally.free(this.purchaseOf(head), {
+      held: head.number(field.price),
+      paid: isPaid ? head.number(field.cost) : undefined,
+    });
   }
 
   /** Rows that buy the same follow each other: the same object then, and no new text. */

@@ -101,6 +101,22 @@ export class Tally {
     return this.accounts.at(this.rows.account.get(row)).purchase;
   }
 
+  /** Takes a purchase out of what is held that was closed before. `held` NaN: no price is known. */
+  free(
+    purchase: Purchase,
+    { held, paid }: { readonly held: number; readonly paid: number | undefined },
+  ): void {
+    const account = this.accounts.at(this.accounts.placeOf(purchase));
+    const isPriced = held >= 0;
+    const known = isPriced ? Math.round(held) : 0;
+    account.sums[bookings.unknown] -= known;
+    this.possiblyDouble -= known;
+    if (!isPriced) this.unpriced--;
+    if (paid === undefined) return;
+    account.sums[bookings.reported] += paid;
+    account.purchases++;
+  }
+
   bookingOf(row: number): Booking {
     return this.rows.booking.get(row) as Booking;
   }

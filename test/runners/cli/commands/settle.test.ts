@@ -85,4 +85,57 @@ describe('millrace settle', () => {
       stderr: expect.stringContaining('is not held'),
     });
   });
+
+  it('asks the service for the job first: one that it does not know needs --yes', async () => {
+    const refused = await work.call('settle', 'rows.out', 'j0', '--job', 'no-such-job');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('the service does not know job "no-such-job" at the endpoint echo');
+    const elsewhere = await work.call(
+      'settle',
+      'rows.out',
+      'j0',
+      '--job',
+      'x',
+      '--base-url',
+      'http://127.0.0.1:9',
+    );
+    expect(elsewhere.stderr).toContain('was not asked for: the run is against');
+    const settled = await work.call('settle', 'rows.out', 'j0', '--job', 'no-such-job', '--yes');
+    expect(settled).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('warning: the service does not know'),
+    });
+  });
+
+  it('takes several ids', async () => {
+    losesReplies = true;
+    await work.write('more.jsonl', echoJobs(3));
+    expect((await work.call('run', 'more.jsonl')).code).toBe(6);
+    losesReplies = false;
+    const { code, stdout } = await work.call('settle', 'more.out', 'j0', 'j2', '--not-sent');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'j0: is sent when the run goes on\nj2: is sent when the run goes on\n',
+    });
+    const one = await work.call('settle', 'more.out', 'j0', 'j2', '--job', 'x');
+    expect(one.stderr).toContain('--job: a job is that of one row');
+  });
+
+  it('does what reconcile proposes by a statement, with --yes where it cannot ask', async () => {
+    losesReplies = true;
+    await work.write('more.jsonl', echoJobs(2));
+    expect((await work.call('run', 'more.jsonl', '--assume-price', '0.02', '--concurrency', '1')).code).toBe(
+      6,
+    );
+    losesReplies = false;
+    await work.write('bill.csv', ['job_id,amount', 'nobody-1,0.50']);
+    const args = ['settle', 'more.out', '--statement', 'bill.csv'];
+    const asked = await work.call(...args);
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    expect(asked.stdout).toBe('j0: is sent when the run goes on\nj1: is sent when the run goes on\n');
+    const before = (await work.lines('more.out/journal.jsonl')).length;
+    expect((await work.call(...args, '--yes')).code).toBe(0);
+    expect((await work.lines('more.out/journal.jsonl')).length).toBe(before + 2);
+    expect((await work.call(...args, '--yes')).stdout).toContain('there is nothing to settle');
+  });
 });
