@@ -43,6 +43,7 @@ export async function checkBooks(books: Books): Promise<string[]> {
     ...heldRightly(books, files),
     ...costsLikeBill(books, files),
     ...expiredRightly(books, files),
+    ...exitsRightly(books, files),
     ...likeTheJournal(books, files),
     ...likeTheSummary(books, files),
     ...ownAnswers(books, files),
@@ -139,6 +140,14 @@ function expiredRightly({ service }: Books, { failures }: Files): string[] {
       ? [`${id} is expired, and the service still has ${jobId}`]
       : [],
   );
+}
+
+/** Whatever start held them: held rows are exit 6 until a person has decided. */
+function exitsRightly({ finished }: Books, { failures }: Files): string[] {
+  const { exitCode } = finished;
+  const isHeld = failures.some(({ error }) => error.code === 'unknown');
+  const right = isHeld ? [6] : [0, 1];
+  return right.includes(exitCode) ? [] : [`exit ${exitCode}, not ${right.join(' or ')}`];
 }
 
 /** How often each row was to be sent, and whether the last time has an answer. */

@@ -2,6 +2,13 @@ import { Observable, type SchedulerLike } from 'rxjs';
 import type { Disk, DiskFile } from '../../runners/batch/disk/disk.js';
 import { schedulerOf, type VirtualClock } from './virtual-clock.js';
 
+interface Meddled {
+  readonly fromCall: number;
+  /** What it must have done before: see `used`. */
+  readonly after: string;
+  readonly work: () => void;
+}
+
 /** When a process dies. */
 export interface Death {
   /** The call, counted from 1, that it does not live to make: of the disk, a request, or a reply's arrival. */
@@ -20,9 +27,9 @@ export class Life {
   readonly bornAt: number;
   /** Rows that stood in the manifest when it began. */
   readonly pricedRows = new Set<string>();
-  /** It has read the whole manifest once. */
-  hasPriced = false;
-  private meddling: { readonly fromCall: number; readonly work: () => void } | undefined;
+  /** `read PATH` for files that it has read and closed, `write PATH` for those that it has written to. */
+  readonly used = new Set<string>();
+  private meddling: Meddled | undefined;
   readonly scheduler: SchedulerLike;
   /** Settles when it dies. */
   readonly died: Promise<void>;
@@ -56,14 +63,14 @@ export class Life {
     if (id !== undefined) this.knownJobs.add(`${endpoint}/${id}`);
   }
 
-  /** Somebody else does something to its files before this call is made, or the first one after it has read its manifest. */
-  meddle(fromCall: number, work: () => void): void {
-    this.meddling = { fromCall, work };
+  /** Somebody else does something to its files before this call is made, or the first one after it has used a file. */
+  meddle(meddling: Meddled): void {
+    this.meddling = meddling;
   }
 
   private meddleIfDue(): void {
     const { meddling } = this;
-    if (meddling === undefined || !this.hasPriced || this.calls < meddling.fromCall) return;
+    if (meddling === undefined || this.calls < meddling.fromCall || !this.used.has(meddling.after)) return;
     this.meddling = undefined;
     meddling.work();
   }
@@ -78,7 +85,7 @@ export class Life {
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
 /** A disk as one process uses it: a dead one never hears of its calls again. `delayMs` gives the time that a call takes. */
-export function diskOf(life: Life, disk: Disk, manifest: string, delayMs: () => number): Disk {
+export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
   const isDead = (): boolean => life.isDead;
   const call = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!life.step()) return never();
@@ -90,11 +97,7 @@ export function diskOf(life: Life, disk: Disk, manifest: string, delayMs: () => 
   };
   return {
     open: (path, flags) =>
-      call(async () =>
-        fileOf(await disk.open(path, flags), call, () => {
-          if (path === manifest) life.hasPriced = true;
-        }),
-      ),
+      call(async () => fileOf(await disk.open(path, flags), call, (how) => life.used.add(`${how} ${path}`))),
     rename: (from, to) => call(() => disk.rename(from, to)),
     unlink: (path) => call(() => disk.unlink(path)),
     mkdir: (path) => call(() => disk.mkdir(path)),
@@ -107,15 +110,24 @@ export function diskOf(life: Life, disk: Disk, manifest: string, delayMs: () => 
 function fileOf(
   file: DiskFile,
   call: <T>(work: () => Promise<T>) => Promise<T>,
-  closed: () => void,
+  used: (how: 'read' | 'write') => void,
 ): DiskFile {
+  let wasRead = false;
   return {
-    read: (into, position) => call(() => file.read(into, position)),
-    write: (bytes, position) => call(() => file.write(bytes, position)),
+    read: (into, position) => {
+      wasRead = true;
+      return call(() => file.read(into, position));
+    },
+    write: async (bytes, position) => {
+      const written = await call(() => file.write(bytes, position));
+      used('write');
+      return written;
+    },
     sync: () => call(() => file.sync()),
     truncate: (size) => call(() => file.truncate(size)),
     size: () => call(() => file.size()),
-    close: () => call(() => file.close()).then(closed),
+    ...(file.id && { id: () => call(() => file.id!()) }),
+    close: () => call(() => file.close()).then(() => (wasRead ? used('read') : undefined)),
   };
 }
 

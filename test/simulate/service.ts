@@ -66,6 +66,11 @@ export class Service {
     return (request) => arriving(life, this.exchange(life, request));
   }
 
+  /** What any process heard so far may have been lost with its journal. */
+  cutOffAll(): void {
+    for (const { life } of this.posts) life.wasCutOff = true;
+  }
+
   /** A poll of this job after its time was answered with 404. */
   hasForgotten(endpoint: string, jobId: string): boolean {
     return this.jobs.get(`${endpoint}/${jobId}`)?.forgotten === true;

@@ -14,8 +14,8 @@ import { seeded } from '../support/seeded.js';
 import { journalJobs } from '../support/whose-answers.js';
 import { checkBooks } from './check-books.js';
 import { diskOf, Life } from './life.js';
-import { harmless, type Meddling, meddleWithManifest } from './meddling.js';
-import { makeRows, manifestText, prices, type SimulatedRow } from './rows.js';
+import { Meddler, type Meddling } from './meddling.js';
+import { makeRows, prices, type SimulatedRow } from './rows.js';
 import { Service } from './service.js';
 import { StandStill, VirtualClock } from './virtual-clock.js';
 import { fairWeather, type Weather } from './weather.js';
@@ -30,7 +30,7 @@ export interface Fate {
   /** Told to stop after so many ms, and again. */
   readonly stops?: readonly { readonly afterMs: number; readonly order: StopOrder }[];
   readonly weather?: Weather;
-  /** Somebody else does this to its files from this call on, counted from 1, once the manifest has been read. */
+  /** Somebody else does this to its files from this call on, counted from 1: once the manifest has been read, or the journal written to. */
   readonly meddling?: { readonly what: Meddling; readonly fromCall: number };
   /** Most ms that a call of the disk takes. @defaultValue 0 */
   readonly diskMs?: number;
@@ -65,6 +65,8 @@ const manifestPathOf = { csv: '/job/rows.csv', jsonl: '/job/rows.jsonl' } as con
 /** Bytes; so few that most starts begin from a snapshot, many with records behind it. */
 const snapshotEvery = 4_000;
 const dayMs = 24 * 3_600_000;
+/** Nothing befalls a start, and a cap that the run remembers is lifted. */
+const peace: Fate = { options: { maxCostUsd: null } };
 /** A run that has not come to its end by then goes round in circles. */
 const mostPeacefulStarts = 6;
 
@@ -89,32 +91,36 @@ class World {
   private readonly exitCodes: (number | 'died')[] = [];
   private calls = 0;
   private readonly chances: () => number;
-  /** In the start that goes on. */
-  private hasMeddled = false;
+  private readonly meddler: Meddler;
+  /** The next start is asked to repair the journal: the last one said that it has to be. */
+  private repairs = false;
 
   constructor(private readonly simulation: Simulation) {
-    const { seed, rows, format } = simulation;
+    const { seed, rows, format, wide } = simulation;
     this.random = seeded(seed);
     this.chances = seeded(seed + 0.5);
     this.rows = makeRows(rows, this.random);
     this.service = new Service(this.clock, this.rows, this.random, this.chances);
     this.disk = new ForgetfulDisk({ random: this.random });
-    this.disk.plant(manifestPathOf[format], this.manifest());
+    const look = { format, random: this.chances, ...(wide !== undefined && { wide }) };
+    this.meddler = new Meddler(manifestPathOf[format], this.rows, look, (disk) =>
+      allBooked(disk, this.service),
+    );
+    this.meddler.writeManifest(this.disk);
   }
 
   async play(): Promise<Simulated> {
     const { fates } = this.simulation;
     for (let start = 0; start < fates.length + mostPeacefulStarts; start++) {
-      const fate = fates[start] ?? {};
+      const fate = fates[start] ?? peace;
       const ended = await this.start(fate);
       if (start === 0) this.calls = ended.life.calls;
       this.exitCodes.push(ended.finished?.exitCode ?? 'died');
+      this.repairs = ended.finished?.exitCode === 74 && /--repair/.test(ended.finished.reason);
       this.simulation.watch?.(this.disk, ended.finished);
-      this.broken.push(
-        ...wrongWith(ended.finished, ended.events, this.mayRefuse(fate)),
-        ...this.service.broken,
-      );
-      this.disk.plant(manifestPathOf[this.simulation.format], this.manifest());
+      const { mayRefuse } = this.meddler;
+      this.broken.push(...wrongWith(ended.finished, ended.events, mayRefuse), ...this.service.broken);
+      this.tidy(ended.life);
       const isOver = start >= fates.length && ended.finished?.summary?.rows.toDo === 0;
       if (this.broken.length > 0) return this.report([]);
       if (isOver) return this.report(await this.check(ended.finished!));
@@ -124,24 +130,14 @@ class World {
     return this.report(['the run does not come to its end']);
   }
 
-  private manifest(): string {
-    const { format, wide } = this.simulation;
-    return manifestText(this.rows, format, wide);
-  }
-
   private meddle(what: Meddling): void {
-    this.hasMeddled = true;
-    if (what === 'manifest-appended')
-      for (const row of makeRows(2, this.chances, this.rows.length)) {
-        this.rows.push(row);
-        this.service.addRow(row);
-      }
-    meddleWithManifest(this.disk, manifestPathOf[this.simulation.format], what, this.manifest());
+    for (const row of this.meddler.meddle(this.disk, what)) this.service.addRow(row);
   }
 
-  /** A manifest that has changed under the run stops it; one that has grown does not. */
-  private mayRefuse({ meddling }: Fate): boolean {
-    return this.hasMeddled && meddling !== undefined && !harmless.has(meddling.what);
+  private tidy(life: Life): void {
+    if (this.meddler.hasTakenJournal) this.service.cutOffAll();
+    life.die();
+    this.meddler.tidy(this.disk);
   }
 
   report(more: string[]): Simulated {
@@ -151,9 +147,11 @@ class World {
 
   private async start(fate: Fate) {
     const life = new Life(this.clock, fate.diesAtCall === undefined ? {} : { atCall: fate.diesAtCall });
-    this.hasMeddled = false;
     const { meddling } = fate;
-    if (meddling !== undefined) life.meddle(meddling.fromCall, () => this.meddle(meddling.what));
+    if (meddling !== undefined) {
+      const { what, fromCall } = meddling;
+      life.meddle({ fromCall, after: this.meddler.neededFor(what), work: () => this.meddle(what) });
+    }
     for (const { id } of this.rows) life.pricedRows.add(id);
     for (const job of jobsIn(this.disk.peek('/job/out/journal.jsonl'))) life.knownJobs.add(job);
     const stop = new Subject<StopOrder>();
@@ -176,7 +174,7 @@ class World {
   private optionsFor(life: Life, fate: Fate, stop: Subject<StopOrder>): RunBatchOptions {
     const diskMs = fate.diskMs ?? 0;
     const path = manifestPathOf[this.simulation.format];
-    const disk = diskOf(life, this.disk, path, () =>
+    const disk = diskOf(life, this.disk, () =>
       diskMs > 0 && this.random() < 0.5 ? this.random() * diskMs : 0,
     );
     const now = (): number => life.scheduler.now();
@@ -188,7 +186,7 @@ class World {
       apiKey: 'canary-key-77a1',
       concurrency: 6,
       disk,
-      journal: (folder) => openJournal(disk, folder, { now, snapshotEvery }),
+      journal: (folder) => openJournal(disk, folder, { now, snapshotEvery, repair: this.repairs }),
       transport: this.service.transportFor(life),
       saveFrom: this.service.downloadFor(life),
       scheduler: life.scheduler,
@@ -199,6 +197,7 @@ class World {
         toPriceList({ endpoints: { grind: { usdPerJob: prices.job / 1e6 } }, route: prices.route / 1e6 }),
       ),
       stop,
+      repair: this.repairs,
       ...this.simulation.options,
       ...fate.options,
     };
@@ -238,6 +237,16 @@ function jobsIn(journal: Buffer | undefined): string[] {
     }
   });
   return journalJobs(records).map(({ endpoint, jobId }) => `${endpoint}/${jobId}`);
+}
+
+/** As many lines as purchases: each row's POSTs that were not refused. */
+function allBooked(disk: ForgetfulDisk, { posts }: Service): boolean {
+  const lines = (disk.peek('/job/out/costs.csv')?.toString() ?? '').split('\n');
+  return posts.every(({ row, told }) => {
+    if (told === 'refusal') return true;
+    const sent = posts.filter((post) => post.row === row && post.told !== 'refusal').length;
+    return lines.filter((line) => line.startsWith(`${row},`)).length >= sent;
+  });
 }
 
 /** What must hold at the end of every start, whatever befell it. */

@@ -24,7 +24,14 @@ export const strangeReplies = [
 export type StrangeReply = (typeof strangeReplies)[number];
 
 /** Those that random schedules play unless they are asked for others. */
-export const playedReplies: readonly StrangeReply[] = ['shared-id', 'absurd-cost', 'noise', 'ill'];
+export const playedReplies: readonly StrangeReply[] = [
+  'stray',
+  'repeated-id',
+  'shared-id',
+  'absurd-cost',
+  'noise',
+  'ill',
+];
 
 /** Costs in USD that a service could report by mistake for something that costs `microDollars`. */
 export function absurdCost(microDollars: number, random: () => number): number {

@@ -90,6 +90,7 @@ export class ForgetfulDisk implements Disk {
   /** Puts a durable file there; no call is counted. */
   plant(path: string, content: Uint8Array | string): void {
     const file = new ForgetfulFile(Buffer.from(content));
+    this.settleNames();
     this.names.set(path, file);
     this.durableNames.set(path, file);
     this.addFolders(dirname(path));
@@ -106,8 +107,42 @@ export class ForgetfulDisk implements Disk {
 
   /** Takes a file away, durably; no call is counted. */
   drop(path: string): void {
+    this.settleNames();
     this.names.delete(path);
     this.durableNames.delete(path);
+  }
+
+  /** Gives a file another name, durably; no call is counted. Whoever has it open writes to it there. */
+  moveFile(from: string, to: string): void {
+    const file = this.names.get(from);
+    if (file === undefined) return;
+    this.drop(from);
+    this.names.set(to, file);
+    this.durableNames.set(to, file);
+  }
+
+  /** Gives a folder another name, durably; no call is counted. Open files stay open. */
+  moveFolder(from: string, to: string): void {
+    const moved = (path: string): string =>
+      path === from || path.startsWith(`${from}/`) ? to + path.slice(from.length) : path;
+    this.settleNames();
+    for (const names of [this.names, this.durableNames]) {
+      const entries = [...names];
+      names.clear();
+      for (const [path, file] of entries) names.set(moved(path), file);
+    }
+    for (const folder of [...this.folders]) {
+      this.folders.delete(folder);
+      this.folders.add(moved(folder));
+    }
+    this.addFolders(dirname(to));
+  }
+
+  /** Removes a folder with all that is in it, durably; no call is counted. */
+  removeFolder(path: string): void {
+    for (const name of [...this.names.keys()]) if (name.startsWith(`${path}/`)) this.drop(name);
+    for (const folder of [...this.folders])
+      if (folder === path || folder.startsWith(`${path}/`)) this.folders.delete(folder);
   }
 
   /** All paths as programs see them now; no call is counted. */
@@ -273,6 +308,11 @@ export class ForgetfulDisk implements Disk {
     const count = (this.matched.get(fault) ?? 0) + 1;
     this.matched.set(fault, count);
     return fault.nth === undefined || count === fault.nth || (fault.lasting === true && count > fault.nth);
+  }
+
+  /** All names are durable as programs see them now. */
+  private settleNames(): void {
+    for (const change of this.unsyncedNames.splice(0)) rename(this.durableNames, change);
   }
 
   private changeName(change: NameChange): void {
