@@ -30,13 +30,19 @@ const reportFromMs = 1_000;
 /** An endpoint that has had no request for so many ms is forgotten when room is needed, and its found rate with it. */
 const forgetAfterMs = 60_000;
 
+/** A gate that says how long its endpoints pause. */
+export interface EndpointGate extends Gate {
+  /** Ms until one of the endpoints that were asked within the last minute pauses no more; 0 where one does not. */
+  pausedMs(): number;
+}
+
 type Waiter = Subscriber<Block>;
 
 /**
  * The built-in gates: a pause and maybe a rate for each endpoint, a rate for all; polls and cancels before new submissions.
  * Its methods need no `this`: a gate is often made of parts of another one.
  */
-export function createTurnstile(options: GateOptions, paces: GatePaces = {}): Gate {
+export function createTurnstile(options: GateOptions, paces: GatePaces = {}): EndpointGate {
   const gate = new Turnstile(options, paces);
   return {
     get ratePerSecond() {
@@ -45,10 +51,11 @@ export function createTurnstile(options: GateOptions, paces: GatePaces = {}): Ga
     admit: (request) => gate.admit(request),
     tryPass: (request) => gate.tryPass(request),
     observe: (answer) => gate.observe(answer),
+    pausedMs: () => gate.pausedMs(),
   };
 }
 
-class Turnstile implements Gate {
+class Turnstile implements EndpointGate {
   private readonly scheduler: SchedulerLike;
   private readonly lanes: EndpointMap<Lane>;
   /** Lanes in which requests wait. */
@@ -97,6 +104,14 @@ class Turnstile implements Gate {
     if (change === 'opened') this.release();
     const block = change === 'paused' ? lane.pause.blocked() : undefined;
     if (block) for (const waiter of lane.line.all()) report(waiter, block);
+  }
+
+  pausedMs(): number {
+    const now = this.scheduler.now();
+    let leastMs = Infinity;
+    for (const lane of this.lanes.values())
+      if (lane.wasUsed(now)) leastMs = Math.min(leastMs, lane.pause.blocked()?.forMs ?? 0);
+    return leastMs === Infinity ? 0 : leastMs;
   }
 
   private enter(waiter: Waiter, request: GateRequest): void {
@@ -210,8 +225,12 @@ class Lane {
     return change;
   }
 
+  wasUsed(now: number): boolean {
+    return Math.abs(now - this.usedAt) < forgetAfterMs;
+  }
+
   isIdle(now: number): boolean {
-    return this.line.size === 0 && this.pause.isIdle && Math.abs(now - this.usedAt) >= forgetAfterMs;
+    return this.line.size === 0 && this.pause.isIdle && !this.wasUsed(now);
   }
 }
 

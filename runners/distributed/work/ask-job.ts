@@ -13,7 +13,7 @@ import { pollLimitMs, type RunDesk } from './run-desk.js';
 import { sleep } from './sleep.js';
 
 type AcceptedRow = RowRecord & { readonly jobId: string };
-type Polled = Extract<JobEvent<unknown>, { type: 'status' | 'settled' }>;
+type Polled = Extract<JobEvent<unknown>, { type: 'status' | 'settled' | 'waiting' }>;
 
 /** Asks once for a row's job, and says what came of it. */
 export async function askJob(desk: RunDesk, due: DuePiece): Promise<Answer> {
@@ -27,18 +27,22 @@ export async function askJob(desk: RunDesk, due: DuePiece): Promise<Answer> {
     .queue(endpoint)
     .attach(row.jobId, { key: piece, submittedAt: row.submittedAt ?? desk.now() });
   const polled = await firstValueFrom(
-    job.pipe(
-      filter((event): event is Polled => event.type === 'status' || event.type === 'settled'),
-      takeUntil(timer(pollLimitMs, scheduler)),
-      defaultIfEmpty(undefined),
-    ),
+    job.pipe(filter(isDecisive), takeUntil(timer(pollLimitMs, scheduler)), defaultIfEmpty(undefined)),
   );
   await onStep('polled');
   const calls = data.calls + job.statusCalls;
+  if (polled?.type === 'waiting')
+    return job.statusCalls === 0
+      ? later(desk, row, { ...data, calls }, polled.forMs)
+      : afterRefusal(desk, row, { calls, failures: data.failures + 1 }, polled.forMs);
   if (polled?.type === 'settled') return settled(desk, row, polled.outcome, calls);
   const answer =
     polled === undefined ? { ...data, calls, failures: data.failures + 1 } : { calls, failures: 0 };
   return later(desk, row, answer);
+}
+
+function isDecisive(event: JobEvent<unknown>): event is Polled {
+  return event.type === 'status' || event.type === 'settled' || event.type === 'waiting';
 }
 
 function isAccepted(row: RowRecord | undefined): row is AcceptedRow {
@@ -71,11 +75,22 @@ function whyStop({ code, message }: Failed) {
   return { ...cause, leaves: ['submits', 'polls'] as const };
 }
 
-/** Another poll, when the policy says; the last one at the row's deadline, counted from this start or its POST. */
+/** A refused poll waits longer each time, and as long as the service asks. */
+function afterRefusal(
+  desk: RunDesk,
+  row: AcceptedRow,
+  data: { readonly calls: number; readonly failures: number },
+  askedMs: number,
+): Answer {
+  return later(desk, row, data, Math.max(askedMs, backoff(data.failures, desk.parts.random)));
+}
+
+/** Another poll, when the policy says or after `askedMs`; the last one at the row's deadline, counted from this start or its POST. */
 function later(
   desk: RunDesk,
   row: AcceptedRow,
   data: { readonly calls: number; readonly failures: number },
+  askedMs?: number,
 ): Answer {
   const { piece, attempt, brief, jobId } = row;
   const { endpoint, resolution } = brief;
@@ -88,9 +103,10 @@ function later(
     return { ...keepFailed(desk, rowOf(row, factsOf(brief), data.calls), failed), piece, attempt };
   }
   const job = { endpoint, resolution, submittedAt, calls: data.calls };
-  const plannedMs =
+  const nextMs = (): number =>
     data.failures > 0
       ? backoff(data.failures, desk.parts.random)
       : desk.times.next(job, { ...desk.pulse, now: desk.now() });
+  const plannedMs = askedMs ?? nextMs();
   return { is: 'again', kind: 'poll', piece, afterMs: Math.min(plannedMs, leftMs), data };
 }

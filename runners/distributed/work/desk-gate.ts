@@ -1,8 +1,10 @@
-import { defer, EMPTY, ignoreElements, timer, type Observable, type SchedulerLike } from 'rxjs';
-import type { Gate } from '../../../src/policy/gate.js';
+import { concat, defer, EMPTY, ignoreElements, timer, type Observable, type SchedulerLike } from 'rxjs';
 import type { WaitReason } from '../../../src/contract/outcome.js';
+import { createAdaptivePace } from '../../../src/policy/adaptive-pace.js';
+import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gate.js';
+import { createTurnstile, type EndpointGate } from '../../../src/policy/turnstile.js';
 
-/** What a gate tells the database, and asks of it. */
+/** What a gate writes into the database, and asks of it. */
 export interface GateKeeper {
   pause(why: WaitReason, askedMs: number): void;
   heard(): void;
@@ -10,49 +12,69 @@ export interface GateKeeper {
   turn(): Promise<unknown>;
 }
 
-/** So many answers in a row that are no answer make a storm: only this worker's way may be broken, so it alone rests. */
-const stormAfter = 5;
-const restMs = 5_000;
+interface DeskGateOptions {
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  /** The run's rate is given: turns keep to it, and none is to be found out. */
+  readonly isRated: boolean;
+}
 
-/** The gate of a run as one worker's requests meet it: turns were taken with their pieces, pauses are everybody's. */
+/**
+ * The gate of a run as one worker's requests meet it. Pauses and rates of endpoints are found out by each worker, as by a
+ * local run; turns were taken with the pieces. A pause is everybody's where all endpoints that the worker asks refuse.
+ */
 export class DeskGate implements Gate {
   private readonly granted = new Set<string>();
-  private pausedUntil = 0;
-  private broken = 0;
+  private readonly own: EndpointGate;
+  private readonly scheduler: SchedulerLike;
+  private heldUntil = 0;
 
   constructor(
     private readonly keeper: GateKeeper,
-    private readonly scheduler: SchedulerLike,
-  ) {}
+    { scheduler, random, isRated }: DeskGateOptions,
+  ) {
+    this.scheduler = scheduler;
+    const paces = isRated ? {} : { own: () => createAdaptivePace(scheduler) };
+    this.own = createTurnstile({ scheduler, random }, paces);
+  }
 
   /** The next request of this key has its turn. */
   grant(key: string): void {
     this.granted.add(key);
   }
 
-  /** Nobody sends anything for so long. */
+  /** Nothing is sent for so many ms, to whatever endpoint. */
   hold(forMs: number): void {
-    this.pausedUntil = Math.max(this.pausedUntil, this.scheduler.now() + forMs);
+    this.heldUntil = Math.max(this.heldUntil, this.scheduler.now() + forMs);
   }
 
+  /** Ms until a request may leave to some endpoint. */
   get pausedMs(): number {
-    return Math.max(this.pausedUntil - this.scheduler.now(), 0);
+    return Math.max(this.heldMs, this.own.pausedMs());
   }
 
-  admit({ key }: Parameters<Gate['admit']>[0]): Observable<never> {
-    return defer(() => {
-      if (this.granted.delete(key) && this.pausedMs === 0) return EMPTY;
-      return defer(() => (this.pausedMs > 0 ? timer(this.pausedMs, this.scheduler) : this.keeper.turn()));
-    }).pipe(ignoreElements());
+  admit(request: GateRequest): ReturnType<Gate['admit']> {
+    return concat(
+      this.own.admit(request),
+      defer(() => this.turn(request.key)),
+    );
   }
 
-  observe({ status, retryAfterMs }: Parameters<Gate['observe']>[0]): void {
-    if (status === 429 || (status === 503 && retryAfterMs !== undefined)) {
-      this.hold(retryAfterMs ?? 250);
-      this.keeper.pause('rate-limited', retryAfterMs ?? 0);
-    } else if (status !== 0 && status < 500) {
-      this.broken = 0;
-      this.keeper.heard();
-    } else if (++this.broken >= stormAfter) this.hold(restMs);
+  observe(answer: GateAnswer): void {
+    const { status } = answer;
+    this.own.observe(answer);
+    const pausedMs = this.own.pausedMs();
+    if (isRefusal(answer) && pausedMs > 0) this.keeper.pause('rate-limited', pausedMs);
+    else if (status !== 0 && status !== 429 && status < 500) this.keeper.heard();
+  }
+
+  private get heldMs(): number {
+    return Math.max(this.heldUntil - this.scheduler.now(), 0);
+  }
+
+  private turn(key: string): Observable<never> {
+    if (this.granted.delete(key) && this.heldMs === 0) return EMPTY;
+    const turn = defer(() => (this.heldMs > 0 ? timer(this.heldMs, this.scheduler) : this.keeper.turn()));
+    return turn.pipe(ignoreElements());
   }
 }

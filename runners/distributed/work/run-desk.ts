@@ -52,7 +52,7 @@ export class RunDesk {
         heard: () => this.heard(),
         turn: () => this.turn(),
       },
-      parts.scheduler,
+      { scheduler: parts.scheduler, random: parts.random, isRated: pulse.rate !== null },
     );
     const { transport, scheduler, random, apiKey } = parts;
     const { baseUrl, lbBaseUrl } = terms.identity;

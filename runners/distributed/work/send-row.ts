@@ -2,7 +2,7 @@ import { filter, firstValueFrom, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { backoff } from '../../../src/policy/backoff.js';
+import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import { stopCauses } from '../../batch/run/stop-causes.js';
 import type { RowFacts } from '../../batch/run/task.js';
 import type { Answer } from '../store/answer.js';
@@ -22,7 +22,8 @@ export async function sendRow(desk: RunDesk, { row, facts, sendInMs }: TakenRow)
   const { pausedMs } = desk.gate;
   if (pausedMs > 0) return { is: 'refused', piece, attempt, afterMs: pausedMs, tried: false };
   desk.gate.grant(facts.id);
-  const event = await firstValueFrom(jobOf(desk, facts).pipe(filter(isAnswer)));
+  const event = await firstValueFrom(jobOf(desk, facts).pipe(filter(isDecisive)));
+  if (event.type === 'waiting') return { is: 'refused', piece, attempt, afterMs: event.forMs, tried: false };
   await onStep('answered');
   if (event.type === 'accepted') {
     const { endpoint, resolution } = facts;
@@ -44,10 +45,11 @@ export async function sendRow(desk: RunDesk, { row, facts, sendInMs }: TakenRow)
   return { ...keepFailed(desk, known, outcome), piece, attempt, sendAgain };
 }
 
-type Told = Extract<JobEvent<unknown>, { type: 'accepted' | 'settled' }>;
+type Decisive = Extract<JobEvent<unknown>, { type: 'accepted' | 'settled' | 'waiting' }>;
 
-function isAnswer(event: JobEvent<unknown>): event is Told {
-  return event.type === 'accepted' || event.type === 'settled';
+/** An answer; or a wait at the gate, as the endpoint pauses: nothing was sent, and the slot is another row's. */
+function isDecisive(event: JobEvent<unknown>): event is Decisive {
+  return event.type === 'accepted' || event.type === 'settled' || event.type === 'waiting';
 }
 
 function jobOf(
@@ -70,7 +72,7 @@ function jobOf(
 async function refused(
   desk: RunDesk,
   { row, facts }: Pick<TakenRow, 'row' | 'facts'>,
-  { code, message }: Failed,
+  { code, message, retryAfterMs }: Failed,
 ): Promise<Answer> {
   const { piece, attempt, refusals } = row;
   const again = { is: 'refused', piece, attempt, tried: true } as const;
@@ -85,7 +87,7 @@ async function refused(
       await blockEndpoint(desk.database, desk.run, facts.endpoint, message);
       return { is: 'left', piece, attempt };
     default: {
-      const afterMs = backoff(Math.min(refusals + 1, 8), desk.parts.random);
+      const afterMs = retryDelayMs({ why: 'rate-limited', retryAfterMs }, refusals + 1, desk.parts.random);
       const isUsedUp = refusals >= desk.terms.retries;
       if (isUsedUp && !heardLately(desk)) await desk.stop(stopCauses.unreachable(message));
       return { ...again, afterMs };
