@@ -18,7 +18,7 @@ export interface JobIds {
   claim(answered: AnsweredId): string | undefined | PromiseLike<string | undefined>;
 }
 
-/** Remembers the last `limit` ids, in memory: some 100 bytes each. @defaultValue limit 10_000 */
+/** Remembers the last `limit` ids or more, at most twice as many, in memory: some 100 bytes each. @defaultValue limit 10_000 */
 export function createJobIds(limit = 10_000): JobIds {
   const recent = new RecentJobs(limit);
   return {
@@ -30,20 +30,27 @@ export function createJobIds(limit = 10_000): JobIds {
   };
 }
 
-/** The keys of the last jobs, by endpoint and id. */
+/**
+ * The keys of the last jobs, by endpoint and id: at least `limit`, at most twice as many. Two halves take turns: deleting
+ * the oldest of one map at each id leaves holes that every search for the oldest has to pass, 6 µs a job.
+ */
 export class RecentJobs {
-  private readonly owners = new Map<string, string>();
+  private recent = new Map<string, string>();
+  private older = new Map<string, string>();
 
   constructor(private readonly limit: number) {}
 
   ownerOf(job: Pick<AnsweredId, 'endpoint' | 'jobId'>): string | undefined {
-    return this.owners.get(nameOf(job));
+    const name = nameOf(job);
+    return this.recent.get(name) ?? this.older.get(name);
   }
 
   keep(job: AnsweredId): void {
-    this.owners.set(nameOf(job), job.key);
-    const [oldest] = this.owners.size > this.limit ? this.owners.keys() : [];
-    if (oldest !== undefined) this.owners.delete(oldest);
+    if (this.recent.size >= this.limit) {
+      this.older = this.recent;
+      this.recent = new Map();
+    }
+    this.recent.set(nameOf(job), job.key);
   }
 }
 

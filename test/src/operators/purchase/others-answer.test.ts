@@ -63,12 +63,13 @@ describe('an answer that names a job of another POST', () => {
 });
 
 describe('createJobIds', () => {
-  it('remembers the last ids', () => {
+  it('remembers the last ids, and at most twice as many', () => {
     const ids = createJobIds(2);
     const claim = (jobId: string) => ids.claim({ endpoint: 'e', jobId, key: `row of ${jobId}` });
-    expect(['a', 'b', 'a', 'c', 'b', 'a'].map(claim)).toStrictEqual([
-      ...[undefined, undefined, 'row of a', undefined, 'row of b', undefined],
+    expect(['a', 'b', 'a', 'c', 'b'].map(claim)).toStrictEqual([
+      ...[undefined, undefined, 'row of a', undefined, 'row of b'],
     ]);
+    expect(['d', 'e', 'a', 'd'].map(claim)).toStrictEqual([undefined, undefined, undefined, 'row of d']);
   });
 });
 
