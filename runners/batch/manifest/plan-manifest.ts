@@ -3,6 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { ColumnTally } from './column-tally.js';
 import { isBought } from './is-bought.js';
 import type { InvalidRow, ManifestItem, Row, RowKind } from './row.js';
+import { SameRequests, SameTally, type SameRows } from './same/same-requests.js';
 
 /** What a manifest holds, before anything is sent. */
 export interface Plan {
@@ -27,6 +28,8 @@ export interface Plan {
     /** Rows that will be bought at a price that nobody knows. */
     readonly unpriced: number;
   };
+  /** Rows that ask for the same under different ids. Absent: the manifest was read once, and they were not looked for. */
+  readonly same?: SameRows;
 }
 
 export interface PlanOptions {
@@ -36,6 +39,10 @@ export interface PlanOptions {
   readonly maxInvalidShown?: number;
   /** Told of every row, in order; what it throws ends the pass. */
   readonly see?: (item: ManifestItem) => void;
+  /** Reads the manifest from its beginning: a second time, and only where rows may ask for the same. */
+  readonly again?: () => AsyncIterable<ManifestItem>;
+  /** Told of every valid row of that second pass, with the line of the first row that asks for the same; 0: none does. */
+  readonly seeAgain?: (row: Row, sameAsLine: number) => void;
 }
 
 /** Reads a manifest to its end, in flat memory, and says what it would send and cost. Sends nothing. */
@@ -46,7 +53,23 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
     if (item.valid) tally.add(item.row);
     else tally.addInvalid(item.row);
   }
-  return tally.plan();
+  return { ...tally.plan(), ...(options.again && { same: await sameRows(tally.requests, options) }) };
+}
+
+/** Counts and prices the rows that ask for the same. */
+async function sameRows(
+  requests: SameRequests,
+  { again, seeAgain, priceOf }: PlanOptions,
+): Promise<SameRows> {
+  const tally = new SameTally();
+  if (again === undefined || !requests.needsSecondPass()) return tally.told();
+  for await (const { valid, row } of again()) {
+    if (!valid) continue;
+    const line = requests.lineBefore(row);
+    if (line > 0) tally.add(row, line, priceOf(row));
+    seeAgain?.(row, line);
+  }
+  return tally.told();
 }
 
 class Tally {
@@ -54,6 +77,7 @@ class Tally {
   readonly #byKind = { edit: 0, job: 0, route: 0 };
   readonly #byResolution: Record<string, number> = {};
   readonly #columns = new ColumnTally();
+  readonly requests = new SameRequests();
   readonly #firstInvalid: InvalidRow[] = [];
   #invalid = 0;
   #repeats = 0;
@@ -73,6 +97,7 @@ class Tally {
     if (row.request.kind === 'edit' && row.request.input.images.length > recommendedImages)
       this.#manyImages++;
     this.#columns.add(row.columnUse);
+    if (this.#options.again !== undefined) this.requests.note(row);
     if (isBought(row)) this.#addPrice(this.#options.priceOf(row));
   }
 

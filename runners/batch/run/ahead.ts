@@ -1,4 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { SameRows } from '../manifest/same/same-requests.js';
 import type { CapInForce } from './cap-in-force.js';
 
 /** What a start would do, by the manifest and by what earlier starts left. */
@@ -43,6 +44,8 @@ export interface Ahead {
     /** Rows that are sent at a price that nobody knows. */
     readonly unpriced: number;
   };
+  /** Of `toSend`: rows that ask for exactly what a row before them asks for, under another id. A person is asked about them. */
+  readonly same: SameRows;
   /** Queue endpoints that rows are sent to. */
   readonly endpoints: readonly string[];
   /** Ids of `only` that no row has. */

@@ -12,6 +12,7 @@ import { decideRow, type Decision, type DecisionRules } from './decide-row.js';
 import { KnownIds } from './known-ids.js';
 import { PictureNames } from './picture-names.js';
 import { readRows } from './read-rows.js';
+import { SameAhead } from './same-ahead.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { Stops } from './stops.js';
 import { SelectRows } from './select-rows.js';
@@ -45,14 +46,18 @@ export async function checkManifest(
   stops: Pick<Stops, 'isStopping'>,
 ): Promise<Checked> {
   const survey = new Survey(options, known, stops);
-  const items = readRows(options.disk, options.manifest, new KnownIds(known.rows));
-  const plan = await planManifest(items, {
+  const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
+  const same = new SameAhead(options, known, rules);
+  const read = () => readRows(options.disk, options.manifest, new KnownIds(known.rows));
+  const plan = await planManifest(read(), {
     priceOf: (row) => options.prices.priceOf(row),
     see: (item) => survey.see(item),
+    again: read,
+    seeAgain: (row, line) => same.see(row, line),
   });
   return {
     plan,
-    ahead: survey.ahead(),
+    ahead: { ...survey.ahead(), same: same.told() },
     names: survey.names,
     pending: survey.pending,
     invalid: survey.invalid,
@@ -125,7 +130,7 @@ class Survey {
     else this.seeInvalid(item.row.key);
   }
 
-  ahead(): Ahead {
+  ahead(): Omit<Ahead, 'same'> {
     const { changed, replaced, known, ...count } = this.count;
     return {
       ...count,

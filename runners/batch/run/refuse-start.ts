@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { ManifestError } from '../manifest/manifest-error.js';
 import { describeInvalid } from '../manifest/describe-invalid.js';
+import { describeSame } from '../manifest/same/describe-same.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from './resolve-options.js';
@@ -14,6 +15,11 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
   if (plan.invalid > 0 && !options.skipInvalid) throw invalidRows(options, plan);
   if (ahead.missing.length > 0)
     throw usage(`no row has the id ${ahead.missing.map((id) => JSON.stringify(id)).join(', ')}`);
+  if (options.same === 'refuse' && ahead.same.rows > 0)
+    throw new ManifestError(
+      options.manifest.settings.name,
+      `${describeSame(ahead.same).join('; ')}; nothing was sent`,
+    );
   const { edit, job, route } = plan.byKind;
   if (edit + job > 0 && options.baseUrl === undefined)
     throw usage('edits and jobs need the host of the queue API: {base_url} is missing');

@@ -39,6 +39,7 @@ const plainSchema = z.object({
   onUnknown: z.enum(['hold', 'retry']).default('hold'),
   retry: z.array(z.string()).default(['download', 'deadline']),
   changed: z.enum(['keep', 'redo']).default('keep'),
+  same: z.enum(['warn', 'refuse']).default('warn'),
   limit: whole.default(Number.MAX_SAFE_INTEGER),
   only: z.array(z.string()).optional(),
   skipInvalid: z.boolean().default(false),

@@ -92,6 +92,8 @@ export interface RunBatchOptions {
   readonly retry?: readonly string[];
   /** Completed rows that have changed since: kept and named, or bought again. @defaultValue 'keep' */
   readonly changed?: 'keep' | 'redo';
+  /** Rows that ask for exactly what another row asks for, under another id: counted in `ahead.same`, or the run is refused. @defaultValue 'warn' */
+  readonly same?: 'warn' | 'refuse';
   /** Sends at most so many rows; a later start goes on. */
   readonly limit?: number;
   /** Sends these rows alone. */

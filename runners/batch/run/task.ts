@@ -2,6 +2,8 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
 import type { InvalidRow, Row } from '../manifest/row.js';
 
+export { isRead } from '../manifest/is-bought.js';
+
 /** What is the same in a row of the manifest and in its record in the journal. */
 export type RowFacts = Pick<
   IntentRecord,
@@ -48,9 +50,4 @@ export interface RepliedRow {
 export function factsOf(row: Row): RowFacts {
   const { id, hash, kind, endpoint, mode, request, cells, columns, resolution } = row;
   return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution };
-}
-
-/** Whether a request is free to repeat: it buys nothing. */
-export function isRead({ request }: Pick<RowFacts, 'request'>): boolean {
-  return request.kind === 'route' && request.method === 'GET';
 }

@@ -1,7 +1,7 @@
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import type { Ahead } from '../../batch/run/ahead.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { confirmPrice, type Stake } from '../options/confirm-price.js';
+import { confirmPrice, confirmSame, type Stake } from '../options/confirm-price.js';
 import { aheadText } from '../words/ahead-text.js';
 import { planText, priceText } from '../words/plan-text.js';
 import { UsageError } from '../io/usage-error.js';
@@ -10,7 +10,7 @@ import { refusePricedRows } from './agreed-rows.js';
 import type { StartedRun } from './batch-options.js';
 import { firstRunNote } from './first-run-note.js';
 import { requireHosts } from './open-target.js';
-import { refuseInvalid, refuseMissing } from './plan-source.js';
+import { refuseInvalid, refuseMissing, refuseSame } from './plan-source.js';
 
 /** What the check of a manifest brought to light. Nothing has been sent yet. */
 export interface CheckedRun {
@@ -35,13 +35,17 @@ export async function agreeToPlan(
   }
   refuseInvalid(plan, source, options, io);
   requireHosts(plan, target);
+  refuseSame(ahead.same, options, source.name);
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
     const note = await firstRunNote(source.path, out, io.cwd);
     const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local), ...note];
     io.stderr.write(`${lines.join('\n')}\n`);
   }
-  return options.local ? 'go' : confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);
+  if (options.local) return 'go';
+  const answer = await confirmSame(ahead.same, options, io, stopped);
+  if (answer !== 'go') return answer;
+  return confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);
 }
 
 /** What a start may buy: rows that fit under the cap of the run, and no more than the cap of a day. */
@@ -65,6 +69,7 @@ export function explainRefusal(
 ): void {
   refuseInvalid(plan, source, options, io);
   refuseMissing(ahead.missing);
+  refuseSame(ahead.same, options, source.name);
   requireHosts(plan, target);
 }
 

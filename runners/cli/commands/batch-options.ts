@@ -74,11 +74,12 @@ function paceOf(options: RunOptions): Partial<RunBatchOptions> {
 }
 
 function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
-  const { onUnknown, repair, retry, changed, limit, only, skipInvalid, add, download, halt } = options;
+  const { onUnknown, repair, retry, changed, same, limit, only, skipInvalid, add, download, halt } = options;
   return {
     onUnknown,
     repair,
     changed,
+    same,
     skipInvalid,
     add,
     download,

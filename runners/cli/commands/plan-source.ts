@@ -5,6 +5,9 @@ import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
+import type { ManifestItem, Row } from '../../batch/manifest/row.js';
+import { describeSame } from '../../batch/manifest/same/describe-same.js';
+import { PricedBytes } from '../../batch/run/priced-bytes.js';
 import { readRows } from '../../batch/run/read-rows.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
@@ -26,8 +29,12 @@ export async function planSource(
 ): Promise<Plan> {
   const settings = await plannedSettings(source, options);
   const { path } = source;
-  const rows = path === undefined ? readManifest(io.stdin, settings) : readRows(nodeDisk, { path, settings });
-  return planManifest(selectRows(rows, options, refuseMissing), { priceOf: (row) => prices.priceOf(row) });
+  const priceOf = (row: Row) => prices.priceOf(row);
+  const select = (rows: AsyncIterable<ManifestItem>) => selectRows(rows, options, refuseMissing);
+  if (path === undefined) return planManifest(select(readManifest(io.stdin, settings)), { priceOf });
+  const bytes = new PricedBytes();
+  const read = () => select(readRows(nodeDisk, { path, settings, bytes }));
+  return planManifest(read(), { priceOf, again: read });
 }
 
 /** How a plan reads the manifest. */
@@ -74,6 +81,18 @@ export function refuseInvalid(
   throw new UsageError(
     [`${source.name} has ${countOf(plan.invalid, 'invalid row')}: nothing was sent`],
     'correct them, or make them failures with --skip-invalid',
+  );
+}
+
+/** Names the rows that ask for the same: throws `UsageError` where that is not wanted. */
+export function refuseSame(same: Plan['same'], { same: action }: RunOptions, name: string): void {
+  if (action !== 'refuse' || same === undefined || same.rows === 0) return;
+  throw new UsageError(
+    [
+      ...describeSame(same).map((line) => `${name}, ${line}`),
+      `${countOf(same.rows, 'row')} would be bought a second time`,
+    ],
+    'nothing was sent; take them out, or allow them with --same warn',
   );
 }
 

@@ -11,7 +11,7 @@ import { priceTableText } from '../words/price-table-text.js';
 import { planJson, planText, priceText } from '../words/plan-text.js';
 import type { PlanCheck } from './check-plan.js';
 import { planAndSave } from './plan-and-save.js';
-import { plannedPrices, planSource, refuseInvalid } from './plan-source.js';
+import { plannedPrices, planSource, refuseInvalid, refuseSame } from './plan-source.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -42,6 +42,7 @@ export async function plan(name: string, given: Raw, io: CliIo, fault: FaultCont
     io.stdout.write(`${lines.join('\n')}\n`);
   }
   refuseInvalid(planned, source, options, io);
+  refuseSame(planned.same, options, source.name);
   for (const line of checked?.problems ?? []) io.stderr.write(`${line}\n`);
   return checked?.exitCode ?? 0;
 }

@@ -116,6 +116,10 @@ function addDecisionOptions(command: Command): void {
       '--changed <ACTION>',
       'rows that were bought and have changed since: keep or redo (default: keep)',
     )
+    .option(
+      '--same <ACTION>',
+      'rows that ask for exactly what another row asks for: warn or refuse (default: warn)',
+    )
     .option('--halt <N|P%>', 'stop when so many rows have failed')
     .option('--repair', 'go on where the journal is damaged: what cannot be read is held as unknown')
     .option('--no-download', 'leave pictures at their URLs');

@@ -1,5 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { SameRows } from '../../batch/manifest/same/same-requests.js';
 import { ask, canAsk } from '../io/ask.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
@@ -42,6 +43,20 @@ export async function confirmPrice(
     ],
     'agree to it with --yes, or set a cap with --max-cost USD; nothing was sent',
   );
+}
+
+/** Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask it goes on: the plan names them. */
+export async function confirmSame(
+  { rows, cost }: SameRows,
+  { yes }: { readonly yes: boolean },
+  io: Pick<CliIo, 'stdin' | 'stderr'>,
+  stopped?: AbortSignal,
+): Promise<'go' | 'interrupted'> {
+  if (rows === 0 || yes || !canAsk(io)) return 'go';
+  const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for (${formatMoney(cost.estimated)})`;
+  const answer = await ask(`${again}. Buy them too?`, io, stopped);
+  if (answer === 'no') throw new UsageError(['not started, nothing was sent']);
+  return answer === 'yes' ? 'go' : answer;
 }
 
 function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {

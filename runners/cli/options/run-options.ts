@@ -51,6 +51,7 @@ export const runOptionsSchema = z
     only: optionValue.names().optional(),
     repair: z.boolean().default(false),
     changed: optionValue.oneOf('keep', 'redo').default('keep'),
+    same: optionValue.oneOf('warn', 'refuse').default('warn'),
     follow: z.boolean().default(false),
     halt: optionValue.halt().optional(),
     skipInvalid: z.boolean().default(false),

@@ -3,7 +3,7 @@ import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
-import type { ManifestItem } from '../../batch/manifest/row.js';
+import type { ManifestItem, Row } from '../../batch/manifest/row.js';
 import type { CliIo } from '../io/cli-io.js';
 import { PlanWriter } from './plan-writer.js';
 import type { PlanHead } from './saved-plan.js';
@@ -29,7 +29,9 @@ export async function savePlan(toSave: PlanToSave, io: Pick<CliIo, 'stdin'>): Pr
   try {
     const bytes = writer.bytes(path === null ? io.stdin : createReadStream(path));
     const items = writer.rows(select(readManifest(bytes, settings)), prices);
-    const plan = await planManifest(items, { priceOf: (row) => prices.priceOf(row) });
+    const again = path === null ? undefined : () => select(readManifest(createReadStream(path), settings));
+    const priceOf = (row: Row) => prices.priceOf(row);
+    const plan = await planManifest(items, { priceOf, ...(again && { again }) });
     if (plan.invalid === 0 || skipInvalid) await writer.finish(plan);
     return plan;
   } finally {

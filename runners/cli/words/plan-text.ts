@@ -1,4 +1,5 @@
 import { describeInvalid } from '../../batch/manifest/describe-invalid.js';
+import { describeSame } from '../../batch/manifest/same/describe-same.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './amounts.js';
@@ -24,9 +25,25 @@ export function planText(plan: Plan, name: string): string[] {
         ? `${countOf(plan.imagesBeyondRecommended, 'row')} with more than the recommended 1 to 3`
         : '',
     ),
+    ...sameText(plan.same),
     ...fact('sent', plan.columnsSent.map((column) => plainText(column, 60)).join(', ')),
     ...fact('not sent', plan.columnsNotSent.map((column) => plainText(column, 60)).join(', ')),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
+  ];
+}
+
+const sameShown = 5;
+
+function sameText(same: Plan['same']): string[] {
+  if (same === undefined || same.rows === 0) return [];
+  const { rows, cost, first } = same;
+  const shown = describeSame({ rows, cost, first: first.slice(0, sameShown) });
+  return [
+    ...fact(
+      'same',
+      `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for, each is bought: ${priceText(cost)}`,
+    ),
+    ...shown.map((line) => `${' '.repeat(15)}${plainText(line)}`),
   ];
 }
 
@@ -54,13 +71,18 @@ export function planJson(plan: Plan): Record<string, unknown> {
     byResolution: plan.byResolution,
     repeats: plan.repeats,
     invalid: plan.invalid,
-    cost: { estimated: toUsd(plan.cost.estimated), unpriced: plan.cost.unpriced },
+    cost: usdOf(plan.cost),
     firstInvalid: plan.firstInvalid.map(({ row, line, id, problems }) => ({ row, line, id, problems })),
     warnings: plan.warnings,
     columnsSent: plan.columnsSent,
     columnsNotSent: plan.columnsNotSent,
     imagesBeyondRecommended: plan.imagesBeyondRecommended,
+    ...(plan.same && { same: { ...plan.same, cost: usdOf(plan.same.cost) } }),
   };
+}
+
+function usdOf({ estimated, unpriced }: Plan['cost']): Plan['cost'] {
+  return { estimated: toUsd(estimated), unpriced };
 }
 
 function fact(label: string, text: string): string[] {

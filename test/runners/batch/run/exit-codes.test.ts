@@ -96,6 +96,22 @@ describe('exit 2', () => {
     expect(run.service.posts).toEqual([]);
   });
 
+  it('rows that ask for the same, where that is refused, as long as one of them would be sent', async () => {
+    const run = paperRun();
+    const same = [job('a'), job('b', { input: { row: 'a' } }), job('c')];
+    run.manifest(same);
+    const refused = await run.start({ same: 'refuse' });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.reason).toContain('line 2 (id "b") asks for the same as line 1');
+    expect(run.service.posts).toEqual([]);
+    const ahead: unknown[] = [];
+    const confirm: RunBatchOptions['confirm'] = (_plan, { same: found }) => ahead.push(found.rows) > 0;
+    expect((await run.start({ confirm, only: ['a', 'c'] })).exitCode).toBe(0);
+    expect((await run.start({ confirm })).exitCode).toBe(0);
+    expect((await run.start({ confirm, same: 'refuse' })).exitCode).toBe(0);
+    expect(ahead).toEqual([0, 1, 0]);
+  });
+
   it('a manifest that is missing', async () => {
     const run = paperRun();
     const end = await run.start({ manifest: { path: '/job/none.csv' } });

@@ -60,6 +60,37 @@ describe('millrace plan', () => {
     expect((await millrace(['plan', ...args], { cwd })).code).toBe(0);
   });
 
+  it('counts, prices and names rows that ask for the same under different ids, and refuses them if asked', async () => {
+    await write('edits.csv', [
+      'id,images,prompt,resolution',
+      `a,${image},grayscale,4k`,
+      `b,${image},blur,`,
+      `c,${image},grayscale,4k`,
+    ]);
+    const args = ['plan', 'edits.csv', '--endpoint', 'image-edit'];
+    const { code, stdout } = await millrace(args, { cwd });
+    expect(stdout).toContain(
+      '  same         1 row asks for exactly what another row asks for, each is bought: $0.175\n' +
+        '               line 4 (id "c") asks for the same as line 2\n',
+    );
+    expect(code).toBe(0);
+    const json = JSON.parse((await millrace([...args, '--json'], { cwd })).stdout) as object;
+    expect(json).toMatchObject({
+      same: {
+        rows: 1,
+        cost: { estimated: 0.175, unpriced: 0 },
+        first: [{ id: 'c', line: 4, sameAsLine: 2 }],
+      },
+    });
+    const refused = await millrace([...args, '--same', 'refuse'], { cwd });
+    expect(refused.stderr).toContain('edits.csv, line 4 (id "c") asks for the same as line 2');
+    expect(refused.code).toBe(2);
+    const run = await millrace(['run', ...args.slice(1), '--local', '--same', 'refuse'], { cwd });
+    expect(run.stderr).toContain('edits.csv, line 4 (id "c") asks for the same as line 2');
+    expect(run.code).toBe(2);
+    expect(await readdir(cwd)).toEqual(['edits.csv']);
+  });
+
   it('prints one JSON object and nothing else on stdout', async () => {
     await write('rows.jsonl', [
       JSON.stringify({ images: [image], prompt: 'grayscale' }),

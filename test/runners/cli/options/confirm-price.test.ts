@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { confirmPrice } from '../../../../runners/cli/options/confirm-price.js';
+import { confirmPrice, confirmSame } from '../../../../runners/cli/options/confirm-price.js';
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
 
 function someone({ stdin = true, stderr = true }, answer?: string) {
@@ -55,5 +55,26 @@ describe('confirmPrice', () => {
     { yes: false, isCapped: true },
   ])('takes %j for the agreement where it cannot ask', async (consent) => {
     expect(await confirmPrice(stake(1000), consent, someone(elsewhere))).toBe('go');
+  });
+});
+
+describe('confirmSame', () => {
+  const same = { rows: 2, cost: { estimated: toMicroDollars(0.35), unpriced: 0 }, first: [] };
+
+  it('asks on a terminal about rows that would be bought a second time', async () => {
+    const io = someone(terminal, 'y\n');
+    expect(await confirmSame(same, { yes: false }, io)).toBe('go');
+    expect(String(io.stderr.read())).toContain(
+      '2 rows ask for exactly what another row asks for ($0.35). Buy them too? [y/N]',
+    );
+    await expect(confirmSame(same, { yes: false }, someone(terminal, 'n\n'))).rejects.toThrow(
+      'nothing was sent',
+    );
+  });
+
+  it('goes on where there are none, where it cannot ask, and with --yes', async () => {
+    expect(await confirmSame({ ...same, rows: 0 }, { yes: false }, someone(terminal))).toBe('go');
+    expect(await confirmSame(same, { yes: false }, someone(elsewhere))).toBe('go');
+    expect(await confirmSame(same, { yes: true }, someone(terminal))).toBe('go');
   });
 });
