@@ -6,6 +6,10 @@ export interface ManifestSettings {
   readonly name: string;
   readonly format: 'csv' | 'jsonl';
   readonly gzip: boolean;
+  /** What separates the columns of a CSV. @defaultValue by its first line: commas, semicolons or tabs */
+  readonly delimiter?: string;
+  /** Called once with what separates the columns of a CSV, where it is no comma: `semicolons`, `tabs` … */
+  readonly separatedBy?: (name: string) => void;
   /** Endpoint of rows that name none. */
   readonly endpoint?: string;
   /** What the names of endpoints stand for; any other is an id. */

@@ -19,6 +19,8 @@ export interface Plan {
   readonly firstInvalid: readonly InvalidRow[];
   /** One sentence each, for people. */
   readonly warnings: readonly string[];
+  /** What separates the columns of a CSV, where it is no comma. */
+  readonly separatedBy?: string;
   readonly columnsSent: readonly string[];
   readonly columnsNotSent: readonly string[];
   /** Edits with more reference pictures than recommended. (spec 2.5) */
@@ -39,6 +41,8 @@ export interface PlanOptions {
   readonly maxInvalidShown?: number;
   /** Told of every row, in order; what it throws ends the pass. */
   readonly see?: (item: ManifestItem) => void;
+  /** What separates the columns of a CSV, where it is no comma; asked at the end. */
+  readonly separatedBy?: () => string | undefined;
   /** Reads the manifest from its beginning: a second time, and only where rows may ask for the same. */
   readonly again?: () => AsyncIterable<ManifestItem>;
   /** Told of every valid row of that second pass, with the line of the first row that asks for the same; 0: none does. */
@@ -53,7 +57,12 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
     if (item.valid) tally.add(item.row);
     else tally.addInvalid(item.row);
   }
-  return { ...tally.plan(), ...(options.again && { same: await sameRows(tally.requests, options) }) };
+  const separatedBy = options.separatedBy?.();
+  return {
+    ...tally.plan(),
+    ...(separatedBy !== undefined && { separatedBy }),
+    ...(options.again && { same: await sameRows(tally.requests, options) }),
+  };
 }
 
 /** Counts and prices the rows that ask for the same. */

@@ -48,10 +48,14 @@ export async function checkManifest(
   const survey = new Survey(options, known, stops);
   const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   const same = new SameAhead(options, known, rules);
-  const read = () => readRows(options.disk, options.manifest, new KnownIds(known.rows));
+  let separatedBy: string | undefined;
+  const settings = { ...options.manifest.settings, separatedBy: (name: string) => (separatedBy = name) };
+  const manifest = { ...options.manifest, settings };
+  const read = () => readRows(options.disk, manifest, new KnownIds(known.rows));
   const plan = await planManifest(read(), {
     priceOf: (row) => options.prices.priceOf(row),
     see: (item) => survey.see(item),
+    separatedBy: () => separatedBy,
     again: read,
     seeAgain: (row, line) => same.see(row, line),
   });

@@ -27,14 +27,17 @@ export async function planSource(
   io: Pick<CliIo, 'stdin'>,
   prices: PriceBook,
 ): Promise<Plan> {
-  const settings = await plannedSettings(source, options);
+  let separatedBy: string | undefined;
+  const told = { separatedBy: (name: string) => (separatedBy = name) };
+  const settings = { ...(await plannedSettings(source, options)), ...told };
   const { path } = source;
   const priceOf = (row: Row) => prices.priceOf(row);
   const select = (rows: AsyncIterable<ManifestItem>) => selectRows(rows, options, refuseMissing);
-  if (path === undefined) return planManifest(select(readManifest(io.stdin, settings)), { priceOf });
+  const planned = { priceOf, separatedBy: () => separatedBy };
+  if (path === undefined) return planManifest(select(readManifest(io.stdin, settings)), planned);
   const bytes = new PricedBytes();
   const read = () => select(readRows(nodeDisk, { path, settings, bytes }));
-  return planManifest(read(), { priceOf, again: read });
+  return planManifest(read(), { ...planned, again: read });
 }
 
 /** How a plan reads the manifest. */
@@ -109,6 +112,7 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
     set: options.set,
     map: options.map,
     ignore: options.ignore,
+    ...(options.delimiter !== undefined && { delimiter: options.delimiter }),
   };
 }
 

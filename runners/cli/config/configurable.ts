@@ -3,7 +3,7 @@ import type { RunOptions } from '../options/run-options.js';
 /** The options that a configuration file may set, as it calls them. None of them sends anything again, or agrees to a price. */
 export const configurable = [
   ...(['endpoint', 'base_url', 'lb_base_url', 'api_key_file', 'upload', 'upload_endpoint'] as const),
-  ...(['ignore', 'same'] as const),
+  ...(['delimiter', 'ignore', 'same'] as const),
   ...([
     'concurrency',
     'downloads',

@@ -51,6 +51,10 @@ function addManifestOptions(command: Command): void {
     .option('--out <DIR>', 'output folder, and so the run (default: edits.out beside edits.csv)')
     .option('--add', 'the folder holds a run of another manifest: these rows belong to that run')
     .option('--format <FORMAT>', 'csv or jsonl, where the file name does not say it')
+    .option(
+      '--delimiter <SIGN>',
+      'what separates the columns of a CSV: comma, semicolon, tab, bar (default: by its first line)',
+    )
     .option('--set <NAME=VALUE>', 'a field for every row; may be repeated', collect)
     .option('--map <NAME=COLUMN>', 'read a field from a column of another name; may be repeated', collect)
     .option(

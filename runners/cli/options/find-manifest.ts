@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { manifestFormat } from '../../batch/manifest/manifest-format.js';
+import { saveAsCsv } from '../../batch/manifest/text/foreign-format.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
@@ -41,6 +42,8 @@ export async function findManifest(
       `cat ${name} | millrace run - --format csv --out DIR reads what comes through it, and keeps it there`,
     );
   }
+  if (/\.(xlsx?|xlsm|xlsb|ods|numbers)$/i.test(path))
+    throw new UsageError([`"${basename(name)}" is a spreadsheet, and a manifest is text`], saveAsCsv);
   const known = manifestFormat(path);
   if (known === undefined && format === undefined) {
     throw new UsageError([

@@ -57,6 +57,13 @@ export const optionValue = {
       const value = allowed.find((one) => one === given);
       return value === undefined ? { problem: `"${given}" is not one of ${allowed.join(', ')}` } : { value };
     }),
+  /** The sign itself, or its name. */
+  delimiter: () =>
+    text((given): Parsed<string> => {
+      const value = { comma: ',', semicolon: ';', tab: '\t', '\\t': '\t', bar: '|' }[given] ?? given;
+      if ([',', ';', '\t', '|'].includes(value)) return { value };
+      return { problem: `"${given}" is not one of comma, semicolon, tab, bar` };
+    }),
   /** `P%`; the sign may be left out. */
   percent: () =>
     text((given): Parsed<number> => {

@@ -25,6 +25,7 @@ export const runOptionsSchema = z
     format: optionValue.oneOf('csv', 'jsonl').optional(),
     set: optionValue.pairs('NAME=VALUE').default({}),
     map: optionValue.pairs('NAME=COLUMN').default({}),
+    delimiter: optionValue.delimiter().optional(),
     ignore: z.array(z.string().min(1, 'is empty: name a column')).default([]),
     kind: optionValue.oneOf('edit', 'job', 'route').optional(),
     mode: optionValue.oneOf('sync', 'async').optional(),

@@ -6,7 +6,19 @@ import type { PlanHead } from './saved-plan.js';
 
 /** The options that say what is sent, where and at what price. All others are free at every start by a plan. */
 const planned = [
-  ...['endpoint', 'baseUrl', 'lbBaseUrl', 'local', 'format', 'set', 'map', 'ignore', 'kind', 'mode'],
+  ...[
+    'endpoint',
+    'baseUrl',
+    'lbBaseUrl',
+    'local',
+    'format',
+    'delimiter',
+    'set',
+    'map',
+    'ignore',
+    'kind',
+    'mode',
+  ],
   ...['limit', 'only', 'skipInvalid', 'assumePrice', 'upload', 'uploadEndpoint'],
 ] as const satisfies readonly (keyof RunOptions)[];
 

@@ -25,6 +25,7 @@ export function planText(plan: Plan, name: string): string[] {
         ? `${countOf(plan.imagesBeyondRecommended, 'row')} with more than the recommended 1 to 3`
         : '',
     ),
+    ...fact('columns', plan.separatedBy === undefined ? '' : `separated by ${plan.separatedBy}`),
     ...sameText(plan.same),
     ...fact('sent', plan.columnsSent.map((column) => plainText(column, 60)).join(', ')),
     ...fact('not sent', plan.columnsNotSent.map((column) => plainText(column, 60)).join(', ')),
@@ -74,6 +75,7 @@ export function planJson(plan: Plan): Record<string, unknown> {
     cost: usdOf(plan.cost),
     firstInvalid: plan.firstInvalid.map(({ row, line, id, problems }) => ({ row, line, id, problems })),
     warnings: plan.warnings,
+    ...(plan.separatedBy && { separatedBy: plan.separatedBy }),
     columnsSent: plan.columnsSent,
     columnsNotSent: plan.columnsNotSent,
     imagesBeyondRecommended: plan.imagesBeyondRecommended,

@@ -15,7 +15,6 @@ export function checkHeader(
     throw new ManifestError(settings.name, problem, { line, ...(at !== undefined && { column: at + 1 }) });
   };
   if (cells.length > maxColumns) fail(`names ${cells.length} columns; at most ${maxColumns} are read`);
-  checkSeparator(cells, fail);
   cells.forEach((name, at) => {
     const problem = nameProblem(name, cells.indexOf(name), at);
     if (problem !== undefined) fail(problem, at);
@@ -27,17 +26,9 @@ export function checkHeader(
 }
 
 function nameProblem(name: string, first: number, at: number): string | undefined {
-  if (name.trim() === '') return 'the column has no name; name it, or take away the comma too many';
+  if (name.trim() === '') return 'the column has no name; name it, or take away the separator too many';
   if (name === '__proto__') return 'a column cannot be called "__proto__"; rename it';
   return first === at
     ? undefined
     : `${quoteValue(name)} is the name of column ${first + 1} too; rename one of them`;
-}
-
-function checkSeparator(cells: readonly string[], fail: (problem: string) => never): void {
-  const [only = ''] = cells;
-  if (cells.length > 1) return;
-  if (/^[\w.-]+(;[\w.-]+)+$/.test(only))
-    fail('the columns are separated by semicolons; save the file with commas');
-  if (only.includes('\t')) fail('the columns are separated by tabs; save the file with commas');
 }

@@ -1,4 +1,4 @@
-import { Parser } from 'csv-parse';
+import { Parser, type Options } from 'csv-parse';
 
 /** Cells of one CSV line, and the line where it begins. */
 export interface CsvLine {
@@ -14,10 +14,16 @@ export interface CsvLine {
 export class CsvCollector extends Parser {
   /** csv-parse's own, which its types leave out: the cells of the record that is being read. */
   declare readonly state: { readonly record: readonly string[] };
-  #nextLine = 1;
+  #nextLine: number;
   #batch: CsvLine[] = [];
   #emptyLines = 0;
   #linesSeen = 0;
+
+  /** @param firstLine 1-based line of the file where its text begins */
+  constructor(options: Options, firstLine: number) {
+    super(options);
+    this.#nextLine = firstLine;
+  }
 
   /** Where the record begins that is being read. */
   get openLine(): number {

@@ -4,8 +4,10 @@ import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import { checkHeader } from './check-header.js';
 import { CsvCollector, type CsvLine } from './csv-collector.js';
+import { csvShape, delimiterName } from './csv-shape.js';
 import { feed } from './feed.js';
 import { maxRecordBytes, type RawRecord } from './raw-record.js';
+import { countLineBreaks } from '../text/count-line-breaks.js';
 
 const options = {
   record_delimiter: ['\r\n', '\n', '\r'],
@@ -14,27 +16,59 @@ const options = {
   max_record_size: maxRecordBytes,
 };
 
+type CsvSettings = Pick<ManifestSettings, 'name' | 'map' | 'delimiter' | 'separatedBy'>;
+
 /**
  * CSV text → its rows. The first line names the columns. Empty lines, and lines of nothing but commas as spreadsheets
  * leave them, are no rows. Throws `ManifestError` where quotes or the header are wrong.
  */
 export async function* parseCsv(
   chunks: AsyncIterable<Uint8Array>,
-  settings: Pick<ManifestSettings, 'name' | 'map'>,
+  settings: CsvSettings,
 ): AsyncGenerator<RawRecord[]> {
-  const parser = new CsvCollector(options);
-  const bounded = boundRecords(chunks, parser, settings.name);
+  const source = chunks[Symbol.asyncIterator]();
+  const head = await headOf(source);
+  const { delimiter, skippedBytes } = csvShape(head, settings);
+  if (delimiter !== ',') settings.separatedBy?.(delimiterName(delimiter).many);
+  const parser = new CsvCollector({ ...options, delimiter }, skippedBytes > 0 ? 2 : 1);
+  const bounded = boundRecords(withHead(head.subarray(skippedBytes), source), parser, settings.name);
   let names: readonly string[] | undefined;
   try {
     for await (const lines of feed(bounded, parser, () => parser.takeBatch())) {
       if (names === undefined) names = checkHeader(lines.shift() as CsvLine, settings);
-      yield toRecords(lines, names);
+      yield toRecords(lines, names, delimiter);
     }
   } catch (error) {
     throw error instanceof CsvError ? explain(error, parser.openLine, names, settings.name) : error;
   }
   if (names === undefined)
     throw new ManifestError(settings.name, 'holds only empty lines: its first line has to name the columns');
+}
+
+const headBytes = 65_536;
+
+/** The beginning of a text: two whole lines, or as much as a header may take. */
+async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  const held: Uint8Array[] = [];
+  let size = 0;
+  let breaks = 0;
+  while (size < headBytes && breaks < 2) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    held.push(next.value);
+    size += next.value.length;
+    breaks += countLineBreaks(next.value);
+  }
+  return Buffer.concat(held);
+}
+
+async function* withHead(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (head.length > 0) yield head;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
 }
 
 /** The row before may share the first piece with a long row. */
@@ -61,13 +95,13 @@ async function* boundRecords(
   }
 }
 
-function toRecords(lines: readonly CsvLine[], names: readonly string[]): RawRecord[] {
+function toRecords(lines: readonly CsvLine[], names: readonly string[], delimiter: string): RawRecord[] {
   const records: RawRecord[] = [];
   for (const { line, cells } of lines) {
     if (cells.length === names.length) {
       if (cells.every((cell) => cell === '')) continue;
       records.push(isHeader(cells, names) ? repeated(line, names) : { line, names, values: cells });
-    } else records.push(ragged(line, cells, names));
+    } else records.push(ragged(line, cells, names, delimiter));
   }
   return records;
 }
@@ -89,7 +123,7 @@ function repeated(line: number, names: readonly string[]): RawRecord {
 }
 
 /** Which cell is missing or too many nobody can know: none of them is taken for a value. */
-function ragged(line: number, cells: string[], names: readonly string[]): RawRecord {
+function ragged(line: number, cells: string[], names: readonly string[], delimiter: string): RawRecord {
   const counts = `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the first line names ${names.length} columns`;
   const { length } = names;
   if (cells.length < length)
@@ -102,7 +136,7 @@ function ragged(line: number, cells: string[], names: readonly string[]): RawRec
         message: `${counts}; here and behind it cells are missing`,
       },
     };
-  const extra = `cell ${length + 1} (${quoteValue(cells[length])}) has no column; put a cell that holds a comma in quotes`;
+  const extra = `cell ${length + 1} (${quoteValue(cells[length])}) has no column; put a cell that holds ${delimiterName(delimiter).one} in quotes`;
   return { line, names, values: cells, problem: { message: `${counts}: ${extra}` } };
 }
 

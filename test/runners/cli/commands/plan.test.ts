@@ -60,6 +60,19 @@ describe('millrace plan', () => {
     expect((await millrace(['plan', ...args], { cwd })).code).toBe(0);
   });
 
+  it('reads semicolons and says so', async () => {
+    await write('edits.csv', ['sep=;', 'id;images;prompt;Preis', `a;${image};grayscale;1,50`]);
+    const args = ['plan', 'edits.csv', '--endpoint', 'image-edit'];
+    const { code, stdout } = await millrace(args, { cwd });
+    expect(stdout).toContain('  columns      separated by semicolons\n');
+    expect(code).toBe(0);
+    const json = await millrace([...args, '--json', '--delimiter', 'semicolon'], { cwd });
+    expect(JSON.parse(json.stdout)).toMatchObject({ rows: 1, separatedBy: 'semicolons' });
+    expect((await millrace([...args, '--delimiter', 'x'], { cwd })).stderr).toContain(
+      '"x" is not one of comma, semicolon, tab, bar',
+    );
+  });
+
   it('counts, prices and names rows that ask for the same under different ids, and refuses them if asked', async () => {
     await write('edits.csv', [
       'id,images,prompt,resolution',

@@ -32,6 +32,17 @@ describe('findManifest', () => {
     );
   });
 
+  it.each(['edits.xlsx', 'edits.XLS', 'edits.ods', 'edits.numbers'])(
+    'says of %s how it becomes a CSV, whatever format is told',
+    async (name) => {
+      await writeFile(join(cwd, name), '');
+      for (const format of [undefined, 'csv'] as const) {
+        const error: unknown = await findManifest(name, format, { cwd }).catch((thrown: unknown) => thrown);
+        expect(JSON.stringify(error) + String(error)).toMatch(/is a spreadsheet.*CSV UTF-8/s);
+      }
+    },
+  );
+
   it('refuses a pipe that has a name', async () => {
     execFileSync('/usr/bin/mkfifo', [join(cwd, 'rows.csv')]);
     await expect(findManifest('rows.csv', undefined, { cwd })).rejects.toThrow('"rows.csv" is no file');

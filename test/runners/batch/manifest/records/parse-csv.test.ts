@@ -132,15 +132,16 @@ describe('parseCsv', () => {
   });
 
   it.each([
-    ['id,,prompt\n', 'line 1, column 2: the column has no name; name it, or take away the comma too many'],
-    ['id,prompt, \n', 'line 1, column 3: the column has no name; name it, or take away the comma too many'],
+    [
+      'id,,prompt\n',
+      'line 1, column 2: the column has no name; name it, or take away the separator too many',
+    ],
+    [
+      'id,prompt, \n',
+      'line 1, column 3: the column has no name; name it, or take away the separator too many',
+    ],
     ['\nid,prompt,id\n', 'line 2, column 3: "id" is the name of column 1 too; rename one of them'],
     ['id,__proto__\n', 'line 1, column 2: a column cannot be called "__proto__"; rename it'],
-    [
-      'id;images;prompt\na;b;c\n',
-      'line 1: the columns are separated by semicolons; save the file with commas',
-    ],
-    ['id\timages\tprompt\n', 'line 1: the columns are separated by tabs; save the file with commas'],
   ])('refuses the header %j', async (text, message) => {
     expect((await parse(text)).error?.message).toBe(`edits.csv, ${message}`);
   });

@@ -43,19 +43,31 @@ describe.each(everySize)('readText of pieces of %i bytes', (size) => {
   });
 
   it.each([
-    ['UTF-16 little endian', Buffer.from('\ufeffid', 'utf16le'), 'is UTF-16; save it as UTF-8'],
-    ['UTF-16 big endian', Buffer.from([0xfe, 0xff, 0, 0x69]), 'is UTF-16; save it as UTF-8'],
-    ['UTF-16 without a mark', Buffer.from('id,prompt', 'utf16le'), 'looks like UTF-16; save it as UTF-8'],
+    [
+      'UTF-16 little endian',
+      Buffer.from('\ufeffid', 'utf16le'),
+      'is UTF-16 (in Excel: "Unicode Text"); save it as CSV in UTF-8',
+    ],
+    [
+      'UTF-16 big endian',
+      Buffer.from([0xfe, 0xff, 0, 0x69]),
+      'is UTF-16 (in Excel: "Unicode Text"); save it as CSV in UTF-8',
+    ],
+    [
+      'UTF-16 without a mark',
+      Buffer.from('id,prompt', 'utf16le'),
+      'looks like UTF-16; save it as CSV in UTF-8',
+    ],
     ['UTF-32', Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x69]), 'is UTF-32; save it as UTF-8'],
     ['gzip', gzipSync('id\n'), 'is packed with gzip; give it a name that ends in .gz'],
     [
       'a spreadsheet',
       Buffer.from('PK\u0003\u0004…'),
-      'is a zip archive or a spreadsheet; export it as CSV (UTF-8)',
+      'is a spreadsheet (.xlsx, .ods, .numbers) or another zip archive; save it as CSV',
     ],
   ])('refuses %s by name', async (_, bytes, problem) => {
     const error = await problemOf(bytes, size);
-    expect(error.message).toBe(`edits.csv, line 1: ${problem}`);
+    expect(error.message).toContain(`edits.csv, line 1: ${problem}`);
     expect(error).toMatchObject({ code: 'manifest', line: 1 });
   });
 

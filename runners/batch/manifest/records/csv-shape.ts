@@ -1,0 +1,76 @@
+import { isFieldName } from '../rows/field-names.js';
+import { pathColumn } from '../rows/path-column.js';
+
+/** How a CSV is written. */
+export interface CsvShape {
+  /** What separates its columns. */
+  readonly delimiter: string;
+  /** Bytes of a first line that only says so (`sep=;`, which Excel reads and writes): it is no row. */
+  readonly skippedBytes: number;
+}
+
+interface DelimiterName {
+  readonly one: string;
+  readonly many: string;
+}
+
+/** What is looked for where nobody says it; European spreadsheets save with semicolons. */
+const delimiters = [',', ';', '\t'];
+const names: Readonly<Record<string, DelimiterName>> = {
+  ',': { one: 'a comma', many: 'commas' },
+  ';': { one: 'a semicolon', many: 'semicolons' },
+  '\t': { one: 'a tab', many: 'tabs' },
+  '|': { one: 'a bar', many: 'bars' },
+};
+const sepLine = /^"?sep=(.)"?(?:\r\n|\r|\n|$)/i;
+
+/**
+ * Finds out how a CSV is written, by a first line `sep=…`, else by its header: the sign that sets most names of fields
+ * apart, and a comma where that decides nothing.
+ *
+ * @param head its beginning, with the whole header
+ * @param columns names that stand for fields by `--map`
+ */
+export function csvShape(
+  head: Buffer,
+  { delimiter, map = {} }: { readonly delimiter?: string; readonly map?: Readonly<Record<string, string>> },
+): CsvShape {
+  const text = head.toString('utf8');
+  const [line = '', told] = sepLine.exec(text) ?? [];
+  const skippedBytes = Buffer.byteLength(line);
+  if (delimiter !== undefined || told !== undefined)
+    return { delimiter: delimiter ?? told ?? ',', skippedBytes };
+  const mapped = new Set(Object.values(map));
+  const isKnown = (name: string): boolean =>
+    isFieldName(name) || typeof pathColumn(name) === 'object' || mapped.has(name);
+  let best = { delimiter: ',', known: -1, cells: 0 };
+  for (const candidate of delimiters) {
+    const cells = headerCells(text, candidate);
+    const known = cells.filter(isKnown).length;
+    const isBetter = known > best.known || (known === best.known && best.cells === 1 && cells.length > 1);
+    if (isBetter) best = { delimiter: candidate, known, cells: cells.length };
+  }
+  return { delimiter: best.delimiter, skippedBytes };
+}
+
+/** How messages call what separates columns. */
+export function delimiterName(delimiter: string): DelimiterName {
+  return names[delimiter] ?? { one: `"${delimiter}"`, many: `"${delimiter}"` };
+}
+
+/** The cells of the first line that is not empty, without their quotes. */
+function headerCells(text: string, delimiter: string): string[] {
+  const cells: string[] = [];
+  let cell = '';
+  let isQuoted = false;
+  for (const sign of text) {
+    const isBreak = (sign === '\n' || sign === '\r') && !isQuoted;
+    if (isBreak && (cells.length > 0 || cell !== '')) break;
+    if (sign === '"') isQuoted = !isQuoted;
+    else if (sign === delimiter && !isQuoted) {
+      cells.push(cell);
+      cell = '';
+    } else if (!isBreak) cell += sign;
+  }
+  return [...cells, cell];
+}
