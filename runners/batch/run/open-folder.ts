@@ -10,6 +10,7 @@ import { holdRun, type RunHold } from '../lock/hold-run.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary } from '../sinks/summary-file.js';
 import type { Summary } from '../sinks/summary.js';
+import { refuseLostJournal } from './examine-files.js';
 import { JournalWriter } from './journal-writer.js';
 import { RunTotals } from './run-totals.js';
 import { costSummary, failureCounts } from './summary-of.js';
@@ -57,6 +58,7 @@ export async function withFolder<T>(
     if (held.isInherited === true) await clearLeftovers(disk, out);
     const journal = await (options.journal ?? ((folder) => openJournal(disk, folder, { now })))(out);
     try {
+      await refuseLostJournal({ disk, folder: out, journal });
       return await inJournal(out, { disk, scheduler }, journal, work);
     } finally {
       await journal.close();

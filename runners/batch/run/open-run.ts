@@ -2,6 +2,7 @@ import { lastValueFrom, type Subject } from 'rxjs';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { version } from '../../../src/contract/version.js';
+import type { Disk } from '../disk/disk.js';
 import { openImagesFolder } from '../artifacts/images-folder.js';
 import { clearLeftovers } from '../disk/clear-leftovers.js';
 import type { Journal } from '../journal/journal.js';
@@ -14,6 +15,7 @@ import type { Ahead } from './ahead.js';
 import { newCap } from './cap-in-force.js';
 import { checkIdentity } from './check-identity.js';
 import { checkManifest, type Checked } from './check-manifest.js';
+import { refuseLostJournal, repairLostJournal } from './examine-files.js';
 import { findExpiring } from './expiring-pictures.js';
 import { hasSavedPictures } from './has-saved-pictures.js';
 import { JournalWriter } from './journal-writer.js';
@@ -34,6 +36,7 @@ import { sheetsOf } from './sheets-of.js';
 import { slotsOf } from './slots-of.js';
 import type { Stops } from './stops.js';
 import { takeUp } from './take-up.js';
+import { holdingPictured } from './unknown-pictures.js';
 
 /** What has been opened, to be closed in any case: last opened, first closed. */
 export type Closers = (() => Promise<unknown>)[];
@@ -55,7 +58,7 @@ export async function openRun(opening: Opening): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
   await refuseFolder(disk, out);
-  const isBegun = (await disk.stat(journalPath(out))) !== undefined;
+  const isBegun = await hasBegun(disk, out);
   const early = isBegun ? await openJournal(opening) : undefined;
   const checked = await checkManifest(options, early?.recovered ?? nothingKnown, stops);
   const { plan, ahead } = checked;
@@ -85,11 +88,37 @@ async function openJournal({ options, events, closers }: Opening): Promise<Journ
   closers.push(() => held.release());
   if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
-  const journal = await options.journal(out);
-  closers.push(() => journal.close());
+  const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers));
   checkIdentity(journal.recovered.identity, identity, out);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   return journal;
+}
+
+/** A journal that is gone has begun a run as well, as long as its files are there. */
+async function hasBegun(disk: Disk, out: string): Promise<boolean> {
+  const names = [
+    journalPath(out),
+    ...['results.jsonl', 'failures.jsonl', 'costs.csv'].map((name) => `${out}/${name}`),
+  ];
+  const found = await Promise.all(names.map((name) => disk.stat(name)));
+  return found.some((entry) => entry !== undefined);
+}
+
+/** The journal, once the files are known not to run ahead of it. */
+async function soundJournal(options: ResolvedOptions, closers: Closers): Promise<Journal> {
+  const { disk, out, repair, scheduler } = options;
+  const open = async (): Promise<Journal> => {
+    const journal = await options.journal(out);
+    closers.push(() => journal.close());
+    return journal;
+  };
+  const journal = await open();
+  const isRepaired =
+    repair && (await repairLostJournal({ disk, folder: out, journal }, () => scheduler.now()));
+  if (isRepaired) await journal.close();
+  const sound = isRepaired ? await open() : journal;
+  await refuseLostJournal({ disk, folder: out, journal: sound });
+  return sound;
 }
 
 async function begin(

@@ -4,7 +4,6 @@ import { catchUp } from './catch-up.js';
 import type { EndedRow } from './ended-row.js';
 import { holdsMark } from './line-file.js';
 import { LineBatch } from './line-batch.js';
-import { refuseLostJournal } from './refuse-lost-journal.js';
 import { RunFiles, type FileMarks, type PictureLine, type SheetColumns } from './run-files.js';
 
 /** Up to where the files tell of the journal. Kept in summary.json. */
@@ -42,14 +41,9 @@ export class Projections {
     private records: number,
   ) {}
 
-  /**
-   * Opens the files and brings them up to the journal.
-   *
-   * @throws {JournalError} where they tell of more than it holds.
-   */
+  /** Opens the files and brings them up to the journal, which `refuseLostJournal` has held them against before. */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const { disk, folder, journal } = options;
-    await refuseLostJournal(options);
     const mark = await trusted(options);
     const sheets = options.sheets ?? (await sheetsThere(options));
     const files = await RunFiles.open(disk, folder, mark?.files ?? {}, sheets);

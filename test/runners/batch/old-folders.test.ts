@@ -106,4 +106,12 @@ describe('a folder that 0.1.0 wrote', () => {
     expect(end.exitCode).toBe(0);
     expect(run.lines('results.jsonl').map(({ id }) => id)).toContain('replied-1');
   });
+
+  it('goes on after a reply that 0.1.0 could not write, though it counted it', async () => {
+    await using run = await openOldRun('deep', ['job-203', 'job-204']);
+    const end = await run.run();
+    expect(end).toMatchObject({ exitCode: 0, summary: { rows: { completed: 5, failed: 0, toDo: 0 } } });
+    expect(run.sent()).toEqual(['the bowl']);
+    expect(warnings(end)).toEqual([]);
+  });
 });

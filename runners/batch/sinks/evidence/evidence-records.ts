@@ -1,0 +1,169 @@
+import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
+import type { RowStatus } from '../../journal/rows/row-status.js';
+import type {
+  CostSource,
+  IntentRecord,
+  JournalRecord,
+  OutcomeRecord,
+  SavedImage,
+} from '../../journal/record.js';
+import type { RowRequest } from '../../manifest/row.js';
+import type { CostFacts, FilePurchase, WholeFailure, WholeResult } from './file-purchases.js';
+
+/** What the files say of one attempt of a row. */
+interface Attempt {
+  result?: WholeResult;
+  failure?: WholeFailure;
+  cost?: CostFacts;
+}
+
+/** Gathers what the files say of purchases that the journal has lost, by row and attempt. */
+export class Evidence {
+  private readonly rows = new Map<string, Map<number, Attempt>>();
+  lastRow = 0;
+
+  add(purchase: FilePurchase): void {
+    const attempts = this.rows.get(purchase.id) ?? new Map<number, Attempt>();
+    this.rows.set(purchase.id, attempts);
+    const attempt = attempts.get(purchase.attempt) ?? {};
+    attempts.set(purchase.attempt, attempt);
+    if (purchase.says === 'cost') attempt.cost = purchase.cost;
+    else if (purchase.says === 'failure') attempt.failure = purchase.failure;
+    else attempt.result = purchase.result;
+    this.lastRow = Math.max(this.lastRow, rowOf(attempt));
+  }
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  /**
+   * The records that say the same: completed where the result is whole, failed where nothing was paid, and held as `unknown`
+   * otherwise.
+   *
+   * @param statusOf what the journal knows of a row
+   */
+  *records(statusOf: (id: string) => RowStatus | undefined): Generator<JournalRecord, void, void> {
+    for (const [id, attempts] of this.rows) {
+      let status = statusOf(id);
+      for (const [attempt, said] of [...attempts].sort(([a], [b]) => a - b)) {
+        const ended = recordsOf(id, attempt, said);
+        const at = ended.at(-1)?.at ?? 0;
+        const why = status === 'completed' ? 'redo' : 'retry';
+        if (status !== undefined && status !== 'open') yield { k: 'reopen', at, id, why, to: 'buy' };
+        yield* ended;
+        status = said.result === undefined ? 'unknown' : 'completed';
+      }
+    }
+  }
+}
+
+function rowOf({ result, failure, cost }: Attempt): number {
+  return result?.row ?? failure?.millrace.row ?? cost?.row ?? 0;
+}
+
+function recordsOf(id: string, attempt: number, said: Attempt): JournalRecord[] {
+  const intent = intentOf(id, attempt, said);
+  if (said.result !== undefined) return [intent, ...completed(id, said.result, said)];
+  return [intent, failedOutcome(id, attempt, said)];
+}
+
+function intentOf(id: string, attempt: number, { result, failure, cost }: Attempt): IntentRecord {
+  const facts = result ?? failure?.millrace;
+  const endpoint = facts?.endpoint ?? cost?.endpoint ?? '';
+  const resolution = cost?.resolution ?? '';
+  const kind = facts?.kind ?? (resolution === '' ? (endpoint === '' ? 'route' : 'job') : 'edit');
+  const request = { ...(result?.request ?? { input: {} }), kind } as RowRequest;
+  const at = result === undefined ? (cost?.settledAt ?? settledAt(failure)) : Date.parse(result.submittedAt);
+  return {
+    ...{
+      k: 'intent',
+      at,
+      id,
+      row: rowOf({ ...(result && { result }), ...(failure && { failure }), ...(cost && { cost }) }),
+    },
+    // The content that was sent is not known: the row is taken for unchanged.
+    ...{ hash: '', kind, endpoint, mode: 'sync', attempt, price: micros(cost?.cost) },
+    ...(resolution !== '' && { resolution }),
+    ...{ request, cells: cellsOf(id, result, failure), columns: result?.columns ?? {} },
+  };
+}
+
+function cellsOf(id: string, result?: WholeResult, failure?: WholeFailure): Record<string, unknown> {
+  const { error: _error, millrace: _millrace, ...cells } = failure ?? { error: 0, millrace: 0 };
+  return { id, ...result?.columns, ...cells };
+}
+
+function completed(id: string, result: WholeResult, { cost: facts }: Attempt): JournalRecord[] {
+  const { jobId, output, image, delayTime, executionTime, attempts, endpoint, row } = result;
+  const at = Date.parse(result.settledAt);
+  const cost = micros(result.cost);
+  const source: CostSource = facts?.source ?? (cost === null ? 'none' : 'reported');
+  const told = { at, id, cost, source, statusCalls: 0, submittedAt: Date.parse(result.submittedAt) };
+  const saved = typeof image?.['path'] === 'string' ? (image as unknown as SavedImage) : undefined;
+  const url = image?.['url'];
+  const resolution = facts?.resolution ?? '';
+  return [
+    {
+      ...{ k: 'reply', ...told, output },
+      ...(jobId !== undefined && { jobId }),
+      ...(delayTime !== undefined && { delayTime }),
+      ...(executionTime !== undefined && { executionTime }),
+      ...(typeof url === 'string' && { imageUrl: url }),
+    },
+    {
+      ...{ k: 'outcome', ...told, status: 'completed' },
+      ...(saved && { image: saved }),
+      ...(source !== 'none' && {
+        purchase: {
+          ...{ row, attempt: attempts, endpoint, settledAt: facts?.settledAt ?? at },
+          ...(jobId !== undefined && { jobId }),
+          ...(resolution !== '' && { resolution }),
+        },
+      }),
+    },
+  ];
+}
+
+function failedOutcome(id: string, attempt: number, said: Attempt): OutcomeRecord {
+  const { failure, cost } = said;
+  const at = cost?.settledAt ?? settledAt(failure);
+  const jobId = failure?.millrace.jobId ?? (cost?.jobId || undefined);
+  const isUnpaid = failure?.error.paid === 'no';
+  const source: CostSource = cost?.source ?? (isUnpaid ? 'none' : 'unknown');
+  const endpoint = failure?.millrace.endpoint ?? cost?.endpoint ?? '';
+  const resolution = cost?.resolution ?? '';
+  return {
+    ...{ k: 'outcome', at, id, cost: micros(cost?.cost), source, statusCalls: 0, status: 'failed' },
+    ...(jobId !== undefined && { jobId }),
+    error: isUnpaid ? failure.error : heldError(failure, jobId),
+    ...(source !== 'none' && {
+      purchase: {
+        ...{ row: rowOf(said), attempt, endpoint, settledAt: at },
+        ...(jobId !== undefined && { jobId }),
+        ...(resolution !== '' && { resolution }),
+      },
+    }),
+  };
+}
+
+function heldError(
+  failure: WholeFailure | undefined,
+  jobId: string | undefined,
+): WholeFailure['error'] & { code: 'unknown' } {
+  const was =
+    failure === undefined
+      ? 'it stands in costs.csv'
+      : `it failed as ${failure.error.code}: ${failure.error.message}`;
+  const job = jobId === undefined ? '' : `, as job ${jobId}`;
+  const message = `the journal has lost its purchase (${was}${job}): it is not sent again`;
+  return { code: 'unknown', message, retryable: false, paid: 'maybe' };
+}
+
+function settledAt(failure: WholeFailure | undefined): number {
+  return failure === undefined ? 0 : Date.parse(failure.millrace.settledAt);
+}
+
+function micros(usd: number | null | undefined): number | null {
+  return usd === null || usd === undefined ? null : toMicroDollars(usd);
+}

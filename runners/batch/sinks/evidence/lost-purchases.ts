@@ -1,0 +1,66 @@
+import type { Disk } from '../../disk/disk.js';
+import { onDisk } from '../../disk/disk-fault.js';
+import type { Journal } from '../../journal/journal.js';
+import type { RowStatus } from '../../journal/rows/row-status.js';
+import { holdsMark } from '../line-file.js';
+import type { FilesMark } from '../projections.js';
+import { filePurchases, type FilePurchase } from './file-purchases.js';
+
+interface Place {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly journal: Pick<Journal, 'recovered' | 'find'>;
+  /** What summary.json says the files tell of. */
+  readonly mark: FilesMark | undefined;
+}
+
+const inFlight: ReadonlySet<RowStatus> = new Set(['open', 'sent', 'accepted', 'replied']);
+
+/**
+ * The lines of the run's files whose row and attempt the journal does not know. A line is written after its outcome is durable in
+ * the journal, so there are none, whatever dies; where there is one, the journal is an older copy, or lost. A line that was
+ * edited by hand names a row and an attempt that the journal knows, or is no whole line any more.
+ */
+export async function* lostPurchases(place: Place): AsyncGenerator<FilePurchase, void, void> {
+  const { disk, folder, journal } = place;
+  const checked = await checkedBytes(place);
+  for await (const purchase of filePurchases(disk, folder, (name) => checked.get(name) ?? 0)) {
+    const ids = [purchase.id, ...unescaped(purchase)];
+    const known = await Promise.all(ids.map((id) => isKnown(journal, id, purchase.attempt)));
+    if (!known.includes(true)) yield { ...purchase, id: ids.at(-1) ?? purchase.id };
+  }
+}
+
+/** How far each file is as it was when the journal already had all that it tells of. */
+async function checkedBytes({ disk, folder, journal, mark }: Place): Promise<Map<string, number>> {
+  const checked = new Map<string, number>();
+  const { records, repairs } = journal.recovered;
+  if (mark === undefined || mark.records > records || (mark.repairs ?? 0) !== repairs) return checked;
+  const isClean = mark.records === records;
+  for (const [name, file] of Object.entries(mark.files)) {
+    const path = `${folder}/${name}`;
+    const isSame = isClean && (await holdsMark(disk, path, file, false));
+    if (isSame || (await onDisk(path, () => holdsMark(disk, path, file, true))))
+      checked.set(name, file.bytes);
+  }
+  return checked;
+}
+
+/** costs.csv writes an id that a spreadsheet would take for a formula behind an apostrophe. */
+function unescaped({ says, id }: FilePurchase): string[] {
+  return says === 'cost' && /^'[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(id) ? [id.slice(1)] : [];
+}
+
+/** Records are lost from the end alone: an attempt before the last one that is known was known whole. */
+async function isKnown(
+  journal: Pick<Journal, 'recovered' | 'find'>,
+  id: string,
+  attempt: number,
+): Promise<boolean> {
+  const state = journal.recovered.rows.get(id);
+  if (state === undefined) return false;
+  if (attempt < state.attempts || (attempt === state.attempts && !inFlight.has(state.status))) return true;
+  const { intent, outcome } = (await journal.find(id)) ?? {};
+  if (outcome === undefined) return false;
+  return intent === undefined || outcome.purchase === undefined || outcome.purchase.attempt >= attempt;
+}

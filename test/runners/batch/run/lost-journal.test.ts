@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { settleRow } from '../../../../runners/batch/settle-row.js';
+import { paperRun, type PaperRun } from '../../../support/paper-run.js';
+
+const out = '/job/out';
+const ids = Array.from({ length: 10 }, (_, n) => (n === 5 ? '=r5, "x"' : `r${n}`));
+const edit = (id: string, prompt = id) => ({
+  ...{ id, endpoint: 'image-edit', images: ['http://example.test/a.png'], prompt },
+});
+const rows = ids.map((id, n) => edit(id, `r${n}`));
+const kept = ['results.jsonl', 'failures.jsonl', 'costs.csv', 'earlier.jsonl'];
+
+/** Every file of the run, by its path. */
+type Copy = ReadonlyMap<string, Buffer>;
+
+function copyOf({ disk }: PaperRun): Copy {
+  return new Map(disk.paths().map((path) => [path, disk.peek(path)!]));
+}
+
+function putBack({ disk }: PaperRun, copy: Copy, name: string): void {
+  disk.plant(`${out}/${name}`, copy.get(`${out}/${name}`)!);
+}
+
+/** Ten rows, bought in two starts: what lay there after the first one, with four of them, is the backup. */
+async function twoStarts(): Promise<{ run: PaperRun; older: Copy }> {
+  const run = paperRun();
+  run.service.behave = (row) =>
+    row === 'r6' ? 'lose-answer' : row === 'r7' ? 'fail' : row === 'r8' ? 'inline' : 'complete';
+  run.manifest(rows);
+  await run.start({ limit: 4, concurrency: 1 });
+  const older = copyOf(run);
+  await run.start({ concurrency: 1 });
+  expect(run.service.posts).toHaveLength(10);
+  return { run, older };
+}
+
+const losses: [string, (run: PaperRun, older: Copy) => Promise<unknown> | void][] = [
+  ['an older journal', (run, older) => putBack(run, older, 'journal.jsonl')],
+  [
+    'an older journal with its summary',
+    (run, older) => ['journal.jsonl', 'summary.json'].forEach((name) => putBack(run, older, name)),
+  ],
+  [
+    'an older journal, and no summary',
+    async (run, older) => {
+      putBack(run, older, 'journal.jsonl');
+      await run.disk.unlink(`${out}/summary.json`);
+    },
+  ],
+  [
+    'all files of then but costs.csv',
+    (run, older) =>
+      ['journal.jsonl', 'summary.json', 'results.jsonl', 'failures.jsonl'].forEach((name) =>
+        putBack(run, older, name),
+      ),
+  ],
+  [
+    'all files of then but results.jsonl',
+    (run, older) =>
+      ['journal.jsonl', 'summary.json', 'costs.csv', 'failures.jsonl'].forEach((name) =>
+        putBack(run, older, name),
+      ),
+  ],
+  [
+    'no journal and no summary',
+    async ({ disk }) => {
+      await disk.unlink(`${out}/journal.jsonl`);
+      await disk.unlink(`${out}/summary.json`);
+    },
+  ],
+];
+
+describe('a journal that is behind the files', () => {
+  it.each(losses)(
+    '%s: nothing is sent and nothing is cut, and --repair holds what may have been bought',
+    async (_, lose) => {
+      const { run, older } = await twoStarts();
+      await lose(run, older);
+      const left = kept.map((name) => run.text(name));
+      for (let start = 1; start <= 2; start++) {
+        const end = await run.start();
+        expect(end.exitCode).toBe(74);
+        expect(end.reason).toMatch(/has lost records: .*--repair/);
+        expect(kept.map((name) => run.text(name))).toEqual(left);
+      }
+      const repaired = await run.start({ repair: true });
+      expect([0, 1, 6]).toContain(repaired.exitCode);
+      expect(run.service.posts).toHaveLength(10);
+      const { completed, failed, toDo } = repaired.summary.rows;
+      expect(completed + failed + toDo).toBe(10);
+      expect((await run.start()).exitCode).not.toBe(74);
+      expect(run.service.posts).toHaveLength(10);
+    },
+  );
+
+  it('with all files of then but the pictures: their rows are held, and the others are bought', async () => {
+    const { run, older } = await twoStarts();
+    for (const name of ['journal.jsonl', 'summary.json', ...kept.slice(0, 3)]) putBack(run, older, name);
+    const pictured = ids.slice(4).filter((id) => id !== 'r6' && id !== 'r7');
+    run.service.behave = () => 'complete';
+    const end = await run.start();
+    // Of r6 and r7 nothing is left that could tell of them.
+    expect(run.service.posts.slice(10)).toEqual(['r6', 'r7']);
+    expect(end.summary.failures).toEqual({ unknown: pictured.length });
+    expect(run.lines('failures.jsonl').map(({ id }) => id)).toEqual(pictured);
+    await run.disk.unlink(`${out}/journal.jsonl`);
+    for (const name of ['summary.json', ...kept.slice(0, 3)]) await run.disk.unlink(`${out}/${name}`);
+    expect((await run.start()).reason).toContain('images/r0.png was saved, and it tells of no row');
+  });
+
+  it('is repaired from whole lines: the results are kept word for word, and the money', async () => {
+    const { run, older } = await twoStarts();
+    const before = { results: run.text('results.jsonl'), costs: run.costs() };
+    putBack(run, older, 'journal.jsonl');
+    const end = await run.start({ repair: true });
+    expect(run.text('results.jsonl')).toBe(before.results);
+    const sorted = (lines: Record<string, string>[]) => lines.map((line) => JSON.stringify(line)).sort();
+    expect(sorted(run.costs())).toEqual(sorted(before.costs));
+    expect(end.summary.cost).toMatchObject({ reported: 0.7, unknown: 0.0875 });
+    expect(end.summary.failures).toEqual({ unknown: 1, 'job-failed': 1 });
+    await settleRow(out, 'r6', { paidUsd: 0.0875 }, { ...run, hold: run.options().hold! });
+    expect((await run.start()).exitCode).toBe(0);
+  });
+
+  it('is not repaired by settle, which says so', async () => {
+    const { run, older } = await twoStarts();
+    putBack(run, older, 'journal.jsonl');
+    const settled = settleRow(out, 'r6', { notSent: true }, { ...run, hold: run.options().hold! });
+    await expect(settled).rejects.toMatchObject({ code: 'journal-broken' });
+  });
+
+  it('knows the attempts of a row apart: what was redone since is no line of the first purchase', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    const older = copyOf(run);
+    run.manifest([edit('a', 'warmer'), edit('b')]);
+    await run.start({ changed: 'redo' });
+    putBack(run, older, 'journal.jsonl');
+    putBack(run, older, 'summary.json');
+    expect((await run.start({ changed: 'redo' })).reason).toContain('row "a", attempt 2');
+    await run.start({ changed: 'redo', repair: true });
+    expect(run.service.posts).toEqual(['a', 'b', 'warmer']);
+    expect(run.lines('results.jsonl').map(({ id, attempts }) => [id, attempts])).toContainEqual(['a', 2]);
+    expect(run.costs()).toHaveLength(3);
+  });
+});
+
+describe('files that were edited by hand', () => {
+  const change = (name: string, edit: (text: string) => string): [string, (run: PaperRun) => void] => [
+    name,
+    (run) => run.disk.plant(`${out}/${name}`, edit(run.text(name))),
+  ];
+  it.each<[string, string, (text: string) => string]>([
+    ['another cost', 'costs.csv', (text) => text.replace('0.0875', '0.09')],
+    ['a line less', 'costs.csv', (text) => text.replace(/\nr2,.*/, '')],
+    ['a line twice', 'costs.csv', (text) => `${text}${text.split('\n')[1]!}\n`],
+    ['a total at the end', 'costs.csv', (text) => `${text},,,,,,1.23,,\n`],
+    ['the cells in other order', 'costs.csv', (text) => text.replace(/^(r\d),(\d),/gm, '$2,$1,')],
+    ['another output', 'results.jsonl', (text) => text.replace('image_url', 'url')],
+    ['half a line', 'results.jsonl', (text) => `${text}{"id":"r99","row"`],
+    ['no line at all', 'results.jsonl', () => ''],
+    ['another message', 'failures.jsonl', (text) => text.replace('memory', 'room')],
+  ])('are mended, and no loss is reported: %s in %s', async (_, name, edited) => {
+    const { run } = await twoStarts();
+    const before = kept.map((file) => run.text(file));
+    const [, apply] = change(name, edited);
+    apply(run);
+    expect(run.text(name)).not.toBe(before[kept.indexOf(name)]);
+    await run.disk.unlink(`${out}/summary.json`);
+    const end = await run.start();
+    expect([0, 1, 6]).toContain(end.exitCode);
+    expect(kept.map((file) => run.text(file))).toEqual(before);
+    expect(run.service.posts).toHaveLength(10);
+  });
+});
