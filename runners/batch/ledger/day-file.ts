@@ -31,6 +31,8 @@ export class DayFile {
   async catchUp(now: number): Promise<void> {
     const file = (await this.disk.stat(this.path)) && (await this.disk.open(this.path, 'r'));
     try {
+      if (file !== undefined && (await file.size()) < this.readTo && !(await this.isAnother(file)))
+        throw this.older();
       if (file !== undefined && (await this.isAnother(file))) this.begin();
       if (file !== undefined) await this.read(file);
       else this.begin();
@@ -122,6 +124,13 @@ export class DayFile {
   private header(): DayEntry {
     this.name = randomUUID();
     return { k: 'ledger', format: 1, name: this.name };
+  }
+
+  private older(): DayLedgerError {
+    const message =
+      `The shared ledger ${this.path} has lost entries: it was cut, or an older copy was put in its place while this run went on, so what was ` +
+      'spent in the last 24 hours is not known. Put back the newer copy, or move the file away: then the 24 hours begin anew.';
+    return new DayLedgerError(message);
   }
 
   private damaged(offset: number): DayLedgerError {

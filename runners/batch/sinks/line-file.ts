@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
-import { openAppendFile, type AppendFile } from '../disk/append-file.js';
+import { folderOf, openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { DiskFault, onDisk } from '../disk/disk-fault.js';
+import { readAll } from '../disk/read-all.js';
 import { readLineBlocks, readLines } from '../disk/read-lines.js';
 import { replaceFile } from '../disk/replace-file.js';
 
@@ -29,6 +30,8 @@ export class LineFile {
     readonly path: string,
     private file: AppendFile,
     mark: FileMark,
+    /** The folder that the file was opened in, where the file system has numbers. */
+    private readonly folder: string | undefined,
   ) {
     this.bytes = mark.bytes;
     this.crc = mark.crc;
@@ -46,7 +49,8 @@ export class LineFile {
         );
       // Left by a start that died while it replaced the file.
       await disk.unlink(`${path}.tmp`).catch(() => undefined);
-      return new LineFile(disk, path, await openAppendFile(disk, path), mark);
+      const file = await openAppendFile(disk, path);
+      return new LineFile(disk, path, file, mark, (await disk.stat(folderOf(path)))?.id);
     });
   }
 
@@ -69,8 +73,13 @@ export class LineFile {
     if (this.isCompared) await onDisk(this.path, () => this.cut());
   }
 
-  sync(): Promise<void> {
-    return onDisk(this.path, () => this.file.sync());
+  /** Makes durable what was written, under the file's name: a program that replaced the file by a copy took it away. */
+  async sync(): Promise<void> {
+    await onDisk(this.path, async () => {
+      await this.file.sync();
+      if (!(await this.file.isIntact())) throw this.changed('it was changed');
+      if (!(await this.file.isNamed())) await this.takeBack();
+    });
   }
 
   /** Leaves out the lines that `keep` refuses, by a new file in place of the old one. */
@@ -109,6 +118,29 @@ export class LineFile {
 
   close(): Promise<void> {
     return this.file.close();
+  }
+
+  /** Puts what this process wrote in the place of what lies there now. In another folder than the run's nothing is written. */
+  private async takeBack(): Promise<void> {
+    if ((await this.disk.stat(folderOf(this.path)))?.id !== this.folder)
+      throw this.changed('its folder was moved, removed or replaced');
+    const { file } = this;
+    const written = async function* (): AsyncGenerator<Buffer> {
+      for (let at = 0; at < file.end;) {
+        const piece = Buffer.alloc(Math.min(pieceBytes, file.end - at));
+        await readAll(file, piece, at);
+        yield piece;
+        at += piece.length;
+      }
+    };
+    await replaceFile(this.disk, this.path, written());
+    this.file = await openAppendFile(this.disk, this.path);
+    await file.close();
+  }
+
+  private changed(what: string): DiskFault {
+    const message = `${what} by another program while the run went on: it is written anew from the journal at the next start`;
+    return new DiskFault(this.path, undefined, new Error(message));
   }
 
   private async holds(bytes: Buffer): Promise<boolean> {

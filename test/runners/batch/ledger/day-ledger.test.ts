@@ -111,6 +111,20 @@ describe('openDayLedger', () => {
     expect(one.snapshot()).toMatchObject({ reserved: 50, reservedByOthers: 50 });
   });
 
+  it('refuses an older copy that was put in its place under a run', async () => {
+    const made = machine();
+    const ledger = made.open('/one');
+    await ledger.reserve('a', 60);
+    const older = made.disk.peek(path)!;
+    await ledger.reserve('b', 30);
+    made.disk.plant(path, older);
+    await expect(ledger.reserve('c', 30)).rejects.toMatchObject({
+      code: 'day-ledger',
+      message: expect.stringContaining('has lost entries') as string,
+    });
+    expect(made.disk.peek(path)).toEqual(older);
+  });
+
   it('stays short: what is history is left out, and all who read it go on', async () => {
     const made = machine();
     const [one, two] = [made.open('/one', 1), made.open('/two', 1)];

@@ -1,4 +1,8 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { holdsMark, LineFile } from '../../../../runners/batch/sinks/line-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
@@ -43,6 +47,43 @@ describe('LineFile', () => {
     await file.append('two\n');
     await file.settle();
     expect(text(disk)).toBe('one\ntwo\n');
+  });
+
+  it('takes its name back where another program put a copy there, and goes on under it', async () => {
+    const disk = await diskWith();
+    const file = await LineFile.open(disk, path);
+    await file.append('one\n');
+    disk.plant(path, 'one\n');
+    await file.append('two\n');
+    expect(text(disk)).toBe('one\n');
+    await file.sync();
+    expect(text(disk)).toBe('one\ntwo\n');
+    await disk.unlink(path);
+    await file.append('three\n');
+    await file.sync();
+    expect(text(disk)).toBe('one\ntwo\nthree\n');
+  });
+
+  it('writes into no other folder that was put in the place of its own', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'millrace-lines-'));
+    const place = join(root, 'out');
+    await mkdir(place);
+    const file = await LineFile.open(nodeDisk, join(place, 'results.jsonl'));
+    await file.append('one\n');
+    await rename(place, `${place}.old`);
+    await mkdir(place);
+    await expect(file.sync()).rejects.toThrow('its folder was moved, removed or replaced');
+    expect(await readdir(place)).toEqual([]);
+    await file.close();
+    await rm(root, { recursive: true });
+  });
+
+  it('says that it was cut under the run', async () => {
+    const disk = await diskWith();
+    const file = await LineFile.open(disk, path);
+    await file.append('one\n');
+    await (await disk.open(path, 'r+')).truncate(1);
+    await expect(file.sync()).rejects.toMatchObject({ code: 'disk', path });
   });
 
   it('goes on behind a mark', async () => {
