@@ -90,8 +90,8 @@ function intentOf(id: string, attempt: number, { result, failure, cost }: Attemp
 }
 
 function cellsOf(id: string, result?: WholeResult, failure?: WholeFailure): Record<string, unknown> {
-  const { error: _error, millrace: _millrace, ...cells } = failure ?? { error: 0, millrace: 0 };
-  return { id, ...result?.columns, ...cells };
+  const own = Object.entries(failure ?? {}).filter(([name]) => name !== 'error' && name !== 'millrace');
+  return { id, ...result?.columns, ...Object.fromEntries(own) };
 }
 
 function completed(id: string, result: WholeResult, { cost: facts }: Attempt): JournalRecord[] {

@@ -121,7 +121,7 @@ async function* numberedLines(
 
 async function linesBefore(file: Parameters<typeof readLines>[0], to: number): Promise<number> {
   let count = 0;
-  for await (const _ of readLines(file, { to })) count++;
+  for await (const { ended } of readLines(file, { to })) count += ended ? 1 : 0;
   return count;
 }
 
