@@ -58,5 +58,8 @@ export type JobEvent<O> =
   | { type: 'waiting'; why: WaitReason; forMs: number }
   | { type: 'settled'; outcome: Outcome<O> };
 
-/** Why a request waits: the service asked for it (429), a try before failed, or the gate has no room yet. */
-export type WaitReason = 'rate-limited' | 'backoff' | 'gate';
+/**
+ * Why a request waits: the service asked for it (429), a try before failed, the service says that it does not know the job
+ * (404) and is asked again before that is believed, or the gate has no room yet.
+ */
+export type WaitReason = 'rate-limited' | 'backoff' | 'not-found' | 'gate';

@@ -56,9 +56,11 @@ function isAnswer(status: number, body: BodyKind): boolean {
 /** What every kind of request takes the same way: the key, the rate, the way to the service. */
 function refusal(
   purpose: RequestPurpose,
-  { status, retryAfterMs }: { status: number; retryAfterMs?: number | undefined },
+  { status, body, retryAfterMs }: Extract<Exchange, { status: number }>,
 ): Verdict | undefined {
   if (status === 401 || status === 403) return final('unauthorized');
+  // A page of a proxy says nothing of the job.
+  if (status === 404 && purpose === 'poll' && body === 'unreadable') return undefined;
   if (status === 404) return final(notFound[purpose]);
   if (status === 429) return again(purpose, 'rate-limited');
   if (status === 503 && retryAfterMs !== undefined) return again(purpose, 'busy');

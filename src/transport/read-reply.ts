@@ -124,7 +124,8 @@ function kindOfError(
   const said = isRoute(purpose)
     ? routeErrorSchema.safeParse(json?.value).data?.error
     : serviceErrorText(json?.value)?.message;
-  if (said === undefined) return 'unreadable';
+  // What a job's status is answered with has any shape, but it is the service's JSON.
+  if (said === undefined) return purpose === 'poll' && isObject(json?.value) ? 'error' : 'unreadable';
   return /\bno workers? (is |are )?available\b/i.test(said) ? 'no-workers' : 'error';
 }
 
@@ -189,6 +190,10 @@ function isValue(purpose: RequestPurpose): boolean {
 
 function isRoute(purpose: RequestPurpose): boolean {
   return purpose === 'route-get' || purpose === 'route-post';
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function isSuccess(status: number): boolean {

@@ -46,7 +46,7 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
     });
     const project = (task: Task): Observable<JobEvent<unknown>> => {
       const performed = perform(run, task, handOver).pipe(atOnce);
-      return isOfEarlierStart(task) ? beside.counted(performed) : performed;
+      return isOfEarlierStart(task) ? beside.counted(performed) : beside.freed(performed);
     };
     const pulled = pullJobs(untilFault(run, tasks), project, { concurrency: beside.slots(told$) });
     return merge(

@@ -69,6 +69,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | undefined
 function isTakenUp({ options, taken, journal }: Run, { id }: Row): boolean {
   const status = journal.journal.recovered.rows.get(id)?.status;
   if (status === 'deadline' || status === 'download') return options.retry.has(status);
+  if (status === 'expired') return taken.polled.has(id);
   return taken.held.some((held) => held.id === id);
 }
 

@@ -26,6 +26,9 @@ export class RunTotals {
   /** Of this start alone. */
   readonly now = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0, held: [] as string[] };
 
+  /** Rows whose results were gone, and that are asked for once more. */
+  private readonly asked = new Set<string>();
+
   constructor({ totals, pending }: Pick<Recovered, 'totals' | 'pending'>) {
     for (const [status, count] of totals.rows) if (hasEnded(status)) this.ended.set(status, count);
     Object.assign(this.money, { ...totals.spent, purchases: totals.purchases, unknown: totals.unknown });
@@ -51,6 +54,8 @@ export class RunTotals {
   end(outcome: OutcomeRecord): void {
     const status = statusOf(outcome);
     this.count(status, 1);
+    // What it was before is no news.
+    if (status === 'expired' && this.asked.delete(outcome.id)) return this.addPurchase(outcome);
     this.now.ended++;
     this.now[status === 'completed' ? 'completed' : 'failed']++;
     if (status === 'unknown') {
@@ -59,6 +64,11 @@ export class RunTotals {
     }
     if (status === 'invalid-row') this.now.invalid++;
     this.addPurchase(outcome);
+  }
+
+  /** A row that ended as `expired` is asked for once more: if it ends so again, this start says nothing of it. */
+  askAgain(id: string): void {
+    this.asked.add(id);
   }
 
   /** A purchase has ended, and its row has not: it is bought again. */

@@ -11,6 +11,7 @@ import { readRows } from './read-rows.js';
 import type { Run } from './run.js';
 import { SelectRows } from './select-rows.js';
 import { stopCauses } from './stop-causes.js';
+import { isAskedAgain } from './take-up.js';
 import { isRead, type Task } from './task.js';
 import { isToldPurchase } from './told-purchase.js';
 
@@ -28,6 +29,7 @@ export async function* takeRows(run: Run): AsyncGenerator<Task, void, void> {
 async function* allTasks(run: Run): AsyncGenerator<Task, void, void> {
   yield* pendingTasks(run, ['accepted']);
   yield* retakenTasks(run, 'deadline');
+  yield* expiredTasks(run);
   yield* pendingTasks(run, ['replied']);
   yield* retakenTasks(run, 'download');
   if (run.options.manifest.live !== undefined) yield* liveTasks(run, run.options.manifest.live);
@@ -55,6 +57,14 @@ async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGene
   for await (const ended of journal.journal.rowsIn([code])) {
     if (!goesOn(code, ended.id, options)) continue;
     const task = taskOf({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
+    if (task !== undefined) yield task;
+  }
+}
+
+async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<Task> {
+  for await (const ended of journal.journal.rowsIn(['expired'])) {
+    const isAsked = taken.polled.has(ended.id) && isAskedAgain(ended, options);
+    const task = isAsked ? taskOf({ ...ended, status: 'accepted' }) : undefined;
     if (task !== undefined) yield task;
   }
 }

@@ -49,6 +49,12 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
     else polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
     await batch.add(row, isPicture ? 'download' : 'poll');
   }
+  for await (const row of context.journal.journal.rowsIn(['expired'])) {
+    if (!isAskedAgain(row, context.options)) continue;
+    polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
+    context.totals.askAgain(row.id);
+    await batch.add(row, 'poll');
+  }
   const isWhole = context.options.manifest.live === undefined;
   if (isWhole && context.totals.ended.get('invalid-row') !== invalid.size)
     await forgetInvalid(context, invalid, batch);
@@ -56,6 +62,18 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
   const kept = isReopening ? await reopenSent(context, checked, batch) : 0;
   await batch.flush();
   return { polled, downloaded, kept };
+}
+
+/**
+ * Whether a row that ended as `expired` is asked for once more, as each start does: the service may have been wrong. One that is
+ * bought again is not, nor one whose cost a person has said.
+ */
+export function isAskedAgain(
+  { id, intent, jobId, outcome }: RowRecords,
+  { retry, only }: Pick<ResolvedOptions, 'retry' | 'only'>,
+): boolean {
+  if (intent === undefined || jobId === undefined || outcome?.source === 'reported') return false;
+  return !retry.has('expired') && only?.has(id) !== false;
 }
 
 async function* endedRows(

@@ -39,6 +39,9 @@ function nameWait(waits: Standing['waits'], at: number): string | undefined {
   if (untilLimit > 0) return `rate limited by the service, going on in ${formatDuration(untilLimit)}`;
   const untilTry = (waits.get('backoff') ?? 0) - at;
   if (untilTry > 0) return `backing off, next try in ${formatDuration(untilTry)}`;
+  const untilFound = (waits.get('not-found') ?? 0) - at;
+  if (untilFound > 0)
+    return `the service says that it does not know a job, asked again in ${formatDuration(untilFound)}`;
   const untilGate = (waits.get('gate') ?? 0) - at;
   return untilGate > 0 ? `requests are held back for ${formatDuration(untilGate)}` : undefined;
 }

@@ -18,7 +18,8 @@ const advice: Readonly<Record<FailureCode, string>> = {
   transport: again,
   'malformed-reply': again,
   deadline: 'run again: their jobs are asked about once more, nothing is bought; --timeout gives them longer',
-  expired: 'they ran, and their results are gone: --retry expired buys them again',
+  expired:
+    'the service no longer knows their jobs, so their results are gone: each start asks for them once more, --retry expired buys them again',
   unknown:
     'they may have been bought: look at the account, then `millrace settle`, or --retry unknown to risk paying twice',
   'output-mismatch': 'they are paid and their output is kept: compare it with the schema',

@@ -20,6 +20,8 @@ export interface PieceData {
   readonly calls: number;
   /** Tries in a row that brought no answer. */
   readonly failures: number;
+  /** 404s in a row: when the first came, in ms since the epoch by the database's clock, and how many there were. */
+  readonly missing?: { readonly since: number; readonly answers: number };
 }
 
 /** How long whoever fetched a piece may be at it before another one gets it: a poll is short, a picture may be large. */

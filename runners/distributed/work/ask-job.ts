@@ -1,10 +1,13 @@
 import { defaultIfEmpty, filter, firstValueFrom, takeUntil, timer } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
+import { whatWasAsked } from '../../../src/operators/asking/outcome-of.js';
 import { overdue } from '../../../src/operators/purchase/poll-to-deadline.js';
 import { backoff } from '../../../src/policy/backoff.js';
+import { isGone } from '../../../src/policy/when-missing.js';
 import { stopCauses } from '../../batch/run/stop-causes.js';
 import type { Answer } from '../store/answer.js';
+import type { PieceData } from '../store/pieces.js';
 import type { RowRecord } from '../store/row-record.js';
 import type { DuePiece } from '../store/take-due.js';
 import { keepCompleted, keepFailed } from './ending-of.js';
@@ -31,10 +34,11 @@ export async function askJob(desk: RunDesk, due: DuePiece): Promise<Answer> {
   );
   await onStep('polled');
   const calls = data.calls + job.statusCalls;
+  if (polled?.type === 'waiting' && polled.why === 'not-found') return missing(desk, row, { ...data, calls });
   if (polled?.type === 'waiting')
     return job.statusCalls === 0
       ? later(desk, row, { ...data, calls }, polled.forMs)
-      : afterRefusal(desk, row, { calls, failures: data.failures + 1 }, polled.forMs);
+      : afterRefusal(desk, row, { ...data, calls, failures: data.failures + 1 }, polled.forMs);
   if (polled?.type === 'settled') return settled(desk, row, polled.outcome, calls);
   const answer =
     polled === undefined ? { ...data, calls, failures: data.failures + 1 } : { calls, failures: 0 };
@@ -43,6 +47,33 @@ export async function askJob(desk: RunDesk, due: DuePiece): Promise<Answer> {
 
 function isDecisive(event: JobEvent<unknown>): event is Polled {
   return event.type === 'status' || event.type === 'settled' || event.type === 'waiting';
+}
+
+/** A 404: others ask again later, until the rule of a local run believes it. */
+function missing(desk: RunDesk, row: AcceptedRow, data: PieceData): Answer {
+  const { piece, attempt, brief, submittedAt } = row;
+  const now = desk.now();
+  const since = data.missing?.since ?? now;
+  const answers = (data.missing?.answers ?? 0) + 1;
+  if (!isGone({ ageMs: since - (submittedAt ?? since), forMs: now - since, answers }))
+    return later(desk, row, { ...data, failures: answers, missing: { since, answers } });
+  const known = rowOf(row, factsOf(brief), data.calls);
+  const message = `${whatWasAsked(statusRequest(desk, row))}: HTTP 404, ${answers} times: ${failureCodes.expired.meaning}`;
+  const gone: Failed = {
+    status: 'failed',
+    code: 'expired',
+    paid: 'maybe',
+    jobId: row.jobId,
+    message,
+    httpStatus: 404,
+  };
+  return { ...keepFailed(desk, known, gone), piece, attempt };
+}
+
+/** For messages. */
+function statusRequest({ terms }: RunDesk, { brief, jobId }: AcceptedRow) {
+  const url = `${terms.identity.baseUrl}/v2/${brief.endpoint}/status/${encodeURIComponent(jobId)}`;
+  return { method: 'GET', url } as const;
 }
 
 function isAccepted(row: RowRecord | undefined): row is AcceptedRow {
@@ -76,30 +107,19 @@ function whyStop({ code, message }: Failed) {
 }
 
 /** A refused poll waits longer each time, and as long as the service asks. */
-function afterRefusal(
-  desk: RunDesk,
-  row: AcceptedRow,
-  data: { readonly calls: number; readonly failures: number },
-  askedMs: number,
-): Answer {
+function afterRefusal(desk: RunDesk, row: AcceptedRow, data: PieceData, askedMs: number): Answer {
   return later(desk, row, data, Math.max(askedMs, backoff(data.failures, desk.parts.random)));
 }
 
 /** Another poll, when the policy says or after `askedMs`; the last one at the row's deadline, counted from this start or its POST. */
-function later(
-  desk: RunDesk,
-  row: AcceptedRow,
-  data: { readonly calls: number; readonly failures: number },
-  askedMs?: number,
-): Answer {
+function later(desk: RunDesk, row: AcceptedRow, data: PieceData, askedMs?: number): Answer {
   const { piece, attempt, brief, jobId } = row;
   const { endpoint, resolution } = brief;
   const { timeoutMs } = desk.terms;
   const submittedAt = row.submittedAt ?? desk.now();
   const leftMs = Math.max(submittedAt, desk.pulse.startedAt) + timeoutMs - desk.now();
   if (leftMs <= 0) {
-    const url = `${desk.terms.identity.baseUrl}/v2/${endpoint}/status/${encodeURIComponent(jobId)}`;
-    const failed = overdue({ jobId, request: { method: 'GET', url } }, { deadlineMs: timeoutMs });
+    const failed = overdue({ jobId, request: statusRequest(desk, row) }, { deadlineMs: timeoutMs });
     return { ...keepFailed(desk, rowOf(row, factsOf(brief), data.calls), failed), piece, attempt };
   }
   const job = { endpoint, resolution, submittedAt, calls: data.calls };

@@ -1,4 +1,5 @@
 import { ignoreElements, timer, type Observable } from 'rxjs';
+import type { WaitReason } from '../../contract/outcome.js';
 import type { BackoffLimits } from '../../policy/backoff.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
@@ -42,9 +43,14 @@ export function* asked(
     if (judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures)) return judged;
     const again = againAfter(judged);
     const forMs = retryDelayMs(again, failures, desk.random, backoff);
-    yield { type: 'waiting', why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff', forMs };
+    yield { type: 'waiting', why: whyWait(judged), forMs };
     yield timer(clampTimer(forMs), desk.scheduler).pipe(ignoreElements());
   }
+}
+
+function whyWait({ verdict }: Judged): WaitReason {
+  if (verdict.verdict === 'final' && verdict.code === 'expired') return 'not-found';
+  return verdict.verdict === 'again' && verdict.why === 'rate-limited' ? 'rate-limited' : 'backoff';
 }
 
 /** What the wait before another try goes by. */

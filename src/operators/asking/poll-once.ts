@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { JobReply } from '../../contract/job-reply.js';
 import type { Failed } from '../../contract/outcome.js';
 import type { BackoffLimits } from '../../policy/backoff.js';
+import { isGone } from '../../policy/when-missing.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { inTurn, type Step } from '../in-turn.js';
 import { asked } from './ask-until-answered.js';
@@ -12,6 +13,8 @@ import type { WaitingEvent } from './through-gate.js';
 export interface PollQuestion {
   readonly key: string;
   readonly jobId: string;
+  /** In ms since the epoch; a job of unknown age counts as a young one. */
+  readonly submittedAt?: number;
   /** GET of the job's status. */
   readonly request: WireRequest;
   readonly backoff: BackoffLimits;
@@ -28,8 +31,8 @@ export type Polled =
 const keyRetries = 3;
 
 /**
- * One poll: asks until there is a reply of this job. `ended`: the service no longer knows it (404), refuses the key time
- * and again, or is not whom it should be; the job may have been paid.
+ * One poll: asks until there is a reply of this job. `ended`: the service no longer knows it (a 404 that `isGone` believes), refuses
+ * the key time and again, or is not whom it should be; the job may have been paid.
  */
 export function pollOnce(question: PollQuestion, desk: Desk): Observable<Polled> {
   return inTurn(() => poll(question, desk));
@@ -38,8 +41,12 @@ export function pollOnce(question: PollQuestion, desk: Desk): Observable<Polled>
 function* poll(question: PollQuestion, desk: Desk): Iterable<Step<Polled>> {
   const { jobId, request, key, backoff, onCall } = question;
   let keyRefusals = 0;
-  const mayAskAgain = ({ verdict }: Judged) =>
-    verdict.verdict !== 'final' || (verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries);
+  const isGivenUp = missing(question, desk);
+  const mayAskAgain = ({ verdict }: Judged) => {
+    if (verdict.verdict !== 'final') return true;
+    if (verdict.code === 'expired') return !isGivenUp();
+    return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
+  };
   const judged = yield* asked({ purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain }, desk);
   const { verdict, reading } = judged;
   if (reading !== undefined && 'job' in reading) {
@@ -48,4 +55,16 @@ function* poll(question: PollQuestion, desk: Desk): Iterable<Step<Polled>> {
   }
   const code = verdict.verdict === 'final' ? verdict.code : 'expired';
   yield { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
+}
+
+/** Told of each 404, says whether the job is given up. */
+function missing({ submittedAt }: PollQuestion, { scheduler }: Desk): () => boolean {
+  let since: number | undefined;
+  let answers = 0;
+  return () => {
+    const now = scheduler.now();
+    since ??= now;
+    answers += 1;
+    return isGone({ ageMs: since - (submittedAt ?? since), forMs: now - since, answers });
+  };
 }

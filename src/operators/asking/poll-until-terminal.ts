@@ -8,7 +8,7 @@ import { outcomeOf } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './poll-once.js';
 import type { WaitingEvent } from './through-gate.js';
 
-export interface PollTask extends PollQuestion, PollJob {
+export interface PollTask extends PollJob, Omit<PollQuestion, keyof PollJob> {
   readonly schedule: PollSchedule;
   /** A first poll at once: for a job that nobody has asked for in a while. */
   readonly atOnce: boolean;

@@ -141,7 +141,8 @@ describe('a poll', () => {
   });
 
   it('ends with a job that is gone, and with a key that is refused', () => {
-    expect(maySendAgain('poll', reply(404))).toEqual(final('expired'));
+    expect(maySendAgain('poll', reply(404, 'error'))).toEqual(final('expired'));
+    expect(maySendAgain('poll', reply(404))).toEqual(again('transient', 'deadline'));
     expect(maySendAgain('poll', reply(401))).toEqual(final('unauthorized'));
   });
 

@@ -83,7 +83,7 @@ describe('failures.jsonl', () => {
     ['unknown', job('a'), 'lose-answer', 'maybe'],
     ['unknown', route('a'), 'lose-answer', 'maybe'],
   ])('%s', async (code, row, behaviour, paid) => {
-    const { run, failure } = await failing(row, behaviour, { timeoutMs: 10_000 });
+    const { run, failure } = await failing(row, behaviour, { timeoutMs: 120_000 });
     expect(failure.error).toMatchObject({ code, paid });
     expect(failure.error.message).not.toBe('');
     expect(run.lines('results.jsonl')).toEqual([]);

@@ -56,13 +56,40 @@ describe('pollOnce', () => {
     });
   });
 
-  it('gives up at once on a job that the service no longer knows', () => {
+  const m = { type: 'waiting', why: 'not-found', forMs: 20_000 };
+  const slowly = { initialMs: 20_000, factor: 1, maxMs: 20_000 };
+  const gone = { message: 'GET /v2/e/status/j: HTTP 404: job not found', httpStatus: 404 };
+
+  it('asks for a minute about a young job that the service does not know, and twice about an older one', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
-      const desk = virtualDesk(scheduler, scripted(cold, '-n|'));
-      const message = 'GET /v2/e/status/j: HTTP 404: job not found';
-      expectObservable(pollOnce(question, desk)).toBe('-(e|)', {
-        e: ended('expired', { message, httpStatus: 404 }),
-      });
+      const asked = (more: object, ...marbles: string[]) =>
+        pollOnce(
+          { ...question, backoff: slowly, ...more },
+          virtualDesk(scheduler, scripted(cold, ...marbles)),
+        );
+      const e = ended('expired', gone);
+      for (const submittedAt of [undefined, 0, -599_999])
+        expectObservable(asked({ submittedAt }, 'n')).toBe('m 19999ms m 19999ms m 19999ms (e|)', { m, e });
+      expectObservable(asked({ submittedAt: -600_000 }, 'n')).toBe('m 19999ms (e|)', { m, e });
+      const job = { id: 'j', status: 'IN_PROGRESS' };
+      const p = { type: 'replied', job };
+      expectObservable(asked({}, 'n', 'n', 'p')).toBe('m 19999ms m 19999ms (p|)', { m, p });
+    });
+  });
+
+  it('takes any JSON object for the word of the service, and a page of a proxy for a fault of the way', () => {
+    inVirtualTime(({ cold, scheduler, expectObservable }) => {
+      const about = (body: unknown) => {
+        const desk = virtualDesk(scheduler, () => cold('(r|)', { r: replied(404, body) }));
+        return pollOnce({ ...question, submittedAt: -600_000 }, desk);
+      };
+      for (const body of [{}, { detail: 'no such job' }, { status: 404, title: 'Not Found' }])
+        expectObservable(about(body)).toBe('m-(e|)', {
+          m: { ...m, forMs: 2 },
+          e: ended('expired', { message: expect.stringContaining('HTTP 404'), httpStatus: 404 }),
+        });
+      for (const body of ['<html><h1>404 Not Found</h1><hr>nginx</html>', '404 page not found', '', '"gone"'])
+        expectObservable(about(body), '^ 20ms !').toBe('w-w-w-w-w-w-w-w-w-w-w', { w });
     });
   });
 

@@ -22,7 +22,7 @@ const replies = {
   o: replied(200, { id: 'j', status: 'IN_PROGRESS', delayTime: 5, output: { step: 1 } }),
   u: replied(200, { id: 'j', status: 'WARMING_UP' }),
   d: replied(200, { id: 'j', status: 'COMPLETED', output: 'out' }),
-  n: replied(404, 'gone'),
+  n: replied(404, { error: 'gone' }),
   x: replied(503, 'later'),
 };
 const q = { type: 'status', status: 'IN_QUEUE' } as const;
@@ -109,9 +109,10 @@ describe('pollUntilTerminal', () => {
 
   it('ends when the service no longer knows the job', () => {
     inVirtualTime((virtual) => {
-      const { result } = polling(virtual, '-t', ['n']);
+      const { result } = polling(virtual, '-t', ['n'], { submittedAt: -600_000 });
+      const w = { type: 'waiting', why: 'not-found', forMs: 2 };
       const gone = { type: 'ended', outcome: expect.objectContaining({ code: 'expired', paid: 'maybe' }) };
-      virtual.expectObservable(result).toBe('-(g|)', { g: gone });
+      virtual.expectObservable(result).toBe('-w-(g|)', { w, g: gone });
     });
   });
 

@@ -585,9 +585,7 @@ describe('a job that was bought before', () => {
       const running = replied(200, { id: 'old', status: 'IN_PROGRESS' });
       const late = failure('deadline', 'maybe', { jobId: 'old' });
       virtual.expectObservable(reply(running)).toBe('--(e|)', { e: late });
-      virtual
-        .expectObservable(reply(replied(404, 'gone')))
-        .toBe('--(e|)', { e: failure('expired', 'maybe') });
+      virtual.expectObservable(reply(replied(404, { error: 'gone' }))).toBe('--(e|)', { e: late });
       virtual.expectObservable(reply(replied(500, 'oops'))).toBe('--(e|)', { e: late });
     });
   });

@@ -14,7 +14,7 @@ import {
 const replies = {
   p: replied(200, { id: 'j', status: 'IN_PROGRESS' }),
   d: replied(200, { id: 'j', status: 'COMPLETED', output: 'out' }),
-  n: replied(404, 'gone'),
+  n: replied(404, { error: 'gone' }),
   x: replied(500, 'oops'),
 };
 const p = { type: 'status', status: 'IN_PROGRESS' };
@@ -74,12 +74,12 @@ describe('pollToDeadline', () => {
     });
   });
 
-  it('says that the service no longer knows the job when that look tells so', () => {
+  it('does not believe that one look that the service no longer knows the job', () => {
     inVirtualTime((virtual) => {
       const { result } = polling(virtual, 0, 'n', {
         schedule: { pollTimes: () => NEVER, observe: () => undefined },
       });
-      const e = { type: 'ended', outcome: expect.objectContaining({ code: 'expired' }) };
+      const e = { type: 'ended', outcome: expect.objectContaining({ code: 'deadline' }) };
       virtual.expectObservable(result).toBe('(e|)', { e });
     });
   });
