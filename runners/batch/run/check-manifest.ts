@@ -39,6 +39,12 @@ export interface Known {
   readonly capUsd?: number | null;
 }
 
+/** Of a run that has not begun. */
+export const nothingKnown: Known = {
+  rows: { get: () => undefined, indexOf: () => -1, size: 0 },
+  mustHold: () => false,
+};
+
 /** Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done. */
 export async function checkManifest(
   options: ResolvedOptions,

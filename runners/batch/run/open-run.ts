@@ -14,7 +14,7 @@ import { readSummary } from '../sinks/summary-file.js';
 import type { Ahead } from './ahead.js';
 import { newCap } from './cap-in-force.js';
 import { checkIdentity } from './check-identity.js';
-import { checkManifest, type Checked } from './check-manifest.js';
+import { checkManifest, nothingKnown, type Checked } from './check-manifest.js';
 import { refuseLostJournal, repairLostJournal } from './examine-files.js';
 import { findExpiring } from './expiring-pictures.js';
 import { hasSavedPictures } from './has-saved-pictures.js';
@@ -79,8 +79,6 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
   await keep.move();
   return { ...options, manifest: { ...manifest, path: keep.path } };
 }
-
-const nothingKnown = { rows: { get: () => undefined, indexOf: () => -1, size: 0 }, mustHold: () => false };
 
 async function openJournal({ options, events, closers }: Opening): Promise<Journal> {
   const { out, identity, prices } = options;

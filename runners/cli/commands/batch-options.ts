@@ -73,7 +73,8 @@ function paceOf(options: RunOptions): Partial<RunBatchOptions> {
   };
 }
 
-function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
+/** What a person chose for rows that ended, changed or are not to be done now. */
+export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
   const { onUnknown, repair, retry, changed, same, limit, only, skipInvalid, add, download, halt } = options;
   return {
     onUnknown,
@@ -104,7 +105,7 @@ function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> 
 }
 
 /** A cap of the configuration gives way to what the run remembers. */
-function capOf({
+export function capOf({
   maxCost,
   maxCostFrom,
 }: StartedRun['options']): Pick<RunBatchOptions, 'maxCostUsd' | 'defaultMaxCostUsd'> {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { listPrices } from '../../batch/ledger/list-prices.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { loadConfig } from '../config/load-config.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -9,6 +10,7 @@ import { parseOptions } from '../options/parse-options.js';
 import { runOptionsSchema, type RunOptions } from '../options/run-options.js';
 import { priceTableText } from '../words/price-table-text.js';
 import { planJson, planText, priceText } from '../words/plan-text.js';
+import { shownPath } from '../words/shown-path.js';
 import type { PlanCheck } from './check-plan.js';
 import { planAndSave } from './plan-and-save.js';
 import { plannedPrices, planSource, refuseInvalid, refuseSame } from './plan-source.js';
@@ -29,22 +31,43 @@ export async function plan(name: string, given: Raw, io: CliIo, fault: FaultCont
     typeof save === 'string'
       ? await planAndSave(resolve(io.cwd, save), { raw, source, options, prices }, io)
       : await planSource(source, options, io, prices);
+  const difference = await differenceFrom(planned, { source, options, prices }, io);
   const checked = await checkIfAsked(planned, { raw, source, options }, io, fault);
   if (options.json) {
     const { name: from, prices: table } = listPrices(prices.table());
     io.stdout.write(
-      `${JSON.stringify({ ...planJson(planned), prices: table, priceTable: from, ...checked?.json })}\n`,
+      `${JSON.stringify({ ...planJson(planned), prices: table, priceTable: from, ...difference?.json, ...checked?.json })}\n`,
     );
   } else if (!options.quiet) {
     const table = `  prices       ${priceTableText(prices.table())}`;
     const price = `  price        ${priceText(planned.cost)}`;
-    const lines = [...planText(planned, source.name), table, price, ...(checked?.text ?? [])];
+    const lines = [
+      ...planText(planned, source.name),
+      table,
+      price,
+      ...(difference?.text ?? []),
+      ...(checked?.text ?? []),
+    ];
     io.stdout.write(`${lines.join('\n')}\n`);
   }
   refuseInvalid(planned, source, options, io);
   refuseSame(planned.same, options, source.name);
   for (const line of checked?.problems ?? []) io.stderr.write(`${line}\n`);
   return checked?.exitCode ?? 0;
+}
+
+/** What a start would do to the run that the folder holds; nothing where the manifest is to be corrected first. */
+async function differenceFrom(
+  planned: Plan,
+  { source, options, prices }: { source: ManifestSource; options: RunOptions; prices: PriceBook },
+  io: CliIo,
+): Promise<{ text: string[]; json: object } | undefined> {
+  if (planned.invalid > 0 && !options.skipInvalid) return undefined;
+  const { planDifference } = await import('./plan-difference.js');
+  const found = await planDifference(source, options, io, prices);
+  if (found === undefined) return undefined;
+  const { differenceJson, differenceText } = await import('../words/difference-text.js');
+  return { text: differenceText(found, shownPath(found.out, io.cwd)), json: differenceJson(found) };
 }
 
 /** A manifest that is to be corrected first is not worth a request. */

@@ -40,7 +40,7 @@ const sources = {
 };
 
 /** The cap in force, where it is from, and how many rows fit under it. */
-function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
+export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
   if (cap === undefined) return [];
   const usd = toMicroDollars(cap.usd);
   const left = cap.left < usd ? ` with ${formatMoney(Math.max(cap.left, 0))} left` : '';

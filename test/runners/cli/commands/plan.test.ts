@@ -2,7 +2,9 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
 import { millrace } from '../../../support/millrace.js';
+import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 
 const image = 'https://pictures.example.com/1.png';
 
@@ -197,5 +199,92 @@ describe('millrace plan', () => {
     await write('edits.csv', ['id,images,prompt,\u001b[2Jclear', `a\u001b]0;t\u0007,ftp://x/\u001b[31m,p,`]);
     const { stdout, stderr } = await millrace(['plan', 'edits.csv', '--endpoint', 'e'], { cwd });
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
+  });
+
+  describe('on a folder that has begun', () => {
+    let work: Rehearsal;
+    beforeEach(async () => {
+      let posts = 0;
+      const faultOf: EmulatorOptions['faultOf'] = ({ operation }) =>
+        operation === 'run' && ++posts === 4 ? 'reset-after' : '';
+      work = await openRehearsal({ faultOf });
+    });
+    afterEach(() => work.close());
+
+    it('prints the difference, what this start would cost under the cap, and how long it takes', async () => {
+      const row = (id: string, input: object = {}) => JSON.stringify({ id, endpoint: 'echo', input });
+      const first = [row('a'), row('b'), row('c', { fail: 'no' }), row('d'), row('e')];
+      await work.write('rows.jsonl', first);
+      expect(
+        (
+          await work.call(
+            'run',
+            'rows.jsonl',
+            '--assume-price',
+            '0.02',
+            '--max-cost',
+            '1',
+            '--concurrency',
+            '1',
+          )
+        ).code,
+      ).toBe(6);
+      const bought = work.emulator.bill().length;
+      await work.write('rows.jsonl', [
+        row('a'),
+        row('b', { other: 1 }),
+        ...first.slice(2, 4),
+        row('f'),
+        row('g'),
+      ]);
+      const args = [
+        'plan',
+        'rows.jsonl',
+        '--assume-price',
+        '0.02',
+        '--retry',
+        'failed',
+        '--max-cost',
+        '0.13',
+      ];
+      const before = await work.everything('rows.out');
+      const { code, stdout } = await work.call(...args);
+      expect(code).toBe(0);
+      expect(stdout).toContain(
+        [
+          '  folder       rows.out: the run goes on, and this is the difference',
+          '  done         3 completed, 1 failed',
+          '  to be sent   3 rows (1 failed before)',
+          '  changed      1 row, kept as bought: b',
+          '  held         1 row that may have been bought: a person decides with millrace settle rows.out ID',
+          '  not in it    1 row of the run: what they ended with stays',
+          '  cap          $0.13, given to this start, with $0.05 left: 2 of 3 rows fit, for $0.04',
+          '  this start   may cost $0.04, and take about ',
+        ].join('\n'),
+      );
+      const json = JSON.parse((await work.call(...args, '--json')).stdout) as object;
+      expect(json).toMatchObject({
+        start: {
+          ...{ isBegun: true, done: { completed: 3, failed: 1, held: 1 }, toSend: 3, retried: 1, gone: 1 },
+          changed: { count: 1, ids: ['b'] },
+          cap: { usd: 0.13, source: 'given', left: 0.05 },
+          fits: { rows: 2, cost: 0.04 },
+          cost: { estimated: 0.06, unpriced: 0 },
+        },
+      });
+      expect((await work.call('plan', 'rows.jsonl', '--assume-price', '0.02')).stdout).toContain(
+        '$1.00, which the run remembers',
+      );
+      expect(await work.everything('rows.out')).toEqual(before);
+      expect(work.emulator.bill()).toHaveLength(bought);
+    });
+
+    it('refuses the folder as a start would', async () => {
+      await work.write('rows.jsonl', ['{"id": "a", "endpoint": "echo", "input": {}}']);
+      await work.write('o/results.csv', ['theirs']);
+      const { code, stderr } = await work.call('plan', 'rows.jsonl', '--out', 'o');
+      expect(code).toBe(2);
+      expect(stderr).toContain('is not the folder of a run');
+    });
   });
 });
