@@ -16,8 +16,8 @@ export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Comm
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      getOutHelpWidth: () => io.stdout.columns ?? 100,
-      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHelpWidth: () => widthOf(io.stdout.columns),
+      getErrHelpWidth: () => widthOf(io.stderr.columns),
     })
     .addHelpText('after', closingWords);
   addManifestCommands(program, io, fault, ended);
@@ -25,6 +25,11 @@ export function buildProgram(io: CliIo, fault: FaultContext, ended: Ended): Comm
   addOtherCommands(program, io, fault, ended);
   addCompletion(program, io, ended);
   return program;
+}
+
+/** A terminal that does not know its size says 0. */
+function widthOf(columns = 0): number {
+  return columns > 0 ? columns : 100;
 }
 
 const closingWords = `

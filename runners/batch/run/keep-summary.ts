@@ -1,4 +1,4 @@
-import { concatMap, defer, finalize, interval, lastValueFrom, takeUntil, Subject } from 'rxjs';
+import { concat, concatMap, defer, finalize, interval, lastValueFrom, of, takeUntil, Subject } from 'rxjs';
 import { writeSummary } from '../sinks/summary-file.js';
 import { noteDiskFault } from './end-row.js';
 import { keepPollLaw } from './keep-poll-law.js';
@@ -8,7 +8,7 @@ import { summaryOf } from './summary-of.js';
 const everyMs = 5_000;
 
 /**
- * Writes summary.json every few seconds while the run goes, and makes durable what the other files hold by then.
+ * Writes summary.json at once and every few seconds while the run goes, and makes durable what the other files hold by then.
  *
  * @returns ends that; resolves when nothing is being written any more.
  */
@@ -24,7 +24,7 @@ export function keepSummary(run: Run): () => Promise<void> {
       noteDiskFault(run, error);
     }
   };
-  const beats = interval(everyMs, options.scheduler).pipe(
+  const beats = concat(of(0), interval(everyMs, options.scheduler)).pipe(
     takeUntil(over),
     concatMap(() => defer(write)),
     finalize(() => over.complete()),

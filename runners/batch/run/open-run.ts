@@ -37,6 +37,7 @@ import { slotsOf } from './slots-of.js';
 import type { Stops } from './stops.js';
 import { takeUp } from './take-up.js';
 import { holdingPictured } from './unknown-pictures.js';
+import { Unreached } from './unreached.js';
 
 /** What has been opened, to be closed in any case: last opened, first closed. */
 export type Closers = (() => Promise<unknown>)[];
@@ -143,6 +144,7 @@ async function begin(
     await lastValueFrom(writer.append(record));
   const totals = new RunTotals(journal.recovered);
   const heard = { count: 0 };
+  const unreached = new Unreached({ now, log, events, stops, heard });
   const jobIds = new RunJobIds(journal);
   const { mode } = options.manifest.settings;
   const slots = slotsOf(options.concurrency, { plan, mode, scheduler });
@@ -156,7 +158,8 @@ async function begin(
   return {
     ...{ options, plan, ahead, names, pending: checked.pending },
     ...{ journal: writer, projections, totals, host, stops, log, events, heard },
-    ...hosts(options, pollLaw, { heard, slots, jobIds }),
+    ...hosts(options, pollLaw, { heard, slots, jobIds, unreached }),
+    unreached,
     jobIds,
     slots,
     taken: { ...taken, ...sent },
@@ -194,12 +197,12 @@ function startRecord(
 function hosts(
   options: ResolvedOptions,
   { schedule }: PollLaw,
-  { heard, slots, jobIds }: Pick<Run, 'heard' | 'slots' | 'jobIds'>,
+  { heard, slots, jobIds, unreached }: Pick<Run, 'heard' | 'slots' | 'jobIds' | 'unreached'>,
 ): Pick<Run, 'queues' | 'routes'> {
   const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
   const gate = listenTo(options.gate, { heard: () => heard.count++, observe: slots.observe });
   const client = createClient({
-    ...{ transport, gate, scheduler, random, jobIds },
+    ...{ transport: unreached.watch(transport), gate, scheduler, random, jobIds },
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
   });

@@ -84,12 +84,19 @@ async function isOwnJournal(disk: Disk, out: string): Promise<boolean> {
 
 const recordStart = '{"n":';
 
+/** Files of a run whose journal is gone. */
 async function wasRun(disk: Disk, out: string, names: readonly string[]): Promise<boolean> {
   const header = costColumns.slice(0, 4).join(',');
   if (names.includes('costs.csv') && (await beginning(disk, `${out}/costs.csv`, header.length)) === header)
     return true;
+  for (const name of ['results.jsonl', 'failures.jsonl']) {
+    const line = names.includes(name) ? await beginning(disk, `${out}/${name}`, lineBytes) : '';
+    if (line.startsWith('{"id":') && /"(settledAt|millrace|request)":/.test(line)) return true;
+  }
   return names.includes('summary.json') && (await readSummary(disk, out))?.covers !== undefined;
 }
+
+const lineBytes = 16 << 10;
 
 /** The first bytes of a file; of what is no file, and of one that cannot be read, none that anybody knows. */
 async function beginning(disk: Disk, path: string, length: number): Promise<string> {

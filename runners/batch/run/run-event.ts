@@ -35,6 +35,8 @@ export type RunEvent =
       /** No request is sent for so many ms. */
       readonly pausedMs: number;
     }
+  /** A request did not reach the service, or no answer came back. */
+  | { readonly type: 'unreached'; readonly message: string }
   /** Progress of one row. */
   | { readonly type: 'row'; readonly id: string; readonly row: number; readonly event: JobEvent<unknown> }
   | { readonly type: 'saved'; readonly id: string; readonly image: SavedImage }

@@ -20,6 +20,7 @@ import type { RunTotals } from './run-totals.js';
 import type { Slots } from './slots-of.js';
 import type { Stops } from './stops.js';
 import type { Taken } from './take-up.js';
+import type { Unreached } from './unreached.js';
 
 /** A run that is held by this process, checked and open: what its stages share. */
 export interface Run {
@@ -57,6 +58,8 @@ export interface Run {
   readonly blocked: Map<string, string>;
   /** Answers of the service that say it can be reached, so far. */
   readonly heard: { count: number };
+  /** Why the latest request did not reach the service. */
+  readonly unreached: Unreached;
   /** What pictures had against them, formats that were not asked for and edits without any: each is told once. */
   readonly picturesTold: Set<string>;
   /** Pictures of earlier starts whose URLs die soon. */

@@ -42,6 +42,7 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
       completed: nowCompleted,
       failed: nowFailed,
       unknown,
+      ...(run.unreached.message !== undefined && { unreached: run.unreached.message }),
       ...end,
     },
     ...pricesOf(run),

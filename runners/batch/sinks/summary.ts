@@ -67,6 +67,8 @@ export interface StartSummary {
   readonly failed: number;
   /** Rows whose request may have been accepted: a person decides. */
   readonly unknown: number;
+  /** Why requests do not reach the service, while they do not. */
+  readonly unreached?: string;
   /** Absent while it runs. */
   readonly exitCode?: number;
   readonly reason?: string;

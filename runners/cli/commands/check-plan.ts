@@ -13,7 +13,9 @@ import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/run-options.js';
 import { serviceSettings } from '../options/service-settings.js';
 import { checkText, deadText, endpointProblems } from '../words/check-text.js';
+import { plainText } from '../words/plain-text.js';
 import { openTarget } from './open-target.js';
+import { checkStore } from './open-uploads.js';
 import { isPlannedImage, plannedSettings } from './plan-source.js';
 import { selectRows } from './select-rows.js';
 
@@ -53,7 +55,8 @@ export async function checkPlan(
       reference: (url) => checkReference(url, probe),
       isLocal: isPlannedImage,
     });
-    return concluded(checked, source.name);
+    const store = options.upload === undefined ? undefined : await checkStore(options, io);
+    return withStore(concluded(checked, source.name), options, store);
   } finally {
     connections.letGo();
   }
@@ -85,6 +88,24 @@ function concluded(checked: CheckedRows, name: string): PlanCheck {
     text: checkText(checked),
     problems: [...endpointProblems(checked), ...deadText(checked, name)],
     json: { check: { endpoints: told, references: { tested, dead: deadCount, first: dead } } },
+  };
+}
+
+/** The bucket of `--upload`, where there is one: rows with pictures of this machine cannot be sent without it. */
+function withStore(check: PlanCheck, { upload }: RunOptions, problem: string | undefined): PlanCheck {
+  if (upload === undefined) return check;
+  const name = `s3://${upload.bucket}`;
+  return {
+    exitCode: problem === undefined ? check.exitCode : 4,
+    text: [
+      ...check.text,
+      `  upload       ${name}: ${problem === undefined ? 'it answers' : 'cannot be used'}`,
+    ],
+    problems: [
+      ...check.problems,
+      ...(problem === undefined ? [] : [`--upload ${name}: ${plainText(problem, 500)}`]),
+    ],
+    json: { ...check.json, upload: { ok: problem === undefined, ...(problem !== undefined && { problem }) } },
   };
 }
 

@@ -25,15 +25,34 @@ interface Uploading {
 
 /** The bucket of `--upload`, with the notes in the run's folder. */
 export async function openUploads({ options, source, io }: Uploading, out: string): Promise<PictureHost> {
-  const [{ openS3Store }, { createPictureHost }, { UploadNotes }] = await Promise.all([
-    import('../../batch/uploads/open-s3-store.js'),
+  const [{ createPictureHost }, { UploadNotes }] = await Promise.all([
     import('../../batch/uploads/create-picture-host.js'),
     import('../../batch/uploads/upload-notes.js'),
   ]);
-  const { upload: target = { bucket: '', prefix: '' }, uploadEndpoint: endpoint } = options;
-  const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
-  const agents = { httpAgent, httpsAgent };
-  const store = await openS3Store({ bucket: target.bucket, endpoint, env: io.env, agents });
+  const { target, store } = await openStore(options, io);
   const notes = await UploadNotes.open(nodeDisk, join(out, 'uploads.jsonl'));
   return createPictureHost({ ...target, store, notes, folder: source.folder });
+}
+
+/** Whether the bucket of `--upload` can be reached with these credentials: what is wrong with it; `undefined`: nothing. */
+export async function checkStore(
+  options: Uploading['options'],
+  io: Uploading['io'],
+): Promise<string | undefined> {
+  const { target, store } = await openStore(options, io);
+  const key = [target.prefix, 'millrace-check'].filter((part) => part !== '').join('/');
+  return store.has(key).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+async function openStore({ upload, uploadEndpoint: endpoint }: Uploading['options'], io: Uploading['io']) {
+  // The SDK warns of every Node that it will not support one day, also where a run is to be quiet.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  const { openS3Store } = await import('../../batch/uploads/open-s3-store.js');
+  const target = upload ?? { bucket: '', prefix: '' };
+  const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
+  const agents = { httpAgent, httpsAgent };
+  return { target, store: await openS3Store({ bucket: target.bucket, endpoint, env: io.env, agents }) };
 }

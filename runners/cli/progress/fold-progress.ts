@@ -1,5 +1,6 @@
 import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
 import type { RunEvent } from '../../batch/run/run-event.js';
+import { plainText } from '../words/plain-text.js';
 import { measurePace } from './measure-pace.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';
@@ -30,6 +31,7 @@ type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
 class ProgressState {
   health: string | undefined;
   private stopping = false;
+  private unreached: string | undefined;
   private rows: number | undefined;
   private endedBefore = 0;
   private readonly ended = { completed: 0, failed: 0, unknown: 0 };
@@ -63,6 +65,7 @@ class ProgressState {
       const { spent, unknown, cap } = event;
       this.money = { spent, unknown, ...(cap !== undefined && { cap }) };
     } else if (event.type === 'elsewhere') this.takeElsewhere(event, at);
+    else if (event.type === 'unreached') this.unreached = plainText(event.message, 300);
     else if (event.type === 'stopping') this.stopping = true;
     else if (event.type === 'concurrency') this.concurrency = event.rows;
   }
@@ -73,7 +76,8 @@ class ProgressState {
     const saving = this.inPhase.saving + this.elsewhere.saving;
     const rowsPerMinute = this.pace.rowsPerMinute(this.done(), at);
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
-    const standing = { movedAt: this.movedAt, waits: this.waits, inFlight, queued, working, saving };
+    const { movedAt, waits, unreached } = this;
+    const standing = { movedAt, waits, unreached, inFlight, queued, working, saving };
     return {
       rows: this.rows,
       endedBefore: this.endedBefore,
@@ -125,6 +129,7 @@ class ProgressState {
   private moved(at: number): void {
     this.movedAt = at;
     this.health = undefined;
+    this.unreached = undefined;
   }
 
   private done(): number {

@@ -16,6 +16,8 @@ export interface Standing {
   readonly queued: number;
   readonly working: number;
   readonly saving: number;
+  /** Why the latest request did not reach the service. */
+  readonly unreached?: string | undefined;
   /** What /health said last, if it was asked. */
   readonly health?: string;
 }
@@ -24,7 +26,7 @@ export interface Standing {
 export function nameCause(standing: Standing, at: number): string | undefined {
   const stillMs = at - standing.movedAt;
   if (stillMs < flickerMs) return undefined;
-  const ordered = nameWait(standing.waits, at);
+  const ordered = nameWait(standing, at);
   if (ordered !== undefined || stillMs < patienceMs) return ordered;
   const still = formatDuration(stillMs);
   const health = standing.health === undefined ? '' : `; ${standing.health}`;
@@ -34,11 +36,12 @@ export function nameCause(standing: Standing, at: number): string | undefined {
   return standing.saving > 0 ? `saving results, none has ended for ${still}` : undefined;
 }
 
-function nameWait(waits: Standing['waits'], at: number): string | undefined {
+function nameWait({ waits, unreached }: Standing, at: number): string | undefined {
   const untilLimit = (waits.get('rate-limited') ?? 0) - at;
   if (untilLimit > 0) return `rate limited by the service, going on in ${formatDuration(untilLimit)}`;
   const untilTry = (waits.get('backoff') ?? 0) - at;
-  if (untilTry > 0) return `backing off, next try in ${formatDuration(untilTry)}`;
+  const why = unreached === undefined ? '' : `: ${unreached}`;
+  if (untilTry > 0) return `backing off, next try in ${formatDuration(untilTry)}${why}`;
   const untilFound = (waits.get('not-found') ?? 0) - at;
   if (untilFound > 0)
     return `the service says that it does not know a job, asked again in ${formatDuration(untilFound)}`;

@@ -54,7 +54,7 @@ function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display 
   const colors = pickColors(stream, env);
   const unicode = canDrawBoxes(env);
   let drawn: readonly string[] = [];
-  const columns = () => stream.columns ?? 80;
+  const columns = () => columnsOf(stream);
   const rewrite = (lines: readonly string[], above = '') => {
     const up = drawn.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns())), 0);
     const back = up === 0 ? '\r' : `\r\u001b[${up}A`;
@@ -77,6 +77,11 @@ function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display 
       rewrite([]);
     },
   };
+}
+
+/** A terminal that does not know its size says 0. */
+function columnsOf({ columns = 0 }: OutStream): number {
+  return columns > 0 ? columns : 80;
 }
 
 /** How many columns a line takes without its colours. */

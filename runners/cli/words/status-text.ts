@@ -22,6 +22,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
     ...fact('cap', capText(status)),
     ...fact('on the way', pending.join(', ')),
     ...fact('held', heldText(status, name)),
+    ...fact('not reached', unreachedText(status)),
     ...fact('pace', paceText(status, now)),
     ...fact('at most', limitsText(status)),
     ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
@@ -53,6 +54,10 @@ function heldText({ held, failures }: RunStatus, name: string): string {
   if (first === undefined) return '';
   const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
   return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: look at the account, then ${shellWords('millrace', 'settle', name, first)} with --job ID, --paid USD or --not-sent; or --retry unknown`;
+}
+
+function unreachedText({ isRunning, summary }: RunStatus): string {
+  return isRunning ? plainText(summary?.thisStart.unreached ?? '', 300) : '';
 }
 
 function paceText({ isRunning, rows, summary, times }: RunStatus, now: number): string {

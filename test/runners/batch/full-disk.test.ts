@@ -44,6 +44,7 @@ describe('a run on a file system of 1 MB', () => {
       return;
     }
     try {
+      writeFileSync(join(folder.out, 'journal.jsonl'), '');
       const filler = join(folder.out, 'filler');
       writeFileSync(filler, Buffer.alloc(500_000));
       const full = await folder.run(server, { concurrency: 4 });

@@ -51,6 +51,10 @@ describe('run - --follow', () => {
     await until(() => first.told.length === 4);
     first.child.stdin.end();
     expect(await first.ended).toEqual([1, null]);
+    // What was wrong comes back under the id that its feeder knows.
+    expect(
+      first.told.filter(({ id }) => id === 'j1').map(({ status, error }) => status ?? error?.code),
+    ).toEqual(['completed', 'invalid-row']);
     expect(first.told.map(({ status, error }) => status ?? error?.code).sort()).toEqual([
       'completed',
       'invalid-row',

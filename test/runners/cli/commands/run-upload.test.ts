@@ -105,4 +105,29 @@ describe('run --upload', () => {
     );
     expect(code).toBe(2);
   });
+
+  it('is tested by plan --check, and a dead store is named', async () => {
+    await work.write('edits.csv', ['id,images,prompt', 'one,a.png,grayscale']);
+    const args = [
+      'plan',
+      'edits.csv',
+      '--endpoint',
+      'image-edit',
+      '--check',
+      '--upload',
+      's3://pictures/batch',
+    ];
+    const plan = (endpoint: string) =>
+      millrace([...args, '--upload-endpoint', endpoint], {
+        cwd: work.folder,
+        env: { ...work.env, ...store.env },
+      });
+    const alive = await plan(store.url);
+    expect({ code: alive.code, stderr: alive.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(alive.stdout).toContain('  upload       s3://pictures: it answers\n');
+    const dead = await plan('http://127.0.0.1:9');
+    expect(dead.code).toBe(4);
+    expect(dead.stdout).toContain('  upload       s3://pictures: cannot be used\n');
+    expect(dead.stderr).toContain('--upload s3://pictures: ');
+  });
 });

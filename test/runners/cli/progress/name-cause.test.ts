@@ -19,6 +19,13 @@ describe('nameCause', () => {
     expect(nameCause({ ...standing, waits }, 3_000)).toBe(words);
   });
 
+  it('names why a request did not get through', () => {
+    const waits = new Map([['backoff', 10_000]] as const);
+    expect(nameCause({ ...standing, waits, unreached: 'getaddrinfo ENOTFOUND nowhere' }, 3_000)).toBe(
+      'backing off, next try in 7 s: getaddrinfo ENOTFOUND nowhere',
+    );
+  });
+
   it('names the wait that the service ordered first', () => {
     const waits = new Map([
       ['backoff', 60_000],

@@ -132,4 +132,16 @@ describe('openDisplay', () => {
     );
     expect(stream.text).not.toContain('\u001b');
   });
+
+  it('takes a terminal that says 0 columns for one of the usual width', () => {
+    const scheduler = new TestScheduler(() => undefined);
+    const stream = paper(true, 0);
+    scheduler.run(() => {
+      const display = openDisplay({ stream, env, quiet: false, scheduler, view: () => view });
+      display.note('a line that stays');
+      scheduler.schedule(() => display.close(), 1_000);
+    });
+    expect(stream.text).not.toContain('Infinity');
+    expect(stream.text).toContain('0 of 4 rows');
+  });
 });

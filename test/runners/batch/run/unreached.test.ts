@@ -1,0 +1,57 @@
+import { throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { readStatus } from '../../../../runners/batch/read-status.js';
+import { runBatch } from '../../../../runners/batch/run-batch.js';
+import { TransportError } from '../../../../src/transport/transport-error.js';
+import { paperRun } from '../../../support/paper-run.js';
+
+const jobs = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ id: `j${n}`, endpoint: 'echo', input: { row: `j${n}` } }));
+const misspelt = 'getaddrinfo ENOTFOUND api.example.con';
+
+describe('a service that is not reached', () => {
+  it.each([
+    ['a name that does not exist ends the run after a few tries', 'ENOTFOUND', 12_000],
+    ['another fault is tried as long as ever', 'ECONNREFUSED', undefined],
+  ])('%s', async (_, systemCode, withinMs) => {
+    const run = paperRun();
+    run.manifest(jobs(40));
+    const transport = () => throwError(() => new TransportError('lookup', systemCode, 'no', false, misspelt));
+    const startedAt = run.scheduler.now();
+    const end = await run.start({ transport });
+    expect(end.exitCode).toBe(69);
+    expect(end.reason).toContain(misspelt);
+    expect(end.summary.rows).toMatchObject({ toDo: 40, failed: 0 });
+    const took = run.scheduler.now() - startedAt;
+    if (withinMs === undefined) expect(took).toBeGreaterThan(12_000);
+    else expect(took).toBeLessThan(withinMs);
+    // From the first failure on, and once in the log.
+    const told = end.events.findIndex(({ type }) => type === 'unreached');
+    expect(told).toBeLessThan(end.events.findIndex(({ type }) => type === 'stopping' || type === 'finished'));
+    expect(run.text('run.log').split(misspelt).length).toBeGreaterThan(1);
+    expect(run.lines('run.log').filter(({ msg }) => msg === misspelt)).toHaveLength(1);
+  });
+
+  it('is what status says while the run goes, and all rows of the plan are counted from the start', async () => {
+    const run = paperRun();
+    run.manifest(jobs(40));
+    let fails = true;
+    const transport: typeof run.service.transport = (request) =>
+      fails
+        ? throwError(() => new TransportError('connect', 'ECONNREFUSED', 'no', false, 'connect ECONNREFUSED'))
+        : run.service.transport(request);
+    const seen: unknown[] = [];
+    const looks: Promise<unknown>[] = [];
+    const look = () =>
+      void looks.push(readStatus('/job/out', { disk: run.disk }).then((one) => seen.push(one)));
+    await run.follow(runBatch(run.options({ transport, concurrency: 4 })), (event) => {
+      if (event.type !== 'row' || event.event.type !== 'waiting') return;
+      look();
+      fails = false;
+    });
+    await Promise.all(looks);
+    expect(seen[0]).toMatchObject({ rows: { total: 40, toDo: 40 } });
+    const { summary } = await readStatus('/job/out', { disk: run.disk });
+    expect(summary?.thisStart.unreached).toBeUndefined();
+  });
+});
