@@ -1,3 +1,4 @@
+import { jobsOfRows } from './jobs-of-rows.js';
 import { runsAndRows } from './runs-and-rows.js';
 
 /** One step of the schema. Steps are run once, in order, each in a transaction; what has been released never changes. */
@@ -10,4 +11,7 @@ export interface Migration {
 }
 
 /** All steps, oldest first. They make the schema `millrace`, which exists when the first of them begins. */
-export const migrations: readonly Migration[] = [{ version: 1, name: 'runs and rows', sql: runsAndRows }];
+export const migrations: readonly Migration[] = [
+  { version: 1, name: 'runs and rows', sql: runsAndRows },
+  { version: 2, name: 'jobs of rows', sql: jobsOfRows },
+];

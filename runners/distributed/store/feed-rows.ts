@@ -1,4 +1,5 @@
 import { isRead } from '../../batch/run/task.js';
+import { claimJobs, type RowJob } from './claim-jobs.js';
 import { inTransaction, type Database, type Transaction } from './database.js';
 import { lockLedger, saveLedger } from './ledger-record.js';
 import { schedulePieces } from './pieces.js';
@@ -12,6 +13,7 @@ export async function feedRows(database: Database, run: number, rows: readonly F
   return inTransaction(database.pool, async (on) => {
     const ledger = await lockLedger(on, run);
     const taken = await insert(on, run, rows);
+    await claimJobs(on, run, rows.flatMap(jobOf));
     const pieces = (state: 'open' | 'accepted') =>
       taken.filter((row) => row.state === state).map(({ piece }) => ({ piece, afterMs: 0 }));
     const toSend = pieces('open');
@@ -54,6 +56,11 @@ async function insert(on: Transaction, run: number, rows: readonly FedRow[]): Pr
     column(({ jobId }) => (jobId === undefined ? null : JSON.stringify(jobId))),
   ]);
   return taken;
+}
+
+/** A job that was bought elsewhere is no row's purchase. */
+function jobOf({ facts, jobId }: FedRow): RowJob[] {
+  return jobId === undefined ? [] : [{ key: keyOf(facts.id), endpoint: facts.endpoint, jobId }];
 }
 
 function briefOf({ facts, collides = false }: FedRow): RowBrief {

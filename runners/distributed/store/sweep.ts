@@ -3,6 +3,7 @@ import { inTransaction, type Database, type Transaction } from './database.js';
 import { doubtOf } from './doubt-of.js';
 import { lockRows, type RowRecord } from './row-record.js';
 import { RunChange } from './run-change.js';
+import type { Ending } from './run-store.js';
 import type { RunTerms } from './run-terms.js';
 
 /** A worker that was not seen for so long is taken for dead; one that waits for /runsync gets that time on top. */
@@ -38,11 +39,7 @@ async function release(
   found: { pieces: readonly string[]; patienceMs: number },
 ): Promise<void> {
   const change = await RunChange.begin(database, on, run);
-  const { rows } = await on.query<{ terms: RunTerms; stop: StopCause | null }>(
-    'select terms, stop from millrace.runs where run = $1',
-    [run],
-  );
-  const rules = rows[0];
+  const rules = await readRunRules(on, run);
   if (rules === undefined) return;
   // Their worker may have come back, or answered, while the lock was waited for.
   const still = new Set(
@@ -53,11 +50,7 @@ async function release(
   await change.save();
 }
 
-function letGo(
-  change: RunChange,
-  row: RowRecord,
-  { terms, stop }: { terms: RunTerms; stop: StopCause | null },
-): void {
+function letGo(change: RunChange, row: RowRecord, rules: RunRules): void {
   if (row.state === 'saving') {
     change.schedule('download', change.put(row, { worker: null }), 0);
     return;
@@ -67,14 +60,33 @@ function letGo(
     change.schedule('submit', change.put(row, { state: 'open', worker: null }), 0);
     return;
   }
-  const ending = doubtOf(row, change.ledger.now);
+  endInDoubt(change, row, doubtOf(row, change.ledger.now), rules);
+}
+
+/** Ends a row that may have been accepted, or sends it again, as the user prefers. */
+export function endInDoubt(
+  change: RunChange,
+  row: RowRecord,
+  ending: Ending,
+  { terms, stop }: RunRules,
+): void {
   const mayDouble = terms.onUnknown === 'retry' && stop === null && row.doubles < terms.retries;
   if (mayDouble) sendAgain(change, row, ending);
   else change.end(row, ending);
 }
 
+interface RunRules {
+  readonly terms: RunTerms;
+  readonly stop: StopCause | null;
+}
+
+export async function readRunRules(on: Transaction, run: number): Promise<RunRules | undefined> {
+  const { rows } = await on.query<RunRules>('select terms, stop from millrace.runs where run = $1', [run]);
+  return rows[0];
+}
+
 /** It may have been accepted, and the user prefers to risk paying twice. */
-export function sendAgain(change: RunChange, row: RowRecord, ending: ReturnType<typeof doubtOf>): void {
+export function sendAgain(change: RunChange, row: RowRecord, ending: Ending): void {
   change.doubt(row, ending);
   const open = change.put(row, { state: 'open', worker: null, doubles: row.doubles + 1 });
   change.schedule('submit', open, 0);

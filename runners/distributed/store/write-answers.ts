@@ -1,13 +1,16 @@
+import { sharedIdText } from '../../../src/policy/job-ids.js';
 import { whyDisbelieved } from '../../batch/run/note-price.js';
 import type { StopCause } from '../../batch/run/stops.js';
 import type { Answer } from './answer.js';
+import { claimJobs, type RowJob } from './claim-jobs.js';
+import { doubtOf } from './doubt-of.js';
 import { inTransaction, type Database, type Transaction } from './database.js';
 import { dropPieces, pieceKinds, schedulePieces } from './pieces.js';
 import { savePrices } from './prices.js';
 import { lockRows, type RowRecord } from './row-record.js';
 import { RunChange } from './run-change.js';
 import { stopRun } from './stop-run.js';
-import { sendAgain } from './sweep.js';
+import { endInDoubt, readRunRules, sendAgain } from './sweep.js';
 
 /** An answer that changes its row. */
 type RowAnswer = Exclude<Answer, { is: 'again' | 'stale' }>;
@@ -41,9 +44,19 @@ async function changeRows(
   const change = await RunChange.begin(database, on, run);
   const locked = await lockRows(on, run, { pieces: answers.map(({ piece }) => piece) });
   const rows = new Map(locked.map((row) => [row.piece, row]));
+  const shared = await sharedJobs(on, run, rows, answers);
+  const rules = shared.size > 0 ? await readRunRules(on, run) : undefined;
   for (const answer of answers) {
     const row = rows.get(answer.piece);
     if (row === undefined || row.attempt !== answer.attempt) continue;
+    const message = shared.get(answer);
+    if (message !== undefined) {
+      // An id that comes late is not believed either, and leaves the row as it is.
+      if (row.state === 'sent' && rules !== undefined)
+        endInDoubt(change, row, doubtOf(row, change.ledger.now, message), rules);
+      rows.delete(answer.piece);
+      continue;
+    }
     const next = answered(change, row, answer);
     if (next === undefined) continue;
     rows.set(row.piece, next);
@@ -81,6 +94,40 @@ function answered(change: RunChange, row: RowRecord, answer: RowAnswer): RowReco
     case 'ended':
       return ended(change, row, answer);
   }
+}
+
+/** Answers to POSTs that name a job which another row has, each with why it is not believed. */
+async function sharedJobs(
+  on: Transaction,
+  run: number,
+  rows: ReadonlyMap<string, RowRecord>,
+  answers: readonly RowAnswer[],
+): Promise<ReadonlyMap<RowAnswer, string>> {
+  const claims = new Map<RowJob, RowAnswer>();
+  for (const answer of answers) {
+    const row = rows.get(answer.piece);
+    const jobId = jobIn(answer);
+    if (jobId === undefined || row?.attempt !== answer.attempt || !isUnanswered(row)) continue;
+    claims.set({ key: row.key, endpoint: row.brief.endpoint, jobId }, answer);
+  }
+  const shared = new Map<RowAnswer, string>();
+  for (const [job, owner] of await claimJobs(on, run, [...claims.keys()])) {
+    const answer = claims.get(job);
+    if (answer !== undefined) shared.set(answer, sharedIdText(job.jobId, owner));
+  }
+  return shared;
+}
+
+function isUnanswered(row: RowRecord): boolean {
+  return row.state === 'sent' || (row.state === 'ended' && row.jobId === null && row.lateJobId === null);
+}
+
+function jobIn(answer: RowAnswer): string | undefined {
+  if (answer.is === 'accepted') return answer.jobId;
+  if (answer.is === 'paid') return answer.reply.jobId;
+  if (answer.is !== 'ended') return undefined;
+  const { reply, outcome } = answer.ending;
+  return reply?.jobId ?? (outcome?.status === 'failed' ? outcome.jobId : undefined);
 }
 
 /** The books of all workers are in doubt after a cost that is not believed. */

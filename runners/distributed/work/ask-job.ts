@@ -51,11 +51,13 @@ function isDecisive(event: JobEvent<unknown>): event is Polled {
 
 /** A 404: others ask again later, until the rule of a local run believes it. */
 function missing(desk: RunDesk, row: AcceptedRow, data: PieceData): Answer {
-  const { piece, attempt, brief, submittedAt } = row;
+  const { piece, attempt, brief, submittedAt, takes } = row;
   const now = desk.now();
   const since = data.missing?.since ?? now;
   const answers = (data.missing?.answers ?? 0) + 1;
-  if (!isGone({ ageMs: since - (submittedAt ?? since), forMs: now - since, answers }))
+  // How old a job is that was bought elsewhere is not known: it is asked for twice, and again at the next start.
+  const ageMs = takes ? Infinity : since - (submittedAt ?? since);
+  if (!isGone({ ageMs, forMs: now - since, answers }))
     return later(desk, row, { ...data, failures: answers, missing: { since, answers } });
   const known = rowOf(row, factsOf(brief), data.calls);
   const message = `${whatWasAsked(statusRequest(desk, row))}: HTTP 404, ${answers} times: ${failureCodes.expired.meaning}`;
