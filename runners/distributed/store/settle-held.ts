@@ -1,3 +1,4 @@
+import { claimJobs } from './claim-jobs.js';
 import { inTransaction, type Database } from './database.js';
 import { keyOf, lockRows, type RowRecord } from './row-record.js';
 import { RunChange } from './run-change.js';
@@ -18,6 +19,8 @@ export function settleHeld(
     if (row === undefined) return 'missing';
     if (!isHeld(row)) return isSettledSo(row, settlement) ? 'settled' : 'otherwise';
     settle(change, row, settlement);
+    if ('jobId' in settlement)
+      await claimJobs(on, run, [{ key: row.key, endpoint: row.brief.endpoint, jobId: settlement.jobId }]);
     await change.save();
     await wakeWorkers(on);
     return 'settled';
