@@ -19,7 +19,7 @@ const lately = 0.8;
 const rise = 1.3;
 /** A rate that has grown by less is left as it is. */
 const step = 1.01;
-const leastPerSecond = 0.2;
+const leastPerSecond = 1;
 /** One cut leaves at least a fourth. */
 const deepest = 4;
 /** An average over less time says nothing. */

@@ -15,6 +15,7 @@ const trialAnswers = 60;
 /** A trial has helped where less than this part of the share of refusals is left. */
 const helped = 0.6;
 const hardly = 0.02;
+const several = 6;
 /** A service that refuses more than that everywhere is in trouble, and wants to be spared. */
 const mostNoise = 0.5;
 /** What is believed of the noise is tried again after so many answers, and averaged over so many of trials. */
@@ -83,10 +84,11 @@ export class RefusalTrial {
     this.begin('low');
   }
 
-  /** Enough was counted, or so much without a refusal as hardly happens under noise. */
+  /** Enough was counted, or what hardly happens otherwise: no refusal under noise, or several far below a limit. */
   private get isDecided(): boolean {
     const { answers, refused } = this.phase;
-    return answers >= trialAnswers || (refused === 0 && (1 - this.before.share) ** answers < hardly);
+    if (refused === 0) return answers >= trialAnswers || (1 - this.before.share) ** answers < hardly;
+    return answers >= trialAnswers || (answers >= fewest && refused >= several);
   }
 
   private act(isOld: boolean): 'lower' | 'try' {

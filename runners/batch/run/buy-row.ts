@@ -17,11 +17,11 @@ import { withinLedger } from './within-ledger.js';
 export function buyRow(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
   return defer(() => {
     if (isBlocked(run, row)) return EMPTY;
-    const heardBefore = run.heard.count;
+    const heardBefore = run.reach.answers;
     const job = withHostedPictures(run, row, jobOf(run, row).pipe(withinLedger(run, row)));
     return afterEnd(job, (settled) => {
       if (row.phase === 'waiting' && isDoubt(settled.outcome)) return buyRow(run, row);
-      return goOn(run, row, settled, run.heard.count > heardBefore);
+      return goOn(run, row, settled, run.reach.answers > heardBefore);
     });
   });
 }

@@ -5,6 +5,7 @@ import { intentRecord } from './records-of.js';
 import type { RowRun } from './row-run.js';
 import type { Run } from './run.js';
 import { keepOutcome } from './keep-outcome.js';
+import { stopCauses } from './stop-causes.js';
 import { isRead } from './task.js';
 
 /**
@@ -18,6 +19,7 @@ export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Obse
         case 'intent':
           return intend(run, row);
         case 'refused':
+          noteFailedTry(run, row, mark.why);
           if (isRead(row.row)) return EMPTY;
           return append(run, { k: 'refused', at: now(run), id: row.id, why: mark.why }, () =>
             row.enter('waiting'),
@@ -32,6 +34,13 @@ export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Obse
           return keepOutcome(run, row, mark.outcome);
       }
     });
+}
+
+/** While the run stops, rows are left before their POST: nothing was tried. */
+function noteFailedTry(run: Run, row: RowRun, why: string): void {
+  if (run.stops.isStopping) return;
+  const at = now(run);
+  if (run.reach.failed({ sentAt: row.submittedAt ?? at, at })) run.stops.stop(stopCauses.unreachable(why));
 }
 
 /** A job that was bought elsewhere is noted like a purchase, but for its price. */

@@ -32,6 +32,7 @@ import type { RunEvent } from './run-event.js';
 import { RunJobIds } from './run-job-ids.js';
 import { RunTotals } from './run-totals.js';
 import type { Run } from './run.js';
+import { ServiceReach } from './service-reach.js';
 import { sheetsOf } from './sheets-of.js';
 import { slotsOf } from './slots-of.js';
 import type { Stops } from './stops.js';
@@ -143,8 +144,8 @@ async function begin(
   for (const record of [...capRecord(options, journal), startRecord(options, journal, ahead)])
     await lastValueFrom(writer.append(record));
   const totals = new RunTotals(journal.recovered);
-  const heard = { count: 0 };
-  const unreached = new Unreached({ now, log, events, stops, heard });
+  const reach = new ServiceReach(options.retries);
+  const unreached = new Unreached({ now, log, events, stops, reach });
   const jobIds = new RunJobIds(journal);
   const { mode } = options.manifest.settings;
   const slots = slotsOf(options.concurrency, { plan, mode, scheduler });
@@ -157,8 +158,8 @@ async function begin(
   const ledger = ledgerOf(options, journal, taken.polled, ahead.cap);
   return {
     ...{ options, plan, ahead, names, pending: checked.pending },
-    ...{ journal: writer, projections, totals, host, stops, log, events, heard },
-    ...hosts(options, pollLaw, { heard, slots, jobIds, unreached }),
+    ...{ journal: writer, projections, totals, host, stops, log, events, reach },
+    ...hosts(options, pollLaw, { reach, slots, jobIds, unreached }),
     unreached,
     jobIds,
     slots,
@@ -197,10 +198,10 @@ function startRecord(
 function hosts(
   options: ResolvedOptions,
   { schedule }: PollLaw,
-  { heard, slots, jobIds, unreached }: Pick<Run, 'heard' | 'slots' | 'jobIds' | 'unreached'>,
+  { reach, slots, jobIds, unreached }: Pick<Run, 'reach' | 'slots' | 'jobIds' | 'unreached'>,
 ): Pick<Run, 'queues' | 'routes'> {
   const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
-  const gate = listenTo(options.gate, { heard: () => heard.count++, observe: slots.observe });
+  const gate = listenTo(options.gate, { heard: () => reach.answered(), observe: slots.observe });
   const client = createClient({
     ...{ transport: unreached.watch(transport), gate, scheduler, random, jobIds },
     ...(apiKey !== undefined && { apiKey }),

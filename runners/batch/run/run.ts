@@ -18,6 +18,7 @@ import type { RunEvent } from './run-event.js';
 import type { RunJobIds } from './run-job-ids.js';
 import type { RunTotals } from './run-totals.js';
 import type { Slots } from './slots-of.js';
+import type { ServiceReach } from './service-reach.js';
 import type { Stops } from './stops.js';
 import type { Taken } from './take-up.js';
 import type { Unreached } from './unreached.js';
@@ -56,8 +57,8 @@ export interface Run {
   readonly stops: Stops;
   /** Endpoints that the service does not know, with what it said. */
   readonly blocked: Map<string, string>;
-  /** Answers of the service that say it can be reached, so far. */
-  readonly heard: { count: number };
+  /** Whether requests get through to the service. */
+  readonly reach: ServiceReach;
   /** Why the latest request did not reach the service. */
   readonly unreached: Unreached;
   /** What pictures had against them, formats that were not asked for and edits without any: each is told once. */

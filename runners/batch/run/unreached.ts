@@ -16,8 +16,7 @@ interface Surroundings {
   readonly log: RunLog;
   readonly events: Subject<RunEvent>;
   readonly stops: Stops;
-  /** Answers of the service so far. */
-  readonly heard: { readonly count: number };
+  readonly reach: { readonly answers: number };
 }
 
 /**
@@ -57,10 +56,10 @@ export class Unreached {
   }
 
   private noteMissing(message: string): void {
-    const { now, stops, heard } = this.around;
+    const { now, stops, reach } = this.around;
     if (this.missing.tries === 0) this.missing.since = now();
     this.missing.tries++;
-    if (heard.count > 0 || this.missing.tries < leastTries || now() - this.missing.since < leastMs) return;
+    if (reach.answers > 0 || this.missing.tries < leastTries || now() - this.missing.since < leastMs) return;
     stops.stop(stopCauses.unreachable(`${message}: no host has this name, look at --base-url`));
   }
 }

@@ -11,6 +11,11 @@ export interface PollPlan {
 /** A call about a job of at least this age costs its full price; about a younger one its share of it. */
 const fullPriceFromMs = 350;
 
+/** What a call about a job of this age is worth, in ms of lag. */
+export function priceOfCall(ageMs: number, msPerCall: number): number {
+  return msPerCall * Math.min(1, ageMs / fullPriceFromMs);
+}
+
 /**
  * The best poll times for a distribution of run times, by dynamic programming: the expected lag plus the price of each
  * call is least. The price of a call grows with the age of the job up to `msPerCall`: a lag of 100 ms is nothing after
@@ -38,7 +43,7 @@ export function planPolls(mass: Float64Array, msPerCall: number): PollPlan {
     }
     const age = edges[edge] ?? 0;
     // Whoever is alive at the age before it pays for the call at this age.
-    const price = msPerCall * Math.min(1, age / fullPriceFromMs);
+    const price = priceOfCall(age, msPerCall);
     hull.add(edge, age + price, age * (ended[edge] ?? 0) - (endedTimesAge[edge] ?? 0) + futureCost + price);
   }
   return {

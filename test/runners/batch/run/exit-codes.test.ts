@@ -1,4 +1,4 @@
-import { concatMap, Subject, timer } from 'rxjs';
+import { concatMap, Subject, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';
@@ -8,6 +8,7 @@ import {
   type RunEvent,
   type StopOrder,
 } from '../../../../runners/batch/run-batch.js';
+import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
@@ -488,5 +489,20 @@ describe('exit 130 and 143', () => {
     expect((await run.follow(runBatch(run.options({ stop, transport })), watch)).exitCode).toBe(130);
     expect((await run.start()).exitCode).toBe(6);
     expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'unknown' } }]);
+  });
+});
+
+describe('exit 69 with many rows in flight', () => {
+  it('a service that does not answer ends the run within minutes, however many rows wait', async () => {
+    const run = paperRun();
+    run.manifest(jobs(200));
+    const begin = run.scheduler.now();
+    const away = () =>
+      throwError(() => new TransportError('connect', 'ECONNREFUSED', 'no', false, 'connect ECONNREFUSED'));
+    const end = await run.start({ transport: away, concurrency: 50 });
+    const ms = run.scheduler.now() - begin;
+    expect(end).toMatchObject({ exitCode: 69, summary: { rows: { toDo: 200 }, cost: { unknown: 0 } } });
+    expect(ms).toBeGreaterThan(100_000);
+    expect(ms).toBeLessThan(240_000);
   });
 });

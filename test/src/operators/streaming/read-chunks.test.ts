@@ -138,7 +138,7 @@ describe('readChunks', () => {
   it('loses nothing to a request that never left or was refused', () => {
     inVirtualTime((virtual) => {
       const { all, sent } = reading(virtual, ['-#', '-(l|)', '-(c|)', '----(e|)'], { error: never });
-      virtual.expectObservable(all).toBe('513ms (bc)|', seen);
+      virtual.expectObservable(all).toBe('23ms (bc)|', seen);
       virtual.flush();
       expect(sent).not.toContain('status');
     });

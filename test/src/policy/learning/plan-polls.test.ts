@@ -1,7 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { ageGrid } from '../../../../src/policy/learning/age-grid.js';
-import { planPolls } from '../../../../src/policy/learning/plan-polls.js';
+import { planPolls, priceOfCall } from '../../../../src/policy/learning/plan-polls.js';
 
 const normalMass = (medianMs: number, sigma: number) => {
   const raw = Float64Array.from({ length: ageGrid.bins }, (_, bin) =>
@@ -17,7 +17,7 @@ const costOf = (mass: Float64Array, ages: readonly number[], msPerCall: number) 
   let alive = 1;
   let from = 0;
   for (const age of ages) {
-    cost += msPerCall * alive;
+    cost += priceOfCall(age, msPerCall) * alive;
     const to = ageGrid.binOf(age * 1.0001);
     for (let bin = from; bin < to; bin += 1) {
       const middle = ((ageGrid.edges[bin] ?? 0) + (ageGrid.edges[bin + 1] ?? 0)) / 2;
@@ -40,7 +40,7 @@ const agesOf = (mass: Float64Array, msPerCall: number) => {
 describe('planPolls', () => {
   test.prop(
     [
-      fc.integer({ min: 200, max: 60_000 }),
+      fc.integer({ min: 20, max: 60_000 }),
       fc.double({ min: 0.1, max: 1.2, noNaN: true }),
       fc.integer({ min: 50, max: 3_000 }),
       fc.array(fc.double({ min: 0.8, max: 1.25, noNaN: true }), { minLength: 30, maxLength: 30 }),

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { ServiceReach } from '../../../../runners/batch/run/service-reach.js';
+
+const failedAt = (at: number, sentAt = at - 10) => ({ sentAt, at });
+
+test('a run of many rows gives up after two minutes and as many tries as one row has', () => {
+  const reach = new ServiceReach(4);
+  const hopeless = [1_000, 31_000, 61_000, 91_000, 120_000, 121_000, 122_000].map((at) =>
+    reach.failed(failedAt(at)),
+  );
+  expect(hopeless).toEqual([false, false, false, false, false, true, true]);
+});
+
+test('tries that were under way together count as one', () => {
+  const reach = new ServiceReach(1);
+  for (let row = 0; row < 50; row += 1) reach.failed(failedAt(200_000 + row, 100_000));
+  expect(reach.failed(failedAt(330_000, 100_000))).toBe(false);
+  expect(reach.failed(failedAt(331_000, 330_500))).toBe(true);
+});
+
+test('an answer begins it anew', () => {
+  const reach = new ServiceReach(0);
+  reach.failed(failedAt(0));
+  reach.answered();
+  expect(reach.answers).toBe(1);
+  expect(reach.failed(failedAt(200_000))).toBe(false);
+  expect(reach.failed(failedAt(320_000))).toBe(true);
+});
