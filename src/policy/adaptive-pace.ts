@@ -109,7 +109,7 @@ class SoughtPace implements AdaptivePace {
     if (!isRefused) this.answered++;
     const step = this.trial.observe(isRefused, this.isLow);
     if (step === 'lower') this.cut(now, caution, this.limitMet(now));
-    else if (step === 'try') this.cut(now, farBelow, this.tried(now) * this.trial.through);
+    else if (step === 'try') this.cut(now, farBelow, this.tried(now) * this.trial.throughBefore);
     else if (step === 'noise') this.takeBack(now);
     else if (step === 'load') this.goOn();
     else if (!isRefused && !this.trial.isTrying) this.grow();

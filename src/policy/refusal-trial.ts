@@ -59,6 +59,11 @@ export class RefusalTrial {
     return (1 - this.run.share) / (1 - Math.min(this.noise, this.run.share));
   }
 
+  /** What part of the load got through before the trial, noise apart: from 0 to 1. */
+  get throughBefore(): number {
+    return (1 - this.before.share) / (1 - Math.min(this.noise, this.before.share));
+  }
+
   /** The same with caution: a few answers say little. */
   get cautiousThrough(): number {
     const { answers } = this.run;
@@ -104,12 +109,17 @@ export class RefusalTrial {
 
   private conclude(): 'load' | 'noise' {
     const { before, phase } = this;
-    const kept = Math.min(this.noiseAnswers, memory - phase.answers);
-    this.noise = (this.noise * kept + phase.refused) / (kept + phase.answers);
-    this.noiseAnswers = kept + phase.answers;
     const isNoise = phase.share >= helped * before.share && phase.share <= mostNoise;
+    if (isNoise) this.learn(phase);
+    else this.noise = Math.min(this.noise, phase.share);
     this.begin(isNoise ? 'usual' : 'low');
     return isNoise ? 'noise' : 'load';
+  }
+
+  private learn({ answers, refused }: Counts): void {
+    const kept = Math.min(this.noiseAnswers, memory - answers);
+    this.noise = (this.noise * kept + refused) / (kept + answers);
+    this.noiseAnswers = kept + answers;
   }
 
   /** The sum of refusals beyond the expected ones. It begins anew when there are none. */
