@@ -1,23 +1,26 @@
 // Measures what millrace itself takes, interleaved with its baselines; writes test/bench/results.json and README.md.
 // npm run bench [-- --rows 100000] [--plan-rows 1000000]; npm run bench:check asserts what was measured.
+// npm run bench -- --only rates,noise measures these parts again, and leaves the other figures as they are.
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { isReached, type Figure } from './figure.js';
 import { clientCpu } from './parts/client-cpu.js';
 import { importCost, latency, planMemory, rates, runMemory, startUp } from './parts/command-line.js';
+import { noise } from './parts/noise.js';
 import { rowCost } from './parts/row-cost.js';
 import { roomyFlags } from './parts/throughput.js';
-import { resultsPage } from './results-page.js';
+import { mergeResults, resultsPage, type Results } from './results-page.js';
 
 const options = {
   rows: { type: 'string', default: '100000' },
   'plan-rows': { type: 'string', default: '100000' },
   rounds: { type: 'string', default: '3' },
+  only: { type: 'string' },
 } as const;
 const { values } = parseArgs({ options });
 const rows = Number(values.rows);
@@ -28,7 +31,9 @@ const edit = (n: number) => `https://pictures.example/${n}.png,make chair ${n} b
 const job = (n: number) => `{"id":"row-${n}","endpoint":"bench","input":{"n":${n}}}\n`;
 
 const figures: Figure[] = [];
-for (const part of parts()) {
+const all = parts();
+const names = values.only?.split(',') ?? Object.keys(all);
+for (const part of names.map((name) => all[name] ?? unknownPart(name))) {
   for (const figure of await part()) {
     figures.push(figure);
     process.stderr.write(
@@ -43,24 +48,38 @@ const machine = {
   load: loadavg()[0],
   node: process.version,
 };
-const results = { date: new Date().toISOString(), machine, figures };
+const measured = { date: new Date().toISOString(), machine, figures };
+const results = values.only === undefined ? measured : mergeResults(await readResults(), measured);
 await writeFile('test/bench/results.json', `${JSON.stringify(results, undefined, 2)}\n`);
 await writeFile('test/bench/README.md', resultsPage(results));
 process.stdout.write(resultsPage(results));
 
-function parts(): (() => Promise<Figure[]>)[] {
-  return [
-    () => clientCpu(rounds * 10),
-    () => throughputWith([]),
-    () => throughputWith(roomyFlags),
-    async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
-    async () => importCost(rounds * 5),
-    async () => startUp(await manifest('ten.csv', 10, edit), rounds),
-    async () => planMemory(await manifest('plan.csv', planRows, edit), planRows),
-    async () => rates(await manifest('rate.jsonl', 2_000, job), join(folder, 'rate')),
-    async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds + 2),
-    async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
-  ];
+function parts(): Record<string, () => Promise<Figure[]>> {
+  return {
+    client: () => clientCpu(rounds * 10),
+    throughput: () => throughputWith([]),
+    roomy: () => throughputWith(roomyFlags),
+    rows: async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
+    import: () => importCost(rounds * 5),
+    start: async () => startUp(await manifest('ten.csv', 10, edit), rounds),
+    plan: async () => planMemory(await manifest('plan.csv', planRows, edit), planRows),
+    rates: async () => rates(await manifest('rate.jsonl', 2_000, job), join(folder, 'rate')),
+    noise: async () => [
+      ...(await noise({ jobs: 300, shares: [0, 0.02, 0.1, 0.3], rounds: rounds + 2 })),
+      ...(await noise({ jobs: 3_000, shares: [0, 0.02, 0.1], rounds })),
+      ...(await noise({ jobs: 3_000, shares: [0.3], rounds: 1 })),
+    ],
+    latency: async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds + 2),
+    run: async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
+  };
+}
+
+function unknownPart(name: string): never {
+  throw new Error(`there is no part "${name}": ${Object.keys(all).join(', ')}`);
+}
+
+async function readResults(): Promise<Results> {
+  return JSON.parse(await readFile('test/bench/results.json', 'utf8')) as Results;
 }
 
 /** In a process of its own: how its memory is laid out is what most depends on. */

@@ -13,6 +13,23 @@ export interface Results {
   readonly remarks?: readonly string[];
 }
 
+/** The results with some figures measured again: each stands where it stood, a new one behind the one before it. */
+export function mergeResults(known: Results, again: Results): Results {
+  const figures = [...known.figures];
+  let behind = figures.length - 1;
+  for (const figure of again.figures) {
+    const place = figures.findIndex(({ what }) => what === figure.what);
+    if (place >= 0) figures[place] = figure;
+    else figures.splice(behind + 1, 0, figure);
+    behind = place >= 0 ? place : behind + 1;
+  }
+  const [first, last] = [again.figures[0]?.what, again.figures.at(-1)?.what];
+  const { cpu, cores, load = 0 } = again.machine;
+  const remark = `Measured on ${again.date.slice(0, 10)} by itself, ${cores} × ${cpu}, load ${load.toFixed(1)}: "${first}" to "${last}".`;
+  const remarks = (known.remarks ?? []).filter((text) => !text.endsWith(remark.slice(remark.indexOf('"'))));
+  return { ...known, figures, remarks: [...remarks, remark] };
+}
+
 /** The figures as a page. */
 export function resultsPage({ date, machine, figures, remarks = [] }: Results): string {
   const { cpu, cores, load = 0, node } = machine;

@@ -1,11 +1,12 @@
 // A queue service that answers at once, in a process of its own so that its CPU is not counted. Says its address as JSON.
-// node .config/run-ts.mjs test/bench/service/serve-instantly.ts [longest run time in ms] [requests a second]
+// node .config/run-ts.mjs test/bench/service/serve-instantly.ts [longest run time in ms] [requests a second] [share that is refused at random]
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const [, , longest = '0', perSecond = 'Infinity'] = process.argv;
+const [, , longest = '0', perSecond = 'Infinity', noise = '0'] = process.argv;
 const longestMs = Number(longest);
 const limit = Number(perSecond);
+const noiseShare = Number(noise);
 let tokens = limit;
 let filledAt = Date.now();
 let jobs = 0;
@@ -26,6 +27,7 @@ const askedAt = new Map<string, number>();
 
 /** The bucket holds a second's requests, as the emulator's does. */
 function isRefused(): boolean {
+  if (Math.random() < noiseShare) return true;
   if (limit === Infinity) return false;
   const now = Date.now();
   tokens = Math.min(limit, tokens + ((now - filledAt) / 1_000) * limit);

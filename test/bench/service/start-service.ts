@@ -26,13 +26,13 @@ export interface ServiceCounts {
 
 /** Starts the service that answers at once in a process of its own. */
 export async function startService(
-  settings: { longestMs?: number; perSecond?: number } = {},
+  settings: { longestMs?: number; perSecond?: number; noise?: number } = {},
 ): Promise<BenchService> {
-  const { longestMs = 0, perSecond = Infinity } = settings;
+  const { longestMs = 0, perSecond = Infinity, noise = 0 } = settings;
   const script = 'test/bench/service/serve-instantly.ts';
   const child = spawn(
     process.execPath,
-    ['.config/run-ts.mjs', script, String(longestMs), String(perSecond)],
+    ['.config/run-ts.mjs', script, String(longestMs), String(perSecond), String(noise)],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   );
   for await (const line of createInterface(child.stdout)) {
