@@ -103,6 +103,10 @@ export type JournalRecord =
           imageUrl?: string;
           jobId?: string;
           /** for rows that never had an intent */ row?: FailedRowFacts;
+          /** Of such a row whose price is held: what it is held for. */
+          kind?: RowKind | null;
+          endpoint?: string;
+          resolution?: string;
         }
     ))
   /** A row that had ended is taken up again: it leaves failures.jsonl (or results.jsonl when it is redone). */

@@ -47,7 +47,7 @@ export async function repairLostJournal(examining: Examining, now: () => number)
   const heldUpToRow = (await wasPicked(journal)) ? Number.MAX_SAFE_INTEGER : lastRow + slackRows;
   const missing = Math.max((summary?.covers?.records ?? 0) - recovered.records, evidence.size, 1);
   const records: JournalRecord[] = [{ k: 'repaired', at: now(), missing, heldUpToRow }];
-  records.push(...evidence.records((id) => recovered.rows.get(id)?.status));
+  records.push(...evidence.records((id) => recovered.rows.get(id)));
   await lastValueFrom(merge(...records.map((record) => journal.append(record))));
   return true;
 }

@@ -173,10 +173,16 @@ export function failedRecord(id: string, error: RowError, facts: FailedFacts): O
     status: 'failed',
     ...(jobId && { jobId }),
     ...(imageUrl !== undefined && { imageUrl }),
+    ...(row && purchase && heldFor(row, purchase)),
     error,
     ...(purchase && { purchase }),
     ...(row && { row }),
   };
+}
+
+/** The next start adds the row's money up from the small fields alone, and no intent of it says what it is for. */
+function heldFor({ kind, endpoint }: FailedRowFacts, { resolution }: PurchaseFacts) {
+  return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
 }
 
 /** Sent again as it is, it may end otherwise. */

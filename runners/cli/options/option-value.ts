@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { imagesBaseProblem } from '../../batch/manifest/based-image.js';
 import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
@@ -92,11 +91,6 @@ export const optionValue = {
         if (isMillraceError(error)) return { problem: error.message };
         throw error;
       }
-    }),
-  imagesBase: () =>
-    text((given): Parsed<string> => {
-      const problem = imagesBaseProblem(given);
-      return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
     }),
   endpoint: () =>
     text((given): Parsed<string> => {

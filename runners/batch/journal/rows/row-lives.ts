@@ -107,6 +107,8 @@ export class RowLives {
     const status = head.word(field.status, ends) === 'failed' ? failureOf(head) : 'completed';
     this.table.outcomeAt.set(row, offset + 1);
     const isByHand = isCostByHand(status);
+    const isWithoutIntent = this.tally.bookingOf(row) === bookings.none && head.word(field.endpoint) !== '';
+    if (isWithoutIntent) this.tally.setPurchase(row, this.purchaseOf(head));
     this.tally.settle(row, head.word(field.source, sources), head.number(field.cost), isByHand);
     this.tally.statusCalls += head.number(field.statusCalls) || 0;
     this.table.setFlag(row, rowFlags.beforeRepair, false);

@@ -10,6 +10,15 @@ import type {
 import type { RowRequest } from '../../manifest/row.js';
 import type { CostFacts, FilePurchase, WholeFailure, WholeResult } from './file-purchases.js';
 
+/** A row as the journal has it. */
+export interface KnownRow {
+  readonly status: RowStatus;
+  /** POSTs of it so far: the attempt that is in flight is the last of them. */
+  readonly attempts: number;
+}
+
+const inFlight: ReadonlySet<RowStatus> = new Set(['sent', 'accepted', 'replied']);
+
 /** What the files say of one attempt of a row. */
 interface Attempt {
   result?: WholeResult;
@@ -39,19 +48,24 @@ export class Evidence {
 
   /**
    * The records that say the same: completed where the result is whole, failed where nothing was paid, and held as `unknown`
-   * otherwise.
+   * otherwise. A purchase that the journal knows as one in flight gets its end alone: a second intent would count it twice.
    *
-   * @param statusOf what the journal knows of a row
+   * @param stateOf what the journal knows of a row
    */
-  *records(statusOf: (id: string) => RowStatus | undefined): Generator<JournalRecord, void, void> {
+  *records(stateOf: (id: string) => KnownRow | undefined): Generator<JournalRecord, void, void> {
     for (const [id, attempts] of this.rows) {
-      let status = statusOf(id);
+      const known = stateOf(id);
+      let status = known?.status;
       for (const [attempt, said] of [...attempts].sort(([a], [b]) => a - b)) {
         const ended = recordsOf(id, attempt, said);
         const at = ended.at(-1)?.at ?? 0;
         const why = status === 'completed' ? 'redo' : 'retry';
-        if (status !== undefined && status !== 'open') yield { k: 'reopen', at, id, why, to: 'buy' };
-        yield* ended;
+        const isInFlight = status !== undefined && inFlight.has(status) && attempt === known?.attempts;
+        if (isInFlight) yield* ended.slice(status === 'replied' ? -1 : 1);
+        else {
+          if (status !== undefined && status !== 'open') yield { k: 'reopen', at, id, why, to: 'buy' };
+          yield* ended;
+        }
         status = said.result === undefined ? 'unknown' : 'completed';
       }
     }
