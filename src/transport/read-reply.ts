@@ -1,4 +1,3 @@
-import { parseJson, type Json } from '../contract/bounded-json.js';
 import {
   failedReplySchema,
   isJobReply,
@@ -63,7 +62,7 @@ const excerptLength = 200;
  */
 export function readReply(reply: WireReply, asked: Asked): Reading {
   const text = redact(reply.body, asked.secrets);
-  const json = parseJson(text, cutLevel(reply.status, asked.purpose));
+  const json = parse(text);
   const answer = readAnswer(reply.status, json, asked);
   if (answer) return answer;
   const retryAfter = retryAfterMs(reply.headers['retry-after'], asked.nowMs);
@@ -173,13 +172,15 @@ const expected = {
   'route-get': 'JSON',
 } as const satisfies Record<RequestPurpose, string>;
 
-/**
- * What is too deep is cut where the service's own words end: a job's id and state stay readable, the error of a route, and
- * the other chunks of a stream. An answer of a route is all the function's own.
- */
-function cutLevel(status: number, purpose: RequestPurpose): number {
-  if (purpose === 'stream') return 4;
-  return isRoute(purpose) && isSuccess(status) ? 1 : 2;
+/** `undefined`: no JSON. Boxed, since a route may well answer `null`. */
+type Json = { readonly value: unknown } | undefined;
+
+function parse(text: string): Json {
+  try {
+    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the answer is a value of its own, not a job. */

@@ -24,11 +24,7 @@ export const meddlings = [
 
 export type Meddling = (typeof meddlings)[number];
 
-/** Those that random schedules play unless they are asked for others. */
-export const playedMeddlings: readonly Meddling[] = meddlings.filter(
-  (what) => what !== 'journal-copied' && what !== 'journal-older',
-);
-
+/** A start goes on after these: nothing that it has read is another thing. */
 const harmless: ReadonlySet<Meddling> = new Set(['manifest-appended', 'manifest-copied']);
 const out = '/job/out';
 const journal = `${out}/journal.jsonl`;

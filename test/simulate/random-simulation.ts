@@ -1,7 +1,7 @@
 import type { DiskFault } from '../support/forgetful-disk.js';
 import { seeded } from '../support/seeded.js';
 import { pickFrom } from './broken-replies.js';
-import { type Meddling, playedMeddlings } from './meddling.js';
+import { type Meddling, meddlings } from './meddling.js';
 import { playedReplies, randomIllness, type StrangeReply } from './strange-replies.js';
 import { fairWeather, type Weather } from './weather.js';
 import type { Fate, Simulation } from './simulate-run.js';
@@ -35,7 +35,7 @@ export interface StrangeKinds {
   readonly meddlings: readonly Meddling[];
 }
 
-const playedKinds: StrangeKinds = { replies: playedReplies, meddlings: playedMeddlings };
+const playedKinds: StrangeKinds = { replies: playedReplies, meddlings };
 
 /** The same run, with strange replies of these kinds in most of its starts, and somebody who meddles with its files in some. */
 export function strangeSimulation(seed: number, kinds: StrangeKinds = playedKinds): Simulation {

@@ -29,6 +29,7 @@ export const playedReplies: readonly StrangeReply[] = [
   'repeated-id',
   'shared-id',
   'absurd-cost',
+  'lag',
   'noise',
   'ill',
 ];

@@ -13,7 +13,7 @@ export interface AnsweredRow {
 /** A line of failures.jsonl, as far as it names a job. */
 export interface FailedRow {
   readonly id: string;
-  readonly millrace: { readonly endpoint: string; readonly jobId?: string | null };
+  readonly millrace: { readonly row?: number; readonly endpoint: string; readonly jobId?: string | null };
 }
 
 export interface Answers {
