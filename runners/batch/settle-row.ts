@@ -10,6 +10,7 @@ import { openSharedLedger } from './run/open-shared-ledger.js';
 import { freedRecord, heldAttempts } from './run/held-attempts.js';
 import { rowOfJob } from './run/row-of-job.js';
 import { givenUp, polled, toBeSent, type Written } from './run/settlement-records.js';
+import { undone } from './run/undone-settlement.js';
 import type { Summary } from './sinks/summary.js';
 
 /** What a person found out about a held row. */
@@ -19,7 +20,9 @@ export type Settlement =
   /** It was accepted and cost this much, in USD; its result is given up. */
   | { readonly paidUsd: number }
   /** It never reached the service: the next start sends it. */
-  | { readonly notSent: true };
+  | { readonly notSent: true }
+  /** What a person said before, by `jobId` or `notSent`, is taken back: it is held again. */
+  | { readonly undo: true };
 
 /** What becomes of one row. */
 export interface RowSettlement {
@@ -87,6 +90,7 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
   const { id, settlement, attempt } = wanted;
   const row = await folder.journal.journal.find(id);
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
+  if ('undo' in settlement) return { ...wanted, ...(await undone(folder, row)) };
   if (attempt !== undefined && attempt !== latestAttempt(row)) return freed(folder, wanted, attempt);
   if (isSettledSo(row, settlement)) return { ...wanted, records: [], count: () => undefined };
   if (!isHeld(row)) throw await notHeld(folder, row);
@@ -159,6 +163,7 @@ function isHeld({ status, outcome }: RowRecords): boolean {
 function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlement): boolean {
   if ('jobId' in settlement) return status === 'accepted' && jobId === settlement.jobId;
   if ('notSent' in settlement) return status === 'open';
+  if ('undo' in settlement) return false;
   return (
     status === 'expired' &&
     outcome?.source === 'reported' &&
@@ -175,6 +180,11 @@ async function bookDay(
   const { ledgerFile: path } = journal.journal.recovered;
   if (path === undefined || 'jobId' in settlement) return;
   const shared = await openSharedLedger({ disk, out, path, now: () => scheduler.now(), capUsd: undefined });
+  if ('undo' in settlement) {
+    const { outcome } = (await journal.journal.find(id)) ?? {};
+    await shared.reserve(id, outcome?.cost ?? 0);
+    return;
+  }
   if (!(await shared.outstanding()).some((reserved) => reserved.id === id)) return;
   if ('paidUsd' in settlement) await shared.settle(id, toMicroDollars(settlement.paidUsd));
   else await shared.release(id);

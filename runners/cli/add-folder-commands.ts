@@ -47,6 +47,10 @@ function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, en
     )
     .option('--paid <USD>', 'it was accepted and cost this, and its result is given up')
     .option('--not-sent', 'it never reached the service: the next start sends it')
+    .option(
+      '--undo',
+      'take back --job or --not-sent, before a start has acted on it: the rows are held again',
+    )
     .option('--attempt <N>', 'of a row that was bought again since: what is held for its attempt N')
     .option('--statement <FILE>', 'what reconcile proposes by a billing export (CSV), after a question')
     .option('--job-column <NAME>', "the export's column with the job id (default: by usual names)")

@@ -13,7 +13,8 @@ import type { HeldSettlement, RunStore } from './store/run-store.js';
 export interface RemoteSettlement {
   readonly out: string;
   readonly id: string;
-  readonly settlement: Settlement;
+  /** What was settled is taken back in the journal alone, of a run that has no database. */
+  readonly settlement: Exclude<Settlement, { undo: true }>;
   /** What the journal is about to be told, word for word, so that it is recognised when it is collected. */
   readonly ending: OutcomeRecord | undefined;
 }
@@ -73,7 +74,10 @@ async function settleIn(
     );
 }
 
-function heldSettlement(settlement: Settlement, outcome: OutcomeRecord | undefined): HeldSettlement {
+function heldSettlement(
+  settlement: RemoteSettlement['settlement'],
+  outcome: OutcomeRecord | undefined,
+): HeldSettlement {
   if (!('paidUsd' in settlement)) return settlement;
   if (outcome === undefined) throw new Error('a row that is paid for has no ending');
   return { outcome };

@@ -70,7 +70,11 @@ function isFree({ intent }: PendingRow): boolean {
   return intent.takes !== undefined || isRead(intent);
 }
 
-function unknownOutcome({ id, intent, attempts, price }: PendingRow, at: number): OutcomeRecord {
+/** How a request ends that was out, without an answer, when a start ended. */
+export function unknownOutcome(
+  { id, intent, attempts, price }: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
+  at: number,
+): OutcomeRecord {
   const message = `The request was out when the run ended, and no answer came: it may have been accepted, so it is not sent again.`;
   const purchase = purchaseFacts(intent, { attempt: attempts, settledAt: at });
   return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {

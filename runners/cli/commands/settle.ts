@@ -52,16 +52,17 @@ function rowsOf(ids: readonly string[], options: SettleArguments): RowSettlement
 }
 
 /** Exactly one of the three ways. */
-function chosen({ job, paid, notSent }: SettleArguments): Settlement {
+function chosen({ job, paid, notSent, undo }: SettleArguments): Settlement {
   const ways: Settlement[] = [
     ...(job === undefined ? [] : [{ jobId: job }]),
     ...(paid === undefined ? [] : [{ paidUsd: paid }]),
     ...(notSent ? [{ notSent: true } as const] : []),
+    ...(undo ? [{ undo: true } as const] : []),
   ];
   const [way] = ways;
   if (way !== undefined && ways.length === 1) return way;
   throw new UsageError([
-    'say how the row ended, by one of --job ID, --paid USD and --not-sent, or by --statement FILE',
+    'say how the row ended, by one of --job ID, --paid USD and --not-sent, or by --statement FILE; --undo takes that back',
   ]);
 }
 
@@ -71,7 +72,7 @@ async function settleByStatement(
   options: SettleArguments,
   io: CliIo,
 ): Promise<number> {
-  if (options.job !== undefined || options.paid !== undefined || options.notSent)
+  if (options.job !== undefined || options.paid !== undefined || options.notSent || options.undo)
     throw new UsageError(['--statement says how each row ended: leave --job, --paid and --not-sent out']);
   const { rows, open } = await proposedSettlements(folder, ids, options, io);
   const lines = [...rows.map((row) => lineOf(row)), ...open];
@@ -105,6 +106,7 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
   if ('jobId' in settlement) return `${name}: job ${settlement.jobId} is asked for when the run goes on`;
   if ('notSent' in settlement)
     return isFreed ? `${name}: was not sent, and is held no more` : `${name}: is sent when the run goes on`;
+  if ('undo' in settlement) return `${name}: is held again`;
   const paid = formatMoney(toMicroDollars(settlement.paidUsd));
   return isFreed ? `${name}: cost ${paid}` : `${name}: ended as expired at ${paid}`;
 }
@@ -124,6 +126,8 @@ async function databaseTeller(
   const { databaseOfRun } = await import('../../distributed/database-of-run.js');
   const { settleRemote } = await import('../../distributed/settle-remote.js');
   return async ({ id, settlement, ending }) => {
+    if ('undo' in settlement)
+      throw new UsageError(['--undo: a settlement in a run over a database cannot be taken back yet']);
     const database = await databaseOfRun(out, db);
     if (database !== undefined) await settleRemote({ out, id, settlement, ending }, database, env);
   };

@@ -9,6 +9,7 @@ export const settleOptionsSchema = z.object({
     .optional(),
   paid: optionValue.usd().optional(),
   notSent: z.boolean().default(false),
+  undo: z.boolean().default(false),
   attempt: optionValue.wholeNumber(1, 65_535).optional(),
   statement: z.string().min(1, 'is empty: name a file').optional(),
   jobColumn: z.string().min(1).optional(),

@@ -155,6 +155,36 @@ describe('settleRows', () => {
     expect((await run.start()).exitCode).toBe(0);
   });
 
+  it.each([{ notSent: true } as const, { jobId: 'job-x' }])(
+    'takes %j back, and the row is held again',
+    async (way) => {
+      const run = await heldRun();
+      const before = await readStatus('/job/out', { disk: run.disk });
+      const costs = run.text('costs.csv');
+      await settle(run, 'a', way);
+      expect(await settle(run, 'a', { undo: true })).toMatchObject({
+        rows: { failed: 1, toDo: 0 },
+        cost: { unknown: 0.0875 },
+      });
+      const after = await readStatus('/job/out', { disk: run.disk });
+      expect(after).toMatchObject({ held: ['a'], cost: before.cost, failures: before.failures });
+      expect(run.text('costs.csv').split('\n').length).toBe(costs.split('\n').length);
+      expect((await run.start()).exitCode).toBe(6);
+      expect(run.service.posts).toEqual(['a', 'b']);
+    },
+  );
+
+  it('takes nothing back that was not settled, that a start has acted on, or that has a cost', async () => {
+    const run = await heldRun();
+    await expect(settle(run, 'a', { undo: true })).rejects.toThrow('was not settled');
+    await settle(run, 'a', { notSent: true });
+    await run.start();
+    await expect(settle(run, 'a', { undo: true })).rejects.toThrow('has gone on since');
+    const other = await heldRun();
+    await settle(other, 'a', { paidUsd: 0.05 });
+    await expect(settle(other, 'a', { undo: true })).rejects.toThrow('stays written down');
+  });
+
   describe('an attempt of a row that was bought again since', () => {
     /** `a` was bought twice, the first time perhaps. */
     async function doubled(): Promise<PaperRun> {

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Settlement } from '../../../runners/batch/settle-row.js';
 import { databaseOfRun } from '../../../runners/distributed/database-of-run.js';
 import { remoteStatus } from '../../../runners/distributed/remote-status.js';
-import { settleRemote } from '../../../runners/distributed/settle-remote.js';
+import { settleRemote, type RemoteSettlement } from '../../../runners/distributed/settle-remote.js';
 import { openDatabase, type TestDatabase } from '../../support/database.js';
 import { openSharedRun, type SharedRun, type StuckWorker } from '../../support/shared-run.js';
+
+type Settlement = RemoteSettlement['settlement'];
 
 const away = 'postgres://millrace@127.0.0.1:1/millrace';
 
