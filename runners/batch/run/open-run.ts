@@ -1,18 +1,14 @@
 import { lastValueFrom, type Subject } from 'rxjs';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { version } from '../../../src/contract/version.js';
 import type { Disk } from '../disk/disk.js';
 import { openImagesFolder } from '../artifacts/images-folder.js';
 import { clearLeftovers } from '../disk/clear-leftovers.js';
 import type { Journal } from '../journal/journal.js';
-import type { RecordOf } from '../journal/record.js';
 import { journalPath } from '../journal/journal-path.js';
 import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary } from '../sinks/summary-file.js';
-import type { Ahead } from './ahead.js';
-import { newCap } from './cap-in-force.js';
 import { checkIdentity } from './check-identity.js';
 import { checkManifest, nothingKnown, type Checked } from './check-manifest.js';
 import { refuseLostJournal, repairLostJournal } from './examine-files.js';
@@ -35,6 +31,7 @@ import type { Run } from './run.js';
 import { ServiceReach } from './service-reach.js';
 import { sheetsOf } from './sheets-of.js';
 import { slotsOf } from './slots-of.js';
+import { startRecords } from './start-records.js';
 import type { Stops } from './stops.js';
 import { takeUp } from './take-up.js';
 import { holdingPictured } from './unknown-pictures.js';
@@ -140,9 +137,7 @@ async function begin(
   if (host !== undefined) closers.push(() => host.close());
   const pollLaw = await openPollLaw(options);
   const writer = new JournalWriter(journal);
-  // The cap comes first: a start that dies right here must not have begun without it.
-  for (const record of [...capRecord(options, journal), startRecord(options, journal, ahead)])
-    await lastValueFrom(writer.append(record));
+  for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
   const totals = new RunTotals(journal.recovered);
   const reach = new ServiceReach(options.retries);
   const unreached = new Unreached({ now, log, events, stops, reach });
@@ -174,23 +169,6 @@ async function begin(
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     startedAt: now(),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
-  };
-}
-
-function capRecord(options: ResolvedOptions, { recovered }: Journal): RecordOf<'cap'>[] {
-  const usd = newCap(options, recovered.capUsd);
-  return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
-}
-
-function startRecord(
-  { identity, out, manifest, settings, scheduler }: ResolvedOptions,
-  { recovered }: Journal,
-  { cap }: Ahead,
-): RecordOf<'start'> {
-  const at = scheduler.now();
-  return {
-    ...{ k: 'start', at, version, identity: checkIdentity(recovered.identity, identity, out) },
-    ...{ manifest: manifest.path, settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }) } },
   };
 }
 
