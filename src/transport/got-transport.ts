@@ -148,7 +148,10 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
   }
 
   exchange.on('error', fail);
-  exchange.once('request', (sent: http.ClientRequest) => sent.prependListener('error', keepWhole));
+  exchange.once('request', (sent: http.ClientRequest) => {
+    sent.prependListener('error', keepWhole);
+    refuseUpgrade(sent, fail);
+  });
   exchange.once('response', (head: Response) => {
     response = head;
     if (announcesMore(head.headers, maxBytes)) fail(tooLarge(request, maxBytes));
@@ -164,6 +167,14 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
     settled = true;
     exchange.destroy();
   };
+}
+
+/** Without this, Node closes the connection and reports nothing until a time limit passes. */
+function refuseUpgrade(sent: http.ClientRequest, fail: (error: Error) => void): void {
+  sent.once('upgrade', (_head, socket) => {
+    socket.destroy();
+    fail(new Error('the reply switches to another protocol'));
+  });
 }
 
 function isParserError(error: unknown): boolean {
