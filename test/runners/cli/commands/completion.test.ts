@@ -26,7 +26,9 @@ it('completes commands, options and nothing else in a real bash', async () => {
     ).split('\n');
   expect(complete('millrace', 'ref')[0]).toBe('refetch');
   expect(complete('millrace', 'run', '--max-c')[0]).toBe('--max-cost --max-cost-per-day');
-  expect(complete('millrace', 'settle', 'out', '--')[0]).toBe('--job --paid --not-sent --db --help');
+  expect(complete('millrace', 'settle', 'out', '--')[0]).toBe(
+    '--job --paid --not-sent --undo --attempt --statement --job-column --amount-column --time-column --yes --base-url --api-key-file --db --help',
+  );
   const [files, rule] = complete('millrace', 'run', 'ed');
   expect([files, rule]).toEqual(['', 'complete -o bashdefault -o default -F _millrace millrace']);
 });
@@ -35,7 +37,9 @@ const hasZsh = spawnSync('zsh', ['--version']).status === 0;
 it(`is a script that zsh takes${hasZsh ? '' : ': there is no zsh here, so only its text is looked at'}`, async () => {
   const script = await scriptFor('zsh');
   expect(script).toMatch(/^#compdef millrace\n/);
-  expect(script).toContain("'*--max-cost[never reserve beyond it, over all starts of the run]:value:_files'");
+  expect(script).toContain(
+    "'*--max-cost[never reserve beyond it, over all starts of the run, which remembers it; none lifts it]:value:_files'",
+  );
   if (hasZsh) expect(spawnSync('zsh', ['-n', '-c', script]).stderr.toString()).toBe('');
   else console.warn('NO ZSH ON THIS MACHINE: the completion for zsh was not run.');
 });
