@@ -1,3 +1,5 @@
+import { parseJson } from './bounded-json.js';
+
 /** What a service says went wrong: one line for people, and what it says beside it. */
 export interface ServiceErrorText {
   message: string;
@@ -41,12 +43,8 @@ function withMessage(message: string | undefined): ServiceErrorText | undefined 
 
 function parsedObject(text: string): Record<string, unknown> | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text, 2)?.value;
+  return isObject(value) ? value : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,7 +1,9 @@
-import { Observable, Subscription, type OperatorFunction } from 'rxjs';
+import { Observable, Subscription, type Observer, type OperatorFunction } from 'rxjs';
 import { MillraceError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { FanOut, type OnError, type RowOutcome } from './fan-out.js';
+import { FanOut, type OnError } from './fan-out.js';
+import type { RowOutcome } from './row-slot.js';
+import { SharedRun } from './shared-run.js';
 import { subscribeWithin } from './subscribe-within.js';
 
 /** Options of `mergeJobs`. */
@@ -16,6 +18,8 @@ export interface MergeOptions {
    * @defaultValue 'drain'
    */
   onError?: OnError;
+  /** How many of the last outcomes a subscriber who comes later is given first, from 0. @defaultValue 100 */
+  replay?: number;
 }
 
 /**
@@ -23,38 +27,46 @@ export interface MergeOptions {
  * and one more errors the stream with code `too-many-waiting`. What can be iterated goes through `pullJobs`, which holds
  * nothing. Emits in order of completion; a failed row is a value. Unsubscribing leaves the source at once, also while it
  * emits, and no row that waits is bought. See `onError` for what an error does.
+ *
+ * It is one run for all who subscribe, as with `pullJobs`: who comes when all have left goes on with the jobs in flight and
+ * the rows that wait. A source that has not ended by then is subscribed again: one that begins anew has its rows bought
+ * again, unless it is shared.
  */
 export function mergeJobs<T, O>(
   project: (row: T) => Observable<JobEvent<O>>,
-  { concurrency, maxBuffered = 1_000, onError }: MergeOptions,
+  { concurrency, maxBuffered = 1_000, onError, replay = 100 }: MergeOptions,
 ): OperatorFunction<T, { row: T; outcome: Outcome<O> }> {
-  return (rows) =>
-    new Observable<RowOutcome<T, O>>((subscriber) => {
-      const waiting = new Queue<T>();
-      const input = new Subscription();
-      let ended = false;
-      const feed = {
-        take: () => waiting.shift() ?? (ended ? { done: true as const, value: undefined } : undefined),
-        close: () => {
-          input.unsubscribe();
-          waiting.clear();
-        },
-      };
-      const slots = new FanOut<T, O>(feed, { project, concurrency, onError }, subscriber);
-      slots.start();
-      subscribeWithin(input, rows, {
-        next: (row) => {
-          waiting.push(row);
-          slots.fill();
-          if (waiting.length > maxBuffered) slots.fail(tooMany(maxBuffered, concurrency));
-        },
-        error: (error: unknown) => slots.fail(error),
-        complete: () => {
-          ended = true;
-          slots.fill();
-        },
-      });
-    });
+  return (rows) => {
+    const waiting = new Queue<T>();
+    let input = new Subscription();
+    let ended = false;
+    const feed = {
+      take: () => waiting.shift() ?? (ended ? { done: true as const, value: undefined } : undefined),
+      close: () => input.unsubscribe(),
+    };
+    const slots = new FanOut<T, O>(feed, { project, onError });
+    const source: Observer<T> = {
+      next: (row) => {
+        waiting.push(row);
+        slots.fill();
+        if (waiting.length > maxBuffered) slots.fail(tooMany(maxBuffered, concurrency));
+      },
+      error: (error: unknown) => {
+        ended = true;
+        slots.fail(error);
+      },
+      complete: () => {
+        ended = true;
+        slots.fill();
+      },
+    };
+    const run = new SharedRun<RowOutcome<T, O>>((subscriber) => {
+      input = new Subscription();
+      slots.play(subscriber, concurrency);
+      if (!ended && !subscriber.closed) subscribeWithin(input, rows, source);
+    }, replay);
+    return new Observable((subscriber) => run.join(subscriber));
+  };
 }
 
 function tooMany(maxBuffered: number, concurrency: number): MillraceError {

@@ -1,7 +1,8 @@
-import { Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { JobEvent } from '../contract/outcome.js';
-import { FanOut, type Feed, type OnError, type RowOutcome } from './fan-out.js';
+import { FanOut, type OnError } from './fan-out.js';
 import { asPulledJobs, type PulledJobs } from './pulled-jobs.js';
+import { feedOf } from './row-feed.js';
 
 /** Options of `pullJobs`. */
 export interface PullOptions {
@@ -16,6 +17,11 @@ export interface PullOptions {
    * and emitted, then the stream errors with the first error. `stop`: the stream errors at once. @defaultValue 'drain'
    */
   onError?: OnError;
+  /**
+   * How many of the last outcomes a subscriber who comes later is given first, from 0: those behind which something failed
+   * before a `retry`, for instance. They are kept in memory; an iteration is given none. @defaultValue 100
+   */
+  replay?: number;
 }
 
 /**
@@ -25,6 +31,11 @@ export interface PullOptions {
  * Unsubscribing unsubscribes every job and returns the iterator: no other row is taken, and one that was just taken is not
  * bought. `for await` and `Readable.from` take it too, with back-pressure from end to end.
  *
+ * One call is one run, as a job is one purchase. A second subscriber joins it; one who comes when all have left, as `retry`
+ * does, goes on: jobs in flight are joined, and the rows behind them are taken. Nothing is bought again; for that, call
+ * `pullJobs` again. Leaving a run closes its generator or stream: who goes on then has the jobs in flight, and behind them the
+ * error `source-closed`. An array is gone on with.
+ *
  * @example
  * ```ts
  * pullJobs(rows, (row) => endpoint.run(row), { concurrency: 8 }).subscribe(({ row, outcome }) => save(row, outcome));
@@ -33,96 +44,14 @@ export interface PullOptions {
 export function pullJobs<T, O>(
   source: Iterable<T> | AsyncIterable<T>,
   project: (row: T, index: number) => Observable<JobEvent<O>>,
-  { concurrency, onError }: PullOptions,
+  { concurrency, onError, replay = 100 }: PullOptions,
 ): PulledJobs<T, O> {
-  const pull = (slots: number | Observable<number>) =>
-    new Observable<RowOutcome<T, O>>((subscriber) => {
-      const fill = () => fanOut.fill();
-      const fail = (error: unknown) => fanOut.fail(error);
-      const feed = Symbol.asyncIterator in source ? asyncFeed(source, fill, fail) : syncFeed(source);
-      const fanOut = new FanOut<T, O>(feed, { project, concurrency: slots, onError }, subscriber);
-      fanOut.start();
-    });
-  return asPulledJobs(pull, concurrency);
-}
-
-function syncFeed<T>(source: Iterable<T>): Feed<T> {
-  const iterator = source[Symbol.iterator]();
-  let isOpen = true;
-  let isPulling = false;
-  /** Returns the iterator, unless it has ended. A generator that is running cannot be returned: it is when it yields. */
-  const leave = () => {
-    if (isOpen && !isPulling) quietly(() => iterator.return?.());
+  let run: FanOut<T, O> | undefined;
+  const begun = (): FanOut<T, O> => {
+    const fill = () => fanOut.fill();
+    const fail = (error: unknown) => fanOut.fail(error);
+    const fanOut = new FanOut<T, O>(feedOf(source, { fill, fail }), { project, onError });
+    return fanOut;
   };
-  let isLeft = false;
-  return {
-    take() {
-      isPulling = true;
-      try {
-        const result = iterator.next();
-        isOpen = result.done !== true;
-        return result;
-      } catch (error) {
-        isOpen = false;
-        throw error;
-      } finally {
-        isPulling = false;
-        if (isLeft) leave();
-      }
-    },
-    close() {
-      isLeft = true;
-      leave();
-    },
-  };
-}
-
-/** One `next()` at a time; a row that arrives when its slot has been taken away waits for another. */
-function asyncFeed<T>(source: AsyncIterable<T>, fill: () => void, fail: (error: unknown) => void): Feed<T> {
-  const iterator = source[Symbol.asyncIterator]();
-  let isOpen = true;
-  let asked = false;
-  let arrived: IteratorResult<T, unknown> | undefined;
-  const arrive = (result: IteratorResult<T, unknown>) => {
-    asked = false;
-    arrived = result;
-    isOpen = result.done !== true;
-    fill();
-  };
-  const refuse = (error: unknown) => {
-    isOpen = false;
-    fail(error);
-  };
-  const ask = () => {
-    asked = true;
-    try {
-      iterator.next().then(arrive, refuse);
-    } catch (error) {
-      refuse(error);
-    }
-  };
-  return {
-    take() {
-      if (arrived !== undefined) {
-        const result = arrived;
-        arrived = undefined;
-        return result;
-      }
-      if (!asked) ask();
-      return undefined;
-    },
-    close() {
-      if (isOpen) quietly(() => iterator.return?.());
-      if (isOpen && asked) quietly(() => (source as { destroy?: () => unknown }).destroy?.());
-    },
-  };
-}
-
-/** The stream has ended already, and nobody is left to report to. A stream that waits for data ends only by `destroy`. */
-function quietly(end: () => unknown): void {
-  try {
-    Promise.resolve(end()).catch(() => undefined);
-  } catch {
-    // see above
-  }
+  return asPulledJobs((subscriber, slots) => (run ??= begun()).play(subscriber, slots), concurrency, replay);
 }

@@ -1,3 +1,4 @@
+import { parseJson, type Json } from '../contract/bounded-json.js';
 import {
   failedReplySchema,
   isJobReply,
@@ -62,7 +63,7 @@ const excerptLength = 200;
  */
 export function readReply(reply: WireReply, asked: Asked): Reading {
   const text = redact(reply.body, asked.secrets);
-  const json = parse(text);
+  const json = parseJson(text, cutLevel(reply.status, asked.purpose));
   const answer = readAnswer(reply.status, json, asked);
   if (answer) return answer;
   const retryAfter = retryAfterMs(reply.headers['retry-after'], asked.nowMs);
@@ -172,15 +173,13 @@ const expected = {
   'route-get': 'JSON',
 } as const satisfies Record<RequestPurpose, string>;
 
-/** `undefined`: no JSON. Boxed, since a route may well answer `null`. */
-type Json = { readonly value: unknown } | undefined;
-
-function parse(text: string): Json {
-  try {
-    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown };
-  } catch {
-    return undefined;
-  }
+/**
+ * What is too deep is cut where the service's own words end: a job's id and state stay readable, the error of a route, and
+ * the other chunks of a stream. An answer of a route is all the function's own.
+ */
+function cutLevel(status: number, purpose: RequestPurpose): number {
+  if (purpose === 'stream') return 4;
+  return isRoute(purpose) && isSuccess(status) ? 1 : 2;
 }
 
 /** Whether the answer is a value of its own, not a job. */

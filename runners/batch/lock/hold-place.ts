@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import type { Disk } from '../disk/disk.js';
+import * as z from 'zod';
+import type { Disk, DiskEntry } from '../disk/disk.js';
 import { readText } from '../disk/read-text.js';
 import { stateFolder } from '../disk/state-folder.js';
+import { journalPath } from '../journal/journal-path.js';
 import { LockError } from './lock-error.js';
 import { ownerSchema, type Owner } from './owner.js';
 import type { FileLock, TryLock } from './try-lock-file.js';
@@ -31,7 +33,7 @@ export interface PlaceHold {
  * Locks the real path of a run's folder, by a file outside of it: while this process lives no other one of this user works
  * under that path, also where the folder was moved away meanwhile and a new one made in its place.
  *
- * @throws {LockError} `held`
+ * @throws {LockError} `held`; `moved` where the folder of an earlier run went away under it, and nothing has been put back
  */
 export async function holdPlace(folder: string, options: HoldPlaceOptions): Promise<PlaceHold> {
   const { disk, tryLock, owner, stateFolders = usualFolders() } = options;
@@ -44,10 +46,9 @@ export async function holdPlace(folder: string, options: HoldPlaceOptions): Prom
       await disk.mkdir(`${state}/runs`);
       const lock = await tryLock(path, farByte);
       if (lock === undefined) throw await heldThere(disk, real, path);
-      await writeNote(disk, path, { ...owner, folder: real });
-      return { release: () => giveUp(disk, path, lock) };
+      return await noted(disk, { path, real, lock, owner });
     } catch (error) {
-      if (error instanceof LockError && error.code === 'held') throw error;
+      if (error instanceof LockError && (error.code === 'held' || error.code === 'moved')) throw error;
       faults.push(error instanceof Error ? error.message : String(error));
     }
   }
@@ -57,13 +58,35 @@ export async function holdPlace(folder: string, options: HoldPlaceOptions): Prom
   return { warning, release: () => Promise.resolve() };
 }
 
+interface Place {
+  /** The lock file. */
+  readonly path: string;
+  /** The run's folder. */
+  readonly real: string;
+  readonly lock: FileLock;
+  readonly owner: Owner;
+}
+
+async function noted(disk: Disk, place: Place): Promise<PlaceHold> {
+  const { path, real, lock, owner } = place;
+  const before = await readNote(disk, path).catch(() => undefined);
+  const journal = await disk.stat(journalPath(real));
+  if (before?.isLost === true && (journal?.size ?? 0) === 0) {
+    await lock.release();
+    throw moved(real, path);
+  }
+  await writeNote(disk, path, { ...owner, folder: real });
+  return { release: () => giveUp(disk, place, journal) };
+}
+
 function usualFolders(): string[] {
   const user = process.getuid?.() ?? 'user';
   return [stateFolder(process.env, process.platform, homedir()), `${tmpdir()}/millrace-${user}`];
 }
 
-/** For the message to the next one. Nothing is decided by it. */
-async function writeNote(disk: Disk, path: string, note: Owner & { folder: string }): Promise<void> {
+type Note = Owner & { readonly folder: string; readonly isLost?: boolean };
+
+async function writeNote(disk: Disk, path: string, note: Note): Promise<void> {
   const file = await disk.open(path, 'a+').catch(() => undefined);
   try {
     await file?.truncate(0);
@@ -75,10 +98,29 @@ async function writeNote(disk: Disk, path: string, note: Owner & { folder: strin
   }
 }
 
-/** A file that stays would be one for each folder that ever held a run. Whoever has opened it meanwhile finds it locked, and is refused. */
-async function giveUp(disk: Disk, path: string, lock: FileLock): Promise<void> {
-  await disk.unlink(path).catch(() => undefined);
+/**
+ * A file that stays would be one for each folder that ever held a run. It stays where the run's folder went away under the run: the
+ * same command would begin anew there, and buy again what stands in the folder that was moved.
+ */
+async function giveUp(
+  disk: Disk,
+  { path, real, lock, owner }: Place,
+  before: DiskEntry | undefined,
+): Promise<void> {
+  const journal = await disk.stat(journalPath(real)).catch(() => undefined);
+  // A second start that was refused has made an empty one.
+  const isAnother = journal === undefined || (journal.size === 0 && journal.id !== before?.id);
+  if (before !== undefined && isAnother)
+    await writeNote(disk, path, { ...owner, folder: real, isLost: true });
+  else await disk.unlink(path).catch(() => undefined);
   await lock.release();
+}
+
+function moved(folder: string, path: string): LockError {
+  const message =
+    `The run in ${folder} was moved or removed while it went on, and what it bought stands in that folder alone: a new run under this name ` +
+    `would buy it again. Nothing was sent. Put the folder back, or choose another --out. If the rows are to be bought again, remove ${path}.`;
+  return new LockError('moved', message);
 }
 
 async function heldThere(disk: Disk, folder: string, path: string): Promise<LockError> {
@@ -90,8 +132,10 @@ async function heldThere(disk: Disk, folder: string, path: string): Promise<Lock
   return new LockError('held', message, owner);
 }
 
-async function readNote(disk: Disk, path: string): Promise<Owner | undefined> {
+const noteSchema = ownerSchema.extend({ folder: z.string(), isLost: z.boolean().optional() });
+
+async function readNote(disk: Disk, path: string): Promise<z.infer<typeof noteSchema> | undefined> {
   const size = (await disk.stat(path))?.size ?? 0;
   if (size === 0 || size > mostBytes) return undefined;
-  return ownerSchema.parse(JSON.parse(await readText(disk, path, size)));
+  return noteSchema.parse(JSON.parse(await readText(disk, path, size)));
 }

@@ -1,8 +1,11 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Owner } from './owner.js';
 
-/** `held`: another process has the run (exit 75). `lock-unavailable`: no lock can be had here. `lock-io`: the disk failed (both exit 74). */
-export type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io';
+/**
+ * `held`: another process has the run (exit 75). `lock-unavailable`: no lock can be had here. `lock-io`: the disk failed.
+ * `moved`: the folder went away under an earlier run, and was not put back (all three exit 74).
+ */
+export type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io' | 'moved';
 
 export class LockError extends MillraceError {
   static override readonly name: string = 'LockError';

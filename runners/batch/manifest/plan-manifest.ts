@@ -2,6 +2,7 @@ import { recommendedImages } from '../../../src/contract/limits.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { ColumnTally } from './column-tally.js';
 import { isBought } from './is-bought.js';
+import { ProblemTally, type InvalidProblem } from './problem-tally.js';
 import type { InvalidRow, ManifestItem, Row, RowKind } from './row.js';
 import { SameRequests, SameTally, type SameRows } from './same/same-requests.js';
 
@@ -17,6 +18,10 @@ export interface Plan {
   readonly repeats: number;
   readonly invalid: number;
   readonly firstInvalid: readonly InvalidRow[];
+  /** What is wrong with invalid rows, each kind of problem once: the first 100 kinds. */
+  readonly problems: readonly InvalidProblem[];
+  /** Problems of other kinds. */
+  readonly otherProblems: number;
   /** One sentence each, for people. */
   readonly warnings: readonly string[];
   /** What separates the columns of a CSV, where it is no comma. */
@@ -88,6 +93,7 @@ class Tally {
   readonly #columns = new ColumnTally();
   readonly requests = new SameRequests();
   readonly #firstInvalid: InvalidRow[] = [];
+  readonly #problems = new ProblemTally();
   #invalid = 0;
   #repeats = 0;
   #manyImages = 0;
@@ -112,6 +118,7 @@ class Tally {
 
   addInvalid(row: InvalidRow): void {
     this.#invalid++;
+    this.#problems.add(row);
     this.#columns.addOwn(row.ownColumns);
     if (this.#firstInvalid.length < this.#options.maxInvalidShown) this.#firstInvalid.push(row);
   }
@@ -125,6 +132,7 @@ class Tally {
       repeats: this.#repeats,
       invalid: this.#invalid,
       firstInvalid: this.#firstInvalid,
+      ...this.#problems.told(),
       ...this.#columns.told(),
       imagesBeyondRecommended: this.#manyImages,
       cost: { estimated: this.#estimated, unpriced: this.#unpriced },

@@ -13,6 +13,7 @@ const exitCodes: Readonly<Record<string, number>> = {
   held: 75,
   'lock-unavailable': 74,
   'lock-io': 74,
+  moved: 74,
   'day-ledger': 74,
   'journal-broken': 74,
   'journal-newer': 74,

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { ManifestError } from '../manifest/manifest-error.js';
-import { describeInvalid } from '../manifest/describe-invalid.js';
+import { describeProblem } from '../manifest/describe-invalid.js';
 import { describeSame } from '../manifest/same/describe-same.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
@@ -32,9 +32,11 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
     );
 }
 
-function invalidRows({ manifest }: ResolvedOptions, { invalid, firstInvalid }: Plan): ManifestError {
-  const lines = firstInvalid.flatMap(describeInvalid);
-  const rest = invalid - firstInvalid.length;
+function invalidRows(
+  { manifest }: ResolvedOptions,
+  { invalid, problems, otherProblems: rest }: Plan,
+): ManifestError {
+  const lines = problems.flatMap(describeProblem);
   const text = [...lines, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
   return new ManifestError(manifest.settings.name, `${invalid} invalid rows, nothing was sent: ${text}`);
 }

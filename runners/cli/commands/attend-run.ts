@@ -13,7 +13,9 @@ import { askHealth } from './ask-health.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
 import { refuseWithoutDatabase } from './refuse-without-database.js';
 import { pickTransport } from './pick-transport.js';
-import { tellOutcome } from './tell-outcome.js';
+import { tellOutcome, type Warning } from './tell-outcome.js';
+
+const warningsKept = 1_000;
 
 /** Lets a run go to its end while showing where it stands, tells how it ended, and returns its exit code. */
 export async function attendRun(run: StartedRun): Promise<number> {
@@ -30,9 +32,12 @@ export async function attendRun(run: StartedRun): Promise<number> {
   });
   let answer: Answer;
   let metrics: MetricsFile | undefined;
+  const warnings: Warning[] = [];
   const look = (event: RunEvent) => {
     view.look(event);
     metrics?.take(event);
+    if (event.type === 'warning' && warnings.length < warningsKept)
+      warnings.push({ code: event.code, message: event.message });
     if (event.type === 'checked') checked = event;
     if (event.type === 'started') run.fault.folder = run.out;
   };
@@ -61,7 +66,7 @@ export async function attendRun(run: StartedRun): Promise<number> {
     if (typeof answer === 'object') throw answer.error;
     if (answer === 'interrupted') return interrupted(last.exitCode, run);
     if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
-    return await tellOutcome(run, last, view.failures());
+    return await tellOutcome(run, last, { failures: view.failures(), warnings });
   } finally {
     view.close();
     stop.close();

@@ -28,6 +28,14 @@ export async function init(
     io.stderr.write(`left out: ${countOf(skipped.length - skippedShown, 'other')}\n`);
   const name = shownPath(path, io.cwd);
   io.stdout.write(`${name}: ${countOf(pictures, 'picture')}\n`);
-  io.stdout.write(`Look at it, rehearse it with: millrace run ${name} --endpoint image-edit --local\n`);
+  io.stdout.write(
+    [
+      `Look at it, and check it with: millrace plan ${name} --endpoint image-edit --local`,
+      `Rehearse it with: millrace run ${name} --endpoint image-edit --local`,
+      'A service cannot read this folder: in place of --local, --images-base URL says where the pictures lie on the web,',
+      'and --upload s3://bucket/prefix brings them there.',
+      '',
+    ].join('\n'),
+  );
   return 0;
 }

@@ -2,6 +2,7 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { assumePrice } from '../../batch/ledger/assume-price.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
+import { basedImage } from '../../batch/manifest/based-image.js';
 import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
@@ -112,6 +113,7 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
     set: options.set,
     map: options.map,
     ignore: options.ignore,
+    ...(options.imagesBase !== undefined && { resolveImage: basedImage(options.imagesBase) }),
     ...(options.delimiter !== undefined && { delimiter: options.delimiter }),
   };
 }

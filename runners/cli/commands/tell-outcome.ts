@@ -8,6 +8,9 @@ import { plainText } from '../words/plain-text.js';
 import { shownPath } from '../words/shown-path.js';
 import type { StartedRun } from './batch-options.js';
 
+/** What a person should know, as a run has said it. */
+export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
+
 type Finished = Extract<RunEvent, { type: 'finished' }>;
 
 /** The files that a run can leave, in the order in which a person wants them. */
@@ -29,7 +32,10 @@ const files = [
 export async function tellOutcome(
   run: StartedRun,
   finished: Finished,
-  groups: readonly FailureGroup[],
+  {
+    failures: groups,
+    warnings,
+  }: { readonly failures: readonly FailureGroup[]; readonly warnings: readonly Warning[] },
 ): Promise<number> {
   const { io, options, out } = run;
   const { exitCode, summary } = finished;
@@ -41,7 +47,7 @@ export async function tellOutcome(
   await tryReport(run, exitCode);
   // Who interrupts does not wait for it.
   if (exitCode < 128) await refreshSnapshot(nodeDisk, out);
-  if (options.json) io.stdout.write(`${JSON.stringify(summary)}\n`);
+  if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
   if (options.quiet) {
     if (exitCode !== 0) io.stderr.write(`${[sentence, ...failureText(groups)].join('\n')}\n`);
     return exitCode;

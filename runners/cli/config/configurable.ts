@@ -2,7 +2,15 @@ import type { RunOptions } from '../options/run-options.js';
 
 /** The options that a configuration file may set, as it calls them. None of them sends anything again, or agrees to a price. */
 export const configurable = [
-  ...(['endpoint', 'base_url', 'lb_base_url', 'api_key_file', 'upload', 'upload_endpoint'] as const),
+  ...([
+    'endpoint',
+    'base_url',
+    'lb_base_url',
+    'api_key_file',
+    'images_base',
+    'upload',
+    'upload_endpoint',
+  ] as const),
   ...(['delimiter', 'ignore', 'same'] as const),
   ...([
     'concurrency',
@@ -42,7 +50,7 @@ export const variables: Partial<Record<Configurable, string>> = {
 
 /** What `--local` has of its own. */
 export const notLocal: ReadonlySet<Configurable> = new Set([
-  ...(['base_url', 'lb_base_url', 'api_key_file', 'upload', 'upload_endpoint'] as const),
+  ...(['base_url', 'lb_base_url', 'api_key_file', 'images_base', 'upload', 'upload_endpoint'] as const),
 ]);
 
 type Camel<T extends string> = T extends `${infer Head}_${infer Tail}`

@@ -19,6 +19,7 @@ function addServiceOptions(command: Command): void {
     .option('--base-url <URL>', 'host of the queue API (env MILLRACE_BASE_URL)')
     .option('--lb-base-url <URL>', 'host of the routes (env MILLRACE_LB_BASE_URL)')
     .option('--api-key-file <FILE>', 'file with the API key (else env MILLRACE_API_KEY)')
+    .option('--images-base <URL>', 'where pictures lie that rows name by path: sent as URLs below it')
     .option(
       '--upload <S3URL>',
       'upload pictures that rows name by path: s3://bucket/prefix, with AWS credentials',

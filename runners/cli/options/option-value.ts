@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { imagesBaseProblem } from '../../batch/manifest/based-image.js';
 import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
@@ -91,6 +92,11 @@ export const optionValue = {
         if (isMillraceError(error)) return { problem: error.message };
         throw error;
       }
+    }),
+  imagesBase: () =>
+    text((given): Parsed<string> => {
+      const problem = imagesBaseProblem(given);
+      return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
     }),
   endpoint: () =>
     text((given): Parsed<string> => {

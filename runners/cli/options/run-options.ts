@@ -21,6 +21,7 @@ export const runOptionsSchema = z
     ...emulatorFlags,
     upload: optionValue.parsedBy(parseUploadTarget).optional(),
     uploadEndpoint: optionValue.host().optional(),
+    imagesBase: optionValue.imagesBase().optional(),
     out: z.string().min(1, 'is empty: name a folder').optional(),
     format: optionValue.oneOf('csv', 'jsonl').optional(),
     set: optionValue.pairs('NAME=VALUE').default({}),
@@ -81,13 +82,19 @@ export const runOptionsSchema = z
         path: ['timeout'],
         message: 'is at most 6d with --upload: no address of a picture lives longer than 7 days',
       });
-    for (const name of ['baseUrl', 'lbBaseUrl', 'upload'] as const) {
+    if (options.imagesBase !== undefined && options.upload !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['imagesBase'],
+        message: 'does not go with --upload: pictures lie in one place',
+      });
+    for (const name of ['baseUrl', 'lbBaseUrl', 'upload', 'imagesBase'] as const) {
       if (options[name] !== undefined && options.local) {
         context.addIssue({
           code: 'custom',
           path: [name],
           message:
-            name === 'upload'
+            name === 'upload' || name === 'imagesBase'
               ? 'does not go with --local: the emulator serves the pictures'
               : 'does not go with --local: the emulator has its own',
         });

@@ -34,6 +34,8 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
   const scheduler = io.scheduler ?? asyncScheduler;
   const fold = foldProgress({ concurrency, startedAt: scheduler.now() });
   const groups = groupFailures();
+  /** What the plan, which is printed, says already. */
+  let printed: readonly string[] = [];
   const asking = new Subscription();
   const open = () => openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: fold.view });
   let display = open();
@@ -55,7 +57,8 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
       if (event.type === 'started') display.close();
       fold.take(event, scheduler.now());
       if (event.type === 'started') start();
-      else if (event.type === 'warning') warn(event.message);
+      else if (event.type === 'checked') printed = quiet ? [] : event.plan.warnings;
+      else if (event.type === 'warning' && !printed.includes(event.message)) warn(event.message);
       else if (event.type === 'stopping' && !quiet) noteStop(event);
       else if (event.type === 'ended' && event.status !== 'completed')
         groups.take({ id: event.id, code: event.status, message: event.message });

@@ -19,7 +19,7 @@ const planned = [
     'kind',
     'mode',
   ],
-  ...['limit', 'only', 'skipInvalid', 'assumePrice', 'upload', 'uploadEndpoint'],
+  ...['limit', 'only', 'skipInvalid', 'assumePrice', 'imagesBase', 'upload', 'uploadEndpoint'],
 ] as const satisfies readonly (keyof RunOptions)[];
 
 /** Only run needs them: a plan that was made without them holds nobody to any. */

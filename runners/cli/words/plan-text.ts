@@ -1,4 +1,4 @@
-import { describeInvalid } from '../../batch/manifest/describe-invalid.js';
+import { describeProblem } from '../../batch/manifest/describe-invalid.js';
 import { describeSame } from '../../batch/manifest/same/describe-same.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
@@ -55,12 +55,14 @@ export function priceText({ estimated, unpriced }: Plan['cost']): string {
   return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;
 }
 
-/** The first invalid rows, a line a problem that begins with file and line, and a count of the others. */
-export function invalidText(plan: Plan, name: string): string[] {
-  const rest = plan.invalid - plan.firstInvalid.length;
+/** What is wrong with invalid rows, equal problems once: lines that begin with file and line, and a count of the rest. */
+export function invalidText({ problems, otherProblems }: Plan, name: string): string[] {
   return [
-    ...plan.firstInvalid.flatMap((row) => describeInvalid(row).map((line) => `${name}, ${line}`)),
-    ...(rest > 0 ? [`… and ${countOf(rest, 'further invalid row')}`] : []),
+    ...problems.flatMap((problem) => {
+      const [first = '', ...others] = describeProblem(problem);
+      return [`${name}, ${first}`, ...others];
+    }),
+    ...(otherProblems > 0 ? [`… and ${countOf(otherProblems, 'further problem')}`] : []),
   ];
 }
 
@@ -74,6 +76,7 @@ export function planJson(plan: Plan): Record<string, unknown> {
     invalid: plan.invalid,
     cost: usdOf(plan.cost),
     firstInvalid: plan.firstInvalid.map(({ row, line, id, problems }) => ({ row, line, id, problems })),
+    problems: plan.problems.map(({ first, ...rest }) => ({ ...first.problems[0], ...rest })),
     warnings: plan.warnings,
     ...(plan.separatedBy && { separatedBy: plan.separatedBy }),
     columnsSent: plan.columnsSent,

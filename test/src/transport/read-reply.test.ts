@@ -270,3 +270,51 @@ describe('a service that echoes the key', () => {
     expect(inspect(reading, { depth: 20, showHidden: true })).not.toContain(key.slice(0, 12));
   });
 });
+
+describe('a reply that is nested deeper than 1,000 levels', () => {
+  const deep = '{"a":'.repeat(5_000) + '1' + '}'.repeat(5_000);
+
+  it('is a job with its id and state, and its output as text', () => {
+    const body = `{"id":"j","status":"COMPLETED","output":${deep}}`;
+    const job = { id: 'j', status: 'COMPLETED', output: deep };
+    expect(read('submit', 200, body)).toMatchObject({ body: 'job', job });
+    expect(read('poll', 200, body, 'j')).toMatchObject({ body: 'job', job });
+    expect(read('submit', 400, `{"id":"j","status":"FAILED","error":${deep}}`)).toMatchObject({
+      body: 'failed',
+      job: { id: 'j', error: deep },
+    });
+  });
+
+  it('is the answer of a route as text, and its error', () => {
+    expect(read('route-post', 200, deep)).toMatchObject({ body: 'value', value: deep });
+    const failed = read('route-post', 500, `{"error":"no","detail":${deep}}`);
+    expect(failed).toMatchObject({ body: 'error' });
+    expect(errorOf(failed).message).toContain('no');
+  });
+
+  it('is a chunk as text, and the other chunks as they are', () => {
+    const reading = read(
+      'stream',
+      200,
+      `{"status":"COMPLETED","stream":[{"output":${deep}},{"output":[1]}]}`,
+    );
+    expect(reading).toMatchObject({ chunks: { status: 'COMPLETED', stream: [deep, [1]] } });
+  });
+
+  it('is a message, also where the error is JSON in a text', () => {
+    const error = JSON.stringify(`{"error_message":${deep}}`);
+    expect(errorOf(read('submit', 500, `{"error":${error}}`)).message).toContain('{\"a\":');
+  });
+});
+
+describe('a key that the service echoes', () => {
+  it('is masked before anything is cut', () => {
+    const filler = 'x'.repeat(185);
+    for (const spelled of [key, key.replace(/./g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)]) {
+      const { message } = errorOf(read('submit', 502, `${filler}${spelled}`));
+      expect(message).not.toContain(key.slice(0, 6));
+      expect(message).not.toContain('u0063');
+      expect(message).toContain('[redacted');
+    }
+  });
+});

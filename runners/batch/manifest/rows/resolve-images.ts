@@ -26,4 +26,4 @@ export function resolveImages(
 }
 
 const noPaths =
-  'is a path: upload it with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL';
+  'is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL';

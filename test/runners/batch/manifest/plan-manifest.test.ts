@@ -28,13 +28,18 @@ describe('planManifest', () => {
       ',,,,,/info,,',
       'c,,x,8k,,,,',
     ].join('\n');
-    const { firstInvalid, ...rest } = await plan(text);
+    const { firstInvalid, problems, ...rest } = await plan(text);
+    expect(problems.map(({ rows, lines }) => [rows, lines])).toEqual([
+      [1, [8]],
+      [1, [8]],
+    ]);
     expect(rest).toEqual({
       rows: 7,
       byKind: { edit: 4, job: 1, route: 1 },
       byResolution: { '1k': 1, '2k': 2, '4k': 1 },
       repeats: 1,
       invalid: 1,
+      otherProblems: 0,
       columnsSent: ['images', 'prompt', 'resolution', 'input.seed', 'route'],
       columnsNotSent: ['title', 'Resolution'],
       warnings: ['column "Resolution" is not sent; did you mean "resolution"?'],
@@ -131,9 +136,6 @@ describe('describeInvalid', () => {
       row: 6,
       line: 7,
       id: 'x',
-      key: 'x',
-      ownColumns: [],
-      cells: {},
       problems: [{ column: 'a\u001b[31m', message: 'b\u202ec\u0007\n\u2028d' }],
     });
     expect(lines).toEqual(['line 7 (row 6, id "x"), column a?[31m: b?c???d']);

@@ -97,6 +97,24 @@ describe('under a run that goes on', () => {
     folder.remove();
   });
 
+  it('begins no new run under the name of a folder that was moved, until it is put back', async () => {
+    const { service, folder } = await changedRun(({ out }) => renameSync(out, `${out}.old`));
+    service.behave = () => 'complete';
+    for (let start = 1; start <= 2; start++) {
+      const refused = await folder.run(service);
+      expect(refused.exitCode).toBe(74);
+      expect(refused.reason).toContain('Put the folder back');
+    }
+    rmSync(folder.out, { recursive: true });
+    renameSync(`${folder.out}.old`, folder.out);
+    const end = await folder.run(service, { repair: true });
+    expect([0, 6]).toContain(end.exitCode);
+    expect([...service.executions.values()].every((count) => count === 1)).toBe(true);
+    expect((await folder.run(service)).exitCode).toBe(end.exitCode);
+    await service.close();
+    folder.remove();
+  });
+
   it('goes on with a journal that was replaced by its copy once it has stopped, and buys nothing twice', async () => {
     const { service, folder } = await changedRun(({ out }) => replaceByCopy(join(out, 'journal.jsonl')));
     service.behave = () => 'complete';

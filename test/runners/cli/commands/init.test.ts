@@ -22,6 +22,11 @@ describe('millrace init', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('pictures/edits.csv: 2 pictures\n');
     expect(stderr).toMatch(/^left out: note ?\.txt /);
+    const commands = [...stdout.matchAll(/with: millrace (plan .*--local)$/gm)].map(
+      ([, command = '']) => command,
+    );
+    expect(commands).toHaveLength(1);
+    for (const command of commands) expect((await work.call(...command.split(' '))).code).toBe(0);
     const rehearsed = await work.call('run', 'pictures/edits.csv', '--endpoint', 'image-edit', '--local');
     expect(rehearsed.code).toBe(0);
     expect(await work.lines('pictures/edits.local.out/results.jsonl')).toHaveLength(2);

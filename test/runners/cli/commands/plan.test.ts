@@ -155,12 +155,43 @@ describe('millrace plan', () => {
     expect(code).toBe(2);
   });
 
-  it('shows the first 20 invalid rows and counts the others', async () => {
-    await write('bad.csv', ['id,images,prompt', ...Array.from({ length: 50 }, (_, n) => `r${n},,p`)]);
+  it('says equal problems once, with the lines of the first 20 rows and a count', async () => {
+    await write('bad.csv', [
+      'id,images,prompt',
+      ...Array.from({ length: 50 }, (_, n) => `r${n},pic${n}.png,p`),
+    ]);
     const { code, stderr } = await millrace(['plan', 'bad.csv', '--endpoint', 'image-edit'], { cwd });
-    expect(stderr.match(/^bad\.csv, line/gm)).toHaveLength(20);
-    expect(stderr).toContain('… and 30 further invalid rows');
+    expect(stderr.match(/^bad\.csv, line/gm)).toHaveLength(1);
+    expect(stderr).toContain(
+      'bad.csv, line 2 (row 1, id "r0"), column images: image 1: "pic0.png" is a path:',
+    );
+    expect(stderr).toContain(
+      '\n  49 other rows are like it: lines 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, …\n',
+    );
+    expect(stderr).toContain('50 invalid rows');
     expect(code).toBe(2);
+  });
+
+  it('takes pictures below --images-base by their paths', async () => {
+    await write('edits.csv', [
+      'id,images,prompt',
+      'a,in/1 #2.png,p'.replace(' ', '%20'),
+      'b,"[""in/a b?.png""]",p',
+    ]);
+    const args = ['plan', 'edits.csv', '--endpoint', 'image-edit', '--images-base', 'https://cdn.test/x'];
+    expect((await millrace(args, { cwd })).code).toBe(0);
+    const refused = await millrace([...args, '--local'], { cwd });
+    expect(refused.stderr).toContain('--images-base: does not go with --local');
+    await write('edits.csv', ['id,images,prompt', 'a,../1.png,p']);
+    expect((await millrace(args, { cwd })).stderr).toContain(
+      'is no path below --images-base https://cdn.test/x',
+    );
+  });
+
+  it('prices a GET route as the run does: a read is free', async () => {
+    await write('routes.csv', ['id,route,method', 'a,/info,GET', 'b,/echo,POST']);
+    const { stdout } = await millrace(['plan', 'routes.csv'], { cwd });
+    expect(stdout).toContain('  price        1 row of no known price\n');
   });
 
   it('prices only the part that is asked for', async () => {

@@ -26,6 +26,22 @@ describe('millrace run', () => {
     expect(work.emulator.bill().filter(({ operation }) => operation === 'run')).toHaveLength(3);
   });
 
+  it('prints each warning of the manifest once, and has it in its JSON', async () => {
+    const rows = echoJobs(2).map((row) =>
+      JSON.stringify({ ...(JSON.parse(row) as object), resolution: '4k' }),
+    );
+    await work.write('rows.jsonl', rows);
+    const warning = 'column "resolution" is filled on rows of kind job';
+    const plain = await work.call('run', 'rows.jsonl');
+    expect(plain.stderr.split(warning)).toHaveLength(2);
+    const quiet = await work.call('run', 'rows.jsonl', '--out', 'quiet', '--quiet');
+    expect(quiet.stderr.split(warning)).toHaveLength(2);
+    const json = await work.call('run', 'rows.jsonl', '--out', 'json', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      warnings: [{ code: 'manifest', message: expect.stringContaining(warning) }],
+    });
+  });
+
   it('has nothing to do the second time', async () => {
     await work.write('rows.jsonl', echoJobs(2));
     await work.call('run', 'rows.jsonl');
@@ -55,7 +71,9 @@ describe('millrace run', () => {
     expect(code).toBe(0);
     expect(stdout.trim().split('\n')).toHaveLength(1);
     expect(JSON.parse(stdout)).toMatchObject({ rows: { total: 2, completed: 2, failed: 0, toDo: 0 } });
-    expect(JSON.parse(stdout)).toEqual(await work.json('rows.out/summary.json'));
+    const { warnings, ...summary } = JSON.parse(stdout) as { warnings: unknown };
+    expect(warnings).toEqual([]);
+    expect(summary).toEqual(await work.json('rows.out/summary.json'));
   });
 
   it('says nothing at all with --quiet when nobody is needed, and the causes when somebody is', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InvalidRow } from '../../../../runners/batch/manifest/row.js';
+import type { InvalidProblem } from '../../../../runners/batch/manifest/problem-tally.js';
 import type { Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
 import { invalidText, planJson, planText, priceText } from '../../../../runners/cli/words/plan-text.js';
 
@@ -10,6 +10,8 @@ const plan = {
   repeats: 2,
   invalid: 0,
   firstInvalid: [],
+  problems: [],
+  otherProblems: 0,
   warnings: ['column "Resolution" is not sent: did you mean "resolution"?'],
   columnsSent: ['images', 'prompt'],
   columnsNotSent: ['note', 'a\u001b[2Jb'],
@@ -45,30 +47,31 @@ describe('priceText', () => {
 
 describe('invalidText', () => {
   it('names file, line, row, column and rule of each problem', () => {
-    const firstInvalid: InvalidRow[] = [
+    const problems: InvalidProblem[] = [
       {
-        row: 1,
-        line: 2,
-        id: 'cat',
-        key: 'cat',
-        problems: [{ column: 'resolution', message: '"8k" is not 1k' }],
-        cells: {},
-        ownColumns: [],
+        first: {
+          row: 1,
+          line: 2,
+          id: 'cat',
+          problems: [{ column: 'resolution', message: '"8k" is not 1k' }],
+        },
+        rows: 1,
+        lines: [2],
       },
+      { first: { row: 5, line: 9, problems: [{ message: 'holds nothing' }] }, rows: 2, lines: [9, 12] },
       {
-        row: 5,
-        line: 9,
-        key: 'x',
-        problems: [{ message: 'holds nothing' }, { column: 'kind', message: 'no' }],
-        cells: {},
-        ownColumns: [],
+        first: { row: 5, line: 9, problems: [{ column: 'kind', message: 'no' }] },
+        rows: 30,
+        lines: [9, 11, 13],
       },
     ];
-    expect(invalidText({ ...plan, invalid: 30, firstInvalid }, 'edits.csv')).toEqual([
+    expect(invalidText({ ...plan, problems, otherProblems: 2 }, 'edits.csv')).toEqual([
       'edits.csv, line 2 (row 1, id "cat"), column resolution: "8k" is not 1k',
       'edits.csv, line 9 (row 5): holds nothing',
+      '  1 other row is like it: line 12',
       'edits.csv, line 9 (row 5), column kind: no',
-      '… and 28 further invalid rows',
+      '  29 other rows are like it: lines 11, 13, …',
+      '… and 2 further problems',
     ]);
   });
 });

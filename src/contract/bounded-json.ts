@@ -1,0 +1,62 @@
+/** A value that is nested deeper is kept as its raw text: printing it again would overflow the stack. */
+export const maxJsonDepth = 1_000;
+
+/** `undefined`: no JSON. Boxed, since a text may well hold `null`. */
+export type Json = { readonly value: unknown } | undefined;
+
+/**
+ * Parses JSON of any depth. A value that begins at the level `cutAt` (1: the whole, 2: a field of it) and makes the whole
+ * deeper than 1,000 levels is given as its raw text.
+ */
+export function parseJson(text: string, cutAt: number): Json {
+  const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  const bounded = mayBeDeep(json) ? withRawText(json, cutAt) : json;
+  if (bounded === undefined) return undefined;
+  try {
+    return { value: JSON.parse(bounded) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Most replies have far fewer brackets in all; to count them costs a fraction of parsing. */
+function mayBeDeep(text: string): boolean {
+  if (text.length < 2 * maxJsonDepth) return false;
+  let count = 0;
+  for (const bracket of ['[', '{'])
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1))
+      if (++count > maxJsonDepth) return true;
+  return false;
+}
+
+/** The text with what is too deep as strings; `undefined` where its brackets do not close. */
+function withRawText(text: string, cutAt: number): string | undefined {
+  const pieces: string[] = [];
+  let [depth, deepest, start, copied] = [0, 0, 0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === openBracket || code === openBrace) {
+      if (++depth === cutAt) [start, deepest] = [at, depth];
+      else if (depth > deepest) deepest = depth;
+    } else if (code === closeBracket || code === closeBrace) {
+      if (depth-- !== cutAt || deepest <= maxJsonDepth) continue;
+      pieces.push(text.slice(copied, start), JSON.stringify(text.slice(start, at + 1)));
+      copied = at + 1;
+    }
+  }
+  if (depth !== 0) return undefined;
+  return pieces.length === 0 ? text : pieces.join('') + text.slice(copied);
+}
+
+const [quote, openBracket, closeBracket, openBrace, closeBrace] = [34, 91, 93, 123, 125];
+
+/** Where the closing quote stands; the end of the text where there is none. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 92) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}

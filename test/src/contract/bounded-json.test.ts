@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maxJsonDepth, parseJson } from '../../../src/contract/bounded-json.js';
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+describe('parseJson', () => {
+  it('gives what JSON.parse gives, and nothing for what is no JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 4 }), (value, cutAt) => {
+        expect(parseJson(JSON.stringify(value), cutAt)).toEqual({ value: JSON.parse(JSON.stringify(value)) });
+      }),
+    );
+    expect(parseJson('\ufeff[1]', 1)).toEqual({ value: [1] });
+    for (const text of ['', '{', '<html>', '['.repeat(5_000), `{"a":${nested(5_000)}`])
+      expect(parseJson(text, 1)).toBeUndefined();
+  });
+
+  it('keeps a value of 1,000 levels, and gives a deeper one as its raw text', () => {
+    expect(parseJson(nested(maxJsonDepth), 1)?.value).toBeInstanceOf(Array);
+    expect(parseJson(nested(maxJsonDepth + 1), 1)?.value).toBe(nested(maxJsonDepth + 1));
+  });
+
+  it.each([5_000, 10_000, 2_000_000])('reads what stands beside a value of %i levels', (levels) => {
+    const text = `{"id":"a","output": ${nested(levels)} ,"status":"COMPLETED","other":[[1]]}`;
+    expect(parseJson(text, 2)?.value).toEqual({
+      id: 'a',
+      status: 'COMPLETED',
+      output: nested(levels),
+      other: [[1]],
+    });
+  });
+
+  it('counts no brackets within strings', () => {
+    const tricky = `${'[{'.repeat(3_000)}\\" \\\\`;
+    const value = { a: tricky, [tricky]: ['}', `\\"]`, tricky], deep: [[1]] };
+    expect(parseJson(JSON.stringify(value), 2)?.value).toEqual(value);
+  });
+
+  it('reads wide values as they are', () => {
+    const value = { output: Array.from({ length: 50_000 }, (_, n) => ({ n: [n] })) };
+    expect(parseJson(JSON.stringify(value), 2)?.value).toEqual(value);
+  });
+
+  it('cuts out each value that is too deep, where it is told to', () => {
+    const text = `{"stream":[{"output":${nested(2_000)}},{"output":"x"},{"output":{"a":${nested(3_000)}}}]}`;
+    expect(parseJson(text, 4)?.value).toEqual({
+      stream: [{ output: nested(2_000) }, { output: 'x' }, { output: `{"a":${nested(3_000)}}` }],
+    });
+  });
+});
