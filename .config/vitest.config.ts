@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.js';
 import { alone, long } from './test-files.js';
@@ -13,6 +14,8 @@ const each = {
   // One more than there are cores: many tests wait for processes, databases and browsers.
   maxWorkers: availableParallelism() + 1,
   typecheck: { enabled: false },
+  // Locks on the paths of runs are kept there: those of tests do not belong to the person who runs them.
+  env: { XDG_STATE_HOME: join(tmpdir(), 'millrace-test-state') },
 } as const;
 
 /** `npm test` runs the short files, `npm run test:long` the long ones, `npm run coverage` all. */
