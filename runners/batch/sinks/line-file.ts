@@ -73,10 +73,17 @@ export class LineFile {
     if (this.isCompared) await onDisk(this.path, () => this.cut());
   }
 
-  /** Makes durable what was written, under the file's name: a program that replaced the file by a copy took it away. */
+  /** Makes durable what was written. May run beside `append`. */
   async sync(): Promise<void> {
+    await onDisk(this.path, () => this.file.sync());
+  }
+
+  /**
+   * Takes the file's name back where another program has put a copy there. Not beside `append`: what was appended meanwhile
+   * would be missing in the new file, and a file that grows is not as long as it is known to be.
+   */
+  async keepName(): Promise<void> {
     await onDisk(this.path, async () => {
-      await this.file.sync();
       if (!(await this.file.isIntact())) throw this.changed('it was changed');
       if (!(await this.file.isNamed())) await this.takeBack();
     });

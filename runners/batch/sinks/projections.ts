@@ -33,6 +33,8 @@ export interface ProjectionsOptions {
 export class Projections {
   private waiting = new LineBatch();
   private running: Promise<void> | undefined;
+  /** While it goes on, no line is appended. */
+  private checking: Promise<unknown> | undefined;
   private failure: { readonly error: unknown } | undefined;
 
   private constructor(
@@ -73,14 +75,31 @@ export class Projections {
     return this.add(row, record, false);
   }
 
-  /** Makes durable what was written, and says how far that is. */
+  /** Makes durable what was written, under the names of the files, and says how far that is. */
   async sync(): Promise<FilesMark> {
-    while (this.running !== undefined) await this.running;
+    await this.idle();
     this.refuse();
     const { repairs } = this.journal.recovered;
     const mark = { records: this.records, ...(repairs > 0 && { repairs }), files: this.files.marks() };
     await this.files.sync();
+    await this.keepNames();
     return mark;
+  }
+
+  /** Lines that come meanwhile wait. */
+  private async keepNames(): Promise<void> {
+    await this.idle();
+    const checking = this.files.keepNames();
+    this.checking = checking.then(
+      () => (this.checking = undefined),
+      () => (this.checking = undefined),
+    );
+    await checking;
+  }
+
+  private async idle(): Promise<void> {
+    for (let busy = this.checking ?? this.running; busy !== undefined; busy = this.checking ?? this.running)
+      await busy;
   }
 
   /** Ids of all rows that have ended, in the order of the files. */
@@ -95,7 +114,7 @@ export class Projections {
 
   /** Ends the files; spreadsheets that have got new columns are written anew. */
   async finish(): Promise<void> {
-    while (this.running !== undefined) await this.running;
+    await this.idle();
     await this.files.settle(false);
   }
 
@@ -106,6 +125,7 @@ export class Projections {
   private async add(row: EndedRow, record: number, isCurrent: boolean): Promise<void> {
     this.waiting.add(row, isCurrent);
     this.waiting.record = record;
+    while (this.checking !== undefined) await this.checking;
     // What comes while an append runs goes with the next one.
     this.running ??= Promise.resolve().then(() => this.drain());
     await this.running;

@@ -136,16 +136,24 @@ export class RunFiles {
     }
   }
 
+  /** Makes durable what was written; may run beside `append`. */
   async sync(): Promise<void> {
-    const { results, failures, costs, earlier, sheets } = this;
-    for (const file of [results, failures, costs, earlier, sheets?.results, sheets?.failures])
-      await file?.sync();
+    for (const file of this.all()) await file.sync();
+  }
+
+  /** Takes back the names of files that another program has replaced; not beside `append`. */
+  async keepNames(): Promise<void> {
+    for (const file of this.all()) await file.keepName();
   }
 
   async close(): Promise<void> {
+    for (const file of this.all()) await file.close().catch(() => undefined);
+  }
+
+  private all(): (LineFile | Spreadsheet)[] {
     const { results, failures, costs, earlier, sheets } = this;
-    for (const file of [results, failures, costs, earlier, sheets?.results, sheets?.failures])
-      await file?.close().catch(() => undefined);
+    const files = [results, failures, costs, earlier, sheets?.results, sheets?.failures];
+    return files.filter((file) => file !== undefined);
   }
 
   private async openEarlier(): Promise<LineFile> {

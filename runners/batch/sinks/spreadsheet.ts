@@ -64,6 +64,11 @@ export class Spreadsheet {
     return this.file.sync();
   }
 
+  /** As `LineFile.keepName`. */
+  keepName(): Promise<void> {
+    return this.file.keepName();
+  }
+
   close(): Promise<void> {
     return this.file.close();
   }

@@ -56,11 +56,11 @@ describe('LineFile', () => {
     disk.plant(path, 'one\n');
     await file.append('two\n');
     expect(text(disk)).toBe('one\n');
-    await file.sync();
+    await file.keepName();
     expect(text(disk)).toBe('one\ntwo\n');
     await disk.unlink(path);
     await file.append('three\n');
-    await file.sync();
+    await file.keepName();
     expect(text(disk)).toBe('one\ntwo\nthree\n');
   });
 
@@ -72,7 +72,7 @@ describe('LineFile', () => {
     await file.append('one\n');
     await rename(place, `${place}.old`);
     await mkdir(place);
-    await expect(file.sync()).rejects.toThrow('its folder was moved, removed or replaced');
+    await expect(file.keepName()).rejects.toThrow('its folder was moved, removed or replaced');
     expect(await readdir(place)).toEqual([]);
     await file.close();
     await rm(root, { recursive: true });
@@ -83,7 +83,7 @@ describe('LineFile', () => {
     const file = await LineFile.open(disk, path);
     await file.append('one\n');
     await (await disk.open(path, 'r+')).truncate(1);
-    await expect(file.sync()).rejects.toMatchObject({ code: 'disk', path });
+    await expect(file.keepName()).rejects.toMatchObject({ code: 'disk', path });
   });
 
   it('goes on behind a mark', async () => {

@@ -197,6 +197,24 @@ describe('Projections', () => {
     expect(ids(files(later)['results.jsonl'])).toEqual(['a']);
   });
 
+  it('lose no line of rows that end while the files are synced', async () => {
+    const disk = new ForgetfulDisk();
+    const journal = await openJournal(disk, folder);
+    const projections = await Projections.open({ disk, folder, journal });
+    const names = Array.from({ length: 60 }, (_, index) => `row-${index}`);
+    let record = 0;
+    for (const name of names) {
+      const ended = { intent: intent(name) as never, reply: reply(name) as never };
+      const isSynced = projections.sync();
+      // Some calls of the disk later, so that the lines come at each step of the sync.
+      for (let step = 0; step < record % 20; step += 1) await Promise.resolve();
+      await projections.write({ ...ended, outcome: outcome(name, 'completed') }, (record += 1));
+      await isSynced;
+    }
+    await projections.finish();
+    expect(ids(files(disk)['results.jsonl'])).toEqual(names);
+  });
+
   it('answer everything with the first fault of the disk', async () => {
     const disk = new ForgetfulDisk({ faults: [{ code: 'EIO', call: 'write', path: 'results.jsonl' }] });
     const journal = await openJournal(disk, folder);
