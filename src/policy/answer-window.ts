@@ -1,28 +1,35 @@
 /** The window: answers. */
 const size = 20;
-/** The usual share is averaged over about so many answers. */
+/** The usual share is averaged over about this many answers. */
 const memory = 100;
-/** An unusual number of refusals is so many standard deviations above the usual one. */
-const deviations = 3;
+/** It begins as if this many answers had come before, all of them good. */
+const assumed = 5;
+/** An unusual number of refusals is this many standard deviations above the usual one. */
+const deviations = 4;
 /** So many of the window always are too many, whatever is usual. */
 const alwaysTooMany = 18;
 
 /**
  * The latest 20 answers of an endpoint. `isRefusing` when half of them are refusals and that is not merely chance at the
  * share of refusals that is usual there: with 30 % of random refusals half of 20 are refused every few hundred answers.
+ * What is usual is learned from the answers before the window: a service that refuses all from the start has no excuse.
  */
 export class AnswerWindow {
   /** A bit for each answer, the latest one lowest. */
   private bits = 0;
   private refused = 0;
+  private answers = 0;
   private usual = 0;
+  private earlier = assumed;
 
   /** Takes in an answer. */
   add(isRefused: boolean): void {
     const bit = isRefused ? 1 : 0;
-    this.refused += bit - ((this.bits >>> (size - 1)) & 1);
+    const oldest = (this.bits >>> (size - 1)) & 1;
+    if (this.answers === size) this.learn(oldest);
+    this.answers = Math.min(this.answers + 1, size);
+    this.refused += bit - oldest;
     this.bits = ((this.bits << 1) | bit) & ((1 << size) - 1);
-    this.usual += (bit - this.usual) / memory;
   }
 
   /** Too many of the latest answers are refusals. */
@@ -37,5 +44,11 @@ export class AnswerWindow {
   clear(): void {
     this.bits = 0;
     this.refused = 0;
+    this.answers = 0;
+  }
+
+  private learn(bit: number): void {
+    this.earlier = Math.min(this.earlier + 1, memory);
+    this.usual += (bit - this.usual) / this.earlier;
   }
 }

@@ -30,6 +30,15 @@ describe('the window of answers', () => {
     expect(noisy.isRefusing).toBe(true);
   });
 
+  it('learns soon that a third is usual', () => {
+    const latest = new AnswerWindow();
+    for (let n = 0; n < 60; n++) latest.add(n % 3 === 0);
+    for (let n = 0; n < 6; n++) latest.add(true);
+    expect(latest.isRefusing).toBe(false);
+    for (let n = 0; n < 8; n++) latest.add(true);
+    expect(latest.isRefusing).toBe(true);
+  });
+
   it('is refusing when nearly all are, whatever is usual', () => {
     expect(windowOf([true, 10_000]).isRefusing).toBe(true);
   });

@@ -97,6 +97,14 @@ describe('the rate that a gate finds out', () => {
     expect(ratios.sort((one, other) => one - other)[1]).toBeGreaterThan(0.7);
   });
 
+  it.each([0.02, 0.1, 0.3])('costs a batch of 300 jobs little where %s are refused at random', (share) => {
+    const ratios = Array.from({ length: 21 }, (_, seed) => {
+      const play = { serve: withNoise(share), jobs: 300, seed: seed + 1 };
+      return mostMs(playGate(play)) / mostMs(found(play));
+    });
+    expect(ratios.sort((one, other) => one - other)[10]).toBeGreaterThan(0.75);
+  });
+
   it('is near a limit of 50 a second also where 10 % are refused at random', () => {
     const { answered, seconds, refusedShare } = found({
       ...{ serve: withNoise(0.1, takesRate(50)), jobs: 2_000, inFlight: 40 },
