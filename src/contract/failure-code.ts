@@ -19,6 +19,11 @@ export const failureCodes = {
     scope: 'row',
     meaning: 'the job ran into its execution timeout at the service',
   },
+  charged: {
+    paid: 'yes',
+    scope: 'row',
+    meaning: 'the job did not complete, and the service reports a cost for it',
+  },
   'route-not-found': { paid: 'no', scope: 'row', meaning: 'no route has this path and method (HTTP 404)' },
   'route-failed': { paid: 'no', scope: 'row', meaning: 'the function of the route answered with an error' },
   transport: { paid: 'no', scope: 'row', meaning: 'a GET route could not be reached, tries used up' },

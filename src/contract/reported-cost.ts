@@ -40,6 +40,11 @@ export function disbelievedCost(output: unknown, estimate: MicroDollars | null):
   return isBelievable(toMicroDollars(cost), estimate) ? undefined : String(cost);
 }
 
+/** Whether the service reports that a job without success cost something. A figure that is not believed counts too: it is booked. */
+export function isCharged(output: unknown): boolean {
+  return (reportedCostUsd(output) ?? 0) > 0 || disbelievedCost(output, null) !== undefined;
+}
+
 /** Longer text is not kept. */
 const maxTextLength = 100;
 

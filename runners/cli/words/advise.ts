@@ -13,6 +13,7 @@ const advice: Readonly<Record<FailureCode, string>> = {
   'job-failed': again,
   'job-cancelled': again,
   'job-timed-out': 'raise the execution timeout of the endpoint, then run again with --retry failed',
+  charged: 'look at the account: the service reports a cost for them; --retry charged buys them again',
   'route-not-found': 'check route, method and --lb-base-url, then run again with --retry failed',
   'route-failed': again,
   transport: again,

@@ -11,6 +11,8 @@ const advice: Record<FailureCode, string> = {
     'Somebody cancelled these jobs at the service. Run with `--retry failed` to send them again.',
   'job-timed-out':
     'The endpoint stopped these jobs at its own time limit. Raise that limit or make the work smaller, then run with `--retry failed`.',
+  charged:
+    'These jobs did not complete, and the service reports a cost for them. `--retry charged` buys them again.',
   'route-not-found':
     'No route has this path and method. Correct the route in the manifest, then run with `--retry failed`.',
   'route-failed':

@@ -8,6 +8,7 @@ const labels: Record<'completed' | FailureCode, string> = {
   'job-failed': 'job failed',
   'job-cancelled': 'job cancelled',
   'job-timed-out': 'job timed out',
+  charged: 'failed and paid',
   'route-not-found': 'no such route',
   'route-failed': 'route failed',
   transport: 'not reached',

@@ -132,7 +132,7 @@ export function visitOf({ endpointId, host }: Desk, kind: RequestKind, key: stri
 }
 
 /** A function that fails answers with 5xx and is no sign of a service in trouble. */
-const answers: ReadonlySet<string> = new Set(['job-failed', 'route-failed', 'rejected']);
+const answers: ReadonlySet<string> = new Set(['job-failed', 'route-failed', 'rejected', 'charged']);
 
 function reportOf(
   { purpose, key }: Asking,

@@ -13,9 +13,10 @@ export interface FailureFacts {
   advice?: string;
 }
 
-/** The failure that an exchange amounts to, under the given code. */
+/** The failure that an exchange amounts to, under the given code; a body that reports a cost was paid, whatever its HTTP status. */
 export function failureOf(code: FailureCode, judged: Judged, facts: FailureFacts): Failed {
-  const { message, ...context } = said(judged, facts.request);
+  const { message, code: saidCode, ...context } = said(judged, facts.request);
+  if (saidCode === 'charged') code = saidCode;
   const { jobId = context.jobId, paid = failureCodes[code].paid, advice } = facts;
   return {
     status: 'failed',

@@ -1,11 +1,11 @@
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
 import type { FailedReply, JobReply } from '../../contract/job-reply.js';
 import type { Completed, Outcome } from '../../contract/outcome.js';
-import { reportedCostUsd } from '../../contract/reported-cost.js';
+import { isCharged, reportedCostUsd } from '../../contract/reported-cost.js';
 import { serviceErrorText } from '../../contract/service-error-text.js';
 import type { WireRequest } from '../../transport/transport.js';
 
-/** How a job in a terminal state ended. (spec 2.1, 2.6, 3) */
+/** How a job in a terminal state ended. One that did not complete and reports a cost was paid. (spec 2.1, 2.6, 3) */
 export function outcomeOf(
   job: JobReply | FailedReply,
   request: Pick<WireRequest, 'method' | 'url'>,
@@ -22,7 +22,7 @@ export function outcomeOf(
     if (executionTime !== undefined) completed.executionTimeMs = executionTime;
     return completed;
   }
-  const code = codes[status] ?? 'job-failed';
+  const code = isCharged(output) ? 'charged' : (codes[status] ?? 'job-failed');
   const said = serviceErrorText(job);
   return {
     status: 'failed',

@@ -9,6 +9,7 @@ const knownToTheService: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'job-failed',
   'job-cancelled',
   'job-timed-out',
+  'charged',
   'output-mismatch',
 ]);
 

@@ -46,6 +46,20 @@ describe('outcomeOf', () => {
     });
   });
 
+  it.each([
+    ['FAILED', 0.05],
+    ['CANCELLED', 0.05],
+    ['TIMED_OUT', '0.05'],
+  ])('gives %s with a cost of %j as paid', (status, cost) => {
+    const outcome = outcomeOf({ id: 'j', status, error: 'boom', output: { cost } }, asked);
+    expect(outcome).toMatchObject({ status: 'failed', code: 'charged', paid: 'yes' });
+  });
+
+  it('gives FAILED with a cost of 0 as not paid', () => {
+    const outcome = outcomeOf({ id: 'j', status: 'FAILED', output: { cost: 0 } }, asked);
+    expect(outcome).toMatchObject({ code: 'job-failed', paid: 'no' });
+  });
+
   it('unfolds an error that is itself JSON, and says what is meant where there is none', () => {
     const error = JSON.stringify({
       error_type: 'ValueError',

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { paperRun, type PaperRun } from '../../../support/paper-run.js';
+
+/** Each POST is answered with a job that did not complete and reports a cost. */
+async function chargedRun(status: number, state: string): Promise<PaperRun> {
+  const run = paperRun();
+  run.manifest([{ id: 'a', endpoint: 'echo', input: { row: 'a' } }]);
+  run.service.behave = (row) => {
+    run.service.posts.push(row);
+    const id = `job-${run.service.posts.length}`;
+    return { status, body: { id, status: state, error: 'no', output: { cost: 0.05 } } };
+  };
+  const end = await run.start({ maxCostUsd: 1, assumePriceUsd: 0.05 });
+  expect(end.summary.cost).toMatchObject({ reported: 0.05 });
+  return run;
+}
+
+describe.each([
+  [200, 'FAILED'],
+  [400, 'FAILED'],
+  [200, 'CANCELLED'],
+  [200, 'TIMED_OUT'],
+])('a job that the service answers under HTTP %i as %s with a cost', (status, state) => {
+  it('is a paid failure', async () => {
+    const run = await chargedRun(status, state);
+    expect(run.lines('failures.jsonl')).toMatchObject([
+      { error: { code: 'charged', paid: 'yes', retryable: false } },
+    ]);
+    expect(run.costs()).toMatchObject([{ cost: '0.05', source: 'reported' }]);
+  });
+
+  it('is not bought again among what was not paid, and is by its own code', async () => {
+    const run = await chargedRun(status, state);
+    await run.start({ retry: ['failed'] });
+    expect(run.service.posts).toEqual(['a']);
+    await run.start({ retry: ['charged'] });
+    expect(run.service.posts).toEqual(['a', 'a']);
+  });
+});
