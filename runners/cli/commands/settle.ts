@@ -28,10 +28,10 @@ export async function settle(
   fault: FaultContext,
 ): Promise<number> {
   const options = parseOptions(settleOptionsSchema, raw);
+  const rows = options.statement === undefined ? rowsOf(ids, options) : undefined;
   const folder = await runFolder(name, io);
   fault.folder = folder;
-  if (options.statement !== undefined) return settleByStatement(folder, ids, options, io);
-  const rows = rowsOf(ids, options);
+  if (rows === undefined) return settleByStatement(folder, ids, options, io);
   const [first] = rows;
   if (first !== undefined && 'jobId' in first.settlement)
     await askForJob(folder, first.id, first.settlement.jobId, { options, io, fault });

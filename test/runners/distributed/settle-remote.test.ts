@@ -77,7 +77,7 @@ it('is called for by each start until it is done', async () => {
 describe('settle of a row that a dead worker left', () => {
   it('--job: workers poll it, and it ends as it really did', async () => {
     const id = held();
-    expect(await settle('--job', jobOfHeld())).toMatchObject({ code: 0, stderr: '' });
+    expect(await settle('--job', jobOfHeld(), '--yes')).toMatchObject({ code: 0, stderr: '' });
     expect(await money()).toMatchObject({ unknown: 0 });
     // What is on its way is not bought beside the database.
     const beside = await run.call('run', 'manifest.jsonl', '--out', 'out', '--dry-run');
@@ -92,7 +92,7 @@ describe('settle of a row that a dead worker left', () => {
 
   it('--paid: its cost is spent, its result is given up; while the database is away nothing is settled', async () => {
     const before = run.folder.everything();
-    for (const way of [['--job', 'x'], ['--paid', '1'], ['--not-sent']]) {
+    for (const way of [['--job', 'x', '--yes'], ['--paid', '1'], ['--not-sent']]) {
       const { code, stdout, stderr } = await run.call('settle', 'out', held(), ...way, '--db', away);
       expect([code, stdout]).toEqual([69, '']);
       expect(stderr).toMatch(/^error: The database .* cannot be reached: .*Nothing is settled/);

@@ -17,6 +17,9 @@ describe('parseOptions', () => {
   it('fills in the defaults that the help names', () => {
     expect(parseOptions(runOptionsSchema, {})).toEqual({
       endpoints: {},
+      add: false,
+      ignore: [],
+      same: 'warn',
       follow: false,
       local: false,
       set: {},
