@@ -2,7 +2,8 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DayEntry, Reservation } from './day-entry.js';
 
 export const dayMs = 86_400_000;
-const minuteMs = 60_000;
+/** What was spent is kept by the minute. */
+export const minuteMs = 60_000;
 
 /** The sum of a rolling 24 hours, from the entries of a ledger file in order. */
 export class DayBook {

@@ -1,6 +1,6 @@
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { dayMs, type DayBook } from './day-book.js';
+import { dayMs, minuteMs, type DayBook } from './day-book.js';
 
 /** What has been bought since nobody can tell: it counts, until a person says otherwise. */
 const fromTheFuture =
@@ -26,9 +26,11 @@ export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted)
     at === undefined
       ? 'It will not fit at all.'
       : `It will fit at ${new Date(at).toISOString()} at the latest.`;
+  // What is spent now leaves with the end of its minute.
+  const isFromTheFuture = at !== undefined && at > now + dayMs + minuteMs;
   return (
     `${dollars(price)} does not fit under the ${dollars(cap)} a day of ${path}: in the last 24 hours ${dollars(spent)} were spent, ` +
-    `and ${dollars(reserved)} are reserved${sharesOf(others)}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}${at !== undefined && at > now + dayMs ? fromTheFuture : ''}`
+    `and ${dollars(reserved)} are reserved${sharesOf(others)}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}${isFromTheFuture ? fromTheFuture : ''}`
   );
 }
 

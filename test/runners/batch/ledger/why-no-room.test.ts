@@ -38,6 +38,13 @@ describe('whyNoRoom', () => {
     expect(why).toContain('lie in the future: the clock was wrong when they were written');
   });
 
+  it('does not take the rest of the minute in which money was just spent for the future', () => {
+    const now = 120_500;
+    const book = new DayBook();
+    book.apply({ k: 'spent', at: now, amount: 2_000_000 });
+    expect(whyNoRoom(book, { ...wanted, now })).not.toContain('future');
+  });
+
   it('says that it will never fit', () => {
     expect(whyNoRoom(bookOf(), { ...wanted, price: 2_000_001 })).toContain('It will not fit at all.');
   });
