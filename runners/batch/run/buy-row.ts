@@ -62,7 +62,8 @@ function goOn(run: Run, row: RowRun, settled: Settled, gotThrough: boolean): Obs
   const { outcome } = settled;
   if (outcome.status === 'completed' || !isStop(outcome)) return of(settled);
   const isPassing = outcome.code === 'refused' || outcome.code === 'unreachable';
-  return isPassing && gotThrough && !run.stops.leaves('submits')
+  const isElsewhere = isPassing && run.beside.worksBeside(row.row, run.reach);
+  return isPassing && (gotThrough || isElsewhere) && !run.stops.leaves('submits')
     ? buyLater(run, row, outcome)
     : afterRefusal(run, row, outcome);
 }

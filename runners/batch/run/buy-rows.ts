@@ -15,7 +15,6 @@ import {
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
 import type { ReplyRecord } from '../journal/record.js';
-import { BesidePolls } from './beside-polls.js';
 import { buyRow, pollRow } from './buy-row.js';
 import { containFault } from './contain-fault.js';
 import { exitOf } from './exit-of.js';
@@ -38,7 +37,7 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
     const handOver = (row: Omit<SettledRow, 'free'>): Observable<never> => handed(row, settled);
     const { limit, limit$ = of(limit) } = run.slots;
     const told$ = limit$.pipe(tap((rows) => run.events.next({ type: 'concurrency', rows })));
-    const beside = new BesidePolls();
+    const { beside } = run;
     // Without a journal there is no reply to wait for: such an error ends the stream at once.
     const atOnce = catchError<JobEvent<unknown>, Observable<never>>((error: unknown) => {
       settled.error(error);
@@ -46,9 +45,12 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
     });
     const project = (task: Task): Observable<JobEvent<unknown>> => {
       const performed = perform(run, task, handOver).pipe(atOnce);
-      return isOfEarlierStart(task) ? beside.counted(performed) : beside.freed(performed);
+      if (isOfEarlierStart(task)) return beside.counted(performed);
+      return task.what === 'refuse' ? performed : beside.freed(task.row, performed);
     };
-    const pulled = pullJobs(untilFault(run, tasks), project, { concurrency: beside.slots(told$) });
+    const pulled = pullJobs(beside.passing(untilFault(run, tasks)), project, {
+      concurrency: beside.slots(told$),
+    });
     return merge(
       settled,
       pulled.pipe(

@@ -40,7 +40,8 @@ export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Obse
 function noteFailedTry(run: Run, row: RowRun, why: string): void {
   if (run.stops.isStopping) return;
   const at = now(run);
-  if (run.reach.failed({ sentAt: row.submittedAt ?? at, at })) run.stops.stop(stopCauses.unreachable(why));
+  const isHopeless = run.reach.failed({ sentAt: row.submittedAt ?? at, at });
+  if (isHopeless && !run.beside.worksBeside(row.row, run.reach)) run.stops.stop(stopCauses.unreachable(why));
 }
 
 /** A job that was bought elsewhere is noted like a purchase, but for its price. */

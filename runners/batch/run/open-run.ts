@@ -9,6 +9,7 @@ import { journalPath } from '../journal/journal-path.js';
 import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary } from '../sinks/summary-file.js';
+import { BesidePolls } from './beside-polls.js';
 import { checkIdentity } from './check-identity.js';
 import { checkManifest, nothingKnown, type Checked } from './check-manifest.js';
 import { refuseLostJournal, repairLostJournal } from './examine-files.js';
@@ -145,6 +146,11 @@ async function begin(
   const { mode } = options.manifest.settings;
   const slots = slotsOf(options.concurrency, { plan, mode, scheduler });
   const context = { options, journal: writer, projections, totals };
+  const beside = new BesidePolls({
+    slots,
+    stops,
+    hasSeveralEndpoints: hasSeveralEndpoints(options, checked),
+  });
   const day = await openDay(options, stops, journal);
   const sent = await recoverSent(context, checked);
   const taken = await takeUp(context, checked);
@@ -154,8 +160,9 @@ async function begin(
   return {
     ...{ options, plan, ahead, names, pending: checked.pending },
     ...{ journal: writer, projections, totals, host, stops, log, events, reach },
-    ...hosts(options, pollLaw, { reach, slots, jobIds, unreached }),
+    ...hosts(options, pollLaw, { reach, slots, jobIds, unreached, beside }),
     unreached,
+    beside,
     jobIds,
     slots,
     taken: { ...taken, ...sent },
@@ -176,10 +183,21 @@ async function begin(
 function hosts(
   options: ResolvedOptions,
   { schedule }: PollLaw,
-  { reach, slots, jobIds, unreached }: Pick<Run, 'reach' | 'slots' | 'jobIds' | 'unreached'>,
+  {
+    reach,
+    slots,
+    jobIds,
+    unreached,
+    beside,
+  }: Pick<Run, 'reach' | 'slots' | 'jobIds' | 'unreached' | 'beside'>,
 ): Pick<Run, 'queues' | 'routes'> {
   const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
-  const gate = listenTo(options.gate, { heard: () => reach.answered(), observe: slots.observe });
+  const gate = listenTo(options.gate, {
+    heard: ({ endpointId }) => reach.answered(endpointId),
+    notHeard: ({ endpointId }) => reach.notAnswered(endpointId),
+    observe: slots.observe,
+    beside,
+  });
   const client = createClient({
     ...{ transport: unreached.watch(transport), gate, scheduler, random, jobIds },
     ...(apiKey !== undefined && { apiKey }),
@@ -190,6 +208,12 @@ function hosts(
     queues: queuesOf(client, options, schedule),
     routes: lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
   };
+}
+
+/** The endpoints of rows that arrive are not known before. */
+function hasSeveralEndpoints({ manifest }: ResolvedOptions, { plan, ahead }: Checked): boolean {
+  const hosts = ahead.endpoints.length + (plan.byKind.route > 0 ? 1 : 0);
+  return manifest.live !== undefined || hosts > 1;
 }
 
 /** Rows of the manifest without an outcome, and those of earlier manifests that are gone on with. */

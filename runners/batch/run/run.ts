@@ -7,6 +7,7 @@ import type { PictureHost } from '../uploads/picture-host.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from './ahead.js';
+import type { BesidePolls } from './beside-polls.js';
 import type { DayMoney } from './day-money.js';
 import type { ExpiringPictures } from './expiring-pictures.js';
 import type { JournalWriter } from './journal-writer.js';
@@ -47,6 +48,8 @@ export interface Run {
   readonly jobIds: RunJobIds;
   /** How many rows may be in flight. */
   readonly slots: Slots;
+  /** Which rows hold a slot. */
+  readonly beside: BesidePolls;
   /** When to ask for jobs. */
   readonly pollLaw: PollLaw;
   readonly queues: Queues;

@@ -8,13 +8,17 @@ const patienceMs = 120_000;
 export class ServiceReach {
   /** Answers that show that the service can be reached and takes requests. */
   answers = 0;
+  /** Endpoints whose latest answer was none, or a refusal. */
+  private readonly failingAt = new Set<string>();
   private failing: { readonly since: number; rounds: number; lastAt: number } | undefined;
 
   /** @param maxRetries extra tries of a row */
   constructor(private readonly maxRetries: number) {}
 
-  answered(): void {
+  /** @param endpoint its id, the empty string for routes */
+  answered(endpoint = ''): void {
     this.answers += 1;
+    this.failingAt.delete(endpoint);
     this.failing = undefined;
   }
 
@@ -31,5 +35,15 @@ export class ServiceReach {
       failing.lastAt = at;
     }
     return failing.rounds > this.maxRetries && at - failing.since >= patienceMs;
+  }
+
+  /** Takes in that a request to an endpoint was refused, failed (5xx) or was not answered. */
+  notAnswered(endpoint: string): void {
+    this.failingAt.add(endpoint);
+  }
+
+  /** Whether the latest request to an endpoint was refused, failed or was not answered. */
+  isFailing(endpoint: string): boolean {
+    return this.failingAt.has(endpoint);
   }
 }
