@@ -7,6 +7,7 @@ import { requestHash } from '../request-hash.js';
 import type { ManifestItem, RowMode, RowProblem } from '../row.js';
 import { editInputCheck } from './check-edit-input.js';
 import type { ColumnLayout } from './column-layout.js';
+import { FailureColumns } from './failure-columns.js';
 import { fixedCells, type FixedCells } from './fixed-cells.js';
 import { LayoutBook } from './layout-book.js';
 import { ManifestRow } from './manifest-row.js';
@@ -36,6 +37,7 @@ export class RowBuilder {
   readonly #layouts: LayoutBook;
   readonly #ids: IdKeeper;
   readonly #rules: MeaningRules;
+  readonly #failureColumns = new FailureColumns();
   readonly #modes = new Map<string, RowMode>();
   #rows = 0;
 
@@ -52,7 +54,8 @@ export class RowBuilder {
     this.#rules = { endpoint, endpointIds, kind, resolveImage: remembered, checkEdit: editInputCheck() };
   }
 
-  build(record: RawRecord): ManifestItem {
+  build(raw: RawRecord): ManifestItem {
+    const record = this.#settings.format === 'csv' ? this.#failureColumns.fold(raw) : raw;
     const row = ++this.#rows;
     const problems = new Problems();
     const layout = this.#layouts.of(record.names);

@@ -626,6 +626,28 @@ describe('readManifest of failures', () => {
     });
   });
 
+  it('reads failures.csv as it is written, a column for each fact', async () => {
+    const head =
+      'id,input.a,title,error.code,error.message,error.paid,millrace.row,millrace.kind,millrace.endpoint,millrace.jobId';
+    const rows = [
+      `a,1,x,unknown,lost,maybe,1,job,before,`,
+      `b,2,x,deadline,slow,maybe,2,job,before,'-j2`,
+      `c,3,x,job-failed,boom,no,3,job,before,j3`,
+      `d,4,x,,,,,,,`,
+    ];
+    const [a, b, c, d] = await readRows([head, ...rows].join('\n'));
+    expect(a).toMatchObject({ prior: { code: 'unknown', paid: 'maybe' }, endpoint: 'before' });
+    expect(b).toMatchObject({ prior: { code: 'deadline' }, jobId: '-j2' });
+    expect(c).toMatchObject({ prior: { paid: 'no' }, columns: { title: 'x' } });
+    expect(d).toMatchObject({ prior: undefined, request: { input: { a: 4 } } });
+    expect(Object.keys(a?.cells ?? {})).toEqual(['id', 'input.a', 'title']);
+  });
+
+  it('refuses a failures.csv that was cut down to less than says what was paid', async () => {
+    const invalid = await readInvalid('id,input.a,millrace.jobId\na,1,j1\n');
+    expect(invalid[0]?.problems).toMatchObject([{ column: 'millrace' }]);
+  });
+
   it('takes the kind from the failure', async () => {
     const text = jsonLines({ id: 'a', images: url, prompt: 'x', input: {}, error, millrace });
     expect((await readRows(text, { format: 'jsonl' }))[0]?.kind).toBe('job');
