@@ -115,10 +115,16 @@ class SoughtPace implements AdaptivePace {
     else if (!isRefused && !this.trial.isTrying) this.grow();
   }
 
-  /** A pause that follows at once upon another one says nothing of the rate. */
+  /**
+   * A pause that follows at once upon another one says nothing of the rate. A trial ends with it: what a service has saved
+   * up in the pause would look like noise.
+   */
   private paused(now: number): void {
     const isTooSoon = this.cuts > 0 && this.answered < fewest;
-    if (isTooSoon) return this.changed(now);
+    if (isTooSoon) {
+      if (this.trial.isTrying) this.trial.lowered();
+      return this.changed(now);
+    }
     const isLong = now - (this.since ?? now) >= longEnoughMs;
     const least = isLong ? Math.min(this.average(now) / 2, this.tried(now)) : 0;
     this.cut(now, caution, Math.max(this.tried(now) * this.trial.through, least));

@@ -13,7 +13,7 @@ const fewest = 20;
 /** So many answers are counted far below, to see whether refusals have become fewer there. */
 const trialAnswers = 60;
 /** A trial has helped where less than this part of the share of refusals is left. */
-const helped = 0.6;
+const helped = 0.63;
 const hardly = 0.02;
 const several = 6;
 /** A service that refuses more than that everywhere is in trouble, and wants to be spared. */

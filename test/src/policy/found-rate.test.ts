@@ -37,6 +37,13 @@ describe('the rate that a gate finds out', () => {
     }
   });
 
+  it('is no noise after a pause in which a bucket has filled, whatever chance says', () => {
+    for (const seed of [1, 2, 3, 4]) {
+      const { refusedShare } = found({ serve: takesRate(50), jobs: 2_000, inFlight: 40, seed });
+      expect(refusedShare).toBeLessThan(0.02);
+    }
+  });
+
   it('is that of 1,000 requests in each 10 s', () => {
     const { answered, seconds, refusedShare } = found({
       ...{ serve: takesPerWindow(1_000, 10_000), jobs: 4_000, inFlight: 40 },
