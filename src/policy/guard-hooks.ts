@@ -1,9 +1,9 @@
-import { catchError, defer, EMPTY, throwError, type Observable, type SchedulerLike } from 'rxjs';
+import { catchError, concat, defer, EMPTY, throwError, type Observable, type SchedulerLike } from 'rxjs';
 import { fixed } from './fixed.js';
 import type { Gate } from './gate.js';
 import type { PollSchedule } from './poll-schedule.js';
 
-/** How often a job is polled whose schedule has failed, in ms. */
+/** How often a job is polled whose schedule has failed or completed, in ms. */
 const fallbackPollMs = 5_000;
 
 /** Reports an error that is nobody's outcome, as rxjs does: `config.onUnhandledError`, else an uncaught exception. */
@@ -48,18 +48,23 @@ export function guardGate(gate: Gate): Gate {
 }
 
 /**
- * A schedule whose errors take no purchase with them: they are reported. A job whose poll times fail is polled every 5 s
- * from then on.
+ * A schedule whose errors take no purchase with them: they are reported. When its poll times fail or complete before the
+ * job has ended, the job is polled every 5 s from then on.
  */
 export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike): PollSchedule {
   return {
-    pollTimes: (job): Observable<void> =>
-      defer(() => schedule.pollTimes(job)).pipe(
+    pollTimes: (job): Observable<void> => {
+      const given = defer(() => schedule.pollTimes(job)).pipe(
         catchError((error: unknown) => {
           reportUnhandled(error);
-          return fixed(fallbackPollMs, scheduler).pollTimes({ ...job, submittedAt: scheduler.now() });
+          return EMPTY;
         }),
-      ),
+      );
+      const fallback = defer(() =>
+        fixed(fallbackPollMs, scheduler).pollTimes({ ...job, submittedAt: scheduler.now() }),
+      );
+      return concat(given, fallback);
+    },
     observe: (...reply) => callHook(() => schedule.observe(...reply), undefined),
   };
 }

@@ -2,17 +2,17 @@ import type { Observable } from 'rxjs';
 import type { JobReply } from '../contract/job-reply.js';
 
 /**
- * When to ask for a job's status. One schedule is shared by a run: it is told of each submission and reply and hands
- * each job an Observable of poll times, so that one job's reply can wake or calm another's.
+ * When to ask for a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job
+ * an Observable of poll times, so that the reply of one job can bring the polls of another forward or put them off.
  */
 export interface PollSchedule {
-  /** Never completes by itself; one poll per emission. */
+  /** One poll per emission. If it completes or fails before the job has ended, the job is polled every 5 s from then on. */
   pollTimes(job: PollJob): Observable<void>;
-  /** Told of every status reply, the final one included. `at` in ms since the epoch. */
+  /** Called with every status reply, the final one included. `at` in ms since the epoch. */
   observe(key: string, reply: JobReply, at: number): void;
 }
 
-/** Whose poll times are asked for. */
+/** The job that poll times are needed for. */
 export interface PollJob {
   readonly key: string;
   /** In ms since the epoch, by the client's scheduler. */

@@ -1,4 +1,4 @@
-import { config, firstValueFrom, lastValueFrom, map, of, throwError } from 'rxjs';
+import { config, EMPTY, firstValueFrom, lastValueFrom, map, of, throwError } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
@@ -123,6 +123,17 @@ describe('poll times that fail', () => {
     });
     await new Promise((resolve) => setTimeout(resolve, 2));
     expect(reported).toStrictEqual([fault]);
+  });
+
+  it.each([
+    ['without one', () => EMPTY, '5s t 4999ms t'],
+    ['after one', () => of(undefined), 't 4999ms t 4999ms t'],
+  ])('and that complete %s: the job is polled every 5 s', (_, pollTimes, marbles) => {
+    inVirtualTime(({ scheduler, expectObservable }) => {
+      const schedule = guardSchedule({ pollTimes, observe: () => undefined }, scheduler);
+      const times = schedule.pollTimes({ key: 'k', submittedAt: 0 }).pipe(map(() => 't'));
+      expectObservable(times, '12s !').toBe(marbles);
+    });
   });
 
   it('end no job that is paid', async () => {
