@@ -1,14 +1,14 @@
 #!/bin/sh
-# Does what was added to a manifest since it was last done, and tells a person only where one is needed.
+# Runs the rows that were added to a manifest since the last run, and mails a person only when one is needed.
 #
 #   nightly.sh MANIFEST [OPTION of millrace run …]
 #
 # MILLRACE               the command                                (millrace)
-# MILLRACE_MAIL_TO       who is told                                (the user that runs this)
-# MILLRACE_TRIES         how often, while the service is away       (4)
-# MILLRACE_PAUSE         seconds between those                      (900)
+# MILLRACE_MAIL_TO       who gets the mail                          (the user that runs this)
+# MILLRACE_TRIES         tries while the service is not reached     (4)
+# MILLRACE_PAUSE         seconds between the tries                  (900)
 #
-# It ends with 0 where nobody is needed, else with the exit code of millrace.
+# It exits with 0 when no person is needed, else with the exit code of millrace.
 set -u
 
 manifest=${1:?usage: nightly.sh MANIFEST [OPTION of millrace run ...]}
@@ -40,10 +40,10 @@ case $code in
   3) tell 'stopped at a cost cap' ;;
   4) tell 'no row can succeed: look at the key, the endpoint, the certificate' ;;
   5) tell 'stopped: too many rows failed' ;;
-  6) tell 'rows may have been bought: you decide' ;;
+  6) tell 'rows are held: they may have been bought, a person must decide' ;;
   69) tell 'the service is away: the next night goes on' ;;
   74) tell 'the disk or the journal' ;;
-  75) code=0 ;; # The last night is still at it.
+  75) code=0 ;; # Last night's run is still working.
   129 | 130 | 143) code=0 ;; # The machine goes down: the next night goes on.
   *) tell 'a fault' ;;
 esac

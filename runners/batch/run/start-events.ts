@@ -38,11 +38,15 @@ function* warnings({
   if (ahead.replaced.count > 0)
     yield { type: 'warning', code: 'changed', message: replacedText(ahead.replaced) };
   if (changedFailures > 0) {
-    const message = `${changedFailures} failed rows have changed since: they stay failed until --retry takes them up.`;
+    const message =
+      changedFailures === 1
+        ? '1 failed row has changed since: it stays failed until --retry takes it up.'
+        : `${changedFailures} failed rows have changed since: they stay failed until --retry takes them up.`;
     yield { type: 'warning', code: 'changed', message };
   }
   if (taken.doubled > 0) {
-    const message = `${taken.doubled} rows are sent again, though they may have been accepted: they may be paid twice.`;
+    const rows = taken.doubled === 1 ? '1 row is' : `${taken.doubled} rows are`;
+    const message = `${rows} sent again though the service may have accepted the first request: this may pay twice.`;
     yield { type: 'warning', code: 'double', message };
   }
   const { tornBytes, heldUpToRow } = journal.journal.recovered;

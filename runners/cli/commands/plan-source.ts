@@ -84,7 +84,7 @@ export function refuseInvalid(
   if (options.skipInvalid) return;
   throw new UsageError(
     [`${source.name} has ${countOf(plan.invalid, 'invalid row')}: nothing was sent`],
-    'correct them, or make them failures with --skip-invalid',
+    'correct the manifest, or count its invalid rows as failures with --skip-invalid',
   );
 }
 

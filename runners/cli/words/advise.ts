@@ -22,7 +22,7 @@ const advice: Readonly<Record<FailureCode, string>> = {
   expired:
     'the service no longer knows their jobs, so their results are gone: each start asks for them once more, --retry expired buys them again',
   unknown:
-    'they may have been bought: look at the account, then `millrace settle`, or --retry unknown to risk paying twice',
+    'they may have been bought: look at the account, then `millrace settle FOLDER ID`, or --retry unknown to risk paying twice',
   'output-mismatch': 'they are paid and their output is kept: compare it with the schema',
   download:
     'run again or `millrace refetch`: their pictures are fetched, nothing is bought; their URLs live 7 days',

@@ -25,7 +25,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
   const are = gone === 1 ? 'row of earlier starts is' : 'rows of earlier starts are';
   return [
     ...(gone > 0
-      ? [`  not in it    ${formatCount(gone)} ${are} not in this manifest: what they ended with stays`]
+      ? [`  not in it    ${formatCount(gone)} ${are} not in this manifest: their results stay`]
       : []),
     `  this start   ${parts.join(', ')}`,
     ...capText(ahead),

@@ -38,7 +38,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
     ),
     ...fact('held', heldText(done.held + toHold, shownOut)),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
-    ...fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of the run: what they ended with stays` : ''),
+    ...fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of the run: their results stay` : ''),
   ];
   return [
     ...(isBegun ? run : []),

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { stopCauses } from '../../../../runners/batch/run/stop-causes.js';
 
 it.each([
-  [480_000, 392_500, 'the cost cap of $0.48: $0.3925 spent and'],
-  [479_999, 1_000_000_000, 'the cost cap of $0.479999: $1000.00 spent and'],
+  [480_000, 392_500, 'the cost cap of $0.48: with $0.3925 spent and'],
+  [479_999, 1_000_000_000, 'the cost cap of $0.479999: with $1000.00 spent and'],
 ])('tells what does not fit under a cap of %d to the last digit', (cap, spent, words) => {
   const { reason } = stopCauses.capReached({
     cap,
@@ -13,7 +13,7 @@ it.each([
     drift: 0,
     unpriced: 0,
   });
-  expect(reason).toContain(`${words} $0.087501 reserved or held, and the next row does not fit.`);
+  expect(reason).toContain(`${words} $0.087501 reserved or held, the next row did not fit.`);
 });
 
 it('ends what the disk says with one full stop', () => {

@@ -34,7 +34,7 @@ describe('aheadText', () => {
 
   it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
     expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe(
-      '  not in it    3 rows of earlier starts are not in this manifest: what they ended with stays',
+      '  not in it    3 rows of earlier starts are not in this manifest: their results stay',
     );
   });
 

@@ -64,7 +64,7 @@ describe('failureText', () => {
       '    once the cause is gone, run again with --retry failed: nothing was bought',
       '  1 row unknown, of various causes',
       '    id x',
-      '    they may have been bought: look at the account, then `millrace settle`, or --retry unknown to risk paying twice',
+      '    they may have been bought: look at the account, then `millrace settle FOLDER ID`, or --retry unknown to risk paying twice',
     ]);
   });
 
