@@ -149,7 +149,9 @@ describe('four nights, with a row that is held in the second', () => {
     const command = `millrace settle ${join(work.folder, 'jobs.out')} b`;
     expect(mails).toHaveLength(3);
     for (const mail of mails) {
-      expect(mail).toContain('TO ann: millrace: rows are held: they may have been bought, a person must decide');
+      expect(mail).toContain(
+        'TO ann: millrace: rows are held: they may have been bought, a person must decide',
+      );
       expect(mail).toContain(command);
     }
     expect(emulator.bill()).toHaveLength(3);

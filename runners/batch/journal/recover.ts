@@ -28,8 +28,8 @@ const leastChunkBytes = 4 << 10;
 const mostChunkBytes = 1 << 20;
 
 /**
- * Reads a journal once, from the first byte to the last. A record that was being written when the process or the machine
- * died is passed over; nobody was told that it was durable, so nothing was done on its account.
+ * Reads a journal once, from the first byte to the last. It skips a record that was being written when the process or the
+ * machine died: that record was never reported as durable, so nothing was done because of it.
  *
  * @param begun A snapshot of its first records: what follows them is read.
  * @throws {JournalError} `journal-broken` where a record that may have been durable cannot be read; `journal-newer`.

@@ -8,7 +8,7 @@ import { field } from './line/fields.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { salvage } from './line/salvage.js';
 
-/** Rows in flight are taken about in order: so many rows behind the last one seen may have been sent as well. */
+/** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
 const slackRows = 1_000;
 /** No record is shorter. */
 const leastRecordBytes = 40;

@@ -99,8 +99,8 @@ async function writeNote(disk: Disk, path: string, note: Note): Promise<void> {
 }
 
 /**
- * A file that stays would be one for each folder that ever held a run. It stays where the run's folder went away under the run: the
- * same command would begin anew there, and buy again what stands in the folder that was moved.
+ * Removes the file, as otherwise one would stay for each folder that ever held a run. It keeps the file if the folder was moved
+ * away during the run: without it, the same command would begin a new run there and buy the rows of the moved folder again.
  */
 async function giveUp(
   disk: Disk,

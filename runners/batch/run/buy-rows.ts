@@ -28,8 +28,8 @@ import { isRead, type RepliedRow, type Task, type TaskOf } from './task.js';
 import { untilLeft } from './until-left.js';
 
 /**
- * Does the tasks, so many at a time, and emits the rows that are paid for and have a picture to be saved; all others end
- * here. A row holds its slot until its reply or its outcome is durable; one that is emitted, until it is freed.
+ * Does the tasks, each in a slot, and emits the rows that are paid and have a picture to save; all other rows end here. A
+ * row keeps its slot until its reply or outcome is durable; a row that is emitted keeps it until `free` is called.
  */
 export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<SettledRow> {
   return new Observable((subscriber) => {

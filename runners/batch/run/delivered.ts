@@ -4,10 +4,7 @@ import { failureLine, type FailureLine } from '../sinks/failure-line.js';
 import { resultLine, type ResultLine } from '../sinks/result-line.js';
 import type { Run } from './run.js';
 
-/**
- * Hands a row's line to whoever wants to be told, and waits for him; one who takes his time does not keep a run from
- * stopping. Emits once.
- */
+/** Passes the line of an ended row to `deliver` and waits for its promise, at most until the run stops. Emits once. */
 export function delivered(
   { options, stops }: Pick<Run, 'options' | 'stops'>,
   row: EndedRow,
@@ -21,8 +18,8 @@ export function delivered(
 }
 
 /**
- * A wrong row has an id of its own in the files, so that the corrected row may come under the one that it named; whoever
- * handed it over knows it by that one.
+ * In the files an invalid row has a made-up id, which leaves its own id free for the corrected row. `deliver` gets the row
+ * under its own id, the one that the caller knows.
  */
 function lineOf(row: EndedRow): ResultLine | FailureLine | undefined {
   const line = resultLine(row) ?? failureLine(row);

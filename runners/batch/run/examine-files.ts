@@ -17,7 +17,7 @@ export interface Examining {
   readonly journal: Journal;
 }
 
-/** Rows in flight are taken about in order: so many rows behind the last one that is known may have been sent as well. */
+/** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
 const slackRows = 1_000;
 
 /**

@@ -4,9 +4,9 @@ import type { Projections } from '../sinks/projections.js';
 import { isoTime } from '../sinks/ended-row.js';
 
 const hourMs = 3_600_000;
-/** From here on a person is told. */
+/** The run warns when a picture's URL expires within this time. */
 const warnBeforeMs = 48 * hourMs;
-/** More than so many are not counted. */
+/** At most this many are counted. */
 const most = 100_000;
 
 /** Pictures of earlier starts that are paid for, not in the folder, and soon gone: their URLs live 7 days (spec 8). */

@@ -10,7 +10,7 @@ import { isRead } from './task.js';
 
 /**
  * The journal as the checkpoint of a row's job: intent before the POST, id before the first poll, reply or outcome
- * before anybody is told of the end. What errors here keeps the POST from leaving, and ends the run.
+ * before the end is emitted. An error here keeps the POST from being sent, and ends the run.
  */
 export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Observable<unknown> {
   return (mark) =>

@@ -96,7 +96,7 @@ function keepTaken(
   });
 }
 
-/** After the reply is durable: whoever dies before that has a paid row that nobody knows the end of. */
+/** Runs only after the reply is durable: a process that dies before that would leave a paid row without a known end. */
 function makeSmall(run: Run, file: PictureFile): Observable<never> {
   const { disk, out, makeThumbnail } = run.options;
   return defer(() => writeThumbnail(disk, out, file, makeThumbnail)).pipe(ignoreElements());

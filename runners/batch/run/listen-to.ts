@@ -7,13 +7,13 @@ interface Listener {
   readonly heard: (answer: GateAnswer) => void;
   /** Called for each of the others. */
   readonly notHeard: (answer: GateAnswer) => void;
-  /** Told of every answer. */
+  /** Called for every answer. */
   readonly observe?: Gate['observe'] | undefined;
   /** The slots of rows: one that gave its slot away waits for one before it is sent. */
   readonly beside: Pick<BesidePolls, 'mustReturn' | 'returned'>;
 }
 
-/** The same gate, with somebody who listens to what it is told. */
+/** The same gate; it also passes each answer on to the listener. */
 export function listenTo(gate: Gate, { heard, notHeard, observe, beside }: Listener): Gate {
   return {
     admit: (request) =>

@@ -10,9 +10,9 @@ import { factsOf, isRead, type Task } from './task.js';
 import { untilStopping } from './until-stopping.js';
 
 /**
- * The tasks of rows that arrive while the run goes, each when a place is free for it. A row that was told before, by its
- * id, is not sent again: one that this start knows is left, as its end is told once; of one that ended in an earlier start
- * the end is told again, since whoever tells it anew may not have heard.
+ * The tasks of rows that arrive during the run, each as soon as a slot is free. A row whose id came before is not sent
+ * again. If this start has it already, it is skipped, as its end is delivered once. If it ended in an earlier start, its
+ * end is delivered again: the caller may have missed it.
  */
 export async function* liveTasks(
   run: Run,

@@ -6,7 +6,7 @@ import type { Plan } from '../manifest/plan-manifest.js';
 import type { Summary } from '../sinks/summary.js';
 import type { Ahead } from './ahead.js';
 
-/** What a run tells as it goes. `finished` is the last one, always. Money in micro-dollars. */
+/** What a run emits. `finished` is always the last event. Money in micro-dollars. */
 export type RunEvent =
   /** The manifest has been checked, and what this start would do is known. Nothing has been sent. */
   | { readonly type: 'checked'; readonly plan: Plan; readonly ahead: Ahead }
@@ -57,7 +57,7 @@ export type RunEvent =
       readonly unknown: MicroDollars;
       readonly cap?: MicroDollars;
     }
-  /** The run was told to stop, or has to: what goes on is only what must not be left. */
+  /** The run is to stop, or has to. Only work that must not be interrupted continues. */
   | { readonly type: 'stopping'; readonly exitCode: number; readonly reason: string }
   | {
       readonly type: 'finished';

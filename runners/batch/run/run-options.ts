@@ -32,9 +32,9 @@ export type StopOrder =
 /** What a run does, and with what. Durations in ms, money in USD. */
 export interface RunBatchOptions {
   /**
-   * A file by its path: format and gzip go by its name unless they are given. Or `rows` that are worked as they arrive, from
-   * an array, an async generator or a Node stream, however many: objects as in JSONL, or lines of it. They are checked one
-   * by one, a wrong one becomes a failure, and one that is told again, by its id, is recognised, over all starts.
+   * A file by its path: format and gzip follow from its name unless they are given. Or `rows`, processed as they arrive from
+   * an array, an async generator or a Node stream, without a limit: objects as in JSONL, or lines of it. Each is checked by
+   * itself. An invalid row becomes a failure, and a row that comes again is recognised by its id, in all starts.
    */
   readonly manifest: (
     | {
@@ -51,8 +51,9 @@ export interface RunBatchOptions {
   ) &
     Partial<ManifestSettings>;
   /**
-   * Told of each row's end, as its line in results.jsonl or failures.jsonl has it, once that is written; with `rows` also of
-   * rows told again that ended in an earlier start. A promise holds the row's place, so that a slow reader slows the run.
+   * Called once for each row that has ended, with its line of results.jsonl or failures.jsonl, after that is written. With
+   * `rows` it is also called for a row that comes again and ended in an earlier start. The row keeps its slot until a
+   * returned promise resolves, so a slow callback slows the run.
    */
   readonly deliver?: (line: ResultLine | FailureLine) => void | PromiseLike<void>;
   /** The output folder, and so the run: the same one goes on where the last start ended. */
@@ -94,7 +95,7 @@ export interface RunBatchOptions {
   readonly changed?: 'keep' | 'redo';
   /** Rows that ask for exactly what another row asks for, under another id: counted in `ahead.same`, or the run is refused. @defaultValue 'warn' */
   readonly same?: 'warn' | 'refuse';
-  /** Sends at most so many rows; a later start goes on. */
+  /** The highest number of rows to send; a later start continues. */
   readonly limit?: number;
   /** Sends these rows alone. */
   readonly only?: readonly string[];

@@ -2,9 +2,9 @@ import { finalize, Observable, ReplaySubject, share } from 'rxjs';
 import { iterate } from '../../../src/operators/iterate.js';
 import type { RunEvent } from './run-event.js';
 
-/** A run's events, as a stream and for `for await`: one run, however many listen; who comes late hears the last event. */
+/** The events of one run, as a stream and for `for await`. All subscribers share it; a late one gets the last event first. */
 export class RunStream extends Observable<RunEvent> implements AsyncIterable<RunEvent> {
-  /** @param abandoned called when the last one has left before the end */
+  /** @param abandoned called when the last subscriber has left before the end */
   constructor(events: Observable<RunEvent>, abandoned: () => void) {
     const once = events.pipe(
       share({

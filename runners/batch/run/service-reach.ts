@@ -1,4 +1,4 @@
-/** The trouble may pass: the run stops after so many ms in which nothing got through. */
+/** The run stops when no request has got through for this long; a shorter outage may pass. */
 const patienceMs = 120_000;
 
 /**

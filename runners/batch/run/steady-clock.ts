@@ -1,8 +1,8 @@
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs';
 
 /**
- * The clock of a run: it never goes back. Where the wall clock is set back, it goes on from the latest time it told:
- * polls that were due in a minute are not due in an hour, when the service has forgotten the result.
+ * The clock of a run: it never goes back. When the wall clock is set back, it continues from the latest time it returned.
+ * Otherwise a poll that is due in a minute would wait an hour longer, and the service would have forgotten the result.
  */
 export function steadyClock(wall: SchedulerLike = asyncScheduler): SchedulerLike {
   let latest = -Infinity;

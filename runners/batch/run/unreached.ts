@@ -6,7 +6,7 @@ import type { RunEvent } from './run-event.js';
 import { stopCauses } from './stop-causes.js';
 import type { Stops } from './stops.js';
 
-/** A name that does not exist is looked up for so long, and so often, before the run ends. */
+/** The run ends when a host name does not resolve for at least this time and this many tries. */
 const leastMs = 4_000;
 const leastTries = 3;
 const mostLogged = 20;

@@ -24,7 +24,7 @@ export function withinLedger<T>(run: Run, row: RowRun): MonoTypeOperatorFunction
     });
 }
 
-/** Who leaves meanwhile gives the reservation back. */
+/** Unsubscribing while the reservation is made gives it back. */
 function withinDay<T>(
   day: NonNullable<Run['day']>,
   { stops }: Run,
@@ -40,7 +40,7 @@ function withinDay<T>(
   );
 }
 
-/** By prices that earlier starts were told of. */
+/** Compares with the prices that the service reported to earlier starts. */
 function hasDrifted({ prices, options, stops }: Run, { row }: RowRun): boolean {
   const { maxPriceDriftPercent } = options;
   const drift = prices.driftOf(pricedOf(row));

@@ -1,4 +1,4 @@
-/** The end of a run, where it has come to it. */
+/** How a run ended. */
 export interface RunEnd {
   readonly exitCode: number;
   readonly reason: string;
@@ -8,8 +8,8 @@ export interface RunEnd {
 const order = [70, 74, 4, 2, 3, 5, 69, 6, 1];
 
 /**
- * What a run says that ended in several ways at once: the exit code that matters most, with its sentence. Who interrupts a
- * run knows that much: the sentence then also names what else went wrong.
+ * The one end of a run that ended in several ways at once: the most important exit code, with its sentence. After an
+ * interruption, the sentence also names the next problem: the person who interrupted it knows of the interruption already.
  */
 export function worstEnd(ends: readonly RunEnd[]): RunEnd | undefined {
   const [worst, ...others] = ends.toSorted((one, other) => rank(one.exitCode) - rank(other.exitCode));

@@ -10,9 +10,9 @@ import { snapshotPath } from './snapshot-path.js';
 const pieceBytes = 1 << 20;
 
 /**
- * What was kept of a journal's first records, when all of it holds: the file is whole, this version wrote it, and the
- * journal still begins with the very bytes it tells of. Otherwise `undefined`: the journal alone is to be read, which
- * also says what is wrong with it.
+ * The snapshot of a journal's first records, if it is valid: the file is whole, this version wrote it, and the journal still
+ * begins with exactly the bytes that it covers. Otherwise `undefined`: then the whole journal is read, and that reading
+ * also reports what is wrong with it.
  */
 export async function loadSnapshot(
   disk: Disk,

@@ -7,10 +7,10 @@ import type { Snapshot, SnapshotHeader } from './snapshot.js';
 import { snapshotPath } from './snapshot-path.js';
 
 /**
- * Keeps what a journal told beside it, so that the next start needs to look at its new records alone. Takes the place of the
- * last one, whole or not at all. Where the disk does not let it, nothing is kept, and nothing is lost.
+ * Saves the state that a journal led to beside it, so that the next start reads only the newer records. It replaces the last
+ * snapshot atomically. If the disk fails, there is no new snapshot, and nothing is lost.
  *
- * @param every Less than so many bytes since the last one are not worth it.
+ * @param every Bytes that the journal must have grown by since the last snapshot.
  */
 export async function saveSnapshot(
   disk: Disk,
