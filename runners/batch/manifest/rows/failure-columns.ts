@@ -35,17 +35,23 @@ export class FailureColumns {
 /** `error.code` alone may well be the user's own; nobody else calls a column `millrace.…`. */
 function isOfFailures(names: readonly string[]): boolean {
   if (parents.some((parent) => names.includes(parent))) return false;
-  const hasError = names.includes('error.code') && names.includes('error.paid');
-  return hasError || names.some((name) => name.startsWith('millrace.'));
+  const lower = names.map((name) => name.toLowerCase());
+  const hasError = lower.includes('error.code') && lower.includes('error.paid');
+  return hasError || lower.some((name) => isBelow('millrace', name));
+}
+
+/** In any case of letters: somebody who writes `Millrace.jobId` means the same. */
+function isBelow(parent: string, name: string): boolean {
+  return name.toLowerCase().startsWith(`${parent}.`);
 }
 
 function foldingOf(names: readonly string[]): Folding {
-  const isPart = (name: string): boolean => parents.some((parent) => name.startsWith(`${parent}.`));
+  const isPart = (name: string): boolean => parents.some((parent) => isBelow(parent, name));
   const places = names.map((name, at) => ({ name, at }));
   const kept = places.filter(({ name }) => !isPart(name));
   const parts = parents.map((parent) =>
     places
-      .filter(({ name }) => name.startsWith(`${parent}.`))
+      .filter(({ name }) => isBelow(parent, name))
       .map(({ name, at }) => ({ name: name.slice(parent.length + 1), at })),
   );
   return { names: [...kept.map(({ name }) => name), ...parents], kept: kept.map(({ at }) => at), parts };

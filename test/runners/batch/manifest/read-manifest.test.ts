@@ -643,6 +643,11 @@ describe('readManifest of failures', () => {
     expect(Object.keys(a?.cells ?? {})).toEqual(['id', 'input.a', 'title']);
   });
 
+  it('reads the names of its columns in any case of letters', async () => {
+    const [row] = await readRows('id,input.a,Error.code,Error.paid,Millrace.kind\na,1,unknown,maybe,job\n');
+    expect(row?.prior).toMatchObject({ code: 'unknown', paid: 'maybe' });
+  });
+
   it('refuses a failures.csv that was cut down to less than says what was paid', async () => {
     const invalid = await readInvalid('id,input.a,millrace.jobId\na,1,j1\n');
     expect(invalid[0]?.problems).toMatchObject([{ column: 'millrace' }]);
