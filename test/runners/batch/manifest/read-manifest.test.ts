@@ -223,12 +223,12 @@ describe('readManifest refuses', () => {
     [
       { images: 'pictures/a.png', prompt: 'x' },
       'images',
-      'image 1: "pictures/a.png" is a path: upload it with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL',
+      'image 1: "pictures/a.png" is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL',
     ],
     [
       { images: 'C:\\a.png', prompt: 'x' },
       'images',
-      'image 1: "C:\\\\a.png" is a path: upload it with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL',
+      'image 1: "C:\\\\a.png" is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL',
     ],
     [{ prompt: 'x' }, 'images', 'is missing'],
     [{ images: url }, 'prompt', 'is missing'],
