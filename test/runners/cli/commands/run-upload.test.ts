@@ -101,7 +101,7 @@ describe('run --upload', () => {
     await work.write('edits.csv', ['id,images,prompt', 'one,a.png,grayscale']);
     const { code, stderr } = await work.call('run', 'edits.csv', '--endpoint', 'image-edit');
     expect(stderr).toContain(
-      '"a.png" is a path: upload it with --upload s3://bucket/prefix, rehearse with --local',
+      '"a.png" is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local',
     );
     expect(code).toBe(2);
   });
