@@ -5,9 +5,9 @@
  */
 
 export { runBatch, runStages, type RunBatchOptions, type RunStages, type StopOrder } from './run-batch.js';
-export type { RunEvent, WarningCode } from './run/run-event.js';
-export type { RunStream } from './run/run-stream.js';
-export type { Ahead } from './run/ahead.js';
+export type { RunEvent, WarningCode } from './context/run-event.js';
+export type { RunStream } from './context/run-stream.js';
+export type { Ahead } from './start/check/ahead.js';
 export type { Summary } from './sinks/summary.js';
 
 export { readManifest } from './manifest/read-manifest.js';
@@ -15,16 +15,16 @@ export type { ManifestSettings, ResolveImage } from './manifest/manifest-setting
 export type { InvalidRow, ManifestItem, Row } from './manifest/row.js';
 export { planManifest, type Plan } from './manifest/plan-manifest.js';
 
-export { takeRows } from './run/take-rows.js';
-export { buyRows } from './run/buy-rows.js';
-export { withinLedger } from './run/within-ledger.js';
-export { journalled } from './run/journalled.js';
-export { savePictures } from './run/save-pictures.js';
-export { endRow, type Ending } from './run/end-row.js';
-export type { Run } from './run/run.js';
-export type { RowRun } from './run/row-run.js';
-export type { RowFacts, Task } from './run/task.js';
-export type { SettledRow } from './run/settled-row.js';
+export { takeRows } from './tasks/take-rows.js';
+export { buyRows } from './purchase/buy-rows.js';
+export { withinLedger } from './purchase/within-ledger.js';
+export { journalled } from './purchase/journalled.js';
+export { savePictures } from './pictures/save-pictures.js';
+export { endRow, type Ending } from './end/end-row.js';
+export type { Run } from './context/run.js';
+export type { RowRun } from './row/row-run.js';
+export type { RowFacts, Task } from './row/task.js';
+export type { SettledRow } from './row/settled-row.js';
 
 export { openJournal, type OpenJournalOptions } from './journal/open-journal.js';
 export type { Journal, Recovered } from './journal/journal.js';
@@ -54,4 +54,4 @@ export {
 } from './settle-row.js';
 export { refetch, type RefetchOptions } from './refetch.js';
 export { readStatus, type RunStatus } from './read-status.js';
-export type { FolderOptions } from './run/open-folder.js';
+export type { FolderOptions } from './start/open-folder.js';

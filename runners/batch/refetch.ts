@@ -7,14 +7,14 @@ import type { RowRecords } from './journal/journal.js';
 import type { IntentRecord, ReplyRecord } from './journal/record.js';
 import { createGotDownload } from '../../src/transport/got-download.js';
 import type { Download } from '../../src/transport/download.js';
-import { exitOf } from './run/exit-of.js';
-import { missingPictures } from './run/missing-pictures.js';
-import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
-import { PictureNames } from './run/picture-names.js';
-import { completedRecord, purchaseOfReply } from './run/records-of.js';
-import type { RunEvent } from './run/run-event.js';
-import { RunStream } from './run/run-stream.js';
-import { isToldPurchase } from './run/told-purchase.js';
+import { exitOf } from './stop/exit-of.js';
+import { missingPictures } from './pictures/missing-pictures.js';
+import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
+import { PictureNames } from './pictures/picture-names.js';
+import { completedRecord, purchaseOfReply } from './row/records-of.js';
+import type { RunEvent } from './context/run-event.js';
+import { RunStream } from './context/run-stream.js';
+import { isToldPurchase } from './row/told-purchase.js';
 import { expiryOf } from './sinks/result-line.js';
 
 export interface RefetchOptions extends FolderOptions {

@@ -1,16 +1,16 @@
 import { concat, from, ignoreElements, tap } from 'rxjs';
-import { buyRows } from './run/buy-rows.js';
-import type { RunBatchOptions } from './run/run-options.js';
-import { RunStream } from './run/run-stream.js';
-import { savePictures } from './run/save-pictures.js';
-import { startEvents } from './run/start-events.js';
-import { stopCauses } from './run/stop-causes.js';
-import { Stops } from './run/stops.js';
-import { takeRows } from './run/take-rows.js';
-import { withRun } from './run/with-run.js';
+import { buyRows } from './purchase/buy-rows.js';
+import type { RunBatchOptions } from './context/run-options.js';
+import { RunStream } from './context/run-stream.js';
+import { savePictures } from './pictures/save-pictures.js';
+import { startEvents } from './start/start-events.js';
+import { stopCauses } from './stop/stop-causes.js';
+import { Stops } from './stop/stops.js';
+import { takeRows } from './tasks/take-rows.js';
+import { withRun } from './start/with-run.js';
 
-export type { RunEvent } from './run/run-event.js';
-export type { RunBatchOptions, StopOrder } from './run/run-options.js';
+export type { RunEvent } from './context/run-event.js';
+export type { RunBatchOptions, StopOrder } from './context/run-options.js';
 
 /** The stages of a run; any of them can be replaced. */
 export interface RunStages {

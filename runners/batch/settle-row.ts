@@ -5,12 +5,12 @@ import { toMicroDollars } from '../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
 import type { RowRecords } from './journal/journal.js';
 import type { OutcomeRecord } from './journal/record.js';
-import { withFolder, type FolderOptions, type OpenFolder } from './run/open-folder.js';
-import { openSharedLedger } from './run/open-shared-ledger.js';
-import { freedRecord, heldAttempts } from './run/held-attempts.js';
-import { rowOfJob } from './run/row-of-job.js';
-import { givenUp, polled, toBeSent, type Written } from './run/settlement-records.js';
-import { undone } from './run/undone-settlement.js';
+import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
+import { openSharedLedger } from './start/money/open-shared-ledger.js';
+import { freedRecord, heldAttempts } from './settle/held-attempts.js';
+import { rowOfJob } from './tasks/row-of-job.js';
+import { givenUp, polled, toBeSent, type Written } from './settle/settlement-records.js';
+import { undone } from './settle/undone-settlement.js';
 import type { Summary } from './sinks/summary.js';
 
 /** What a person found out about a held row. */

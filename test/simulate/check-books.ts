@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { peekJournal } from '../../runners/batch/journal/peek-journal.js';
 import type { JournalRecord } from '../../runners/batch/journal/record.js';
-import { RunTotals } from '../../runners/batch/run/run-totals.js';
-import { costSummary } from '../../runners/batch/run/summary-of.js';
+import { RunTotals } from '../../runners/batch/row/run-totals.js';
+import { costSummary } from '../../runners/batch/end/summary-of.js';
 import type { RunEvent } from '../../runners/batch/run-batch.js';
 import type { ForgetfulDisk } from '../support/forgetful-disk.js';
 import { type AnsweredRow, type FailedRow, wrongAnswers } from '../support/whose-answers.js';

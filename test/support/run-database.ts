@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { RowFacts } from '../../runners/batch/run/task.js';
+import type { RowFacts } from '../../runners/batch/row/task.js';
 import { databaseAddress } from '../../runners/distributed/database/database-address.js';
 import { openPool } from '../../runners/distributed/database/open-pool.js';
 import { migrations } from '../../runners/distributed/schema/migrations.js';

@@ -1,5 +1,5 @@
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
-import type { Ahead } from '../../batch/run/ahead.js';
+import type { Ahead } from '../../batch/start/check/ahead.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { confirmPrice, confirmSame, type Stake } from '../options/confirm-price.js';
 import { aheadText } from '../words/ahead-text.js';

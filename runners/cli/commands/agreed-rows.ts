@@ -1,9 +1,9 @@
-import { takeRows } from '../../batch/run/take-rows.js';
-import { stopCauses } from '../../batch/run/stop-causes.js';
+import { takeRows } from '../../batch/tasks/take-rows.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
-import type { Run } from '../../batch/run/run.js';
-import { isRead, type RowFacts, type Task } from '../../batch/run/task.js';
-import { pricedOf } from '../../batch/run/records-of.js';
+import type { Run } from '../../batch/context/run.js';
+import { isRead, type RowFacts, type Task } from '../../batch/row/task.js';
+import { pricedOf } from '../../batch/row/records-of.js';
 import { UsageError } from '../io/usage-error.js';
 import type { RunOptions } from '../options/run-options.js';
 import { formatMoney } from '../words/amounts.js';

@@ -1,6 +1,6 @@
 import type { PriceBook } from '../../batch/ledger/price-book.js';
-import type { PricedBytes } from '../../batch/run/priced-bytes.js';
-import type { RunBatchOptions } from '../../batch/run/run-options.js';
+import type { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { ledgerFile } from '../options/ledger-file.js';

@@ -1,5 +1,5 @@
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { readRows } from '../../batch/run/read-rows.js';
+import { readRows } from '../../batch/tasks/read-rows.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { createGotProbe } from '../../../src/transport/got-probe.js';
 import { checkEndpoint, type CheckedEndpoint } from '../check/check-endpoint.js';

@@ -1,8 +1,8 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { assumePrice } from '../../batch/ledger/assume-price.js';
-import { PricedBytes } from '../../batch/run/priced-bytes.js';
-import { readRows } from '../../batch/run/read-rows.js';
+import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import { readRows } from '../../batch/tasks/read-rows.js';
 import { holdToPlan } from '../saved-plan/hold-to-plan.js';
 import type { SavedPlan } from '../saved-plan/read-plan.js';
 import type { StartedRun } from './batch-options.js';

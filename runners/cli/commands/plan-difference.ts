@@ -1,10 +1,10 @@
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { peekJournal } from '../../batch/journal/peek-journal.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
-import type { Ahead } from '../../batch/run/ahead.js';
-import { checkManifest, nothingKnown } from '../../batch/run/check-manifest.js';
-import { refuseFolder, refuseOtherManifest } from '../../batch/run/refuse-folder.js';
-import { resolveOptions } from '../../batch/run/resolve-options.js';
+import type { Ahead } from '../../batch/start/check/ahead.js';
+import { checkManifest, nothingKnown } from '../../batch/start/check/check-manifest.js';
+import { refuseFolder, refuseOtherManifest } from '../../batch/start/check/refuse-folder.js';
+import { resolveOptions } from '../../batch/context/resolve-options.js';
 import { readSummary } from '../../batch/sinks/summary-file.js';
 import type { CliIo } from '../io/cli-io.js';
 import { outFolder, type ManifestSource } from '../options/find-manifest.js';

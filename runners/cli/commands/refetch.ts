@@ -1,7 +1,7 @@
 import { lastValueFrom, tap } from 'rxjs';
 import * as z from 'zod';
 import { refetch as refetchPictures } from '../../batch/refetch.js';
-import type { RunEvent } from '../../batch/run/run-event.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { listenForStop } from '../io/listen-for-stop.js';

@@ -1,5 +1,5 @@
 import type { ManifestItem } from '../../batch/manifest/row.js';
-import { SelectRows } from '../../batch/run/select-rows.js';
+import { SelectRows } from '../../batch/tasks/select-rows.js';
 
 /**
  * The part of a manifest that `--only` and `--limit` leave, and every invalid row of all of it. `missing` is called at

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { refreshSnapshot } from '../../batch/journal/snapshot/refresh-snapshot.js';
-import type { RunEvent } from '../../batch/run/run-event.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
 import type { FailureGroup } from '../words/group-failures.js';
 import { failureText, outcomeText } from '../words/outcome-text.js';
 import { plainText } from '../words/plain-text.js';

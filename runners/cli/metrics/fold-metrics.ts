@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../batch/run/run-event.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
 import type { Summary } from '../../batch/sinks/summary.js';
 import { foldProgress } from '../progress/fold-progress.js';
 import type { ProgressView } from '../progress/progress-view.js';

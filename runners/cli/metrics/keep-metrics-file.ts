@@ -11,7 +11,7 @@ import {
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
-import type { RunEvent } from '../../batch/run/run-event.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
 import { readSummary } from '../../batch/sinks/summary-file.js';
 import { UsageError } from '../io/usage-error.js';
 import { foldMetrics } from './fold-metrics.js';

@@ -1,5 +1,5 @@
 import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
-import type { RunEvent } from '../../batch/run/run-event.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
 import { plainText } from '../words/plain-text.js';
 import { measurePace } from './measure-pace.js';
 import { nameCause } from './name-cause.js';

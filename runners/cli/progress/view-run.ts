@@ -1,5 +1,5 @@
 import { asyncScheduler, Subscription, type Observable } from 'rxjs';
-import type { RunEvent } from '../../batch/run/run-event.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
 import type { CliIo } from '../io/cli-io.js';
 import { groupFailures, type FailureGroup } from '../words/group-failures.js';
 import { plainText } from '../words/plain-text.js';

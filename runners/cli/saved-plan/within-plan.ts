@@ -1,7 +1,7 @@
-import { takeRows } from '../../batch/run/take-rows.js';
-import { stopCauses } from '../../batch/run/stop-causes.js';
-import type { Run } from '../../batch/run/run.js';
-import type { Task } from '../../batch/run/task.js';
+import { takeRows } from '../../batch/tasks/take-rows.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
+import type { Run } from '../../batch/context/run.js';
+import type { Task } from '../../batch/row/task.js';
 import type { PlannedRows, SavedPlan } from './read-plan.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Ahead } from '../../batch/run/ahead.js';
+import type { Ahead } from '../../batch/start/check/ahead.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './amounts.js';
 import { priceText } from './plan-text.js';

@@ -1,6 +1,6 @@
 import { filter, firstValueFrom, from, lastValueFrom, mergeMap, race, timer } from 'rxjs';
-import type { Run } from '../../batch/run/run.js';
-import type { SettledRow } from '../../batch/run/settled-row.js';
+import type { Run } from '../../batch/context/run.js';
+import type { SettledRow } from '../../batch/row/settled-row.js';
 import type { EndedRow, RunState } from '../store/run-store.js';
 import { hasIntent } from './has-intent.js';
 import { isKept } from './kept-ending.js';

@@ -1,6 +1,6 @@
-import { pricedOf } from '../../batch/run/records-of.js';
-import type { Run } from '../../batch/run/run.js';
-import { isRead, type Task, type TaskOf } from '../../batch/run/task.js';
+import { pricedOf } from '../../batch/row/records-of.js';
+import type { Run } from '../../batch/context/run.js';
+import { isRead, type Task, type TaskOf } from '../../batch/row/task.js';
 import type { FedRow, FoundRow } from '../store/run-store.js';
 import type { Handover } from './handover.js';
 import { isKept } from './kept-ending.js';

@@ -1,11 +1,11 @@
 import { concatMap, defer, EMPTY, ignoreElements, merge, tap, type Observable } from 'rxjs';
 import type { IntentRecord, JournalRecord } from '../../batch/journal/record.js';
-import { endRow, noteDiskFault } from '../../batch/run/end-row.js';
-import { notePrice } from '../../batch/run/note-price.js';
-import { intentRecord } from '../../batch/run/records-of.js';
-import { reopenRecord } from '../../batch/run/reopen-record.js';
-import type { Run } from '../../batch/run/run.js';
-import type { SettledRow } from '../../batch/run/settled-row.js';
+import { endRow, noteDiskFault } from '../../batch/end/end-row.js';
+import { notePrice } from '../../batch/purchase/note-price.js';
+import { intentRecord } from '../../batch/row/records-of.js';
+import { reopenRecord } from '../../batch/row/reopen-record.js';
+import type { Run } from '../../batch/context/run.js';
+import type { SettledRow } from '../../batch/row/settled-row.js';
 import type { EndedRow } from '../store/run-store.js';
 
 type Unsaved = Omit<SettledRow, 'free'>;

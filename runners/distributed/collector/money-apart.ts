@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Journal, PendingRow } from '../../batch/journal/journal.js';
-import { reservedRows } from '../../batch/run/recover-sent.js';
+import { reservedRows } from '../../batch/start/recover-sent.js';
 import type { RunStore } from '../store/run-store.js';
 import { isKept } from './kept-ending.js';
 

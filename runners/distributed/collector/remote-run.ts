@@ -1,6 +1,6 @@
 import { filter, firstValueFrom, race, Subject, timer } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { Run } from '../../batch/run/run.js';
+import type { Run } from '../../batch/context/run.js';
 import type { RunState, RunStore } from '../store/run-store.js';
 import type { Ask } from './ask-until-back.js';
 import type { RunNote } from './run-note.js';

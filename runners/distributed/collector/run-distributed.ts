@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { runBatch, runStages, type RunBatchOptions, type RunStages } from '../../batch/run-batch.js';
-import type { RunStream } from '../../batch/run/run-stream.js';
+import type { RunStream } from '../../batch/context/run-stream.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { askUntilBack } from './ask-until-back.js';
 import type { MoneyApart } from './money-apart.js';

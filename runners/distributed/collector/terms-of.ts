@@ -1,6 +1,6 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
-import type { Run } from '../../batch/run/run.js';
+import type { Run } from '../../batch/context/run.js';
 import type { PriceTerms, RunTerms } from '../store/run-terms.js';
 
 /** What this start of a run says to its workers. What the database does not count is taken off the cap. */

@@ -1,5 +1,5 @@
 import { catchError, concatMap, defer, EMPTY, timer, type Subscription } from 'rxjs';
-import type { Run } from '../../batch/run/run.js';
+import type { Run } from '../../batch/context/run.js';
 import type { RemoteRun } from './remote-run.js';
 
 const firstMs = 3_000;

@@ -1,8 +1,8 @@
 import { filter, finalize, from, ignoreElements, merge, Observable, Subject, type Subscription } from 'rxjs';
-import { buyRows } from '../../batch/run/buy-rows.js';
-import type { Run } from '../../batch/run/run.js';
-import type { SettledRow } from '../../batch/run/settled-row.js';
-import type { Task } from '../../batch/run/task.js';
+import { buyRows } from '../../batch/purchase/buy-rows.js';
+import type { Run } from '../../batch/context/run.js';
+import type { SettledRow } from '../../batch/row/settled-row.js';
+import type { Task } from '../../batch/row/task.js';
 import { collectEndings } from './collect-endings.js';
 import { feedTasks } from './feed-tasks.js';
 import { Handover } from './handover.js';

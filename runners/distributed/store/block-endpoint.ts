@@ -1,4 +1,4 @@
-import { stopCauses } from '../../batch/run/stop-causes.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { inTransaction, type Database } from './database.js';
 import type { RunTerms } from './run-terms.js';
 import { stopRun } from './stop-run.js';

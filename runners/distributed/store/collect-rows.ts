@@ -1,4 +1,4 @@
-import type { RowFacts } from '../../batch/run/task.js';
+import type { RowFacts } from '../../batch/row/task.js';
 import type { Transaction } from './database.js';
 import { keyOf, type RowBrief } from './row-record.js';
 import type { EndedRow, Ending, FoundRow, RowPlace } from './run-store.js';

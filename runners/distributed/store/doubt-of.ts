@@ -1,4 +1,4 @@
-import { failedRecord, purchaseFacts, rowError } from '../../batch/run/records-of.js';
+import { failedRecord, purchaseFacts, rowError } from '../../batch/row/records-of.js';
 import type { RowRecord } from './row-record.js';
 import type { Ending } from './run-store.js';
 

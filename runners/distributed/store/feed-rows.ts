@@ -1,4 +1,4 @@
-import { isRead } from '../../batch/run/task.js';
+import { isRead } from '../../batch/row/task.js';
 import { claimJobs, type RowJob } from './claim-jobs.js';
 import { inTransaction, type Database, type Transaction } from './database.js';
 import { lockLedger, saveLedger } from './ledger-record.js';

@@ -1,4 +1,4 @@
-import type { StopCause } from '../../batch/run/stops.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import type { Transaction } from './database.js';
 import { msUntil, past } from './gate-record.js';
 import { nextDueSql } from './pieces.js';

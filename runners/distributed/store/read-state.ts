@@ -1,4 +1,4 @@
-import type { StopCause } from '../../batch/run/stops.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import type { Transaction } from './database.js';
 import { msUntil } from './gate-record.js';
 import { ledgerColumns, RunGone, type LedgerRecord } from './ledger-record.js';

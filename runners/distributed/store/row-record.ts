@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { ReplyRecord } from '../../batch/journal/record.js';
-import type { RowFacts } from '../../batch/run/task.js';
+import type { RowFacts } from '../../batch/row/task.js';
 import type { Transaction } from './database.js';
 import type { Ending, RowPlace } from './run-store.js';
 

@@ -1,7 +1,7 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
-import type { RowFacts } from '../../batch/run/task.js';
-import type { StopCause } from '../../batch/run/stops.js';
+import type { RowFacts } from '../../batch/row/task.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import type { RunTerms } from './run-terms.js';
 
 /** What a collector does with the runs of a database. A run is named by the number that `openRun` gives. */

@@ -1,5 +1,5 @@
-import type { StopCause } from '../../batch/run/stops.js';
-import { worstEnd } from '../../batch/run/worst-end.js';
+import type { StopCause } from '../../batch/stop/stops.js';
+import { worstEnd } from '../../batch/stop/worst-end.js';
 import type { Transaction } from './database.js';
 
 /** Ends a run before its rows do. Of several causes the one that matters most stays, and all that any of them leaves is left. */

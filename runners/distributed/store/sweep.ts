@@ -1,4 +1,4 @@
-import type { StopCause } from '../../batch/run/stops.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import { inTransaction, type Database, type Transaction } from './database.js';
 import { doubtOf } from './doubt-of.js';
 import { lockRows, type RowRecord } from './row-record.js';

@@ -1,10 +1,10 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
-import { isBeyond, purchaseName } from '../../batch/run/note-price.js';
-import { pricedOf } from '../../batch/run/records-of.js';
-import { stopCauses } from '../../batch/run/stop-causes.js';
-import type { StopCause } from '../../batch/run/stops.js';
-import type { RowFacts } from '../../batch/run/task.js';
+import { isBeyond, purchaseName } from '../../batch/purchase/note-price.js';
+import { pricedOf } from '../../batch/row/records-of.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
+import type { StopCause } from '../../batch/stop/stops.js';
+import type { RowFacts } from '../../batch/row/task.js';
 import { inTransaction, type Database, type Transaction } from './database.js';
 import { lockGate, saveGate } from './gate-record.js';
 import { afterTurns, turnsAt } from './grant-turns.js';

@@ -1,6 +1,6 @@
 import { sharedIdText } from '../../../src/policy/job-ids.js';
-import { whyDisbelieved } from '../../batch/run/note-price.js';
-import type { StopCause } from '../../batch/run/stops.js';
+import { whyDisbelieved } from '../../batch/purchase/note-price.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import type { Answer } from './answer.js';
 import { claimJobs, type RowJob } from './claim-jobs.js';
 import { doubtOf } from './doubt-of.js';

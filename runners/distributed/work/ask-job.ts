@@ -5,7 +5,7 @@ import { whatWasAsked } from '../../../src/operators/asking/outcome-of.js';
 import { overdue } from '../../../src/operators/purchase/poll-to-deadline.js';
 import { backoff } from '../../../src/policy/backoff.js';
 import { isGone } from '../../../src/policy/when-missing.js';
-import { stopCauses } from '../../batch/run/stop-causes.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { Answer } from '../store/answer.js';
 import type { PieceData } from '../store/pieces.js';
 import type { RowRecord } from '../store/row-record.js';

@@ -12,9 +12,9 @@ import {
   purchaseOf,
   replyRecord,
   rowError,
-} from '../../batch/run/records-of.js';
-import type { RowRun } from '../../batch/run/row-run.js';
-import { isRead } from '../../batch/run/task.js';
+} from '../../batch/row/records-of.js';
+import type { RowRun } from '../../batch/row/row-run.js';
+import { isRead } from '../../batch/row/task.js';
 import type { Answer } from '../store/answer.js';
 import type { Ending } from '../store/run-store.js';
 import type { RunDesk } from './run-desk.js';

@@ -1,7 +1,7 @@
 import { createGotDownload } from '../../../src/transport/got-download.js';
 import { createGotTransport } from '../../../src/transport/got-transport.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { steadyClock } from '../../batch/run/steady-clock.js';
+import { steadyClock } from '../../batch/context/steady-clock.js';
 import type { WorkerOptions } from './worker-options.js';
 
 /** What a worker works with. */

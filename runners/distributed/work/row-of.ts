@@ -1,6 +1,6 @@
-import { intentRecord } from '../../batch/run/records-of.js';
-import { RowRun } from '../../batch/run/row-run.js';
-import type { RowFacts } from '../../batch/run/task.js';
+import { intentRecord } from '../../batch/row/records-of.js';
+import { RowRun } from '../../batch/row/row-run.js';
+import type { RowFacts } from '../../batch/row/task.js';
 import type { RowBrief, RowRecord } from '../store/row-record.js';
 
 /** The row of a piece as a local run knows it, so that its records are made the same way. */

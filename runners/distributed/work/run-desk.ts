@@ -4,7 +4,7 @@ import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import { assumePrice } from '../../batch/ledger/assume-price.js';
 import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
-import type { StopCause } from '../../batch/run/stops.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import type { Database } from '../store/database.js';
 import { inTransaction } from '../store/database.js';
 import { openGate, pauseGate } from '../store/gate-record.js';

@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs';
 import { downloadPicture } from '../../batch/artifacts/download-picture.js';
-import { completedRecord, purchaseOfReply } from '../../batch/run/records-of.js';
+import { completedRecord, purchaseOfReply } from '../../batch/row/records-of.js';
 import { expiryOf } from '../../batch/sinks/result-line.js';
 import type { Answer } from '../store/answer.js';
 import type { DuePiece } from '../store/take-due.js';

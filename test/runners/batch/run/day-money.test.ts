@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLedger } from '../../../../runners/batch/ledger/ledger.js';
 import { openDayLedger, type DayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
-import { DayMoney } from '../../../../runners/batch/run/day-money.js';
+import { DayMoney } from '../../../../runners/batch/start/money/day-money.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const shared = (run = '/mine', disk = new ForgetfulDisk()) =>

@@ -3,8 +3,8 @@ import { failureCodes, type FailureCode } from '../../../../src/contract/failure
 import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
 import type { RowStatus } from '../../../../runners/batch/journal/rows/row-status.js';
 import type { Row } from '../../../../runners/batch/manifest/row.js';
-import { decideRow, type Decision, type DecisionRules } from '../../../../runners/batch/run/decide-row.js';
-import { retryCodes } from '../../../../runners/batch/run/retry-codes.js';
+import { decideRow, type Decision, type DecisionRules } from '../../../../runners/batch/row/decide-row.js';
+import { retryCodes } from '../../../../runners/batch/row/retry-codes.js';
 
 const row = (more: Partial<Row> = {}): Row => ({
   ...{ id: 'a', row: 1, line: 1, kind: 'job', endpoint: 'echo', mode: 'async', hash: 'aaaaaaaa' },

@@ -5,7 +5,7 @@ import { DiskFault } from '../../../../runners/batch/disk/disk-fault.js';
 import { JournalError } from '../../../../runners/batch/journal/journal-error.js';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';
 import { ManifestError } from '../../../../runners/batch/manifest/manifest-error.js';
-import { exitOf } from '../../../../runners/batch/run/exit-of.js';
+import { exitOf } from '../../../../runners/batch/stop/exit-of.js';
 
 describe('exitOf', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExpiringPictures } from '../../../../runners/batch/run/expiring-pictures.js';
+import { ExpiringPictures } from '../../../../runners/batch/pictures/expiring-pictures.js';
 import { paperRun } from '../../../support/paper-run.js';
 
 const hour = 3_600_000;

@@ -1,11 +1,11 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
-import { notePrice } from '../../../../runners/batch/run/note-price.js';
-import type { ResolvedOptions } from '../../../../runners/batch/run/resolve-options.js';
-import type { RunEvent } from '../../../../runners/batch/run/run-event.js';
-import { Stops } from '../../../../runners/batch/run/stops.js';
-import type { RowFacts } from '../../../../runners/batch/run/task.js';
+import { notePrice } from '../../../../runners/batch/purchase/note-price.js';
+import type { ResolvedOptions } from '../../../../runners/batch/context/resolve-options.js';
+import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
+import { Stops } from '../../../../runners/batch/stop/stops.js';
+import type { RowFacts } from '../../../../runners/batch/row/task.js';
 
 const row = { kind: 'edit', endpoint: 'image-edit', resolution: '2k' } as RowFacts;
 

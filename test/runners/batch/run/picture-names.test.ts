@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PictureNames } from '../../../../runners/batch/run/picture-names.js';
+import { PictureNames } from '../../../../runners/batch/pictures/picture-names.js';
 
 function collisions(ids: readonly string[]): string[] {
   const names = new PictureNames();

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
-import { PricedBytes } from '../../../../runners/batch/run/priced-bytes.js';
+import { PricedBytes } from '../../../../runners/batch/tasks/priced-bytes.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
 const header = 'id,endpoint,input.row,input.text\n';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SelectRows } from '../../../../runners/batch/run/select-rows.js';
+import { SelectRows } from '../../../../runners/batch/tasks/select-rows.js';
 
 describe('SelectRows', () => {
   it('takes so many', () => {

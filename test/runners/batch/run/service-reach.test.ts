@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServiceReach } from '../../../../runners/batch/run/service-reach.js';
+import { ServiceReach } from '../../../../runners/batch/stop/service-reach.js';
 
 const failedAt = (at: number, sentAt = at - 10) => ({ sentAt, at });
 

@@ -1,8 +1,8 @@
 import { Subject } from 'rxjs';
 import { expect, it } from 'vitest';
-import { settingAside } from '../../../../runners/batch/run/setting-aside.js';
-import { Stops } from '../../../../runners/batch/run/stops.js';
-import { stopCauses } from '../../../../runners/batch/run/stop-causes.js';
+import { settingAside } from '../../../../runners/batch/context/setting-aside.js';
+import { Stops } from '../../../../runners/batch/stop/stops.js';
+import { stopCauses } from '../../../../runners/batch/stop/stop-causes.js';
 
 async function* from<T>(tasks: Iterable<T>): AsyncGenerator<T> {
   yield* await Promise.resolve(tasks);

@@ -1,6 +1,6 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { steadyClock } from '../../../../runners/batch/run/steady-clock.js';
+import { steadyClock } from '../../../../runners/batch/context/steady-clock.js';
 
 const hourMs = 3_600_000;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stopCauses } from '../../../../runners/batch/run/stop-causes.js';
+import { stopCauses } from '../../../../runners/batch/stop/stop-causes.js';
 
 it.each([
   [480_000, 392_500, 'the cost cap of $0.48: with $0.3925 spent and'],

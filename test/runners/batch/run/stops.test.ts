@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Stops } from '../../../../runners/batch/run/stops.js';
+import { Stops } from '../../../../runners/batch/stop/stops.js';
 
 const cause = (exitCode: number, leaves: ('submits' | 'polls' | 'saves' | 'answers')[] = []) => ({
   exitCode,

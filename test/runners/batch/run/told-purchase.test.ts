@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
-import { isToldPurchase } from '../../../../runners/batch/run/told-purchase.js';
+import { isToldPurchase } from '../../../../runners/batch/row/told-purchase.js';
 
 const facts = { at: 9, id: 'a', cost: 87_500, statusCalls: 0 };
 const reply: ReplyRecord = { ...facts, k: 'reply', source: 'reported', submittedAt: 5, output: {} };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { worstEnd } from '../../../../runners/batch/run/worst-end.js';
+import { worstEnd } from '../../../../runners/batch/stop/worst-end.js';
 
 const end = (exitCode: number, reason = `reason ${exitCode}.`) => ({ exitCode, reason });
 

@@ -1,6 +1,6 @@
 import parse from 'parse-prometheus-text-format';
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../../runners/batch/run/run-event.js';
+import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import type { Summary } from '../../../../runners/batch/sinks/summary.js';
 import { foldMetrics } from '../../../../runners/cli/metrics/fold-metrics.js';
 import { metricsText } from '../../../../runners/cli/metrics/metrics-text.js';

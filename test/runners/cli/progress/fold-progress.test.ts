@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../../runners/batch/run/run-event.js';
+import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import { foldProgress } from '../../../../runners/cli/progress/fold-progress.js';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 

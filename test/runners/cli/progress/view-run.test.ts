@@ -1,7 +1,7 @@
 import { of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../../runners/batch/run/run-event.js';
+import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import type { CliIo } from '../../../../runners/cli/io/cli-io.js';
 import { viewRun, type RunView } from '../../../../runners/cli/progress/view-run.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { withinPlan } from '../../../../runners/cli/saved-plan/within-plan.js';
-import type { Run } from '../../../../runners/batch/run/run.js';
-import type { Task } from '../../../../runners/batch/run/task.js';
+import type { Run } from '../../../../runners/batch/context/run.js';
+import type { Task } from '../../../../runners/batch/row/task.js';
 import type { SavedPlan } from '../../../../runners/cli/saved-plan/read-plan.js';
-import type { StopCause } from '../../../../runners/batch/run/stops.js';
+import type { StopCause } from '../../../../runners/batch/stop/stops.js';
 
 const plan = {
   async *rows() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ahead } from '../../../../runners/batch/run/ahead.js';
+import type { Ahead } from '../../../../runners/batch/start/check/ahead.js';
 import { aheadText } from '../../../../runners/cli/words/ahead-text.js';
 
 const nothing: Ahead = {

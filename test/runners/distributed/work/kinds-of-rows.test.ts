@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RowFacts } from '../../../../runners/batch/run/task.js';
+import type { RowFacts } from '../../../../runners/batch/row/task.js';
 import type { EndedRow, FedRow } from '../../../../runners/distributed/store/run-store.js';
 import { openFleet, type Fleet } from '../../../support/fleet.js';
 import { serveHttp, type LoopbackServer } from '../../../support/loopback-server.js';

@@ -1,0 +1,170 @@
+import { NEVER, type Observable } from 'rxjs';
+import * as z from 'zod';
+import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
+import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
+import { gateFor } from './gate-for.js';
+import { createGotDownload } from '../../../src/transport/got-download.js';
+import { createGotTransport } from '../../../src/transport/got-transport.js';
+import { makeThumbnail } from '../artifacts/make-thumbnail.js';
+import type { Disk } from '../disk/disk.js';
+import { nodeDisk } from '../disk/node-disk.js';
+import { openJournal } from '../journal/open-journal.js';
+import type { RunIdentity } from '../journal/record.js';
+import { assumePrice } from '../ledger/assume-price.js';
+import { createLedger } from '../ledger/ledger.js';
+import { createPriceBook, type PriceBook } from '../ledger/price-book.js';
+import { holdRun } from '../lock/hold-run.js';
+import { manifestFormat } from '../manifest/manifest-format.js';
+import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import { openSharedLedger } from '../start/money/open-shared-ledger.js';
+import { PricedBytes } from '../tasks/priced-bytes.js';
+import { retryCodes } from '../row/retry-codes.js';
+import type { RunBatchOptions, StopOrder } from './run-options.js';
+import { steadyClock } from './steady-clock.js';
+
+const whole = z.int().min(1);
+const duration = z.number().positive();
+
+const plainSchema = z.object({
+  out: z.string().min(1),
+  concurrency: z.union([whole, z.literal('auto')]).optional(),
+  downloads: whole.default(4),
+  timeoutMs: duration.default(3_600_000),
+  runsyncTimeoutMs: duration.default(defaultRunsyncTimeoutMs),
+  executionTimeoutsMs: z.record(z.string(), duration).default({}),
+  retries: z.int().min(0).default(4),
+  pollCostMs: z.number().positive().max(3_600_000).default(190),
+  onUnknown: z.enum(['hold', 'retry']).default('hold'),
+  retry: z.array(z.string()).default(['download', 'deadline']),
+  changed: z.enum(['keep', 'redo']).default('keep'),
+  same: z.enum(['warn', 'refuse']).default('warn'),
+  limit: whole.default(Number.MAX_SAFE_INTEGER),
+  only: z.array(z.string()).optional(),
+  skipInvalid: z.boolean().default(false),
+  add: z.boolean().default(false),
+  download: z.boolean().default(true),
+  maxCostUsd: z.number().min(0).nullable().optional(),
+  defaultMaxCostUsd: z.number().min(0).optional(),
+  maxCostPerDayUsd: z.number().min(0).optional(),
+  ledgerFile: z.string().min(1).optional(),
+  assumePriceUsd: z.number().min(0).max(maxPurchaseUsd).optional(),
+  maxPriceDriftPercent: z.number().min(0).optional(),
+  halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
+  repair: z.boolean().default(false),
+});
+
+export type ResolvedOptions = ReturnType<typeof resolveOptions>;
+
+/**
+ * Checks the options and fills in what is missing, once.
+ *
+ * @throws {InvalidOptionError} with the name of the first option that is wrong
+ */
+export function resolveOptions(options: RunBatchOptions) {
+  const parsed = plainSchema.safeParse(options);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new InvalidOptionError(issue?.path.join('.') ?? 'options', issue?.message ?? 'is not valid');
+  }
+  const { retry, only, ...plain } = parsed.data;
+  return {
+    ...plain,
+    ...parts(options),
+    retry: retryCodes(retry),
+    only: only === undefined ? undefined : new Set(only),
+    manifest: manifestOf(options.manifest),
+    identity: options.identity ?? identityOf(options),
+    settings: toldSettings(options),
+    ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    ...(options.lbBaseUrl !== undefined && { lbBaseUrl: options.lbBaseUrl }),
+    ...(options.apiKey !== undefined && { apiKey: options.apiKey }),
+    secrets: options.apiKey === undefined ? [] : [options.apiKey],
+  };
+}
+
+/** What can be replaced, with what is there by default. */
+function parts(options: RunBatchOptions) {
+  const { scheduler = steadyClock(), random = Math.random, disk = nodeDisk, rate, repair = false } = options;
+  const now = (): number => scheduler.now();
+  const clock = { scheduler, random };
+  return {
+    scheduler,
+    random,
+    disk,
+    gate: options.gate ?? gateFor(rate, clock),
+    schedule: options.schedule,
+    transport: options.transport ?? createGotTransport(),
+    pictureHost: options.pictureHost,
+    saveFrom: options.saveFrom ?? createGotDownload({ services: servicesOf(options) }),
+    makeThumbnail: options.makeThumbnail ?? makeThumbnail,
+    hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),
+    journal: options.journal ?? ((folder: string) => openJournal(disk, folder, { repair, now })),
+    ledger: options.ledger ?? createLedger,
+    prices: pricesOf(options),
+    dayLedger: options.dayLedger ?? sharedLedger(options, disk, now),
+    stop: (options.stop ?? NEVER) satisfies Observable<StopOrder>,
+    deliver: options.deliver,
+    confirm: options.confirm ?? (() => true),
+  };
+}
+
+function pricesOf({ prices = createPriceBook(), assumePriceUsd }: RunBatchOptions): PriceBook {
+  return assumePriceUsd === undefined ? prices : assumePrice(prices, toMicroDollars(assumePriceUsd));
+}
+
+function sharedLedger({ out, ledgerFile, maxCostPerDayUsd }: RunBatchOptions, disk: Disk, now: () => number) {
+  if (ledgerFile !== undefined)
+    return () => openSharedLedger({ disk, now, out, path: ledgerFile, capUsd: maxCostPerDayUsd });
+  if (maxCostPerDayUsd === undefined) return undefined;
+  throw new InvalidOptionError(
+    'maxCostPerDayUsd',
+    'needs the file of the ledger that runs share: ledgerFile',
+  );
+}
+
+/** Where rows come from, and how they are read. */
+interface ResolvedManifest {
+  readonly path: string;
+  readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
+  readonly settings: ManifestSettings;
+  /** All readings of this start see the same bytes. */
+  readonly bytes?: PricedBytes;
+  readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
+}
+
+function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
+  if ('rows' in manifest) {
+    const { rows: live, name = 'the stream', ...given } = manifest;
+    return { path: name, live, settings: { ...given, name, format: 'jsonl', gzip: false } };
+  }
+  const { path, bytes = new PricedBytes(), keep, ...given } = manifest;
+  const byName = manifestFormat(path);
+  const format = given.format ?? byName?.format;
+  if (format === undefined)
+    throw new InvalidOptionError('manifest', `${path} is no .csv, .jsonl or .ndjson file: say its format`);
+  return {
+    path,
+    bytes,
+    ...(keep && { keep }),
+    settings: { name: path, gzip: byName?.gzip ?? false, ...given, format },
+  };
+}
+
+/** The hosts whose pictures are fetched. */
+function servicesOf({ baseUrl, lbBaseUrl }: RunBatchOptions): string[] {
+  return [baseUrl, lbBaseUrl].filter((url) => url !== undefined);
+}
+
+function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdentity {
+  return { baseUrl, lbBaseUrl, local: false };
+}
+
+/** What the journal notes of a start: plain values alone, so no key. */
+function toldSettings(options: RunBatchOptions): Record<string, unknown> {
+  const told = Object.entries(options).filter(
+    ([name, value]) => name in plainSchema.shape && value !== undefined && value !== null,
+  );
+  return Object.fromEntries(told);
+}

@@ -1,0 +1,89 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { JobEvent } from '../../../src/contract/outcome.js';
+import type { SavedImage } from '../journal/record.js';
+import type { Plan } from '../manifest/plan-manifest.js';
+import type { Summary } from '../sinks/summary.js';
+import type { Ahead } from '../start/check/ahead.js';
+
+/** What a run emits. `finished` is always the last event. Money in micro-dollars. */
+export type RunEvent =
+  /** The manifest has been checked, and what this start would do is known. Nothing has been sent. */
+  | { readonly type: 'checked'; readonly plan: Plan; readonly ahead: Ahead }
+  | {
+      readonly type: 'started';
+      /** Rows that had ended before, and those that this start takes up. */
+      readonly rowsTotal: number;
+      readonly alreadyEnded: number;
+      /** Of the rows taken up: polled by their id, only downloaded, held as `unknown` or `expired`, failed before and sent again. */
+      readonly taken: {
+        readonly polled: number;
+        readonly downloaded: number;
+        readonly held: number;
+        readonly retried: number;
+      };
+      readonly plan: Plan;
+    }
+  /** So many rows may be in flight from now on. */
+  | { readonly type: 'concurrency'; readonly rows: number }
+  /** Where the rows of a run stand that other processes work on: so many wait, are in flight, are being saved. */
+  | {
+      readonly type: 'elsewhere';
+      readonly open: number;
+      readonly inFlight: number;
+      readonly saving: number;
+      /** No request is sent for so many ms. */
+      readonly pausedMs: number;
+    }
+  /** A request did not reach the service, or no answer came back. */
+  | { readonly type: 'unreached'; readonly message: string }
+  /** Progress of one row. */
+  | { readonly type: 'row'; readonly id: string; readonly row: number; readonly event: JobEvent<unknown> }
+  | { readonly type: 'saved'; readonly id: string; readonly image: SavedImage }
+  /** The row's outcome is durable, and its lines are in the files. */
+  | {
+      readonly type: 'ended';
+      readonly id: string;
+      readonly row: number;
+      readonly status: 'completed' | FailureCode;
+      readonly cost: MicroDollars | null;
+      readonly message?: string;
+    }
+  | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }
+  | {
+      readonly type: 'money';
+      readonly reserved: MicroDollars;
+      readonly spent: MicroDollars;
+      readonly unknown: MicroDollars;
+      readonly cap?: MicroDollars;
+    }
+  /** The run is to stop, or has to. Only work that must not be interrupted continues. */
+  | { readonly type: 'stopping'; readonly exitCode: number; readonly reason: string }
+  | {
+      readonly type: 'finished';
+      readonly exitCode: number;
+      /** One sentence: what happened, and how to go on. */
+      readonly reason: string;
+      /** Absent where the run's folder was not opened. */
+      readonly summary?: Summary;
+    };
+
+/**
+ * `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now.
+ * `database`: it is away, or back. `workers`: nobody works.
+ */
+export type WarningCode =
+  | 'manifest'
+  | 'held'
+  | 'changed'
+  | 'price'
+  | 'expiry'
+  | 'format'
+  | 'picture'
+  | 'endpoint'
+  | 'double'
+  | 'journal'
+  | 'lock'
+  | 'poll-law'
+  | 'database'
+  | 'workers';

@@ -1,0 +1,38 @@
+import { RecentJobs, type AnsweredId, type JobIds } from '../../../src/policy/job-ids.js';
+import type { Journal } from '../journal/journal.js';
+import { rowOfJob } from '../tasks/row-of-job.js';
+
+/** Rows whose job is not in the journal yet are among so many. */
+const mostRecent = 10_000;
+
+/**
+ * Which row of a run has which job, over all of its starts. All jobs are known by their hashes, the last ones by their names as well;
+ * whose an earlier one is says the journal, in a pass over it.
+ */
+export class RunJobIds implements JobIds {
+  private readonly recent = new RecentJobs(mostRecent);
+
+  constructor(private readonly journal: Pick<Journal, 'recovered' | 'records'>) {}
+
+  claim(answered: AnsweredId): string | undefined | Promise<string | undefined> {
+    const owner = this.recent.ownerOf(answered);
+    if (owner !== undefined) return owner;
+    const isNew = this.journal.recovered.jobs.add(answered.endpoint, answered.jobId);
+    if (!isNew) return this.find(answered);
+    this.recent.keep(answered);
+    return undefined;
+  }
+
+  /** A job that was bought elsewhere is asked for: no POST is answered with its id. */
+  keep(job: AnsweredId): void {
+    this.journal.recovered.jobs.add(job.endpoint, job.jobId);
+    this.recent.keep(job);
+  }
+
+  /** Two ids may have one hash: the journal says whether a row has this one. */
+  private async find(answered: AnsweredId): Promise<string | undefined> {
+    const owner = await rowOfJob(this.journal, answered.jobId);
+    this.recent.keep({ ...answered, key: owner ?? answered.key });
+    return owner;
+  }
+}

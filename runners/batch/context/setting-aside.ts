@@ -1,0 +1,57 @@
+import { filter, firstValueFrom, merge, type Observable } from 'rxjs';
+import type { Stops } from '../stop/stops.js';
+
+/** As many are kept in memory at most; the tasks behind them wait. */
+const mostAside = 1_000;
+
+interface AsideOptions<T> {
+  /** Asked for each task, and again after each of `changes`. */
+  readonly mayStart: (task: T) => boolean;
+  readonly changes: Observable<unknown>;
+  readonly stops: Pick<Stops, 'isStopping' | 'leaving$'>;
+}
+
+/**
+ * Emits the tasks that may start, in their order, and sets the others aside until they may. Ends when the tasks have ended
+ * and none is aside, or when the run stops: what is aside then is left to be done.
+ */
+export async function* settingAside<T>(
+  tasks: AsyncIterable<T>,
+  { mayStart, changes, stops }: AsideOptions<T>,
+): AsyncGenerator<T, void, void> {
+  const source = tasks[Symbol.asyncIterator]();
+  const aside: T[] = [];
+  let next: Promise<IteratorResult<T>> | undefined;
+  let isOpen = true;
+  try {
+    while (isOpen || aside.length > 0) {
+      if (aside.length > 0 && stops.isStopping) return;
+      const index = aside.findIndex(mayStart);
+      if (index >= 0) {
+        yield* aside.splice(index, 1);
+        continue;
+      }
+      if (isOpen && aside.length < mostAside) next ??= source.next();
+      const taken = await (aside.length === 0 ? next : unlessChanged(next, changes, stops));
+      if (taken === undefined) continue;
+      next = undefined;
+      if (taken.done === true) isOpen = false;
+      else if (mayStart(taken.value)) yield taken.value;
+      else aside.push(taken.value);
+    }
+  } finally {
+    next?.catch(() => undefined);
+    if (isOpen) source.return?.().catch(() => undefined);
+  }
+}
+
+/** The next one, or `undefined` when something changes before it comes. */
+function unlessChanged<T>(
+  next: Promise<T> | undefined,
+  changes: Observable<unknown>,
+  stops: AsideOptions<T>['stops'],
+): Promise<T | undefined> {
+  const stopped = stops.leaving$.pipe(filter(() => stops.isStopping));
+  const changed = firstValueFrom(merge(changes, stopped), { defaultValue: undefined }).then(() => undefined);
+  return next === undefined ? changed : Promise.race([next, changed]);
+}

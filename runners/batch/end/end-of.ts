@@ -1,0 +1,50 @@
+import type { Run } from '../context/run.js';
+import type { RunEnd } from '../stop/worst-end.js';
+
+/**
+ * How a run ended: the stop that mattered most, else rows that are held, of whatever start, else what became of the rows of this
+ * start.
+ *
+ * @param held ids of rows that are held as `unknown`, the first of them
+ */
+export function endOf(run: Run, held: readonly string[]): RunEnd {
+  const { stops, totals, toDo, blocked } = run;
+  const { end } = stops;
+  const left = toDo.rows;
+  if (end !== undefined) return { exitCode: end.exitCode, reason: withLeft(end.reason, left) };
+  if (blocked.size > 0) return { exitCode: 4, reason: withLeft(blockedReason(blocked), left) };
+  const unknown = totals.ended.get('unknown') ?? 0;
+  if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options.out), left) };
+  const { ended, failed, completed } = totals.now;
+  if (failed > 0) return { exitCode: 1, reason: withLeft(failedReason(failed, ended), left) };
+  if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
+  return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
+}
+
+function withLeft(reason: string, left: number): string {
+  return left === 0 ? reason : `${reason} ${rows(left)} still to be done.`;
+}
+
+function blockedReason(blocked: ReadonlyMap<string, string>): string {
+  const [first = ''] = blocked.values();
+  return `The service does not know ${[...blocked.keys()].map((id) => `"${id}"`).join(', ')} (${first}). Check the endpoint and run again.`;
+}
+
+function heldReason(unknown: number, held: readonly string[], out: string): string {
+  const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
+  const command = `millrace settle ${shellWord(out)} ${shellWord(held[0] ?? 'ID')}`;
+  return `${rows(unknown)} may have been bought and ${unknown === 1 ? 'is' : 'are'} held as unknown (${named}): look at the account, then end each with ${command} and --job ID, --paid USD or --not-sent; or send them again with --retry unknown, which may pay twice.`;
+}
+
+/** As it can be pasted into a shell. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function failedReason(failed: number, ended: number): string {
+  return `${failed} of ${rows(ended)} failed: see failures.jsonl. What was not paid is sent again with --retry failed.`;
+}
+
+function rows(count: number): string {
+  return `${count} ${count === 1 ? 'row' : 'rows'}`;
+}

@@ -1,0 +1,96 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { listPrices } from '../ledger/list-prices.js';
+import { isoTime } from '../sinks/ended-row.js';
+import type { FilesMark } from '../sinks/projections.js';
+import type { CostSummary, Summary } from '../sinks/summary.js';
+import type { RunTotals } from '../row/run-totals.js';
+import type { Run } from '../context/run.js';
+import type { RunEnd } from '../stop/worst-end.js';
+
+/** What summary.json says at this moment. */
+export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd): Summary {
+  const { totals, options, startedAt, journal } = run;
+  const { firstStartAt = startedAt, starts } = journal.journal.recovered;
+  const completed = totals.ended.get('completed') ?? 0;
+  const failures = failureCounts(totals.ended);
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const { ratePerSecond: rate } = options.gate;
+  const { ended, completed: nowCompleted, failed: nowFailed, unknown } = totals.now;
+  const isLive = options.manifest.live !== undefined;
+  return {
+    rows: {
+      // A manifest may have lost rows that earlier starts have done: they stand in the files, and count.
+      total: Math.max(isLive ? 0 : run.ahead.rows, completed + failed + run.toDo.rows - run.taken.kept),
+      completed,
+      failed,
+      toDo: run.toDo.rows,
+    },
+    failures,
+    cost: costOf(run),
+    times: {
+      firstStartAt: isoTime(firstStartAt),
+      startedAt: isoTime(startedAt),
+      ...(end && { endedAt: isoTime(options.scheduler.now()) }),
+    },
+    statusCalls: totals.statusCalls,
+    starts: starts + 1,
+    thisStart: {
+      concurrency: run.slots.limit,
+      ...(rate !== undefined && { rate: Math.round(rate * 10) / 10 }),
+      ended,
+      completed: nowCompleted,
+      failed: nowFailed,
+      unknown,
+      ...(run.unreached.message !== undefined && { unreached: run.unreached.message }),
+      ...end,
+    },
+    ...pricesOf(run),
+    ...(covers && { covers }),
+  };
+}
+
+/** Failed rows by code. */
+export function failureCounts(ended: ReadonlyMap<string, number>): Partial<Record<FailureCode, number>> {
+  const counts = [...ended].filter(([status, count]) => status !== 'completed' && count > 0);
+  return Object.fromEntries(counts);
+}
+
+function costOf({ totals, ledger }: Run): CostSummary {
+  const { drift, cap, spent, reserved } = ledger.snapshot();
+  return {
+    ...costSummary(totals, spent),
+    ...(reserved > 0 && { reserved: toUsd(reserved) }),
+    drift: toUsd(drift),
+    ...(cap !== undefined && { cap: toUsd(cap) }),
+  };
+}
+
+/** The money of all starts, in USD. `spent`, of rows that have not ended as well, in millionths of a dollar. */
+export function costSummary(
+  { money, possiblyDouble, unpriced, byResolution }: RunTotals,
+  spent: MicroDollars = 0,
+): Omit<CostSummary, 'drift' | 'cap' | 'reserved'> {
+  const unsaved = spent - money.reported - money.estimated;
+  return {
+    reported: toUsd(money.reported),
+    estimated: toUsd(money.estimated),
+    unknown: toUsd(money.unknown),
+    possiblyDouble: toUsd(possiblyDouble),
+    ...(unsaved > 0 && { unsaved: toUsd(unsaved) }),
+    unpriced,
+    byResolution: Object.fromEntries(
+      [...byResolution]
+        .filter(([, { purchases, unknown }]) => purchases > 0 || unknown > 0)
+        .map(([resolution, { purchases, reported, estimated, unknown }]) => [
+          resolution,
+          { purchases, reported: toUsd(reported), estimated: toUsd(estimated), unknown: toUsd(unknown) },
+        ]),
+    ),
+  };
+}
+
+function pricesOf({ prices }: Run): Pick<Summary, 'prices' | 'priceTable'> {
+  const { name, prices: listed, reported } = listPrices(prices.table());
+  return { prices: listed, priceTable: { name, ...(Object.keys(reported).length > 0 && { reported }) } };
+}

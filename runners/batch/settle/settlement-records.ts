@@ -1,0 +1,82 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RowRecords } from '../journal/journal.js';
+import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
+import type { OpenFolder } from '../start/open-folder.js';
+import { failedRecord, purchaseFacts, rowError } from '../row/records-of.js';
+import { reopenRecord } from '../row/reopen-record.js';
+
+/** What a settlement writes. */
+export interface Written {
+  readonly records: readonly JournalRecord[];
+  /** Brings the run's sums, and the rows still to be done, up to the records. */
+  readonly count: () => void;
+}
+
+/** It was accepted: its job is polled by the next start. */
+export function polled(folder: OpenFolder, row: RowRecords, jobId: string): Written {
+  if (row.intent === undefined)
+    throw new MillraceError(
+      'usage',
+      `what row ${JSON.stringify(row.id)} sent is not known: it cannot be polled`,
+    );
+  const accepted: JournalRecord = { k: 'accepted', at: folder.scheduler.now(), id: row.id, jobId };
+  if (row.status === 'sent') return { records: [accepted], count: () => undefined };
+  const count = (): void => {
+    if (row.outcome) folder.totals.reopen(row.outcome, 'poll');
+    folder.toDo++;
+  };
+  return { records: [accepted, reopened(folder, row, 'poll')], count };
+}
+
+/** It was never sent: the next start sends it. */
+export function toBeSent(folder: OpenFolder, row: RowRecords): Written {
+  const { id } = row;
+  if (row.status === 'sent') {
+    const refused = {
+      k: 'refused',
+      at: folder.scheduler.now(),
+      id,
+      why: 'settled by hand: it was never sent',
+    } as const;
+    return { records: [refused], count: () => undefined };
+  }
+  const count = (): void => {
+    if (row.outcome) folder.totals.giveBack(row.outcome);
+    folder.toDo++;
+  };
+  return { records: [reopened(folder, row, 'buy')], count };
+}
+
+/** It ran, and its result is gone: `expired`, with its cost known. */
+export function givenUp(folder: OpenFolder, row: RowRecords, paidUsd: number): Written {
+  const outcome = paidOutcome(row, paidUsd, folder.scheduler.now());
+  const before = row.status === 'sent' ? [] : [reopened(folder, row, 'poll')];
+  const count = (): void => {
+    if (row.outcome && row.status !== 'sent') folder.totals.reopen(row.outcome, 'poll');
+    if (row.status === 'sent') folder.toDo--;
+    folder.totals.end(outcome);
+  };
+  return { records: [...before, outcome], count };
+}
+
+function paidOutcome(
+  { id, intent, attempts, jobId, outcome }: RowRecords,
+  paidUsd: number,
+  at: number,
+): OutcomeRecord {
+  const lost = outcome?.status === 'failed' ? outcome.row : undefined;
+  const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
+  return failedRecord(id, rowError({ code: 'expired', paid: 'yes', message }), {
+    ...{ at, cost: toMicroDollars(paidUsd), source: 'reported', statusCalls: 0, jobId },
+    ...(intent && { submittedAt: intent.at }),
+    purchase: purchaseFacts(intent ?? lost ?? nowhere, { attempt: attempts, jobId, settledAt: at }),
+    ...(intent === undefined && lost && { row: lost }),
+  });
+}
+
+const nowhere = { row: 0, endpoint: '' };
+
+function reopened(folder: OpenFolder, row: RowRecords, to: 'poll' | 'buy'): JournalRecord {
+  return reopenRecord(row, { at: folder.scheduler.now(), why: 'settle', to });
+}

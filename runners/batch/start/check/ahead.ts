@@ -1,0 +1,53 @@
+import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import type { SameRows } from '../../manifest/same/same-requests.js';
+import type { CapInForce } from '../money/cap-in-force.js';
+
+/** What a start would do, by the manifest and by what earlier starts left. */
+export interface Ahead {
+  /** Rows of the manifest, the invalid ones that become failures among them. */
+  readonly rows: number;
+  /** Of them: ended before, and left alone. */
+  readonly ended: number;
+  /** Rows of earlier starts that are not in the manifest: another one, rows that were removed, or whose derived id is another since they changed. */
+  readonly gone: number;
+  /** Rows that are sent, those that failed before among them. */
+  readonly toSend: number;
+  /** Of `toSend`: failed before. */
+  readonly retried: number;
+  /** Of `toSend`: completed before, and changed since. */
+  readonly redone: number;
+  /** Sent again by `onUnknown: 'retry'`, though they may have been accepted; not part of `toSend`. */
+  readonly doubled: number;
+  /** Asked about by an id that is known; nothing is bought. */
+  readonly toPoll: number;
+  /** Paid, and only downloaded. */
+  readonly toDownload: number;
+  /** Held, because they may have been bought. */
+  readonly toHold: number;
+  /** To be done, and left for a later start by `limit` and `only`. */
+  readonly later: number;
+  /** Invalid rows that become failures. */
+  readonly invalid: number;
+  /** Completed rows that have changed since and are left as they are; the first of their ids. */
+  readonly changed: { readonly count: number; readonly ids: readonly string[] };
+  /** Of `later`: rows that wait for a version that is to replace the one in this manifest; the first of their ids. */
+  readonly replaced: { readonly count: number; readonly ids: readonly string[] };
+  /** Failed rows that have changed since and are left as they are. */
+  readonly changedFailures: number;
+  /** The cap that holds for this start, and what earlier starts have left of it. Absent: none holds. */
+  readonly cap?: CapInForce & { readonly left: MicroDollars };
+  /** Rows that fit under the cap, and their known prices: what this start may buy. Without a cap these are all that are sent. */
+  readonly fits: { readonly rows: number; readonly estimated: MicroDollars };
+  readonly price: {
+    /** Of what is sent. */
+    readonly estimated: MicroDollars;
+    /** Rows that are sent at a price that nobody knows. */
+    readonly unpriced: number;
+  };
+  /** Of `toSend`: rows that ask for exactly what a row before them asks for, under another id. A person is asked about them. */
+  readonly same: SameRows;
+  /** Queue endpoints that rows are sent to. */
+  readonly endpoints: readonly string[];
+  /** Ids of `only` that no row has. */
+  readonly missing: readonly string[];
+}

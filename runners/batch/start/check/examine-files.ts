@@ -1,0 +1,98 @@
+import { lastValueFrom, merge } from 'rxjs';
+import type { Disk } from '../../disk/disk.js';
+import { JournalError } from '../../journal/journal-error.js';
+import { journalPath } from '../../journal/journal-path.js';
+import type { Journal } from '../../journal/journal.js';
+import type { JournalRecord } from '../../journal/record.js';
+import { imagesFolder } from '../../artifacts/images-folder.js';
+import { Evidence } from '../../sinks/evidence/evidence-records.js';
+import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
+import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';
+import { readSummary } from '../../sinks/summary-file.js';
+import type { Summary } from '../../sinks/summary.js';
+
+export interface Examining {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly journal: Journal;
+}
+
+/** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
+const slackRows = 1_000;
+
+/**
+ * Holds the files of a run against its journal. They follow the journal and never run ahead of it: where they do, it was
+ * removed, emptied or put back from an older copy, and what it has lost would be bought again and taken out of the files.
+ *
+ * @throws {JournalError} `journal-broken`, where the journal has lost records.
+ */
+export async function refuseLostJournal(examining: Examining): Promise<void> {
+  const why = await whyLost(examining, await readSummary(examining.disk, examining.folder));
+  if (why !== undefined) throw lost(examining.folder, why);
+}
+
+/**
+ * Takes into the journal what the files say of purchases that it has lost, and holds the rows that may have been sent beside
+ * them. Returns whether there were any: then the journal is to be read again.
+ */
+export async function repairLostJournal(examining: Examining, now: () => number): Promise<boolean> {
+  const { disk, folder, journal } = examining;
+  const summary = await readSummary(disk, folder);
+  if ((await whyLost(examining, summary)) === undefined) return false;
+  const { recovered } = journal;
+  const evidence = new Evidence();
+  const place = { ...examining, mark: summary?.covers };
+  for await (const purchase of lostPurchases(place)) evidence.add(purchase);
+  const lastRow = Math.max(recovered.lastRow, evidence.lastRow);
+  const heldUpToRow = (await wasPicked(journal)) ? Number.MAX_SAFE_INTEGER : lastRow + slackRows;
+  const missing = Math.max((summary?.covers?.records ?? 0) - recovered.records, evidence.size, 1);
+  const records: JournalRecord[] = [{ k: 'repaired', at: now(), missing, heldUpToRow }];
+  records.push(...evidence.records((id) => recovered.rows.get(id)));
+  await lastValueFrom(merge(...records.map((record) => journal.append(record))));
+  return true;
+}
+
+async function whyLost(examining: Examining, summary: Summary | undefined): Promise<string | undefined> {
+  const { disk, folder, journal } = examining;
+  const { records } = journal.recovered;
+  if (summary !== undefined && isBehind(journal, summary))
+    return `summary.json was written when it held ${summary.covers?.records ?? 0} records, and it holds ${records}`;
+  for await (const purchase of lostPurchases({ ...examining, mark: summary?.covers }))
+    return described(purchase);
+  // Without any other trace of a run the pictures are somebody else's.
+  if (records > 0 || (await disk.stat(`${folder}/run.log`)) === undefined) return undefined;
+  const pictures = (await disk.list(`${folder}/${imagesFolder}`)).filter((name) => !name.endsWith('.part'));
+  return pictures[0] === undefined
+    ? undefined
+    : `${imagesFolder}/${pictures[0]} was saved, and it tells of no row`;
+}
+
+/** Whether the summary tells of more than the journal holds. */
+function isBehind({ recovered }: Journal, { covers, starts, thisStart }: Summary): boolean {
+  const { records = 0, repairs = 0 } = covers ?? {};
+  if (repairs !== recovered.repairs) return repairs > recovered.repairs;
+  if (records <= recovered.records) return false;
+  // 0.1.0 counted records that it could not write, and ended with 70: what it wrote after them is all there.
+  const isMiscounted =
+    starts === recovered.starts && thisStart.exitCode === 70 && recovered.lastStop?.exitCode === 70;
+  return !isMiscounted;
+}
+
+/** Rows that were picked by name come in no order: any row may have been sent. */
+async function wasPicked(journal: Journal): Promise<boolean> {
+  for await (const record of journal.records())
+    if (record.k === 'start' && record.settings['only'] !== undefined) return true;
+  return false;
+}
+
+function described({ file, line, id, attempt }: FilePurchase): string {
+  return `line ${line} of ${file} is of row ${JSON.stringify(id)}, attempt ${attempt}, which it does not know`;
+}
+
+function lost(folder: string, why: string): JournalError {
+  const message =
+    `The journal ${journalPath(folder)} has lost records: ${why}. What they told of would be bought again, so nothing was sent. ` +
+    'Put back the journal that belongs to these files, or run the same command with --repair: it takes over what the files say, and ' +
+    'holds every row that may have been bought. Or begin anew in another --out. If you wrote that line yourself, remove it.';
+  return new JournalError('journal-broken', message);
+}

@@ -1,0 +1,77 @@
+import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
+import type { Totals } from '../../journal/journal.js';
+
+/** The cost cap of a start. */
+export interface CapInForce {
+  readonly usd: number;
+  /** Who set it: this start, an earlier start of the run, or nobody but the configuration. */
+  readonly source: 'given' | 'remembered' | 'configured';
+}
+
+interface CapChoices {
+  /** `null`: this start lifts the cap. `undefined`: it says nothing. */
+  readonly maxCostUsd?: number | null | undefined;
+  readonly defaultMaxCostUsd?: number | undefined;
+}
+
+/**
+ * The cap that holds for a start; `undefined`: none does. What this start gives comes before what the run remembers, and
+ * that before the default.
+ *
+ * @param remembered `null`: the run remembers that its cap was lifted
+ */
+export function capInForce(
+  { maxCostUsd, defaultMaxCostUsd }: CapChoices,
+  remembered?: number | null,
+): CapInForce | undefined {
+  const choices = [
+    { usd: maxCostUsd, source: 'given' },
+    { usd: remembered, source: 'remembered' },
+    { usd: defaultMaxCostUsd, source: 'configured' },
+  ] as const;
+  const first = choices.find(({ usd }) => usd !== undefined);
+  return typeof first?.usd === 'number' ? { usd: first.usd, source: first.source } : undefined;
+}
+
+/** What the run remembers from now on; `undefined`: it remembers that already. */
+export function newCap({ maxCostUsd }: CapChoices, remembered?: number | null): number | null | undefined {
+  return maxCostUsd === remembered ? undefined : maxCostUsd;
+}
+
+/**
+ * Counts which rows of a start fit under its cap, in the order in which they are bought: the first one that does not fit
+ * stops the run, and so no row after it is counted.
+ */
+export class RowsUnderCap {
+  rows = 0;
+  estimated: MicroDollars = 0;
+  /** What is left under the cap before this start buys anything; Infinity without a cap. */
+  readonly left: MicroDollars;
+  private room: MicroDollars;
+  private isFull = false;
+
+  /** @param before What earlier starts have spent, reserved or hold. @defaultValue nothing */
+  constructor(cap: CapInForce | undefined, before?: Pick<Totals, 'spent' | 'unknown' | 'reserved'>) {
+    const taken =
+      before === undefined
+        ? 0
+        : before.spent.reported + before.spent.estimated + before.unknown + before.reserved;
+    this.left = cap === undefined ? Number.POSITIVE_INFINITY : toMicroDollars(cap.usd) - taken;
+    this.room = this.left;
+  }
+
+  /**
+   * Counts the row unless one before it did not fit. Returns whether it fits.
+   *
+   * @param price `null`: it is not known, and 0 is counted
+   */
+  add(price: MicroDollars | null): boolean {
+    this.isFull ||= (price ?? 0) > this.room;
+    if (this.isFull) return false;
+    this.rows++;
+    this.estimated += price ?? 0;
+    this.room -= price ?? 0;
+    return true;
+  }
+}

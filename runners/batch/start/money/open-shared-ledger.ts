@@ -1,0 +1,39 @@
+import { resolve } from 'node:path';
+import { folderOf } from '../../disk/append-file.js';
+import type { Disk } from '../../disk/disk.js';
+import { DayLedgerError } from '../../ledger/day-ledger-error.js';
+import { openDayLedger, type DayLedger } from '../../ledger/day-ledger.js';
+import { LockError } from '../../lock/lock-error.js';
+import { withFileLock } from '../../lock/with-file-lock.js';
+
+interface SharedLedgerOptions {
+  readonly disk: Disk;
+  readonly now: () => number;
+  /** The output folder: whose reservations these are. */
+  readonly out: string;
+  readonly path: string;
+  readonly capUsd: number | undefined;
+}
+
+/** Books without a cap of its own reserve whatever they like, and count for those that have one. */
+const noCapUsd = 1e9;
+
+/** Opens the ledger that runs share; a lock file beside it keeps them apart. */
+export async function openSharedLedger(options: SharedLedgerOptions): Promise<DayLedger> {
+  const { disk, now, out, capUsd = noCapUsd } = options;
+  const path = resolve(options.path);
+  await disk.mkdir(folderOf(path)).catch((cause: unknown) => {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new DayLedgerError(`The folder of the shared ledger ${path} cannot be made: ${message}.`, code, {
+      cause,
+    });
+  });
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
+    withFileLock(`${path}.lock`, work).catch((error: unknown) => {
+      // Not the run's own lock: another exit code.
+      throw error instanceof LockError
+        ? new DayLedgerError(error.message, undefined, { cause: error })
+        : error;
+    });
+  return openDayLedger({ disk, path, capUsd, run: resolve(out), exclusively, now });
+}

@@ -1,0 +1,107 @@
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { clearLeftovers } from '../disk/clear-leftovers.js';
+import type { Disk } from '../disk/disk.js';
+import { nodeDisk } from '../disk/node-disk.js';
+import type { Journal } from '../journal/journal.js';
+import { journalPath } from '../journal/journal-path.js';
+import { openJournal } from '../journal/open-journal.js';
+import { holdRun, type RunHold } from '../lock/hold-run.js';
+import { Projections } from '../sinks/projections.js';
+import { readSummary, writeSummary } from '../sinks/summary-file.js';
+import type { Summary } from '../sinks/summary.js';
+import { refuseLostJournal } from './check/examine-files.js';
+import { JournalWriter } from '../context/journal-writer.js';
+import { RunTotals } from '../row/run-totals.js';
+import { costSummary, failureCounts } from '../end/summary-of.js';
+
+/** What a run's folder is opened with, where no manifest is read. */
+export interface FolderOptions {
+  /** @defaultValue nodeDisk */
+  readonly disk?: Disk;
+  /** @defaultValue asyncScheduler */
+  readonly scheduler?: SchedulerLike;
+  /** @defaultValue a file in the folder */
+  readonly journal?: (folder: string) => Promise<Journal>;
+  /** @defaultValue a lock that the kernel frees */
+  readonly hold?: (folder: string) => Promise<RunHold>;
+}
+
+/** A run that this process holds, between two starts. */
+export interface OpenFolder {
+  readonly out: string;
+  readonly disk: Disk;
+  readonly scheduler: SchedulerLike;
+  readonly journal: JournalWriter;
+  readonly projections: Projections;
+  readonly totals: RunTotals;
+  /** Rows that are to be done after what is done now, beside those that were before. */
+  toDo: number;
+}
+
+/**
+ * Holds a run, does something to it through its journal, and brings its files up to that.
+ *
+ * @throws {MillraceError} `usage` where there is no run; `LockError`, `JournalError`, `DiskFault`.
+ */
+export async function withFolder<T>(
+  out: string,
+  options: FolderOptions,
+  work: (folder: OpenFolder) => Promise<T>,
+): Promise<{ readonly result: T; readonly summary: Summary | undefined }> {
+  const { disk = nodeDisk, scheduler = asyncScheduler } = options;
+  const now = (): number => scheduler.now();
+  if ((await disk.stat(journalPath(out))) === undefined)
+    throw new MillraceError('usage', `${out} holds no run: there is no journal.jsonl in it`);
+  const held = await (options.hold ?? ((folder) => holdRun(folder, { disk, now })))(out);
+  try {
+    if (held.isInherited === true) await clearLeftovers(disk, out);
+    const journal = await (options.journal ?? ((folder) => openJournal(disk, folder, { now })))(out);
+    try {
+      await refuseLostJournal({ disk, folder: out, journal });
+      return await inJournal(out, { disk, scheduler }, journal, work);
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    await held.release();
+  }
+}
+
+async function inJournal<T>(
+  out: string,
+  { disk, scheduler }: { disk: Disk; scheduler: SchedulerLike },
+  journal: Journal,
+  work: (folder: OpenFolder) => Promise<T>,
+): Promise<{ readonly result: T; readonly summary: Summary | undefined }> {
+  const earlier = await readSummary(disk, out);
+  const projections = await Projections.open({ disk, folder: out, journal, mark: earlier?.covers });
+  try {
+    const totals = new RunTotals(journal.recovered);
+    const writer = new JournalWriter(journal);
+    const folder = { out, disk, scheduler, journal: writer, projections, totals, toDo: 0 };
+    const result = await work(folder);
+    await projections.catchUp();
+    const covers = await projections.sync();
+    const summary = earlier && { ...updated(earlier, folder), covers };
+    if (summary) await writeSummary(disk, out, summary);
+    return { result, summary };
+  } finally {
+    await projections.close();
+  }
+}
+
+/** What the last start's summary says now. */
+function updated(summary: Summary, { totals, toDo }: OpenFolder): Summary {
+  const failures = failureCounts(totals.ended);
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const completed = totals.ended.get('completed') ?? 0;
+  const rows = { ...summary.rows, completed, failed, toDo: Math.max(summary.rows.toDo + toDo, 0) };
+  const { drift, cap, reserved } = summary.cost;
+  const cost = {
+    ...{ ...costSummary(totals), drift },
+    ...(reserved !== undefined && { reserved }),
+    ...(cap !== undefined && { cap }),
+  };
+  return { ...summary, rows, failures, cost };
+}

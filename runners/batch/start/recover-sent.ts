@@ -1,0 +1,83 @@
+import { lastValueFrom, merge, of } from 'rxjs';
+import type { PendingRow, Recovered } from '../journal/journal.js';
+import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
+import type { Checked } from './check/check-manifest.js';
+import type { JournalWriter } from '../context/journal-writer.js';
+import { failedRecord, purchaseFacts, rowError } from '../row/records-of.js';
+import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { RunTotals } from '../row/run-totals.js';
+import { isRead } from '../row/task.js';
+
+interface Recovering {
+  readonly options: ResolvedOptions;
+  readonly journal: JournalWriter;
+  readonly totals: RunTotals;
+}
+
+/** What became of the requests that were out when the last start ended. */
+export interface RecoveredSent {
+  /** They may have been accepted: a person decides. */
+  readonly held: readonly { readonly id: string; readonly row: number; readonly outcome: OutcomeRecord }[];
+  /** How many are sent again, as the user prefers. */
+  readonly doubled: number;
+}
+
+/**
+ * Ends the rows whose request was out, without an answer, when the last start ended: `unknown`, and held; under
+ * `onUnknown: 'retry'` those of the manifest are sent again. What is free to repeat is simply done again.
+ */
+export async function recoverSent(context: Recovering, checked: Checked): Promise<RecoveredSent> {
+  const { options, journal, totals } = context;
+  const { pending, rows } = journal.journal.recovered;
+  const held: { id: string; row: number; outcome: OutcomeRecord }[] = [];
+  const records: JournalRecord[] = [];
+  let doubled = 0;
+  for (const row of pending.values()) {
+    if (!isUnanswered(row)) continue;
+    if (isFree(row)) {
+      rows.set(row.id, { status: 'open' });
+      continue;
+    }
+    const outcome = unknownOutcome(row, options.scheduler.now());
+    records.push(outcome);
+    if (options.onUnknown === 'retry' && checked.pending.has(row.id) && options.only?.has(row.id) !== false) {
+      doubled++;
+      records.push({ k: 'reopen', at: outcome.at, id: row.id, why: 'retry', to: 'buy' });
+      totals.addDouble(outcome);
+      rows.set(row.id, { status: 'open' });
+    } else {
+      totals.end(outcome);
+      rows.set(row.id, { status: 'unknown' });
+      held.push({ id: row.id, row: row.intent.row, outcome });
+    }
+  }
+  await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
+  return { held, doubled };
+}
+
+/** A request was out, and no answer is known. Also an id that was noted by hand and not kept. */
+export function isUnanswered({ status, jobId }: PendingRow): boolean {
+  return status === 'sent' || (status === 'accepted' && jobId === undefined);
+}
+
+/** What is reserved for: rows whose purchases have not come to an end. */
+export function reservedRows({ pending }: Pick<Recovered, 'pending'>): PendingRow[] {
+  return [...pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
+}
+
+/** Nothing was bought by it. */
+function isFree({ intent }: PendingRow): boolean {
+  return intent.takes !== undefined || isRead(intent);
+}
+
+/** How a request ends that was out, without an answer, when a start ended. */
+export function unknownOutcome(
+  { id, intent, attempts, price }: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
+  at: number,
+): OutcomeRecord {
+  const message = `The request was out when the run ended, and no answer came: it may have been accepted, so it is not sent again.`;
+  const purchase = purchaseFacts(intent, { attempt: attempts, settledAt: at });
+  return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {
+    ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: intent.at, purchase },
+  });
+}

@@ -1,0 +1,93 @@
+import type { RunEvent } from '../context/run-event.js';
+import type { Run } from '../context/run.js';
+
+/** What a run tells when it begins: what it takes up, and what a person should know of it. */
+export function startEvents(run: Run): RunEvent[] {
+  return [started(run), ...warnings(run), ...run.taken.held.map(heldRow), money(run)];
+}
+
+function started({ ahead, taken, plan, toDo }: Run): RunEvent {
+  return {
+    type: 'started',
+    rowsTotal: ahead.ended + toDo.rows - ahead.later + taken.held.length,
+    alreadyEnded: ahead.ended,
+    taken: {
+      polled: ahead.toPoll,
+      downloaded: ahead.toDownload,
+      held: ahead.toHold + taken.held.length,
+      retried: ahead.retried + ahead.redone + taken.doubled,
+    },
+    plan,
+  };
+}
+
+function* warnings({
+  plan,
+  ahead,
+  taken,
+  journal,
+  options,
+  pollLaw,
+  lostPictures,
+}: Run): Generator<RunEvent> {
+  for (const message of plan.warnings) yield { type: 'warning', code: 'manifest', message };
+  if (pollLaw.problem !== undefined) yield { type: 'warning', code: 'poll-law', message: pollLaw.problem };
+  const { changed, changedFailures } = ahead;
+  if (changed.count > 0)
+    yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed) };
+  if (ahead.replaced.count > 0)
+    yield { type: 'warning', code: 'changed', message: replacedText(ahead.replaced) };
+  if (changedFailures > 0) {
+    const message =
+      changedFailures === 1
+        ? '1 failed row has changed since: it stays failed until --retry takes it up.'
+        : `${changedFailures} failed rows have changed since: they stay failed until --retry takes them up.`;
+    yield { type: 'warning', code: 'changed', message };
+  }
+  if (taken.doubled > 0) {
+    const rows = taken.doubled === 1 ? '1 row is' : `${taken.doubled} rows are`;
+    const message = `${rows} sent again though the service may have accepted the first request: this may pay twice.`;
+    yield { type: 'warning', code: 'double', message };
+  }
+  const { tornBytes, heldUpToRow } = journal.journal.recovered;
+  if (tornBytes > 0) {
+    const message = `The last start died while it wrote: ${tornBytes} bytes of an unfinished record were dropped.`;
+    yield { type: 'warning', code: 'journal', message };
+  }
+  if (lostPictures) {
+    const message =
+      'The folder "images" is gone, and pictures of earlier starts with it: refetch saves those again whose URLs still live, and buys nothing.';
+    yield { type: 'warning', code: 'picture', message };
+  }
+  if (heldUpToRow !== undefined && ahead.toHold > 0) {
+    const message = `The journal was repaired: ${ahead.toHold} rows whose purchase may be lost are held as unknown.`;
+    yield { type: 'warning', code: 'held', message };
+  }
+}
+
+function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 'redo'): string {
+  const named = namesOf(ids, count);
+  const [rows, were, they, them] =
+    count === 1 ? ['row has', 'it was', 'It is', 'it'] : ['rows have', 'they were', 'They are', 'them'];
+  const again = changed === 'keep' ? `; --changed redo buys ${them} again` : '';
+  return `${count} ${rows} changed since ${were} bought: ${named}. ${they} kept${again}.`;
+}
+
+function replacedText({ count, ids }: Run['ahead']['replaced']): string {
+  const rows = count === 1 ? '1 row waits' : `${count} rows wait`;
+  return `${rows} for another version, which is to replace the one in this manifest: ${namesOf(ids, count)}. This one is not bought again; run the manifest that has the other one.`;
+}
+
+function namesOf(ids: readonly string[], count: number): string {
+  return `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
+}
+
+function heldRow({ id, row, outcome }: Run['taken']['held'][number]): RunEvent {
+  const message = outcome.status === 'failed' ? outcome.error.message : '';
+  return { type: 'ended', id, row, status: 'unknown', cost: outcome.cost, message };
+}
+
+function money({ ledger }: Run): RunEvent {
+  const { reserved, spent, unknown, cap } = ledger.snapshot();
+  return { type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) };
+}

@@ -1,0 +1,162 @@
+import { lastValueFrom, merge } from 'rxjs';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { RowRecords } from '../journal/journal.js';
+import type { RecordOf } from '../journal/record.js';
+import { RowsUnderCap } from './money/cap-in-force.js';
+import { goesOn, isDoubled, priceOf, type Checked } from './check/check-manifest.js';
+import { decideRow, rulesOf } from '../row/decide-row.js';
+import type { JournalWriter } from '../context/journal-writer.js';
+import { KnownIds } from '../tasks/known-ids.js';
+import type { RecoveredSent } from './recover-sent.js';
+import { readRows } from '../tasks/read-rows.js';
+import { reopenRecord } from '../row/reopen-record.js';
+import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { RunTotals } from '../row/run-totals.js';
+import { SelectRows } from '../tasks/select-rows.js';
+
+/** Rows that had ended and are taken up again, beside those of the manifest. */
+export interface TakenUp {
+  /** Ids whose job is polled once more, with what is reserved for them again. */
+  readonly polled: ReadonlyMap<string, MicroDollars | null>;
+  /** How many pictures are fetched once more. */
+  readonly downloaded: number;
+  /** Completed rows that are to be redone and do not fit under the cap: they stay in the results as they are. */
+  readonly kept: number;
+}
+
+/** The same, with what became of the requests that were out. */
+export type Taken = TakenUp & RecoveredSent;
+
+interface TakingUp {
+  readonly options: ResolvedOptions;
+  readonly journal: JournalWriter;
+  readonly totals: RunTotals;
+}
+
+/**
+ * Takes up failed rows again, and redone ones: notes it in the journal, before anything of them is sent. They leave the
+ * files with the next `catchUp`. So do invalid rows that the manifest has no more.
+ */
+export async function takeUp(context: TakingUp, checked: Checked): Promise<TakenUp> {
+  const { ahead, invalid } = checked;
+  const batch = new Reopenings(context);
+  const polled = new Map<string, MicroDollars | null>();
+  let downloaded = 0;
+  for await (const row of endedRows(context, ['deadline', 'download'])) {
+    const isPicture = row.status === 'download';
+    if (isPicture) downloaded++;
+    else polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
+    await batch.add(row, isPicture ? 'download' : 'poll');
+  }
+  for await (const row of context.journal.journal.rowsIn(['expired'])) {
+    if (!isAskedAgain(row, context.options)) continue;
+    polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
+    context.totals.askAgain(row.id);
+    await batch.add(row, 'poll');
+  }
+  const isWhole = context.options.manifest.live === undefined;
+  if (isWhole && context.totals.ended.get('invalid-row') !== invalid.size)
+    await forgetInvalid(context, invalid, batch);
+  const isReopening = ahead.retried + ahead.redone + invalid.size > 0;
+  const kept = isReopening ? await reopenSent(context, checked, batch) : 0;
+  await batch.flush();
+  return { polled, downloaded, kept };
+}
+
+/**
+ * Whether a row that ended as `expired` is asked for once more, as each start does: the service may have been wrong. One that is
+ * bought again is not, nor one whose cost a person has said.
+ */
+export function isAskedAgain(
+  { id, intent, jobId, outcome }: RowRecords,
+  { retry, only }: Pick<ResolvedOptions, 'retry' | 'only'>,
+): boolean {
+  if (intent === undefined || jobId === undefined || outcome?.source === 'reported') return false;
+  return !retry.has('expired') && only?.has(id) !== false;
+}
+
+async function* endedRows(
+  { options, journal }: TakingUp,
+  codes: readonly FailureCode[],
+): AsyncGenerator<RowRecords> {
+  const wanted = codes.filter((code) => options.retry.has(code));
+  if (wanted.length === 0) return;
+  for await (const row of journal.journal.rowsIn(wanted)) {
+    if (goesOn(row.status as FailureCode, row.id, options)) yield row;
+  }
+}
+
+async function forgetInvalid(
+  { journal }: TakingUp,
+  known: Checked['invalid'],
+  batch: Reopenings,
+): Promise<void> {
+  for await (const row of journal.journal.rowsIn(['invalid-row'])) {
+    if (known.get(row.id) === undefined) await batch.add(row, 'buy');
+  }
+}
+
+/**
+ * A pass over the manifest of its own: the ids of a million rows are not kept. A row to be redone leaves the results only
+ * where it fits under the cap, as the check has counted. Returns how many do not.
+ */
+async function reopenSent(
+  { options, journal }: TakingUp,
+  { pending, ahead }: Checked,
+  batch: Reopenings,
+): Promise<number> {
+  let kept = 0;
+  const fitting = new RowsUnderCap(ahead.cap, journal.journal.recovered.totals);
+  const { recovered } = journal.journal;
+  const rules = rulesOf(options, recovered);
+  const select = new SelectRows(options);
+  for await (const item of readRows(options.disk, options.manifest, new KnownIds(recovered.rows))) {
+    if (!item.valid) continue;
+    const { row } = item;
+    if (pending.has(row.id)) {
+      if (isDoubled(row, recovered.rows.get(row.id)?.status, options))
+        fitting.add(priceOf(row, options.prices));
+      continue;
+    }
+    const decision = decideRow(row, recovered.rows.get(row.id), rules);
+    if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
+    const fits = decision.what !== 'send' || fitting.add(priceOf(row, options.prices));
+    if (!('reopen' in decision)) continue;
+    if (decision.reopen === 'redo' && !fits) {
+      kept++;
+      continue;
+    }
+    const found = await journal.journal.find(row.id);
+    if (found !== undefined) await batch.add(found, 'buy', decision.reopen);
+    recovered.rows.set(row.id, { status: 'open' });
+  }
+  return kept;
+}
+
+const batchSize = 500;
+
+/** Many at a time: one sync serves them all. */
+class Reopenings {
+  private waiting: RecordOf<'reopen'>[] = [];
+
+  constructor(private readonly context: TakingUp) {}
+
+  async add(
+    row: RowRecords,
+    to: 'poll' | 'download' | 'buy',
+    why: 'retry' | 'redo' = 'retry',
+  ): Promise<void> {
+    if (row.outcome !== undefined) this.context.totals.reopen(row.outcome, to);
+    const at = this.context.options.scheduler.now();
+    this.waiting.push(reopenRecord(row, { at, why, to }));
+    if (this.waiting.length >= batchSize) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const records = this.waiting;
+    this.waiting = [];
+    if (records.length === 0) return;
+    await lastValueFrom(merge(...records.map((record) => this.context.journal.append(record))));
+  }
+}

@@ -1,0 +1,91 @@
+import { lastValueFrom, Observable, Subject, takeUntil, type Subscription } from 'rxjs';
+import { ManifestChangedError } from '../manifest/manifest-error.js';
+import { exitOf } from '../stop/exit-of.js';
+import { finishRun } from '../end/finish-run.js';
+import { keepSummary } from '../end/keep-summary.js';
+import { openRun, type Closers } from './open-run.js';
+import { resolveOptions, type ResolvedOptions } from '../context/resolve-options.js';
+import type { RunEvent } from '../context/run-event.js';
+import type { RunBatchOptions } from '../context/run-options.js';
+import type { Run } from '../context/run.js';
+import { stopCauses } from '../stop/stop-causes.js';
+import type { Stops } from '../stop/stops.js';
+
+type Finished = Extract<RunEvent, { type: 'finished' }>;
+
+/**
+ * Opens a run, does the work, and ends the run whatever happens in between: never errors, `finished` comes last, once
+ * everything is closed and the run is free for another process.
+ */
+export function withRun(
+  options: RunBatchOptions,
+  stops: Stops,
+  work: (run: Run) => Observable<unknown>,
+): Observable<RunEvent> {
+  return new Observable((subscriber) => {
+    const events = new Subject<RunEvent>();
+    events.subscribe((event) => subscriber.next(event));
+    void play(options, stops, events, work).then((finished) => {
+      subscriber.next(finished);
+      subscriber.complete();
+    });
+  });
+}
+
+async function play(
+  given: RunBatchOptions,
+  stops: Stops,
+  events: Subject<RunEvent>,
+  work: (run: Run) => Observable<unknown>,
+): Promise<Finished> {
+  const closers: Closers = [];
+  let orders: Subscription | undefined;
+  try {
+    const options = resolveOptions(given);
+    orders = obey(options, stops, events);
+    const run = await openRun({ options, stops, events, closers });
+    const fault = await done(run, work);
+    return { type: 'finished', ...(await finishRun(run, fault?.error)) };
+  } catch (error) {
+    return { type: 'finished', ...notStarted(error, stops) };
+  } finally {
+    orders?.unsubscribe();
+    for (const close of closers.reverse()) await close().catch(() => undefined);
+  }
+}
+
+/** The error that ended the work, if one did. */
+async function done(
+  run: Run,
+  work: (run: Run) => Observable<unknown>,
+): Promise<{ error: unknown } | undefined> {
+  const endSummaries = keepSummary(run);
+  try {
+    const left = work(run).pipe(takeUntil(run.stops.left('answers')));
+    await lastValueFrom(left, { defaultValue: undefined });
+    return undefined;
+  } catch (error) {
+    return { error };
+  } finally {
+    await endSummaries();
+  }
+}
+
+/** A second order, or one that says `now`, leaves everything at once. */
+function obey({ stop }: ResolvedOptions, stops: Stops, events: Subject<RunEvent>): Subscription {
+  let orders = 0;
+  return stop.subscribe((order) => {
+    const { how, exitCode = 130 } = typeof order === 'string' ? { how: order } : order;
+    const cause = stopCauses.interrupted(++orders > 1 ? 'now' : how, exitCode);
+    stops.stop(cause);
+    events.next({ type: 'stopping', exitCode, reason: cause.reason });
+  });
+}
+
+/** Nothing was sent. */
+function notStarted(error: unknown, { end }: Stops): { exitCode: number; reason: string } {
+  if (end !== undefined) return end;
+  return error instanceof ManifestChangedError
+    ? stopCauses.manifestChanged(error.message, false)
+    : exitOf(error);
+}

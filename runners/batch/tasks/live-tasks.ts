@@ -1,0 +1,103 @@
+import { lastValueFrom } from 'rxjs';
+import { RowStates } from '../journal/rows/row-states.js';
+import { liveItems } from '../manifest/live/live-items.js';
+import type { InvalidRow, ManifestItem, Row } from '../manifest/row.js';
+import { decideRow, rulesOf } from '../row/decide-row.js';
+import { delivered } from '../end/delivered.js';
+import { manifestTask } from './manifest-task.js';
+import type { Run } from '../context/run.js';
+import { factsOf, isRead, type Task } from '../row/task.js';
+import { untilStopping } from '../stop/until-stopping.js';
+
+/**
+ * The tasks of rows that arrive during the run, each as soon as a slot is free. A row whose id came before is not sent
+ * again. If this start has it already, it is skipped, as its end is delivered once. If it ended in an earlier start, its
+ * end is delivered again: the caller may have missed it.
+ */
+export async function* liveTasks(
+  run: Run,
+  rows: AsyncIterable<unknown> | Iterable<unknown>,
+): AsyncGenerator<Task, void, void> {
+  await tellHeld(run);
+  const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
+  const seen = new RowStates();
+  for await (const item of items) {
+    const key = item.valid ? item.row.id : item.row.key;
+    const known = seen.get(key);
+    if (known === undefined) seen.set(key, { status: 'open', ...(item.valid && { hash: item.row.hash }) });
+    const isOther = item.valid && known?.sameContent(item.row.hash) === false;
+    const task =
+      known === undefined ? await firstTask(run, item) : isOther ? refuseOther(item.row) : undefined;
+    if (task === undefined) continue;
+    run.toDo.rows++;
+    if (item.valid) run.names.see(item.row.id);
+    yield task;
+  }
+}
+
+/** Rows that were out, unanswered, when the last start ended. */
+async function tellHeld(run: Run): Promise<void> {
+  for (const { id, outcome } of run.taken.held) {
+    const { intent } = (await run.journal.journal.find(id)) ?? {};
+    await lastValueFrom(delivered(run, { intent, outcome }));
+  }
+}
+
+/** Of a row that this start has not seen. */
+async function firstTask(run: Run, item: ManifestItem): Promise<Task | undefined> {
+  const { recovered } = run.journal.journal;
+  const state = recovered.rows.get(item.valid ? item.row.id : item.row.key);
+  if (!item.valid) {
+    if (state?.status === 'invalid-row') return tellAgain(run, item.row.key);
+    return { what: 'refuse', invalid: item.row };
+  }
+  const { row } = item;
+  if (state !== undefined && state.status !== 'open' && !state.sameContent(row.hash)) return refuseOther(row);
+  // Its number says nothing of what a damaged journal may have lost.
+  const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
+  const rules = rulesOf({ retry: run.options.retry, changed: 'keep' }, { mustHold });
+  const decision = decideRow(row, state, rules);
+  if (decision.what === 'pending' || isTakenUp(run, row)) return undefined;
+  if (decision.what === 'leave' || 'reopen' in decision) return tellAgain(run, row.id);
+  const problem = decision.what === 'send' ? problemOf(run, row) : undefined;
+  return problem === undefined
+    ? manifestTask(row, decision, recovered.attemptsOf(row.id))
+    : { what: 'refuse', invalid: wrong(row, problem) };
+}
+
+/** Held by this start, or polled or downloaded once more: its end is told when it comes. */
+function isTakenUp({ options, taken, journal }: Run, { id }: Row): boolean {
+  const status = journal.journal.recovered.rows.get(id)?.status;
+  if (status === 'deadline' || status === 'download') return options.retry.has(status);
+  if (status === 'expired') return taken.polled.has(id);
+  return taken.held.some((held) => held.id === id);
+}
+
+async function tellAgain(run: Run, id: string): Promise<undefined> {
+  const { intent, reply, outcome } = (await run.journal.journal.find(id)) ?? {};
+  if (outcome !== undefined) await lastValueFrom(delivered(run, { intent, reply, outcome }));
+  return undefined;
+}
+
+function refuseOther(row: Row): Task {
+  return {
+    what: 'refuse',
+    invalid: wrong(row, 'is the id of another row, which was told before; each row needs its own'),
+  };
+}
+
+/** What the check of a whole manifest would have kept the run from starting for. */
+function problemOf({ options, prices, ledger }: Run, row: Row): string | undefined {
+  if (row.kind === 'route' && options.lbBaseUrl === undefined)
+    return 'is a route, and routes need their host: {lb_base_url} is missing';
+  if (row.kind !== 'route' && options.baseUrl === undefined)
+    return 'needs the host of the queue API: {base_url} is missing';
+  const isCapped = ledger.snapshot().cap !== undefined || options.maxCostPerDayUsd !== undefined;
+  if (!isCapped || isRead(factsOf(row)) || prices.priceOf(row) !== null) return undefined;
+  return 'has no known price, so a cost cap cannot hold: give its endpoint a price (--prices), or reckon with one (--assume-price)';
+}
+
+function wrong({ row, line, id, hash, cells }: Row, message: string): InvalidRow {
+  const key = `${id}~${hash.slice(0, 12)}`;
+  return { row, line, id, key, problems: [{ message }], ownColumns: [], cells };
+}
