@@ -40,7 +40,7 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
     }
     const outcome = unknownOutcome(row, options.scheduler.now());
     records.push(outcome);
-    if (options.onUnknown === 'retry' && checked.pending.has(row.id) && options.only?.has(row.id) !== false) {
+    if (isSentAgain(row, context, checked)) {
       doubled++;
       records.push({ k: 'reopen', at: outcome.at, id: row.id, why: 'retry', to: 'buy' });
       totals.addDouble(outcome);
@@ -53,6 +53,18 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
   }
   await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
   return { held, doubled };
+}
+
+/** Where the journal has lost records, a later purchase of the row may be among them: it is held like the rows around it. */
+function isSentAgain(
+  { id, intent }: PendingRow,
+  { options, journal }: Recovering,
+  checked: Checked,
+): boolean {
+  const isLost = journal.journal.recovered.mustHold(id, intent.row) && !options.retry.has('unknown');
+  return (
+    options.onUnknown === 'retry' && !isLost && checked.pending.has(id) && options.only?.has(id) !== false
+  );
 }
 
 /** A request was out, and no answer is known. Also an id that was noted by hand and not kept. */
