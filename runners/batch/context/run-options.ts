@@ -45,7 +45,12 @@ export interface RunBatchOptions {
          * Where the run keeps the file: once the start is agreed to, `move` puts it there, and it is read there from then on.
          * @defaultValue it stays at `path`
          */
-        readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
+        readonly keep?: {
+          /** The file from then on. */
+          readonly path: string;
+          /** Moves the file there. */
+          readonly move: () => Promise<void>;
+        };
       }
     | { readonly rows: AsyncIterable<unknown> | Iterable<unknown> }
   ) &

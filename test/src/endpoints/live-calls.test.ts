@@ -6,6 +6,7 @@ import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { fixed } from '../../../src/policy/fixed.js';
 import type { QueueOptions } from '../../../src/policy/queue-options.js';
 import { asking } from '../../support/ask-emulator.js';
+import { hurriedClock } from '../../support/hurried-clock.js';
 import { bodyOf, serveHttp } from '../../support/loopback-server.js';
 
 /** The calls that only live services have, against the emulator, which knows nothing of the client. */
@@ -144,7 +145,12 @@ describe('the calls of live services', () => {
     const echo = endpoint('echo');
     const stopped = echo.run({ sleepMs: 60_000 }, { policy: { executionTimeoutMs: 20 } });
     expect(await firstValueFrom(stopped.pipe(toOutcome()))).toMatchObject({ code: 'job-timed-out' });
-    const dropped = echo.run({ sleepMs: 60_000 }, { policy: { ttlMs: 20 } });
+    // A job that young is asked for again for a minute.
+    const scheduler = hurriedClock(200);
+    const hurried = createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl, scheduler });
+    const dropped = hurried
+      .queue('echo', { poll: fixed(1_000, scheduler) })
+      .run({ sleepMs: 60_000 }, { policy: { ttlMs: 20 } });
     expect(await firstValueFrom(dropped.pipe(toOutcome()))).toMatchObject({ code: 'expired', paid: 'maybe' });
   });
 
