@@ -78,7 +78,8 @@ describe.each([
         if (random() < 0.5) send();
         else setTimeout(send, random() * 15);
       });
-      const wrong = await mixedUp(create(), server.url, { requests: 200, lanes: 16 });
+      // More than 128 connections do not rest at a time.
+      const wrong = await mixedUp(create(), server.url, { requests: 200, lanes: 6 });
       expect(wrong).toEqual({});
     });
 
