@@ -60,6 +60,11 @@ export class Evidence {
         const ended = recordsOf(id, attempt, said);
         const at = ended.at(-1)?.at ?? 0;
         const why = status === 'completed' ? 'redo' : 'retry';
+        // A later attempt left only because this one was refused: else it would stand in costs.csv as unknown.
+        if (status === 'sent' && attempt > (known?.attempts ?? 0)) {
+          yield { k: 'refused', at, id, why: 'a later attempt stands in the files' };
+          status = 'open';
+        }
         const isInFlight = status !== undefined && inFlight.has(status) && attempt === known?.attempts;
         if (isInFlight) yield* ended.slice(status === 'replied' ? -1 : 1);
         else {
