@@ -1,3 +1,4 @@
+import { shellWords } from '../manifest/shell-words.js';
 import type { Run } from '../context/run.js';
 import type { RunEnd } from '../stop/worst-end.js';
 
@@ -32,13 +33,8 @@ function blockedReason(blocked: ReadonlyMap<string, string>): string {
 
 function heldReason(unknown: number, held: readonly string[], out: string): string {
   const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
-  const command = `millrace settle ${shellWord(out)} ${shellWord(held[0] ?? 'ID')}`;
+  const command = shellWords('millrace', 'settle', out, held[0] ?? 'ID');
   return `${rows(unknown)} may have been bought and ${unknown === 1 ? 'is' : 'are'} held as unknown (${named}): look at the account, then end each with ${command} and --job ID, --paid USD or --not-sent; or send them again with --retry unknown, which may pay twice.`;
-}
-
-/** As it can be pasted into a shell. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function failedReason(failed: number, ended: number): string {

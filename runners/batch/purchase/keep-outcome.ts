@@ -18,7 +18,7 @@ import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import { UnfitRecord } from '../journal/line/encode-record.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
-import { unwritable } from '../sinks/json-text.js';
+import { unwritable } from '../sinks/line-json.js';
 import { endRow, noteDiskFault, tellMoney } from '../end/end-row.js';
 import { notePrice, whyDisbelieved } from './note-price.js';
 import { noteNoPicture } from './note-no-picture.js';

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { unwritable } from './json-text.js';
+import { unwritable } from './line-json.js';
 
 /**
  * One line of a CSV file with its newline. What is absent is an empty cell; objects and lists are JSON. Text that a

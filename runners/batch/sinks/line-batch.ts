@@ -2,7 +2,7 @@ import type { RecordOf } from '../journal/record.js';
 import { costLine, freedLine } from './cost-line.js';
 import type { EndedRow } from './ended-row.js';
 import { failureLine, type FailureLine } from './failure-line.js';
-import { jsonText } from './json-text.js';
+import { lineJson } from './line-json.js';
 import { resultLine, type ResultLine } from './result-line.js';
 
 /** The lines of rows that ended, to be appended together. */
@@ -47,6 +47,6 @@ export class LineBatch {
     const result = resultLine(row);
     if (result === undefined) return;
     this.count++;
-    this.earlier += `${jsonText(result)}\n`;
+    this.earlier += `${lineJson(result)}\n`;
   }
 }

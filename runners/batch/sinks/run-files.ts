@@ -4,7 +4,7 @@ import { csvLine } from './csv-line.js';
 import { failureColumns, failureSheetRow } from './failure-sheet-row.js';
 import { heldPurchase } from './held-purchase.js';
 import { joinQuoted } from './join-quoted.js';
-import { jsonText } from './json-text.js';
+import { lineJson } from './line-json.js';
 import type { LineBatch } from './line-batch.js';
 import { LineFile, type FileMark } from './line-file.js';
 import { lineId } from './line-id.js';
@@ -162,7 +162,7 @@ export class RunFiles {
 }
 
 function jsonLines(lines: readonly object[]): string {
-  return lines.map((line) => `${jsonText(line)}\n`).join('');
+  return lines.map((line) => `${lineJson(line)}\n`).join('');
 }
 
 async function* sheetRows<T>(file: LineFile, rowOf: (line: T) => SheetRow): AsyncGenerator<SheetRow> {

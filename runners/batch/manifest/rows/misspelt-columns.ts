@@ -1,3 +1,4 @@
+import { shellWords } from '../shell-words.js';
 import { nearMiss } from '../near-miss.js';
 import { quoteValue } from '../quote-value.js';
 import type { RowKind, RowProblem } from '../row.js';
@@ -67,10 +68,5 @@ function isPresent(
 
 function advice(column: string, meant: string): string {
   const is = column.startsWith('input.') ? 'is no field of an edit' : 'is not sent';
-  return `${is}, and there is no column ${quoteValue(meant)} that it looks like; rename it, or say with --ignore ${shellWord(column)} that it is your own`;
-}
-
-/** As it can be pasted behind an option. */
-function shellWord(name: string): string {
-  return /^[\w.@%+:,/-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+  return `${is}, and there is no column ${quoteValue(meant)} that it looks like; rename it, or say with --ignore ${shellWords(column)} that it is your own`;
 }

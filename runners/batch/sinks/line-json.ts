@@ -2,7 +2,7 @@
  * A line's JSON. Where its output is nested too deep for the stack, the reason stands in the output's place: the journal
  * has the output, and one line must not keep the others from being written.
  */
-export function jsonText(line: object): string {
+export function lineJson(line: object): string {
   try {
     return JSON.stringify(line);
   } catch (cause) {
