@@ -1,6 +1,6 @@
 import { lastValueFrom, merge } from 'rxjs';
 import { MillraceError } from '../../src/contract/millrace-error.js';
-import { isJobId } from '../../src/contract/job-id.js';
+import { isJobId } from '../../src/contract/request-parts.js';
 import { toMicroDollars } from '../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
 import type { RowRecords } from './journal/journal.js';

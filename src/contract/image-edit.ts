@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkHttpUrl } from './http-url.js';
+import { checkHttpUrl } from './request-parts.js';
 import { maxImages } from './limits.js';
 
 export const resolutions = ['1k', '2k', '4k'] as const;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJobId } from './job-id.js';
+import { isJobId } from './request-parts.js';
 
 const jobId = z.string().refine(isJobId);
 const milliseconds = z.number().nonnegative().optional().catch(undefined);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkHttpUrl } from './http-url.js';
+import { checkHttpUrl } from './request-parts.js';
 
 const milliseconds = z.int().positive();
 

@@ -1,4 +1,4 @@
-import { checkHttpUrl } from '../contract/http-url.js';
+import { checkHttpUrl } from '../contract/request-parts.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 
 /**

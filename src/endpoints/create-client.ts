@@ -1,5 +1,5 @@
 import { asyncScheduler, Subject, type Observable, type SchedulerLike } from 'rxjs';
-import { checkApiKey } from '../contract/api-key.js';
+import { checkApiKey } from '../contract/request-parts.js';
 import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';

@@ -1,9 +1,8 @@
 import { concatMap, EMPTY, map, of, repeat, timer, type Observable } from 'rxjs';
-import { checkEndpointId } from '../contract/endpoint-id.js';
+import { checkEndpointId, isJobId } from '../contract/request-parts.js';
 import { healthSchema, type Health } from '../contract/health.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { JobReply } from '../contract/job-reply.js';
-import { isJobId } from '../contract/job-id.js';
 import { purgeReplySchema, type Purged } from '../contract/purge-reply.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';

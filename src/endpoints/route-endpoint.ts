@@ -1,5 +1,5 @@
 import { defer, of } from 'rxjs';
-import { checkRoutePath } from '../contract/endpoint-id.js';
+import { checkRoutePath } from '../contract/request-parts.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import type { Job } from '../operators/job.js';

@@ -1,4 +1,4 @@
-import { checkHttpUrl } from '../contract/http-url.js';
+import { checkHttpUrl } from '../contract/request-parts.js';
 import { InvalidOptionError } from '../contract/invalid-option-error.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { jobPolicySchema, type QueueRequest } from '../contract/queue-request.js';

@@ -1,5 +1,5 @@
 import type { RowKind } from '../manifest/row.js';
-import { checkHttpUrl } from '../../../src/contract/http-url.js';
+import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { headBytes, pictureFormat } from './picture-format.js';
 
 /** Where the picture of an output is. */

@@ -1,4 +1,4 @@
-import { checkHttpUrl } from '../../../src/contract/http-url.js';
+import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import type { ResolveImage } from './manifest-settings.js';
 
 /**

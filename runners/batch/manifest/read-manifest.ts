@@ -1,4 +1,4 @@
-import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
+import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { flattenBatches } from './flatten-batches.js';
 import type { IdKeeper } from './ids/id-book.js';
 import { ManifestError } from './manifest-error.js';

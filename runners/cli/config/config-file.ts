@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
+import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { UsageError } from '../io/usage-error.js';
 import { runOptionsSchema } from '../options/run-options.js';
 import { configuredEndpointSchema, type ConfiguredEndpoints } from './configured-endpoint.js';

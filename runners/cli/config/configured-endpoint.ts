@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
+import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { endpointPriceSchema } from '../../batch/ledger/price-list.js';
 import { parseHost } from '../options/parse-host.js';
 

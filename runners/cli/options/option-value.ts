@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { imagesBaseProblem } from '../../batch/manifest/based-image.js';
-import { checkEndpointId } from '../../../src/contract/endpoint-id.js';
+import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { parseDuration } from './parse-duration.js';

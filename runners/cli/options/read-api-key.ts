@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { checkApiKey } from '../../../src/contract/api-key.js';
+import { checkApiKey } from '../../../src/contract/request-parts.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkHttpUrl } from '../../../src/contract/http-url.js';
+import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { maxImages } from '../../../src/contract/limits.js';
 import { BadEdit } from './bad-edit.js';
 

@@ -1,4 +1,4 @@
-import { checkEndpointId, checkRoutePath } from '../../../src/contract/endpoint-id.js';
+import { checkEndpointId, checkRoutePath } from '../../../src/contract/request-parts.js';
 import { EmulatorOptionError } from '../emulator-option-error.js';
 import type { UserFunctions } from './user-functions.js';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkHttpUrl } from '../../../src/contract/http-url.js';
+import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { Refusal } from '../http/refusal.js';
 import type { JobLimits } from './job.js';
 

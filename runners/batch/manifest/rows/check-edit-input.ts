@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { checkHttpUrl } from '../../../../src/contract/http-url.js';
+import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
 import {
   imageEditInputSchema,
   looseImageEditInputSchema,

@@ -1,4 +1,4 @@
-import { checkRoutePath } from '../../../../src/contract/route-path.js';
+import { checkRoutePath } from '../../../../src/contract/request-parts.js';
 import { quoteValue } from '../quote-value.js';
 import type { RowRequest } from '../row.js';
 import { parseJson } from './parse-json.js';

@@ -1,4 +1,4 @@
-import { checkEndpointId } from '../../../../src/contract/endpoint-id.js';
+import { checkEndpointId } from '../../../../src/contract/request-parts.js';
 import { quoteValue } from '../quote-value.js';
 import type { RowKind } from '../row.js';
 import type { PriorFailure } from './prior-failure.js';
