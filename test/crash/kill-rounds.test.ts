@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { killRounds } from './kill-rounds.js';
 
-it('loses nothing and pays nothing twice when it is killed ten times', async () => {
+it('loses nothing and pays nothing twice when it is killed ten times [fault 15]', async () => {
   const report = await killRounds({
     jobs: 200,
     edits: 60,

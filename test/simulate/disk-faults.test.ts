@@ -37,7 +37,7 @@ describe('a disk that fails', () => {
   for (const place of places)
     for (const code of codes) {
       const { path, call } = place;
-      it(`${code} on ${path} (${String(call)}): exit 74, said plainly, and the next start goes on`, async () => {
+      it(`${code} on ${path} (${String(call)}): exit 74, said plainly, and the next start goes on [fault 17]`, async () => {
         const { ends, exitCodes, broken } = await runInto({ ...place, code, lasting: true });
         expect(exitCodes[1]).toBe(74);
         expect(ends[1]?.reason).toContain(path === '/images/' ? 'images/' : path);

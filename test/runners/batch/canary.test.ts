@@ -50,7 +50,7 @@ function commandLines(): string {
     .join('\n');
 }
 
-it('the key stands in no file, event, error, stack or command line, whatever the service does with it', async () => {
+it('the key stands in no file, event, error, stack or command line, whatever the service does with it [fault 31]', async () => {
   const { key } = server;
   const all = behaviours(key);
   const away: Behaviour = { status: 301, headers: { location: `http://elsewhere.test/?key=${key}` } };

@@ -112,7 +112,7 @@ function expectNothingTwice(bill: readonly { row: string; executions: number }[]
 }
 
 describe('the fault matrix', () => {
-  it('completes every row, none twice, whatever befalls refusals, polls and downloads', async () => {
+  it('completes every row, none twice, whatever befalls refusals, polls and downloads [fault 3]', async () => {
     const end = await run(
       '429=0.1:1,500@status=0.05,reset-before@status=0.05,reset-after@status=0.05,cut@status=0.05,html@status=0.05,early-runsync=0.3',
       { retries: 8 },
@@ -128,7 +128,7 @@ describe('the fault matrix', () => {
     expect(booked).toBe(billed);
   }, 120_000);
 
-  it('holds as unknown the rows whose answer was lost after acceptance, and no others', async () => {
+  it('holds as unknown the rows whose answer was lost after acceptance, and no others [fault 2]', async () => {
     const end = await run('reset-after@run+runsync=0.08,cut@run+runsync=0.08,429=0.05:1,html@status=0.05', {
       retries: 8,
     });

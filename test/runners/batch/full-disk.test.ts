@@ -34,7 +34,9 @@ function mount(room: string): boolean {
 }
 
 describe('a run on a file system of 1 MB', () => {
-  it('stops with exit 74 when that is full, and goes on once there is room', async ({ annotate }) => {
+  it('stops with exit 74 when that is full, and goes on once there is room [fault 17]', async ({
+    annotate,
+  }) => {
     mkdirSync(folder.out);
     if (!mount(folder.out)) {
       process.stderr.write(

@@ -182,7 +182,7 @@ describe('the key', () => {
 });
 
 describe('what a service may do on the way', () => {
-  it('/runsync that gives up waiting is gone on with by polling', async () => {
+  it('/runsync that gives up waiting is gone on with by polling [fault 14]', async () => {
     server.behave = () => 'give-up-waiting';
     folder.manifest([edit('a')]);
     expect((await folder.run(server, { schedule: fixed(10), makeThumbnail: none })).exitCode).toBe(0);
@@ -190,7 +190,7 @@ describe('what a service may do on the way', () => {
     expect(folder.lines('results.jsonl')).toMatchObject([{ attempts: 1, image: { path: 'images/a.png' } }]);
   });
 
-  it('ids that differ in case, and ids that are no file names, each have a picture of their own', async () => {
+  it('ids that differ in case, and ids that are no file names, each have a picture of their own [fault 25]', async () => {
     const ids = ['Mug', 'mug', 'MUG', '../up', 'con', 'x'.repeat(200), '🖼️'];
     folder.manifest(ids.map((id) => edit(id)));
     expect((await folder.run(server, { makeThumbnail: none })).exitCode).toBe(0);

@@ -28,7 +28,7 @@ describe('reportedCostUsd', () => {
     expect(disbelievedCost({ cost }, null)).toBeUndefined();
   });
 
-  it.each(absent)('is not reported by %j', (output) => {
+  it.each(absent)('is not reported by %j [fault 3]', (output) => {
     expect(reportedCostUsd(output)).toBeNull();
     expect(disbelievedCost(output, 87_500)).toBeUndefined();
   });

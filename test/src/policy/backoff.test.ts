@@ -6,7 +6,7 @@ const least = (): number => 0;
 const most = (): number => 1;
 
 describe('backoff', () => {
-  it('doubles, half of it certain and half of it chance', () => {
+  it('doubles, half of it certain and half of it chance [fault 4]', () => {
     expect([1, 2, 3, 4].map((failures) => backoff(failures, least))).toEqual([250, 500, 1_000, 2_000]);
     expect([1, 2, 3, 4].map((failures) => backoff(failures, most))).toEqual([500, 1_000, 2_000, 4_000]);
   });

@@ -11,7 +11,7 @@ describe('clampTimer', () => {
     [Infinity, 2_147_483_647],
     [-Infinity, 0],
     [Number.NaN, 0],
-  ])('%d → %d', (ms, clamped) => {
+  ])('%d → %d [fault 21]', (ms, clamped) => {
     expect(clampTimer(ms)).toBe(clamped);
   });
 });

@@ -25,7 +25,7 @@ describe('the pause of an endpoint', () => {
     expect(pause.blocked()).toBeUndefined();
   });
 
-  it('does not begin with a single refusal: that request waits by itself', () => {
+  it('does not begin with a single refusal: that request waits by itself [fault 4]', () => {
     const { pause, observe } = setUp();
     for (let n = 0; n < 9; n++) expect(observe(429, 7_000)).toBeUndefined();
     expect(pause.blocked()).toBeUndefined();
@@ -46,7 +46,7 @@ describe('the pause of an endpoint', () => {
     expect(pause.blocked()).toBeUndefined();
   });
 
-  it('hardly ever begins by chance where 30 % are refused at random', () => {
+  it('hardly ever begins by chance where 30 % are refused at random [fault 4a]', () => {
     const { pause, pass, observe } = setUp();
     const random = seeded(3);
     let pauses = 0;
@@ -74,7 +74,7 @@ describe('the pause of an endpoint', () => {
     }
   });
 
-  it('is one pause, however many rows are refused at once', () => {
+  it('is one pause, however many rows are refused at once [fault 4]', () => {
     const { pause, observe, refuse } = setUp();
     refuse();
     for (let i = 0; i < 15; i++) expect(observe(429)).toBeUndefined();

@@ -112,7 +112,7 @@ describe('the rate that a gate finds out', () => {
     expect(ratios.sort((one, other) => one - other)[10]).toBeGreaterThan(0.75);
   });
 
-  it('is near a limit of 50 a second also where 10 % are refused at random', () => {
+  it('is near a limit of 50 a second also where 10 % are refused at random [fault 4a]', () => {
     const { answered, seconds, refusedShare } = found({
       ...{ serve: withNoise(0.1, takesRate(50)), jobs: 2_000, inFlight: 40 },
     });
@@ -128,7 +128,7 @@ describe('the rate that a gate finds out', () => {
     expect(refusedShare).toBeLessThan(0.05);
   });
 
-  it('is forgotten with its endpoint: 2,000 of them one after another', () => {
+  it('is forgotten with its endpoint: 2,000 of them one after another [fault 4b]', () => {
     const endpoints = Array.from({ length: 2_000 }, (_, n) => `endpoint-${n}`);
     const { jobs } = found({ serve: withNoise(0.1), jobs: 4_000, endpoints });
     expect(jobs).toBe(4_000);

@@ -39,7 +39,7 @@ describe('a request that buys work', () => {
     expect(maySendAgain(purpose, { phase: 'connect', sent: 'no' })).toEqual(again('not-sent', 'unreachable'));
   });
 
-  it.each(phases)('is in doubt when it may have left: %s', (phase) => {
+  it.each(phases)('is in doubt when it may have left: %s [fault 2]', (phase) => {
     for (const purpose of buying) expect(maySendAgain(purpose, { phase, sent: 'maybe' })).toEqual(ambiguous);
   });
 
@@ -53,7 +53,7 @@ describe('a request that buys work', () => {
     expect(maySendAgain('submit', reply(status, 'error'))).toEqual(ambiguous);
   });
 
-  it.each([200, 201, 202, 204])('is in doubt after HTTP %i that cannot be read', (status) => {
+  it.each([200, 201, 202, 204])('is in doubt after HTTP %i that cannot be read [fault 3]', (status) => {
     for (const purpose of buying) expect(maySendAgain(purpose, reply(status))).toEqual(ambiguous);
   });
 
@@ -132,7 +132,7 @@ describe('a poll', () => {
     },
   );
 
-  it('goes on to the deadline after any fault but a broken trust', () => {
+  it('goes on to the deadline after any fault but a broken trust [fault 2]', () => {
     expect(maySendAgain('poll', { phase: 'lookup', sent: 'no' })).toEqual(again('not-sent', 'deadline'));
     expect(maySendAgain('poll', { phase: 'too-large', sent: 'maybe' })).toEqual(
       again('transient', 'deadline'),

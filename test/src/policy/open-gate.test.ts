@@ -164,7 +164,7 @@ describe('an open gate', () => {
     expect(log).toEqual(['1 a waits 99 (rate-limited)', '100 p', '100 q', '100 a']);
   });
 
-  it('stops a storm: after five failures one probe at a time, ever more rarely', () => {
+  it('stops a storm: after five failures one probe at a time, ever more rarely [fault 5]', () => {
     const passed: number[] = [];
     play(({ gate, scheduler }) => {
       const send = (): void => {

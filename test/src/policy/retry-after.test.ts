@@ -13,7 +13,7 @@ describe('retryAfterMs', () => {
     ['601', 600_000],
     ['31536000', 600_000],
     ['99999999999999999999999', 600_000],
-  ])('%j seconds → %d ms', (header, waitMs) => {
+  ])('%j seconds → %d ms [fault 4]', (header, waitMs) => {
     expect(retryAfterMs(header, now)).toBe(waitMs);
   });
 
@@ -24,7 +24,7 @@ describe('retryAfterMs', () => {
     ['Thu Nov  5 12:00:30 2026', 0],
     ['Sat, 21 Nov 2026 11:59:00 GMT', 0],
     ['Sun, 21 Nov 2027 12:00:00 GMT', 600_000],
-  ])('the date %j → %d ms', (header, waitMs) => {
+  ])('the date %j → %d ms [fault 4]', (header, waitMs) => {
     expect(retryAfterMs(header, now)).toBe(waitMs);
   });
 
@@ -43,7 +43,7 @@ describe('retryAfterMs', () => {
     '2026-11-21',
     'Sat, 99 Nov 2026 12:00:30 GMT',
     'foo 1',
-  ])('cannot read %j', (header) => {
+  ])('cannot read %j [fault 4]', (header) => {
     expect(retryAfterMs(header, now)).toBeUndefined();
   });
 });

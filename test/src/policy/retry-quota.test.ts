@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRetryQuota } from '../../../src/policy/retry-quota.js';
 
 describe('a retry quota', () => {
-  it('is for a hundred retries, or fifty after timeouts', () => {
+  it('is for a hundred retries, or fifty after timeouts [fault 5]', () => {
     const plain = createRetryQuota();
     const slow = createRetryQuota();
     for (let i = 0; i < 100; i++) expect(plain.take({ timedOut: false })).toBe(5);
@@ -12,7 +12,7 @@ describe('a retry quota', () => {
     expect(slow.take({ timedOut: false })).toBeUndefined();
   });
 
-  it('gets back what a retry that succeeds has taken, and one for any other success', () => {
+  it('gets back what a retry that succeeds has taken, and one for any other success [fault 5]', () => {
     const quota = createRetryQuota({ capacity: 20 });
     const taken = quota.take({ timedOut: true });
     quota.take({ timedOut: false });

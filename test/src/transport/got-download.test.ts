@@ -50,7 +50,7 @@ describe('a download', () => {
     });
   });
 
-  it('carries no key, and no credentials of the URL', async () => {
+  it('carries no key, and no credentials of the URL [fault 32]', async () => {
     let headers: IncomingHttpHeaders = {};
     await using server = await serveHttp((request, response) => {
       headers = request.headers;
@@ -130,7 +130,7 @@ describe('the cap', () => {
     expect(await faultOf(fetching(server.url, { maxBytes: 1_000 }))).toMatchObject({ phase: 'too-large' });
   });
 
-  it('ends what grows past it, and hands on no more than it', async () => {
+  it('ends what grows past it, and hands on no more than it [fault 12]', async () => {
     let taken = 0;
     await using server = await serveHttp((_request, response) => {
       for (let i = 0; i < 100; i++) response.write(Buffer.alloc(1_000));
@@ -144,7 +144,7 @@ describe('the cap', () => {
     expect(taken).toBeLessThanOrEqual(5_000);
   });
 
-  it('ends a bomb', async () => {
+  it('ends a bomb [fault 12]', async () => {
     await using server = await serveHttp((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20_000_000)));
     });
@@ -288,7 +288,7 @@ describe('a redirect from the public internet', () => {
   });
 
   it.each(['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', '169.254.169.254', '[::1]'])(
-    'is not followed to %s',
+    'is not followed to %s [fault 32]',
     async (host) => {
       const fault = await faultOf(redirectTo(`http://${host}/latest/meta-data`));
       expect(fault).toMatchObject({ systemCode: 'ERR_PRIVATE_ADDRESS', sent: 'no' });
@@ -332,14 +332,14 @@ describe('an error', () => {
     expect(await faultOf(fetching(server.url))).toMatchObject({ phase: 'tls' });
   });
 
-  it('is one for a file that is cut short', async () => {
+  it('is one for a file that is cut short [fault 32]', async () => {
     await using server = await serveTcp((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npic')),
     );
     expect(await faultOf(fetching(server.url))).toMatchObject({ phase: 'read' });
   });
 
-  it('is one for a file that stops coming', async () => {
+  it('is one for a file that stops coming [fault 9]', async () => {
     await using server = await serveHttp((_request, response) => {
       response.write('pic');
     });

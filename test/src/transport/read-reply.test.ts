@@ -95,7 +95,7 @@ describe('a submission', () => {
     });
   });
 
-  it('keeps unknown fields and states, and any output', () => {
+  it('keeps unknown fields and states, and any output [fault 13]', () => {
     const job = { id: 'sync-1', status: 'WARMING', output: [1, null], workerId: 'w', delayTime: 3 };
     expect(read('submit', 200, job)).toEqual({ status: 200, body: 'job', job });
   });
@@ -149,11 +149,14 @@ describe('a poll', () => {
     });
   });
 
-  it.each(['IN_PROGRESS', 'FAILED'])('is malformed when it tells of another job (%s)', (status) => {
-    const reading = read('poll', 200, { id: 'other', status }, 'j1');
-    expect(errorOf(reading)).toBeInstanceOf(MalformedReplyError);
-    expect(errorOf(reading).message).toContain('the job that was asked for');
-  });
+  it.each(['IN_PROGRESS', 'FAILED'])(
+    'is malformed when it tells of another job (%s) [fault 13]',
+    (status) => {
+      const reading = read('poll', 200, { id: 'other', status }, 'j1');
+      expect(errorOf(reading)).toBeInstanceOf(MalformedReplyError);
+      expect(errorOf(reading).message).toContain('the job that was asked for');
+    },
+  );
 
   it('is malformed without a state', () => {
     expect(errorOf(read('poll', 200, { id: 'j1' }, 'j1'))).toBeInstanceOf(MalformedReplyError);
@@ -245,7 +248,7 @@ describe('the error of a status', () => {
     });
   });
 
-  it('quotes 200 characters of a body that is no JSON', () => {
+  it('quotes 200 characters of a body that is no JSON [fault 3]', () => {
     const { message } = errorOf(read('submit', 500, 'x'.repeat(5_000)));
     expect(message).toBe(`POST /v2/x/run: HTTP 500: ${'x'.repeat(200)}`);
   });

@@ -67,23 +67,26 @@ describe.each([
   { name: 'undici', create: createUndiciTransport },
 ])('bytes that nobody asked for, over $name', ({ create }) => {
   describe.each(Object.entries(strays))('%s', (_what, stray) => {
-    it.each([0, 1, 5, 60])('%i ms after the reply: every request gets its own', async (delayMs) => {
-      const random = seeded(delayMs + 1);
-      await using server = await serveRaw((request, socket) => {
-        const reply = (random() < 0.5 ? rawReply : rawChunks)(marked(request));
-        const send = (): void => {
-          socket.write(reply);
-          if (random() < 0.5) sendLater(socket, stray(reply), delayMs);
-        };
-        if (random() < 0.5) send();
-        else setTimeout(send, random() * 15);
-      });
-      // More than 128 connections do not rest at a time.
-      const wrong = await mixedUp(create(), server.url, { requests: 200, lanes: 6 });
-      expect(wrong).toEqual({});
-    });
+    it.each([0, 1, 5, 60])(
+      '%i ms after the reply: every request gets its own [fault 12b]',
+      async (delayMs) => {
+        const random = seeded(delayMs + 1);
+        await using server = await serveRaw((request, socket) => {
+          const reply = (random() < 0.5 ? rawReply : rawChunks)(marked(request));
+          const send = (): void => {
+            socket.write(reply);
+            if (random() < 0.5) sendLater(socket, stray(reply), delayMs);
+          };
+          if (random() < 0.5) send();
+          else setTimeout(send, random() * 15);
+        });
+        // More than 128 connections do not rest at a time.
+        const wrong = await mixedUp(create(), server.url, { requests: 200, lanes: 6 });
+        expect(wrong).toEqual({});
+      },
+    );
 
-    it('in one piece with the reply: the connection is not used again', async () => {
+    it('in one piece with the reply: the connection is not used again [fault 12b]', async () => {
       const random = seeded(3);
       await using server = await serveRaw((request, socket) => {
         const reply = (random() < 0.5 ? rawReply : rawChunks)(marked(request));

@@ -126,7 +126,7 @@ describe.each([
       expect((await firstValueFrom(create()(get(server.url)))).body).toBe('"€"');
     });
 
-    it('does not follow a redirect', async () => {
+    it('does not follow a redirect [fault 11]', async () => {
       let followed = 0;
       await using other = await serveHttp((_request, response) => {
         followed++;
@@ -176,7 +176,7 @@ describe.each([
       );
     });
 
-    it('ends a reply that announces more', async () => {
+    it('ends a reply that announces more [fault 12]', async () => {
       await using server = await serveHttp((_request, response) => {
         response.writeHead(200, { 'Content-Length': '1001' });
         response.flushHeaders();
@@ -186,7 +186,7 @@ describe.each([
       expect(fault.message).toContain('1000 bytes');
     });
 
-    it('ends a reply that grows past it', async () => {
+    it('ends a reply that grows past it [fault 12]', async () => {
       await using server = await serveHttp((_request, response) => {
         const pour = (): void => {
           response.write('x'.repeat(500));
@@ -199,7 +199,7 @@ describe.each([
       });
     });
 
-    it('does not inflate a bomb', async () => {
+    it('does not inflate a bomb [fault 12]', async () => {
       const layer = gzipSync(Buffer.alloc(10_000_000));
       const bomb = Buffer.concat(Array.from({ length: 30 }, () => layer));
       await using server = await serveHttp((_request, response) => {
@@ -212,7 +212,7 @@ describe.each([
   });
 
   describe('a connection that cannot be made', () => {
-    it('was refused', async () => {
+    it('was refused [fault 1]', async () => {
       const fault = await faultOf(create(), post(`http://127.0.0.1:${await closedPort()}/v2/x/run`));
       expect(fault).toMatchObject({
         phase: 'connect',
@@ -223,7 +223,7 @@ describe.each([
       expect(fault.message).toMatch(/^POST 127\.0\.0\.1:\d+\/v2\/x\/run: .*ECONNREFUSED/);
     });
 
-    it.each(['ENOTFOUND', 'EAI_AGAIN'])('has no address (%s)', async (code) => {
+    it.each(['ENOTFOUND', 'EAI_AGAIN'])('has no address (%s) [fault 1]', async (code) => {
       const lookup = vi.fn((_host: string, _options: unknown, callback: (error: Error) => void) =>
         callback(
           Object.assign(new Error(`getaddrinfo ${code} nowhere.example`), { code, syscall: 'getaddrinfo' }),
@@ -247,7 +247,7 @@ describe.each([
       expect(fault.systemCode).toMatch(code);
     });
 
-    it('is not trusted, whatever the environment says', async () => {
+    it('is not trusted, whatever the environment says [fault 10]', async () => {
       vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
       await using server = await serveHttps((_request, response) => response.end('{}'), {
         key: serverKey,
@@ -293,7 +293,7 @@ describe.each([
   });
 
   describe('an exchange that breaks', () => {
-    it('is in doubt after a reset', async () => {
+    it('is in doubt after a reset [fault 2]', async () => {
       await using server = await serveTcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
       expect(await faultOf(create(), post(server.url))).toMatchObject({
         phase: 'reset',
@@ -326,14 +326,14 @@ describe.each([
   });
 
   describe('a hang, phase by phase', () => {
-    it('in the look-up', async () => {
+    it('in the look-up [fault 9]', async () => {
       const transport = create({ lookup: () => undefined });
       const fault = await faultOf(transport, post('http://slow.example/', {}, { lookupMs: 50 }));
       expect(fault).toMatchObject({ phase: 'lookup', sent: 'no', timedOut: true, systemCode: 'ETIMEDOUT' });
       expect(fault.message).toContain('timed out (lookup)');
     });
 
-    it('in connecting', async () => {
+    it('in connecting [fault 9]', async () => {
       await using deaf = await openDeafPort();
       const request = post(`http://127.0.0.1:${deaf.port}/`, {}, { connectMs: 50, lookupMs: 50 });
       expect(await faultOf(create(), request)).toMatchObject({
@@ -343,13 +343,13 @@ describe.each([
       });
     });
 
-    it('in setting up TLS', async () => {
+    it('in setting up TLS [fault 9]', async () => {
       await using server = await serveTcp(() => undefined, 'https');
       const fault = await faultOf(create(), post(server.url, {}, { secureConnectMs: 50 }));
       expect(fault).toMatchObject({ phase: 'secure-connect', sent: 'no', timedOut: true });
     });
 
-    it('in sending', async () => {
+    it('in sending [fault 9]', async () => {
       await using server = await serveTcp((socket) => socket.pause());
       const large = { body: JSON.stringify({ input: 'x'.repeat(20_000_000) }) };
       const fault = await faultOf(create(), post(server.url, large, { sendMs: 50, responseMs: 50 }));
@@ -361,19 +361,19 @@ describe.each([
       });
     });
 
-    it('before the reply', async () => {
+    it('before the reply [fault 9]', async () => {
       await using server = await serveTcp(() => undefined);
       const fault = await faultOf(create(), post(server.url, {}, { responseMs: 50 }));
       expect(fault).toMatchObject({ phase: 'response', sent: 'maybe', timedOut: true });
     });
 
-    it('in a head that drips', async () => {
+    it('in a head that drips [fault 9]', async () => {
       await using server = await serveTcp((socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX-Drip: '));
       const fault = await faultOf(create(), get(server.url, {}, { responseMs: 100 }));
       expect(fault).toMatchObject({ phase: 'response', sent: 'maybe', timedOut: true });
     });
 
-    it('in a body that drips', async () => {
+    it('in a body that drips [fault 9]', async () => {
       await using server = await serveTcp((socket) =>
         drip(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n'),
       );
@@ -395,7 +395,7 @@ describe.each([
       expect(fault).toMatchObject({ phase: 'response', sent: 'maybe', timedOut: true });
     });
 
-    it('is not seen where a limit is beyond what a timer can keep', async () => {
+    it('is not seen where a limit is beyond what a timer can keep [fault 21]', async () => {
       await using server = await serveHttp((_request, response) => setImmediate(() => response.end('{}')));
       const month = 31 * 24 * 3_600_000;
       const limits = {
@@ -472,7 +472,7 @@ describe.each([
       { idleMs: 3_001, paid: true, connections: 2 },
       { idleMs: 60_000, paid: false, connections: 1 },
     ])(
-      'of $idleMs ms: a request that is paid ($paid) makes $connections in all',
+      'of $idleMs ms: a request that is paid ($paid) makes $connections in all [fault 14a]',
       async ({ idleMs, paid, connections }) => {
         await using server = await serveHttp((_request, response) => response.end('{}'));
         let nowMs = 0;
@@ -524,7 +524,7 @@ describe.each([
     });
   });
 
-  it('keeps the key out of every error, in whatever way it is looked at', async () => {
+  it('keeps the key out of every error, in whatever way it is looked at [fault 31]', async () => {
     await using resetting = await serveTcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
     await using echoing = await serveTcp((socket) =>
       socket.once('data', (data) => socket.end(`HTTP/1.1 ${String(data)}`)),

@@ -71,7 +71,7 @@ describe('downloadPicture', () => {
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
   });
 
-  it('takes no picture for whole whose end has not come, though nothing announced its length', async () => {
+  it('takes no picture for whole whose end has not come, though nothing announced its length [fault 32]', async () => {
     const cut = { status: 200, body: onePixel.subarray(0, 60) };
     expect(await fetchPicture(downloads(cut, good))).toMatchObject({ path: 'images/a.png', bytes: 70 });
     await expect(fetchPicture(downloads(cut))).rejects.toMatchObject({
@@ -98,12 +98,12 @@ describe('downloadPicture', () => {
     });
   });
 
-  it.each([403, 404, 410])('HTTP %i is final', async (status) => {
+  it.each([403, 404, 410])('HTTP %i is final [fault 32]', async (status) => {
     await expect(fetchPicture(downloads({ status }))).rejects.toMatchObject({ httpStatus: status });
     expect(waits).toEqual([]);
   });
 
-  it('a page instead of a picture, a certificate that is not right, too many bytes: final', async () => {
+  it('a page instead of a picture, a certificate that is not right, too many bytes: final [fault 32]', async () => {
     await expect(
       fetchPicture(downloads({ status: 200, body: Buffer.from('<html>…') })),
     ).rejects.toMatchObject({ isNoPicture: true });

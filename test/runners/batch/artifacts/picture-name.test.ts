@@ -25,7 +25,7 @@ describe('pictureName', () => {
     ['ends.', /^ends~/],
     ['a b', /^a-b~/],
     ['a~b', /^a-b~/],
-  ])('%j is cleaned, and set apart by a hash', (id, name) => {
+  ])('%j is cleaned, and set apart by a hash [fault 28]', (id, name) => {
     expect(png(id)).toMatch(name);
   });
 

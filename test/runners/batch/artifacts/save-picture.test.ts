@@ -48,7 +48,7 @@ describe('savePicture', () => {
     expect((await save('b', onePixel)).path).toBe('images/b.png');
   });
 
-  it('writes through no link', async () => {
+  it('writes through no link [fault 28]', async () => {
     const outside = join(folder, 'outside');
     writeFileSync(outside, 'untouched');
     symlinkSync(outside, join(folder, 'images/a.png'));
@@ -81,7 +81,7 @@ describe('savePicture', () => {
     expect(disk.paths()).toEqual([]);
   });
 
-  it('syncs before it renames, and the folder after', async () => {
+  it('syncs before it renames, and the folder after [fault 28]', async () => {
     const disk = new ForgetfulDisk();
     await openImagesFolder(disk, '/out');
     await savePicture((write) => write(onePixel), { disk, folder: '/out', id: 'a', collides: false });

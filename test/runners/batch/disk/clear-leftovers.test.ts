@@ -18,7 +18,7 @@ const kept = [
   'x.part',
 ];
 
-it('takes away what a start that died left half written, and nothing else', async () => {
+it('takes away what a start that died left half written, and nothing else [fault 15]', async () => {
   const disk = new ForgetfulDisk();
   for (const name of [...left, ...kept]) disk.plant(`/out/${name}`, 'x');
   await clearLeftovers(disk, '/out');

@@ -108,7 +108,7 @@ describe('GroupCommit on a disk that fails', () => {
     expect(disk.peek(path)?.toString()).toBe(kept);
   });
 
-  it('errors what comes while it cuts the file back', async () => {
+  it('errors what comes while it cuts the file back [fault 17]', async () => {
     const { disk, commit } = await commitOn([{ code: 'EIO', call: 'sync', nth: 1 }]);
     const first = durable(commit, intent('a')).catch((error: unknown) => error);
     while (disk.counts.truncate === undefined) await Promise.resolve();

@@ -37,7 +37,7 @@ describe('a journal on a real disk', () => {
   it.each<[string, (path: string) => Promise<void>]>([
     ['removed', (path) => rm(path, { recursive: true })],
     ['renamed', (path) => rename(path, `${path}-else`)],
-  ])('lets nothing be bought once its folder is %s', async (_how, take) => {
+  ])('lets nothing be bought once its folder is %s [fault 18]', async (_how, take) => {
     const path = join(folder, 'out');
     const journal = await openJournal(nodeDisk, path);
     await append(journal, intent('a'));

@@ -38,7 +38,7 @@ describe('recover, a sound file', () => {
 });
 
 describe('recover, a file that is cut', () => {
-  it('keeps every record that is whole, at whatever byte the file is cut', async () => {
+  it('keeps every record that is whole, at whatever byte the file is cut [fault 20]', async () => {
     for (let cut = 0; cut <= file.length; cut++) {
       const whole = ends.filter((end) => end - 1 <= cut).length;
       const found = await recoveredFrom(file.subarray(0, cut));
@@ -70,7 +70,7 @@ describe('recover, a file that is cut', () => {
 });
 
 describe('recover, a file that is damaged', () => {
-  it('loses no record silently when any byte is changed', async () => {
+  it('loses no record silently when any byte is changed [fault 20]', async () => {
     for (let at = 0; at < file.length; at++) {
       const line = ends.findIndex((end) => at < end);
       for (const flip of [1, 0x20, file[at]! ^ 0x0a, file[at]!]) {

@@ -59,7 +59,7 @@ describe('repairJournal', () => {
     }
   });
 
-  it('lets no row be bought whose purchase may be the lost record', async () => {
+  it('lets no row be bought whose purchase may be the lost record [fault 20]', async () => {
     const records = wholeLife();
     for (const [index, record] of records.entries()) {
       if (record.k !== 'intent') continue;

@@ -33,7 +33,7 @@ async function start(): Promise<Holder> {
 }
 
 describe('holdRun, between processes', () => {
-  it('refuses the second one, and names the first', async () => {
+  it('refuses the second one, and names the first [fault 19]', async () => {
     const first = await start();
     expect(first.said).toBe('held');
     const second = JSON.parse((await start()).said) as { code: string; message: string; pid: number };
@@ -43,7 +43,7 @@ describe('holdRun, between processes', () => {
     expect(second.message).toContain(folder);
   });
 
-  it('is free at once when its owner is killed with kill -9', async () => {
+  it('is free at once when its owner is killed with kill -9 [fault 19]', async () => {
     for (let round = 0; round < 3; round++) {
       const owner = await start();
       expect(owner.said).toBe('held');

@@ -131,7 +131,7 @@ describe('holdRun', () => {
     expect(disk.peek(ownerPath)).toBeDefined();
   });
 
-  it('asks no clock: an owner from the future or from long ago is as dead', async () => {
+  it('asks no clock: an owner from the future or from long ago is as dead [fault 19]', async () => {
     for (const now of [() => 8e15, () => -8e15]) {
       const { disk, options } = setUp({ now });
       await leaveBehind(disk, here);
@@ -159,7 +159,7 @@ describe('holdRun', () => {
     }
   });
 
-  it('holds the path itself as well: a folder that was moved and made anew is held still', async () => {
+  it('holds the path itself as well: a folder that was moved and made anew is held still [fault 19a]', async () => {
     const { disk, tryLock } = { ...setUp(), ...machine() };
     const options = { disk, tryLock, host: here, command: 'run edits.csv', stateFolders: ['/state'] };
     const hold = await holdRun(folder, options);

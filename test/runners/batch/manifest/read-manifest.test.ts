@@ -335,7 +335,7 @@ describe('readManifest refuses', () => {
     ]);
   });
 
-  it('with all that is wrong with a row at once', async () => {
+  it('with all that is wrong with a row at once [fault 26]', async () => {
     const [row] = await readInvalid(
       `id,images,prompt,resolution,endpoint\na,${url},x,,\na,ftp://e.com,,8k,../x\n`,
     );
@@ -351,7 +351,7 @@ describe('readManifest refuses', () => {
 });
 
 describe('readManifest and ids', () => {
-  it('refuses an id that stands twice, and names the first line', async () => {
+  it('refuses an id that stands twice, and names the first line [fault 25]', async () => {
     const invalid = await readInvalid(
       `id,images,prompt\na,${url},"x\ny"\nb,${url},x\nA,${url},x\na,${url},x\n`,
     );
@@ -382,7 +382,7 @@ describe('readManifest and ids', () => {
     expect(invalid.map(({ id }) => id)).toEqual(['b']);
   });
 
-  it('refuses ids that hold half a character: as file names they were all the same', async () => {
+  it('refuses ids that hold half a character: as file names they were all the same [fault 21a]', async () => {
     const rows = ['"\\ud800"', '"a\\udc00b"', '"\\ude00\\ud83d"', '"\\ud83d\\ude00"'];
     const invalid = await readInvalid(
       rows.map((id) => `{"id":${id},"images":["${url}"],"prompt":"x"}\n`).join(''),
@@ -426,7 +426,7 @@ describe('readManifest and ids', () => {
     expect(await keys('{"input":{}}\nnonsense 2\n')).toEqual([second]);
   });
 
-  it('derives an id from the request, and numbers repeats', async () => {
+  it('derives an id from the request, and numbers repeats [fault 25]', async () => {
     const rows = await readRows(
       `id,images,prompt,title\n,${url},x,a\n,${url},y,b\n,${url},x,c\n,${url},x,d\n`,
     );
@@ -750,7 +750,7 @@ describe('readManifest takes its time', () => {
     expect(ended).toBe(true);
   });
 
-  it.each(['csv', 'jsonl'] as const)('holds little of a line of 100 MB (%s)', async (format) => {
+  it.each(['csv', 'jsonl'] as const)('holds little of a line of 100 MB (%s) [fault 24]', async (format) => {
     let pulled = 0;
     async function* source(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(format === 'csv' ? 'id,prompt\na,"' : '{"id":"');

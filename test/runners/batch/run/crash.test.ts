@@ -44,7 +44,7 @@ const files = ['results.jsonl', 'failures.jsonl', 'costs.csv'];
 const settings = { concurrency: 2 };
 
 describe('a crash at every call of the disk', () => {
-  it('loses no row and buys none twice', { timeout: 300_000 }, async () => {
+  it('loses no row and buys none twice [fault 15]', { timeout: 300_000 }, async () => {
     const whole = begin(undefined, () => 0.5);
     expect((await whole.start(settings)).exitCode).toBe(1);
     check(whole, 'no crash');
@@ -69,7 +69,7 @@ describe('a crash at every call of the disk', () => {
     }
   });
 
-  it('also when the next start dies as well', { timeout: 300_000 }, async () => {
+  it('also when the next start dies as well [fault 15]', { timeout: 300_000 }, async () => {
     const random = seeded(7);
     for (let round = 0; round < 120; round++) {
       const run = begin(1 + Math.floor(random() * 900), random);

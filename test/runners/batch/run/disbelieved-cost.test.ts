@@ -30,7 +30,7 @@ const figures = {
 };
 
 describe.each(Object.entries(figures))('a reported cost that is %s', (_, figure) => {
-  it('books the estimate, keeps the text and stops; the next start counts the same', async () => {
+  it('books the estimate, keeps the text and stops; the next start counts the same [fault 12a]', async () => {
     const run = paperRun();
     run.manifest(names(12).map(edit));
     reporting(run, (row) => (row === 'row-0' ? figure : '0.0875'));

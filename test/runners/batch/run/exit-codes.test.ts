@@ -164,7 +164,7 @@ describe('exit 3', () => {
 });
 
 describe('exit 4', () => {
-  it('a refused key: nothing more is sent, what was accepted is polled to its end', async () => {
+  it('a refused key: nothing more is sent, what was accepted is polled to its end [fault 6]', async () => {
     const run = paperRun();
     const refusal = { status: 401, body: { error: 'invalid key' } };
     run.service.behave = (row) => (row === 'job-0' ? 'complete' : refusal);
@@ -178,7 +178,7 @@ describe('exit 4', () => {
     expect(end.summary.rows.toDo).toBe(49);
   });
 
-  it('an unknown endpoint is blocked after the first refusal; when none is left the run stops', async () => {
+  it('an unknown endpoint is blocked after the first refusal; when none is left the run stops [fault 7]', async () => {
     const run = paperRun();
     let asked = 0;
     run.service.behave = () => {
@@ -192,7 +192,7 @@ describe('exit 4', () => {
     expect(end.summary.rows).toMatchObject({ failed: 0, toDo: 500 });
   });
 
-  it('rows of other endpoints go on', async () => {
+  it('rows of other endpoints go on [fault 7]', async () => {
     const run = paperRun();
     const asked: string[] = [];
     run.service.behave = (row) => {
@@ -213,7 +213,7 @@ describe('exit 4', () => {
     expect(end.summary.rows.toDo).toBe(2);
   });
 
-  it('a certificate that is not right', async () => {
+  it('a certificate that is not right [fault 10]', async () => {
     const run = paperRun();
     run.service.behave = () => 'insecure';
     run.manifest(jobs(20));
@@ -281,7 +281,7 @@ describe('exit 6', () => {
 });
 
 describe('exit 69', () => {
-  it.each(['unreachable', 'busy'] as const)('nothing gets through: %s', async (behaviour) => {
+  it.each(['unreachable', 'busy'] as const)('nothing gets through: %s [fault 1]', async (behaviour) => {
     const run = paperRun();
     run.service.behave = () => behaviour;
     run.manifest(jobs(1_000));
@@ -305,7 +305,7 @@ describe('exit 69', () => {
 });
 
 describe('exit 74', () => {
-  it('a row whose picture went while the manifest was worked off: what is in flight ends', async () => {
+  it('a row whose picture went while the manifest was worked off: what is in flight ends [fault 27]', async () => {
     const run = paperRun();
     run.manifest(Array.from({ length: 60 }, (_, at) => edit(`edit-${at}`, { images: [`${at}.png`] })));
     let isThere = true;
@@ -378,7 +378,7 @@ describe('exit 74', () => {
     },
   );
 
-  it('a folder of pictures that is a link', async () => {
+  it('a folder of pictures that is a link [fault 18]', async () => {
     const run = paperRun();
     run.manifest([edit('a')]);
     run.disk.plant('/job/out/journal.jsonl', '');
@@ -433,7 +433,7 @@ describe('exit 130 and 143', () => {
     return { run, end };
   }
 
-  it('the first stop leaves journalled ids, and the next start polls them before it sends anything', async () => {
+  it('the first stop leaves journalled ids, and the next start polls them before it sends anything [fault 16]', async () => {
     const { run, end } = await interrupted([{ how: 'graceful', exitCode: 143 }], false);
     expect(end.exitCode).toBe(143);
     expect(run.service.posts).toHaveLength(3);
@@ -460,7 +460,7 @@ describe('exit 130 and 143', () => {
     expect(run.lines('results.jsonl')).toHaveLength(39);
   });
 
-  it('a reply of /runsync that is on its way is paid for, and awaited', async () => {
+  it('a reply of /runsync that is on its way is paid for, and awaited [fault 16]', async () => {
     const run = paperRun();
     run.manifest(['a', 'b', 'c', 'd'].map((id) => edit(id)));
     const stop = new Subject<StopOrder>();
@@ -475,7 +475,7 @@ describe('exit 130 and 143', () => {
     expect(ids(run, 'results.jsonl')).toContain('a');
   });
 
-  it('a reply that is on its way is left by a second stop, and its row is held by the next start', async () => {
+  it('a reply that is on its way is left by a second stop, and its row is held by the next start [fault 16]', async () => {
     const run = paperRun();
     const { service, scheduler } = run;
     const transport: Transport = (request) =>

@@ -82,7 +82,7 @@ describe('failures.jsonl', () => {
     ['deadline', job('a'), 'hang', 'maybe'],
     ['unknown', job('a'), 'lose-answer', 'maybe'],
     ['unknown', route('a'), 'lose-answer', 'maybe'],
-  ])('%s', async (code, row, behaviour, paid) => {
+  ])('ends with its code: %s [fault 7]', async (code, row, behaviour, paid) => {
     const { run, failure } = await failing(row, behaviour, { timeoutMs: 120_000 });
     expect(failure.error).toMatchObject({ code, paid });
     expect(failure.error.message).not.toBe('');
@@ -104,7 +104,7 @@ describe('failures.jsonl', () => {
     ]);
   });
 
-  it('download: paid, with the URL, and its purchase is in the books', async () => {
+  it('download: paid, with the URL, and its purchase is in the books [fault 32]', async () => {
     const run = paperRun();
     run.service.picture = () => 503;
     run.manifest([edit('a')]);

@@ -28,7 +28,7 @@ it('makes the thumbnail of a picture that came in the reply once the reply is du
   expect(made).toBe(1);
 });
 
-it('names both a signal and the journal that failed after it', async () => {
+it('names both a signal and the journal that failed after it [fault 16]', async () => {
   const run = paperRun({
     faults: [{ code: 'ENOSPC', path: journal, call: 'write', nth: 3, lasting: true }],
   });

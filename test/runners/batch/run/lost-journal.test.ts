@@ -72,7 +72,7 @@ const losses: [string, (run: PaperRun, older: Copy) => Promise<unknown> | void][
 
 describe('a journal that is behind the files', () => {
   it.each(losses)(
-    '%s: nothing is sent and nothing is cut, and --repair holds what may have been bought',
+    '%s: nothing is sent and nothing is cut, and --repair holds what may have been bought [fault 19b]',
     async (_, lose) => {
       const { run, older } = await twoStarts();
       await lose(run, older);
@@ -162,7 +162,7 @@ describe('files that were edited by hand', () => {
     ['half a line', 'results.jsonl', (text) => `${text}{"id":"r99","row"`],
     ['no line at all', 'results.jsonl', () => ''],
     ['another message', 'failures.jsonl', (text) => text.replace('memory', 'room')],
-  ])('are mended, and no loss is reported: %s in %s', async (_, name, edited) => {
+  ])('are mended, and no loss is reported: %s in %s [fault 19b]', async (_, name, edited) => {
     const { run } = await twoStarts();
     const before = kept.map((file) => run.text(file));
     const [, apply] = change(name, edited);

@@ -25,7 +25,7 @@ function forgetting(run: PaperRun, answer: (id: string) => unknown) {
   return asked;
 }
 
-describe('404 about a job that the service gave an id to', () => {
+describe('404 about a job that the service gave an id to [fault 8]', () => {
   it('is asked again for a minute: a replica that lags costs nothing but the wait', async () => {
     const run = paperRun();
     run.manifest([job('a')]);
@@ -73,7 +73,7 @@ describe('404 about a job that the service gave an id to', () => {
   });
 });
 
-describe('a job that has expired', () => {
+describe('a job that has expired [fault 8]', () => {
   async function expired() {
     const run = paperRun();
     run.manifest([job('a'), job('b')]);

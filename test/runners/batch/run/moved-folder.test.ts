@@ -65,7 +65,7 @@ async function changedRun(change: Change) {
 
 describe('under a run that goes on', () => {
   it.each(changes)(
-    '%s: it stops before its next purchase, and a second start is refused',
+    '%s: it stops before its next purchase, and a second start is refused [fault 19a]',
     async (_, change) => {
       const { service, folder, first, second } = await changedRun(change);
       try {
@@ -115,7 +115,7 @@ describe('under a run that goes on', () => {
     folder.remove();
   });
 
-  it('goes on with a journal that was replaced by its copy once it has stopped, and buys nothing twice', async () => {
+  it('goes on with a journal that was replaced by its copy once it has stopped, and buys nothing twice [fault 19a]', async () => {
     const { service, folder } = await changedRun(({ out }) => replaceByCopy(join(out, 'journal.jsonl')));
     service.behave = () => 'complete';
     const end = await folder.run(service, { repair: true });

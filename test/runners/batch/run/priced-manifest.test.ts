@@ -51,16 +51,19 @@ describe('a manifest that grows after it was priced', () => {
       '{"id":"a","endpoint":"echo","input":{"row":"a"}}\n{"id":"b","endpoint":"echo","input":{"row":"b"}}\n',
       '{"id":"c","endpoint":"echo","input":{"row":"c"}}\n',
     ],
-  ])('%s: what was appended waits for the next start, and this one says so', async (_, path, text, more) => {
-    const run = paperRun();
-    const end = await startWhile(run, text, path, () => overwrite(run, path, more, text.length));
-    expect(end).toMatchObject({ exitCode: 0, asked: [2] });
-    expect(run.service.posts).toEqual(['a', 'b']);
-    expect(warnings(end)).toEqual([expect.stringContaining('has grown')]);
-    const next = await run.start({ manifest: { path } });
-    expect(next.exitCode).toBe(0);
-    expect(run.service.posts.slice(2, 3)).toEqual(['c']);
-  });
+  ])(
+    '%s: what was appended waits for the next start, and this one says so [fault 19c]',
+    async (_, path, text, more) => {
+      const run = paperRun();
+      const end = await startWhile(run, text, path, () => overwrite(run, path, more, text.length));
+      expect(end).toMatchObject({ exitCode: 0, asked: [2] });
+      expect(run.service.posts).toEqual(['a', 'b']);
+      expect(warnings(end)).toEqual([expect.stringContaining('has grown')]);
+      const next = await run.start({ manifest: { path } });
+      expect(next.exitCode).toBe(0);
+      expect(run.service.posts.slice(2, 3)).toEqual(['c']);
+    },
+  );
 
   it('takes the last row as it was priced where its line goes on', async () => {
     const run = paperRun();
@@ -136,7 +139,7 @@ describe('a manifest of which a priced byte has changed', () => {
     expect(run.service.posts).toEqual([]);
   });
 
-  it('edited far behind while it is bought: stops before that row with 74, and names the place', async () => {
+  it('edited far behind while it is bought: stops before that row with 74, and names the place [fault 19c]', async () => {
     const run = paperRun();
     const big = header + lines(0, 120);
     run.disk.plant(csv, big);

@@ -40,7 +40,7 @@ const kinds = (run: PaperRun, id: string) =>
     .map(({ k }) => k);
 
 describe('a run that died and is started again', () => {
-  it('while the request was out: unknown, held, announced, and never sent again', async () => {
+  it('while the request was out: unknown, held, announced, and never sent again [fault 15]', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);
     await killedAt(run, step('submitting'), { concurrency: 1 });
@@ -101,19 +101,22 @@ describe('a run that died and is started again', () => {
   it.each([
     ['an hour', 3_600_000],
     ['a year', 365 * 86_400_000],
-  ])('while its job ran, and the clock was set back by %s since: its polls go on', async (_, ms) => {
-    const run = paperRun();
-    run.manifest([job('a')]);
-    run.service.behave = () => 'hang';
-    await killedAt(run, step('accepted'));
-    run.scheduler.frame -= ms;
-    const startedAt = run.scheduler.now();
-    const end = await run.follow(runBatch(run.options()), (event) => {
-      if (step('status')(event)) run.service.revive('job-a-1');
-    });
-    expect(end.exitCode).toBe(0);
-    expect(run.scheduler.now() - startedAt).toBeLessThan(60_000);
-  });
+  ])(
+    'while its job ran, and the clock was set back by %s since: its polls go on [fault 19]',
+    async (_, ms) => {
+      const run = paperRun();
+      run.manifest([job('a')]);
+      run.service.behave = () => 'hang';
+      await killedAt(run, step('accepted'));
+      run.scheduler.frame -= ms;
+      const startedAt = run.scheduler.now();
+      const end = await run.follow(runBatch(run.options()), (event) => {
+        if (step('status')(event)) run.service.revive('job-a-1');
+      });
+      expect(end.exitCode).toBe(0);
+      expect(run.scheduler.now() - startedAt).toBeLessThan(60_000);
+    },
+  );
 
   it('with more ids than slots: all are polled at once, whatever takes long in front of them', async () => {
     const run = paperRun();
@@ -214,7 +217,7 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
-  it('a row that was bought and has changed since is named and kept', async () => {
+  it('a row that was bought and has changed since is named and kept [fault 27]', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);
     await run.start();
@@ -238,7 +241,7 @@ describe('the manifest at a later start', () => {
         },
       ],
       ['put back from before', (run, older) => run.disk.plant(journal, older)],
-    ])('%s: buys nothing, and takes nothing out of the files', async (_, lose) => {
+    ])('%s: buys nothing, and takes nothing out of the files [fault 20]', async (_, lose) => {
       const run = paperRun();
       run.manifest([edit('a')]);
       await run.start();

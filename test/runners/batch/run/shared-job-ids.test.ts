@@ -32,7 +32,7 @@ describe.each([
   ['/runsync', 'sync', 'COMPLETED'],
   ['/runsync that is not done', 'sync', 'IN_PROGRESS'],
 ] as const)('one job id for two POSTs to %s', (_, mode, status) => {
-  it('leaves the first its job, and holds the second with both named', async () => {
+  it('leaves the first its job, and holds the second with both named [fault 12c]', async () => {
     const run = paperRun();
     run.manifest([job('a', { mode }), job('b', { mode }), job('c', { mode })]);
     answering(run, (row) => (row === 'c' ? 'job-c' : 'job-a'), status);
@@ -50,7 +50,7 @@ describe.each([
     expect(run.service.posts).toEqual(['a', 'b', 'c']);
   });
 
-  it('holds over all starts, and for the same row bought again', async () => {
+  it('holds over all starts, and for the same row bought again [fault 12c]', async () => {
     const run = paperRun();
     run.manifest([job('a', { mode })]);
     answering(run, () => 'job-a', status);

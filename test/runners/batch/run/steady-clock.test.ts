@@ -5,7 +5,7 @@ import { steadyClock } from '../../../../runners/batch/context/steady-clock.js';
 const hourMs = 3_600_000;
 
 describe('the clock of a run', () => {
-  it('goes on where the wall clock is set back, and follows it forwards', () => {
+  it('goes on where the wall clock is set back, and follows it forwards [fault 19]', () => {
     const wall = new VirtualTimeScheduler();
     const clock = steadyClock(wall);
     const told = [10 * hourMs, 9 * hourMs, 9 * hourMs + 5, 5 * hourMs, 8 * hourMs].map((frame) => {

@@ -54,7 +54,7 @@ describe('millrace refetch', () => {
     expect(await images()).toEqual(['a.png', 'b.png']);
   });
 
-  it('is asked for by a start that finds pictures whose URLs die within two days', async () => {
+  it('is asked for by a start that finds pictures whose URLs die within two days [fault 32]', async () => {
     expect((await run('--no-download')).code).toBe(0);
     await putBack(join(work.folder, 'edits.out'), 6 * 86_400_000);
     const { code, stderr } = await run('--no-download', '--quiet');

@@ -58,7 +58,7 @@ describe('the exit codes of millrace run', () => {
     });
   });
 
-  it('2: invalid rows, each named, and nothing is sent', async () => {
+  it('2: invalid rows, each named, and nothing is sent [fault 26]', async () => {
     await open();
     await work.write('edits.csv', [
       'id,kind,images,prompt,resolution',
@@ -122,7 +122,7 @@ describe('the exit codes of millrace run', () => {
   it.each([
     ['rows.jsonl', /^error: .*rows\.jsonl is a file, and a run needs a folder/],
     ['rows.jsonl/o', /^error: .*rows\.jsonl\/o lies below a file, and a run needs a folder/],
-  ])('2: a file where the folder should be: %s', async (out, words) => {
+  ])('2: a file where the folder should be: %s [fault 18]', async (out, words) => {
     await open();
     await work.write('rows.jsonl', echoJobs(1));
     const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', out);
@@ -146,7 +146,7 @@ describe('the exit codes of millrace run', () => {
     expect(work.emulator.bill()).toEqual([]);
   });
 
-  it('4: the key is refused, and nothing more is sent', async () => {
+  it('4: the key is refused, and nothing more is sent [fault 6]', async () => {
     await open();
     await work.write('rows.jsonl', echoJobs(50));
     const env = { ...work.env, MILLRACE_API_KEY: 'another-key' };
@@ -206,7 +206,7 @@ describe('the exit codes of millrace run', () => {
     expect(stderr + String(logs)).not.toContain(apiKey);
   });
 
-  it('74: the folder cannot be made', async () => {
+  it('74: the folder cannot be made [fault 18]', async () => {
     await open();
     await work.write('rows.jsonl', echoJobs(1));
     const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', '/proc/out');
@@ -215,7 +215,7 @@ describe('the exit codes of millrace run', () => {
     expect(work.emulator.bill()).toEqual([]);
   });
 
-  it('74: a journal that is broken in the middle, until --repair goes on without it', async () => {
+  it('74: a journal that is broken in the middle, until --repair goes on without it [fault 20]', async () => {
     await open();
     await work.write('rows.jsonl', echoJobs(3));
     await work.call('run', 'rows.jsonl', '--limit', '2');
@@ -231,7 +231,7 @@ describe('the exit codes of millrace run', () => {
     expect((await work.call('run', 'rows.jsonl', '--repair')).code).not.toBe(74);
   });
 
-  it('75: another process holds the run', async () => {
+  it('75: another process holds the run [fault 19]', async () => {
     await open();
     await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
     const first = work.start('run', 'rows.jsonl');

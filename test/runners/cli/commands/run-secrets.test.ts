@@ -17,7 +17,7 @@ describe('the API key', () => {
   });
   afterEach(() => work.close());
 
-  it('stands in no file, in nothing that is printed, and not in the list of processes', async () => {
+  it('stands in no file, in nothing that is printed, and not in the list of processes [fault 31]', async () => {
     await work.write('rows.jsonl', echoJobs(60, { sleepMs: 10 }));
     const run = work.start('run', 'rows.jsonl', '--metrics-file', 'rows.out.prom');
     await until(() => work.emulator.bill().length > 5);

@@ -35,7 +35,7 @@ describe('millrace run, when it is told to stop', () => {
     },
   );
 
-  it('stops at once at a second signal, with a reply still on its way', async () => {
+  it('stops at once at a second signal, with a reply still on its way [fault 16]', async () => {
     await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
     const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
     await until(() => work.emulator.bill().length === 1);
@@ -63,18 +63,21 @@ describe('millrace run, when it is told to stop', () => {
     expect(await first.ended).toMatchObject({ code: 143, signal: null });
   });
 
-  it.each(['stdout', 'stderr'])('does not stop when the reader of its %s goes away', async (name) => {
-    await work.write('rows.jsonl', echoJobs(20, { sleepMs: 20 }));
-    const redirect = name === 'stdout' ? '2>/dev/null' : '2>&1 >/dev/null';
-    const command = `"$NODE" "$MAIN" run rows.jsonl --concurrency 10 ${redirect} | head -c 1 >/dev/null; echo "\${PIPESTATUS[0]}"`;
-    const shell = spawn('bash', ['-c', command], {
-      cwd: work.folder,
-      env: { PATH: process.env['PATH'], NODE: process.execPath, MAIN: mainFile, ...work.env },
-    });
-    let said = '';
-    shell.stdout.on('data', (piece) => (said += String(piece)));
-    await new Promise((resolve) => shell.on('close', resolve));
-    expect(said.trim()).toBe('0');
-    expect(await work.lines('rows.out/results.jsonl')).toHaveLength(20);
-  });
+  it.each(['stdout', 'stderr'])(
+    'does not stop when the reader of its %s goes away [fault 16]',
+    async (name) => {
+      await work.write('rows.jsonl', echoJobs(20, { sleepMs: 20 }));
+      const redirect = name === 'stdout' ? '2>/dev/null' : '2>&1 >/dev/null';
+      const command = `"$NODE" "$MAIN" run rows.jsonl --concurrency 10 ${redirect} | head -c 1 >/dev/null; echo "\${PIPESTATUS[0]}"`;
+      const shell = spawn('bash', ['-c', command], {
+        cwd: work.folder,
+        env: { PATH: process.env['PATH'], NODE: process.execPath, MAIN: mainFile, ...work.env },
+      });
+      let said = '';
+      shell.stdout.on('data', (piece) => (said += String(piece)));
+      await new Promise((resolve) => shell.on('close', resolve));
+      expect(said.trim()).toBe('0');
+      expect(await work.lines('rows.out/results.jsonl')).toHaveLength(20);
+    },
+  );
 });

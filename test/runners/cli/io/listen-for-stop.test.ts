@@ -30,7 +30,7 @@ describe('listenForStop', () => {
     ]);
   });
 
-  it('is not hurried by a terminal that is closed, however often that is said', () => {
+  it('is not hurried by a terminal that is closed, however often that is said [fault 16]', () => {
     const { stop, send } = listen();
     const orders: SignalOrder[] = [];
     stop.orders$.subscribe((order) => orders.push(order));

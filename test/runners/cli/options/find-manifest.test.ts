@@ -43,7 +43,7 @@ describe('findManifest', () => {
     },
   );
 
-  it('refuses a pipe that has a name', async () => {
+  it('refuses a pipe that has a name [fault 22]', async () => {
     execFileSync('/usr/bin/mkfifo', [join(cwd, 'rows.csv')]);
     await expect(findManifest('rows.csv', undefined, { cwd })).rejects.toThrow('"rows.csv" is no file');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../runners/cli/words/plain-text.js';
 
 describe('plainText', () => {
-  it('drops what would command a terminal', () => {
+  it('drops what would command a terminal [fault 30]', () => {
     expect(plainText('a\u001b[2Jb\u001b]0;title\u0007c\u009b31md')).toBe('abc 31md');
   });
 

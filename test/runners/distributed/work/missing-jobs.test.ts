@@ -22,7 +22,7 @@ function forgetting(times: number, body: string) {
 
 const json404 = '{"error":"job not found"}';
 
-describe('404 about a job that a worker asks for', () => {
+describe('404 about a job that a worker asks for [fault 8]', () => {
   it.each([
     ['of a young one', json404],
     ['as a page of a proxy', '<h1>404</h1>'],

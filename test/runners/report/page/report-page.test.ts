@@ -260,7 +260,7 @@ describe('hostile words', () => {
   const hostile = `</script><script>pwned=1</script><img src=x onerror=pwned=1>"'\u0000\u202e\u001b[31m{{7*7}}`;
   const shown = `</script><script>pwned=1</script><img src=x onerror=pwned=1>"'\\x00\\u202e\\x1b[31m{{7*7}}`;
 
-  it('in prompts, ids, errors and addresses show as text and do nothing', async () => {
+  it('in prompts, ids, errors and addresses show as text and do nothing [fault 30]', async () => {
     await makeRun({ folder: join(folder, 'hostile'), rows: 120, hostile, earlierEvery: 0 });
     await writeReport(join(folder, 'hostile'), { parts });
     const { page, complaints, requests } = await open('hostile');

@@ -60,7 +60,7 @@ describe('pollOnce', () => {
   const slowly = { initialMs: 20_000, factor: 1, maxMs: 20_000 };
   const gone = { message: 'GET /v2/e/status/j: HTTP 404: job not found', httpStatus: 404 };
 
-  it('asks for a minute about a young job that the service does not know, and twice about an older one', () => {
+  it('asks for a minute about a young job that the service does not know, and twice about an older one [fault 8]', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
       const asked = (more: object, ...marbles: string[]) =>
         pollOnce(
@@ -77,7 +77,7 @@ describe('pollOnce', () => {
     });
   });
 
-  it('takes any JSON object for the word of the service, and a page of a proxy for a fault of the way', () => {
+  it('takes any JSON object for the word of the service, and a page of a proxy for a fault of the way [fault 8]', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
       const about = (body: unknown) => {
         const desk = virtualDesk(scheduler, () => cold('(r|)', { r: replied(404, body) }));

@@ -97,7 +97,7 @@ describe('pollUntilTerminal', () => {
     });
   });
 
-  it('goes on in a state that is not known, and when times run out', () => {
+  it('goes on in a state that is not known, and when times run out [fault 13]', () => {
     inVirtualTime((virtual) => {
       const { result, streams } = polling(virtual, '-t|', ['u']);
       virtual.expectObservable(result, '^-----!').toBe('-u----', { u });

@@ -206,7 +206,7 @@ describe('a purchase', () => {
 });
 
 describe('a purchase that is provably refused', () => {
-  it('is sent again after a wait, each POST with its own intent', () => {
+  it('is sent again after a wait, each POST with its own intent [fault 1]', () => {
     inVirtualTime((virtual) => {
       const { job, marks, sent } = jobWith(virtual, { post: ['-l|', '-d|'] });
       const w = { ...events.w, why: 'rate-limited' };
@@ -250,7 +250,7 @@ describe('a purchase that is provably refused', () => {
     });
   });
 
-  it('is not sent again when the quota of retries is empty', () => {
+  it('is not sent again when the quota of retries is empty [fault 5]', () => {
     inVirtualTime((virtual) => {
       const quota = createRetryQuota({ capacity: 5 });
       const { job } = jobWith(virtual, { post: ['l', 'l', 'd'] }, {}, { quota });
@@ -498,7 +498,7 @@ describe('a deadline', () => {
     deadlineMs,
   });
 
-  it('ends the polls of a job, which may still run', () => {
+  it('ends the polls of a job, which may still run [fault 13]', () => {
     inVirtualTime((virtual) => {
       const { job, gets, sent } = jobWith(
         virtual,

@@ -13,20 +13,23 @@ describe('a CSV that a European spreadsheet has saved', () => {
   it.each([
     ['semicolons', ';'],
     ['tabs', '\t'],
-  ])('is read with %s, which it says, and decimal commas stay as they are', async (name, sign) => {
-    const text = [
-      ['id', 'images', 'prompt', 'Preis'],
-      ['a', url, '"rot; oder blau"', '12,50'],
-      ['b', url, 'grün, bitte', '1.000,00'],
-    ];
-    const { said, rows, facts } = await read(text.map((cells) => cells.join(sign)).join('\r\n'));
-    expect(said).toEqual([name]);
-    expect(facts).toEqual([
-      { id: 'a', line: 2, columns: { Preis: '12,50' } },
-      { id: 'b', line: 3, columns: { Preis: '1.000,00' } },
-    ]);
-    expect(rows[0]?.request).toMatchObject({ input: { prompt: 'rot; oder blau', images: [url] } });
-  });
+  ])(
+    'is read with %s, which it says, and decimal commas stay as they are [fault 27a]',
+    async (name, sign) => {
+      const text = [
+        ['id', 'images', 'prompt', 'Preis'],
+        ['a', url, '"rot; oder blau"', '12,50'],
+        ['b', url, 'grün, bitte', '1.000,00'],
+      ];
+      const { said, rows, facts } = await read(text.map((cells) => cells.join(sign)).join('\r\n'));
+      expect(said).toEqual([name]);
+      expect(facts).toEqual([
+        { id: 'a', line: 2, columns: { Preis: '12,50' } },
+        { id: 'b', line: 3, columns: { Preis: '1.000,00' } },
+      ]);
+      expect(rows[0]?.request).toMatchObject({ input: { prompt: 'rot; oder blau', images: [url] } });
+    },
+  );
 
   it.each(['sep=;\r\n', 'SEP=;\n', '"sep=;"\r\n', '\ufeffsep=;\r\n'])('may begin with %j', async (first) => {
     const { said, facts } = await read(`${first}id;images;prompt\r\na;${url};x\r\n`);

@@ -35,14 +35,14 @@ describe('parseCsv', () => {
     ['a mixture', 'id,prompt\ra,x\r\nb,y\n'],
     ['no final newline', 'id,prompt\na,x\nb,y'],
     ['a byte order mark', '\ufeffid,prompt\na,x\nb,y\n'],
-  ])('reads lines that end in %s', async (_, text) => {
+  ])('reads lines that end in %s [fault 22]', async (_, text) => {
     expect(linesAndValues(await parse(text))).toEqual([
       [2, 'a', 'x'],
       [3, 'b', 'y'],
     ]);
   });
 
-  it('finds no rows behind a header alone', async () => {
+  it('finds no rows behind a header alone [fault 22]', async () => {
     expect(await parse('id,prompt\n')).toEqual({ records: [] });
     expect(await parse('id,prompt')).toEqual({ records: [] });
   });
@@ -99,13 +99,13 @@ describe('parseCsv', () => {
       1,
       'line 1, column 1: the row that begins here opens a quote that is never closed; inside quotes, write a quote as ""',
     ],
-  ])('refuses unbalanced quotes in %j', async (text, line, column, message) => {
+  ])('refuses unbalanced quotes in %j [fault 23]', async (text, line, column, message) => {
     const { error } = await parse(text);
     expect(error?.message).toBe(`edits.csv, ${message}`);
     expect(error).toMatchObject({ code: 'manifest', line, column });
   });
 
-  it('says which rows have not as many cells as columns, and reads on', async () => {
+  it('says which rows have not as many cells as columns, and reads on [fault 23]', async () => {
     const { records } = await parse('id,images,prompt\na\nb,u,make it red, please\nc,u,x\n');
     expect(records.map(({ line, problem }) => [line, problem])).toEqual([
       [
@@ -142,7 +142,7 @@ describe('parseCsv', () => {
     ],
     ['\nid,prompt,id\n', 'line 2, column 3: "id" is the name of column 1 too; rename one of them'],
     ['id,__proto__\n', 'line 1, column 2: a column cannot be called "__proto__"; rename it'],
-  ])('refuses the header %j', async (text, message) => {
+  ])('refuses the header %j [fault 23]', async (text, message) => {
     expect((await parse(text)).error?.message).toBe(`edits.csv, ${message}`);
   });
 
@@ -158,7 +158,7 @@ describe('parseCsv', () => {
     );
   });
 
-  it('refuses a row of more than 10 MB', async () => {
+  it('refuses a row of more than 10 MB [fault 24]', async () => {
     const { records, error } = await parse(`id,prompt\na,x\n\nb,${'x'.repeat(10_000_001)}\n`, 65_536);
     expect(records).toHaveLength(1);
     expect(error?.message).toBe(

@@ -39,7 +39,7 @@ describe('parseJsonl', () => {
     ]);
   });
 
-  it('refuses a key that stands twice, of which the parser would drop the first, and no other', async () => {
+  it('refuses a key that stands twice, of which the parser would drop the first, and no other [fault 21a]', async () => {
     const twice = (key: string, where = '') => `has the key "${key}" twice${where}; leave one of them`;
     const lines = [
       ['{"prompt":"a","id":"x","prompt":"b"}', twice('prompt', ' (character 24)')],

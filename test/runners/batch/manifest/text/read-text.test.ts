@@ -23,7 +23,7 @@ async function problemOf(bytes: Uint8Array, size: number, gzip = false): Promise
 }
 
 describe.each(everySize)('readText of pieces of %i bytes', (size) => {
-  it('hands on UTF-8 whole, without a byte order mark', async () => {
+  it('hands on UTF-8 whole, without a byte order mark [fault 22]', async () => {
     expect(await textOf(Buffer.from('\ufeffid\r\nä€😀\r'), size)).toBe('id\r\nä€😀\r');
   });
 
@@ -36,7 +36,7 @@ describe.each(everySize)('readText of pieces of %i bytes', (size) => {
     expect(await textOf(Buffer.from('\ufeff'), size)).toBe('');
   });
 
-  it('refuses an empty file', async () => {
+  it('refuses an empty file [fault 22]', async () => {
     expect((await problemOf(Buffer.alloc(0), size)).message).toBe(
       'edits.csv: is empty: it needs rows, and a CSV a first line that names the columns',
     );
@@ -65,13 +65,13 @@ describe.each(everySize)('readText of pieces of %i bytes', (size) => {
       Buffer.from('PK\u0003\u0004…'),
       'is a spreadsheet (.xlsx, .ods, .numbers) or another zip archive; save it as CSV',
     ],
-  ])('refuses %s by name', async (_, bytes, problem) => {
+  ])('refuses %s by name [fault 22]', async (_, bytes, problem) => {
     const error = await problemOf(bytes, size);
     expect(error.message).toContain(`edits.csv, line 1: ${problem}`);
     expect(error).toMatchObject({ code: 'manifest', line: 1 });
   });
 
-  it('refuses invalid UTF-8 with line and character', async () => {
+  it('refuses invalid UTF-8 with line and character [fault 22]', async () => {
     const error = await problemOf(
       Buffer.concat([Buffer.from('id\r\nä,b\rä'), Buffer.from([0xe9, 0x20])]),
       size,
@@ -90,17 +90,17 @@ describe.each(everySize)('readText of pieces of %i bytes', (size) => {
     expect((await problemOf(Buffer.from([0x69, 0x0a, 0x80, 0x80, 0x80, 0x80, 0x80]), size)).line).toBe(2);
   });
 
-  it('refuses NUL with line and character', async () => {
+  it('refuses NUL with line and character [fault 22]', async () => {
     const error = await problemOf(Buffer.from('id\nab\ncd\0'), size);
     expect(error.message).toBe('edits.csv, line 3, character 3: a NUL byte: the file is damaged or no text');
   });
 
-  it('unpacks gzip, also of many parts', async () => {
+  it('unpacks gzip, also of many parts [fault 27]', async () => {
     const packed = Buffer.concat([gzipSync('id\n'), gzipSync('a\n'), gzipSync('b\n')]);
     expect(await textOf(packed, size, true)).toBe('id\na\nb\n');
   });
 
-  it('refuses gzip that is cut short, and says after which line', async () => {
+  it('refuses gzip that is cut short, and says after which line [fault 27]', async () => {
     const error = await problemOf(gzipSync('id\na\nb').subarray(0, -3), size, true);
     expect(error.message).toContain('the gzip data is cut short here; copy or pack the file again');
     expect(error.line).toBeGreaterThan(0);
