@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseAddress, type DatabaseAddress } from './database/database-address.js';
-import { explainDatabase } from './database/explain-database.js';
+import { explainDatabase } from './database/database-error.js';
 import { migrate } from './database/migrate.js';
 import { openPool, type PoolSettings } from './database/open-pool.js';
 import { joinEmbedded } from './embedded/join-embedded.js';
-import type { Database } from './store/database.js';
-import { openQueue } from './store/open-queue.js';
+import { type Database, openQueue } from './records/database.js';
 
 /** Which database: by its address, or the one inside a run's folder. */
 export type DatabaseChoice = { readonly url: string } | { readonly embeddedIn: string };

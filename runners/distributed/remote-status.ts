@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
 import { databaseAddress } from './database/database-address.js';
 import { openPool } from './database/open-pool.js';
-import type { DatabaseOfRun } from './database-of-run.js';
-import { runningEmbedded } from './embedded/running-embedded.js';
+import type { DatabaseOfRun } from './collector/run-note.js';
+import { runningEmbedded } from './embedded/run-server.js';
 import { readState, readWorkers } from './store/read-state.js';
-import type { RunState, WorkerState } from './store/run-store.js';
+import type { WorkerState } from './records/worker-record.js';
+import type { RunState } from './store/run-store.js';
 
 /** Where a run stands in its database, and who works there. */
 export type RemoteStatus =

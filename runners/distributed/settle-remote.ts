@@ -2,11 +2,9 @@ import { MillraceError } from '../../src/contract/millrace-error.js';
 import { nodeDisk } from '../batch/disk/node-disk.js';
 import type { OutcomeRecord } from '../batch/journal/record.js';
 import type { Settlement } from '../batch/settle-row.js';
-import { writeRunNote } from './collector/run-note.js';
+import { writeRunNote, type DatabaseOfRun } from './collector/run-note.js';
 import { connectDatabase } from './connect-database.js';
-import { DatabaseError } from './database/database-error.js';
-import { explainDatabase } from './database/explain-database.js';
-import type { DatabaseOfRun } from './database-of-run.js';
+import { DatabaseError, explainDatabase } from './database/database-error.js';
 import { createRunStore } from './store/create-run-store.js';
 import type { HeldSettlement, RunStore } from './store/run-store.js';
 

@@ -2,7 +2,7 @@ import { firstValueFrom, Subject } from 'rxjs';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../runners/emulator/index.js';
 import { createRunStore } from '../../runners/distributed/store/create-run-store.js';
 import type { EndedRow, FedRow, RunState, RunStore } from '../../runners/distributed/store/run-store.js';
-import type { RunTerms } from '../../runners/distributed/store/run-terms.js';
+import type { RunTerms } from '../../runners/distributed/records/run-terms.js';
 import {
   runWorker,
   type WorkerEvent,

@@ -2,11 +2,10 @@ import type { Pool } from 'pg';
 import type { RowFacts } from '../../runners/batch/row/task.js';
 import { databaseAddress } from '../../runners/distributed/database/database-address.js';
 import { openPool } from '../../runners/distributed/database/open-pool.js';
-import { migrations } from '../../runners/distributed/schema/migrations.js';
-import type { Database } from '../../runners/distributed/store/database.js';
-import { openQueue } from '../../runners/distributed/store/open-queue.js';
+import { migrations } from '../../runners/distributed/database/migrations.js';
+import { type Database, openQueue } from '../../runners/distributed/records/database.js';
 import type { FedRow } from '../../runners/distributed/store/run-store.js';
-import type { RunTerms } from '../../runners/distributed/store/run-terms.js';
+import type { RunTerms } from '../../runners/distributed/records/run-terms.js';
 import { openDatabase } from './database.js';
 
 /** A database with millrace's schema and queues, and connections to it. */

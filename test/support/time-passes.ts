@@ -1,4 +1,4 @@
-import type { Database } from '../../runners/distributed/store/database.js';
+import type { Database } from '../../runners/distributed/records/database.js';
 import { sweep } from '../../runners/distributed/store/sweep.js';
 
 /** What an hour without a word of these workers comes to: their leases are over, and they are taken for dead. */

@@ -123,7 +123,7 @@ async function databaseTeller(
     throw new UsageError([
       '--attempt: what is held for an earlier attempt in a run over a database cannot be freed yet',
     ]);
-  const { databaseOfRun } = await import('../../distributed/database-of-run.js');
+  const { databaseOfRun } = await import('../../distributed/collector/run-note.js');
   const { settleRemote } = await import('../../distributed/settle-remote.js');
   return async ({ id, settlement, ending }) => {
     if ('undo' in settlement)

@@ -35,7 +35,7 @@ async function remoteOf(
   { env }: CliIo,
 ): Promise<RemoteStatus | undefined> {
   if (!existsSync(join(folder, 'distributed.json'))) return undefined;
-  const { databaseOfRun } = await import('../../distributed/database-of-run.js');
+  const { databaseOfRun } = await import('../../distributed/collector/run-note.js');
   const { remoteStatus } = await import('../../distributed/remote-status.js');
   const database = await databaseOfRun(folder, db);
   return database === undefined ? undefined : remoteStatus(database, env);

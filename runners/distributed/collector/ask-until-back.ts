@@ -8,7 +8,7 @@ import {
   type Observable,
   type SchedulerLike,
 } from 'rxjs';
-import { explainDatabase } from '../database/explain-database.js';
+import { explainDatabase } from '../database/database-error.js';
 
 export interface Asking {
   /** Ends the waiting: what is asked then fails. */

@@ -2,8 +2,7 @@ import { filter, firstValueFrom, from, lastValueFrom, mergeMap, race, timer } fr
 import type { Run } from '../../batch/context/run.js';
 import type { SettledRow } from '../../batch/row/settled-row.js';
 import type { EndedRow, RunState } from '../store/run-store.js';
-import { hasIntent } from './has-intent.js';
-import { isKept } from './kept-ending.js';
+import { hasIntent, isKept } from './kept-ending.js';
 import { keepEnding, type CopiedRow } from './keep-ending.js';
 import type { RemoteRun } from './remote-run.js';
 

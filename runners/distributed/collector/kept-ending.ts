@@ -1,5 +1,6 @@
 import type { Journal } from '../../batch/journal/journal.js';
-import type { Ending } from '../store/run-store.js';
+import type { Ending } from '../records/row-record.js';
+import type { EndedRow } from '../store/run-store.js';
 
 type Known = Pick<Journal, 'find' | 'recovered'>;
 
@@ -14,4 +15,17 @@ export async function isKept(journal: Known, id: string, { reply, outcome }: End
   if (outcome !== undefined && found.outcome?.at === outcome.at && found.outcome.status === outcome.status)
     return true;
   return reply !== undefined && found.reply?.at === reply.at && found.reply.submittedAt === reply.submittedAt;
+}
+
+/**
+ * Whether the journal has the purchase's intent, and goes on with it: its job was polled once more, or a dying collector
+ * copied it without the ending. A second intent would count as a second purchase.
+ */
+export async function hasIntent(
+  journal: Pick<Journal, 'find' | 'recovered'>,
+  { id, attempts }: Pick<EndedRow, 'id' | 'attempts'>,
+): Promise<boolean> {
+  const status = journal.recovered.rows.get(id)?.status;
+  if (status === undefined || status === 'open') return false;
+  return (await journal.find(id))?.intent?.attempt === attempts;
 }

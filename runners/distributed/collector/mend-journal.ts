@@ -1,6 +1,9 @@
 import { lastValueFrom, merge } from 'rxjs';
-import type { Journal } from '../../batch/journal/journal.js';
+import type { Journal, RowRecords } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
+import { reopenRecord } from '../../batch/row/reopen-record.js';
+import type { FoundRow } from '../store/run-store.js';
+import { isKept } from './kept-ending.js';
 
 /**
  * Takes back the intents that a dying collector copied without the endings that belong to them: the database knows those
@@ -25,4 +28,64 @@ export async function mendJournal(
   if (records.length === 0) return false;
   await lastValueFrom(merge(...records.map((record) => journal.append(record))));
   return true;
+}
+
+export interface MendingDoubts {
+  /** What the database has of rows; those it does not have are missing. */
+  readonly find: (ids: readonly string[]) => Promise<readonly FoundRow[]>;
+  /** Endings up to this one are in the journal. */
+  readonly collected: number;
+  /** Whether this start takes the row up again: an id that came late is asked for then, and nothing is bought. */
+  readonly retries: (id: string) => boolean;
+  readonly now: () => number;
+}
+
+const batchRows = 500;
+
+/**
+ * Reopens rows that the journal holds and the database does not: a `settle` died between the two, or the id of a held
+ * purchase came late. What was held for them ceases to stand in costs.csv. Returns whether the journal is to be read again.
+ */
+export async function mendDoubts(
+  journal: Pick<Journal, 'rowsIn' | 'append' | 'find' | 'recovered'>,
+  mending: MendingDoubts,
+): Promise<boolean> {
+  const records: JournalRecord[] = [];
+  let held: RowRecords[] = [];
+  const look = async (): Promise<void> => {
+    const found = new Map((await mending.find(held.map(({ id }) => id))).map((row) => [row.id, row]));
+    for (const row of held) records.push(...(await recordsFor(journal, row, found.get(row.id), mending)));
+    held = [];
+  };
+  for await (const row of journal.rowsIn(['unknown', 'expired'])) {
+    if (row.outcome?.source !== 'unknown' || row.intent === undefined) continue;
+    held.push(row);
+    if (held.length >= batchRows) await look();
+  }
+  await look();
+  if (records.length === 0) return false;
+  await lastValueFrom(merge(...records.map((record) => journal.append(record))));
+  return true;
+}
+
+async function recordsFor(
+  journal: Pick<Journal, 'find' | 'recovered'>,
+  row: RowRecords,
+  found: FoundRow | undefined,
+  { collected, retries, now }: MendingDoubts,
+): Promise<JournalRecord[]> {
+  // Another purchase than the one that is held has its own intent.
+  if (found === undefined || found.attempts !== row.attempts) return [];
+  const { place, jobId, lateJobId, ending, seq = 0 } = found;
+  const at = now();
+  const polled = (id: string | undefined, why: 'settle' | 'retry'): JournalRecord[] => [
+    ...(id === undefined ? [] : [{ k: 'accepted', at, id: row.id, jobId: id } as const]),
+    reopenRecord(row, { at, why, to: 'poll' }),
+  ];
+  if (place === 'left') return [reopenRecord(row, { at, why: 'settle', to: 'buy' })];
+  if (place === 'accepted' || place === 'saving') return polled(jobId, 'settle');
+  if (place !== 'ended' || ending === undefined) return [];
+  if (await isKept(journal, row.id, ending))
+    return lateJobId !== undefined && retries(row.id) ? polled(lateJobId, 'retry') : [];
+  return seq > collected ? polled(jobId, 'settle') : [];
 }

@@ -8,9 +8,8 @@ import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { createRunStore } from '../store/create-run-store.js';
 import type { RunStore } from '../store/run-store.js';
-import { mendDoubts, type MendingDoubts } from './mend-doubts.js';
-import { mendJournal } from './mend-journal.js';
-import { moneyApart, type MoneyApart } from './money-apart.js';
+import { mendDoubts, type MendingDoubts, mendJournal } from './mend-journal.js';
+import { moneyApart, type MoneyApart } from './shared-ledger.js';
 import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
 
 /** A run's folder and its database, opened together. */

@@ -5,9 +5,8 @@ import { runBatch, runStages, type RunBatchOptions, type RunStages } from '../..
 import type { RunStream } from '../../batch/context/run-stream.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { askUntilBack } from './ask-until-back.js';
-import type { MoneyApart } from './money-apart.js';
+import { type MoneyApart, createSharedLedger, type SharedLedger } from './shared-ledger.js';
 import { openCollector, type Collector } from './open-collector.js';
-import { createSharedLedger, type SharedLedger } from './shared-ledger.js';
 import { workElsewhere } from './work-elsewhere.js';
 
 export interface DistributedOptions {

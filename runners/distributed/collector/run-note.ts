@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Disk } from '../../batch/disk/disk.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { readText } from '../../batch/disk/read-text.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
+import type { DatabaseChoice } from '../connect-database.js';
 import { DatabaseError } from '../database/database-error.js';
 
 const noteSchema = z.object({
@@ -48,4 +50,23 @@ export function newRunNote({ shown, isEmbedded }: { shown: string; isEmbedded: b
 
 export async function writeRunNote(disk: Disk, out: string, note: RunNote): Promise<void> {
   await replaceFile(disk, runNotePath(out), `${JSON.stringify(note)}\n`);
+}
+
+/** The database that a run's folder notes. The password is in no note: it comes from PGPASSWORD or ~/.pgpass. */
+export interface DatabaseOfRun {
+  readonly note: RunNote;
+  readonly choice: DatabaseChoice;
+}
+
+/**
+ * Where a run lives beside its folder; `undefined` where it has nothing to do with a database.
+ *
+ * @param given Its address, where the noted one will not do.
+ */
+export async function databaseOfRun(out: string, given?: string): Promise<DatabaseOfRun | undefined> {
+  const note = await readRunNote(nodeDisk, out);
+  if (note?.isBegun !== true) return undefined;
+  if (given !== undefined && given !== 'embedded') return { note, choice: { url: given } };
+  if (given === 'embedded' || note.isEmbedded) return { note, choice: { embeddedIn: out } };
+  return { note, choice: { url: note.database.replace(':***@', '@') } };
 }

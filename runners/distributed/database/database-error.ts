@@ -4,9 +4,90 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
  * `database`: the address, the password, the schema or the installation will not do; somebody has to change it (exit 2).
  * `database-away`: it cannot be reached now (exit 69).
  */
-export type DatabaseErrorCode = 'database' | 'database-away';
+type DatabaseErrorCode = 'database' | 'database-away';
 
 export class DatabaseError extends MillraceError {
   static override readonly name: string = 'DatabaseError';
   declare readonly code: DatabaseErrorCode;
+}
+
+/** Tells what keeps a database from being used, with what to do now. The password is in no message of the driver. */
+export function explainDatabase(error: unknown, shown: string): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  const { code = '', message } = innermost(error);
+  const away = isAway(error);
+  const sentence = sentences[code]?.(message) ?? byMessage(message, away);
+  return new DatabaseError(away ? 'database-away' : 'database', `The database ${shown} ${sentence}`, {
+    cause: error,
+  });
+}
+
+const awayBecause = (why: string) => (): string => `cannot be reached: ${why}.`;
+const inTheWay = (): string => 'was busy: another transaction was in the way.';
+
+/** By codes of the system and of PostgreSQL. */
+const sentences: Readonly<Record<string, (message: string) => string>> = {
+  ECONNREFUSED: awayBecause('nothing listens there'),
+  ENOTFOUND: awayBecause('there is no such host'),
+  EAI_AGAIN: awayBecause('the name of its host could not be looked up'),
+  ETIMEDOUT: awayBecause('it does not answer'),
+  EHOSTUNREACH: awayBecause('there is no way to its host'),
+  ENETUNREACH: awayBecause('there is no way to its network'),
+  ECONNRESET: awayBecause('it cut the connection'),
+  '57P01': awayBecause('it is being shut down'),
+  '57P02': awayBecause('it crashed'),
+  '57P03': awayBecause('it is starting up, or shutting down'),
+  '53300': awayBecause('it has too many connections already (max_connections)'),
+  '25P03': awayBecause('it heard nothing for too long'),
+  '25006': () => 'is read-only: it is a standby, or about to become one.',
+  '40001': inTheWay,
+  '40P01': inTheWay,
+  '28P01': () =>
+    'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.',
+  '28000': (message) => `lets nobody in from here: ${message} (see its pg_hba.conf).`,
+  '3D000': (message) => `cannot be opened: ${message}. Make it first (createdb).`,
+  '42501': (message) =>
+    `does not allow what millrace needs: ${message}. Its user must own the database, or have CREATE on it.`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: () => untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: () => untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: () => untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: () => untrusted,
+  CERT_HAS_EXPIRED: () => 'has a certificate that has expired.',
+  ERR_TLS_CERT_ALTNAME_INVALID: (message) => `has a certificate for another name: ${message}`,
+};
+
+const untrusted = 'has a certificate that PGSSLROOTCERT does not vouch for.';
+
+function byMessage(message: string, away: boolean): string {
+  if (/client password must be a string/.test(message))
+    return 'wants a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
+  if (/does not support SSL/.test(message)) return 'offers no TLS, and PGSSLMODE asks for it.';
+  if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
+  return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
+}
+
+/** Of several addresses of one host that were tried, the last one's. */
+function innermost(error: unknown): { code?: string; message: string } {
+  if (error instanceof AggregateError) return innermost(error.errors.at(-1));
+  return error instanceof Error ? error : { message: String(error) };
+}
+
+/** Codes of PostgreSQL that pass: it stops, starts or has too many guests; another transaction was in the way, or this one was silent for too long. */
+const passing = /^(08|57P|53300|40001|40P01|25006|25P03)/;
+const ofTheNet = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_AGAIN|NOTFOUND)/;
+
+/** Whether an error of the driver says that the database cannot be reached now. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseError) return error.code === 'database-away';
+  // Of several addresses of one host that were tried.
+  if (error instanceof AggregateError) return error.errors.every(isAway);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (passing.test(code) || ofTheNet.test(code) || isNoSocket(error)) return true;
+  return /connection (was )?(terminated|closed|ended)|timeout|not queryable|socket/i.test(error.message);
+}
+
+/** The server's socket file is there while it runs. */
+function isNoSocket(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ENOENT' && error.syscall === 'connect';
 }

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { migrations as allMigrations, type Migration } from '../schema/migrations.js';
+import { migrations as allMigrations, type Migration } from './migrations.js';
 import { DatabaseError } from './database-error.js';
 
 /** Any number will do that nobody else locks. */

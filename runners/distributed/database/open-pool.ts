@@ -1,8 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 import type { DatabaseAddress } from './database-address.js';
-import { explainDatabase } from './explain-database.js';
-import { loadPg } from './load-pg.js';
+import { explainDatabase, DatabaseError } from './database-error.js';
 
 export interface PoolSettings {
   /** Connections at most. @defaultValue 10 */
@@ -11,7 +10,7 @@ export interface PoolSettings {
   readonly name?: string;
 }
 
-export interface OpenedPool {
+interface OpenedPool {
   readonly pool: pg.Pool;
   /** What is said to the database cannot be read on the way. */
   readonly isEncrypted: boolean;
@@ -82,4 +81,20 @@ function configOf(
 function isAboutTls(error: unknown): boolean {
   const { message, code } = error as { message: string; code?: string };
   return message.includes('does not support SSL') || (code === '28000' && /encryption|SSL/i.test(message));
+}
+
+/**
+ * Loads the driver of PostgreSQL when a database is wanted.
+ * @throws {DatabaseError} that says `npm i pg pg-boss`
+ */
+export async function loadPg(
+  importPg: () => Promise<{ default: typeof pg }> = () => import('pg'),
+): Promise<typeof pg> {
+  try {
+    return (await importPg()).default;
+  } catch (cause) {
+    throw new DatabaseError('database', '--db needs packages that are not installed: npm i pg pg-boss', {
+      cause,
+    });
+  }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { tryLockFile } from '../../batch/lock/try-lock-file.js';
 import { DatabaseError } from '../database/database-error.js';
-import { loadPg } from '../database/load-pg.js';
+import { loadPg } from '../database/open-pool.js';
 import {
   type Cluster,
   databaseName,
@@ -14,6 +14,7 @@ import {
   serverPid,
   spawnServer,
 } from './cluster.js';
+import { readPlace } from './database-place.js';
 
 /** By connections of this name it is known who has a part in the server. */
 export const presenceName = 'millrace presence';
@@ -91,4 +92,15 @@ async function notStarted(folder: string, cause: Error): Promise<DatabaseError> 
   return new DatabaseError('database-away', `The embedded PostgreSQL in ${folder} does not run: ${words}`, {
     cause,
   });
+}
+
+/** The address of the embedded database of a run's folder, if its server runs. Starts nothing. */
+export async function runningEmbedded(out: string): Promise<string | undefined> {
+  const place = await readPlace(out);
+  if (place === undefined) return undefined;
+  const lock = await tryLockFile(join(place.folder, 'server.lock'));
+  await lock?.release();
+  const port = await notedPort(place.folder);
+  if (lock !== undefined || port === undefined) return undefined;
+  return `postgres://${databaseName}:${place.password}@127.0.0.1:${port}/${databaseName}?sslmode=disable`;
 }

@@ -1,7 +1,7 @@
 import type { ReplyRecord } from '../../batch/journal/record.js';
-import type { PieceData, PieceKind } from './pieces.js';
-import type { ReportedPrice } from './prices.js';
-import type { Ending } from './run-store.js';
+import type { PieceData, PieceKind } from '../records/work-queue.js';
+import type { ReportedPrice } from '../records/ledger-record.js';
+import type { Ending } from '../records/row-record.js';
 
 /** What came of a piece. `attempt` fences it: it counts only for the POST that it belongs to. */
 export type Answer =

@@ -1,7 +1,10 @@
+import type { ReplyRecord } from '../../batch/journal/record.js';
 import type { RowFacts } from '../../batch/row/task.js';
-import type { Transaction } from './database.js';
-import { keyOf, type RowBrief } from './row-record.js';
-import type { EndedRow, Ending, FoundRow, RowPlace } from './run-store.js';
+import { type Transaction, inTransaction, type Database } from '../records/database.js';
+import { lockLedger } from '../records/ledger-record.js';
+import { keyOf, type Ending, type RowBrief, type RowPlace } from '../records/row-record.js';
+import { costIn } from '../records/run-change.js';
+import type { EndedRow, FoundRow, KnownMoney } from './run-store.js';
 
 interface Found {
   readonly seq: number;
@@ -57,3 +60,31 @@ export async function findRows(on: Transaction, run: number, ids: readonly strin
 }
 
 type Nullable<T> = { [K in keyof T]-?: NonNullable<T[K]> | null };
+
+const pageRows = 500;
+
+/** What a run has spent and holds, but for what is paid and being saved, and for endings that somebody does not know. */
+export function moneyOf(
+  { pool }: Database,
+  run: number,
+  after: number,
+  isKnown: (row: EndedRow) => Promise<boolean>,
+): Promise<KnownMoney> {
+  return inTransaction(pool, async (on) => {
+    // Nothing ends meanwhile: whoever ends a row locks the ledger first.
+    const { spent, unknown } = await lockLedger(on, run);
+    const money = { spent, unknown };
+    const takeOff = ({ cost, source }: ReturnType<typeof costIn>): void => {
+      if (source === 'unknown') money.unknown -= cost ?? 0;
+      else if (source !== 'none') money.spent -= cost ?? 0;
+    };
+    const text = `select reply from millrace.rows where run = $1 and state = 'saving'`;
+    for (const { reply } of (await on.query<{ reply: ReplyRecord }>(text, [run])).rows) takeOff(reply);
+    for (let from = after; ;) {
+      const page = await collectRows(on, run, from, pageRows);
+      for (const row of page) if (!(await isKnown(row))) takeOff(costIn(row.ending));
+      if (page.length < pageRows) return money;
+      from = page.at(-1)?.seq ?? from;
+    }
+  });
+}

@@ -1,16 +1,12 @@
-import { collectRows, findRows } from './collect-rows.js';
-import { createSweeper } from './create-sweeper.js';
-import { inTransaction, type Database } from './database.js';
+import { collectRows, findRows, moneyOf } from './collect-rows.js';
+import { createSweeper } from './sweep.js';
+import { inTransaction, type Database, wakeWorkers } from '../records/database.js';
 import { feedRows } from './feed-rows.js';
-import { moneyOf } from './money-of.js';
-import { openRun } from './open-run.js';
-import { dropQueues } from './pieces.js';
+import { openRun, stopRun } from '../records/run-record.js';
+import { dropQueues } from '../records/work-queue.js';
 import { readState, readWorkers } from './read-state.js';
 import type { RunStore } from './run-store.js';
-import { settleHeld } from './settle-held.js';
-import { stopRun } from './stop-run.js';
-import { takeUpRows } from './take-up-rows.js';
-import { wakeWorkers } from './wake-workers.js';
+import { settleHeld, takeUpRows } from './take-up-rows.js';
 
 /** The collector's verbs on a database. Each may be called again when a broken connection left it open whether it was done. */
 export function createRunStore(database: Database): RunStore {

@@ -1,11 +1,10 @@
 import { isRead } from '../../batch/row/task.js';
-import { claimJobs, type RowJob } from './claim-jobs.js';
-import { inTransaction, type Database, type Transaction } from './database.js';
-import { lockLedger, saveLedger } from './ledger-record.js';
-import { schedulePieces } from './pieces.js';
-import { keyOf, type RowBrief } from './row-record.js';
+import { claimJobs, type RowJob } from '../records/claim-jobs.js';
+import { inTransaction, type Database, type Transaction, wakeWorkers } from '../records/database.js';
+import { lockLedger, saveLedger } from '../records/ledger-record.js';
+import { schedulePieces } from '../records/work-queue.js';
+import { keyOf, type RowBrief } from '../records/row-record.js';
 import type { FedRow } from './run-store.js';
-import { wakeWorkers } from './wake-workers.js';
 
 /** Takes rows in that are to be done, with a piece for each. */
 export async function feedRows(database: Database, run: number, rows: readonly FedRow[]): Promise<number> {

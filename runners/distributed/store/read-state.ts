@@ -1,8 +1,10 @@
 import type { StopCause } from '../../batch/stop/stops.js';
-import type { Transaction } from './database.js';
-import { msUntil } from './gate-record.js';
-import { ledgerColumns, RunGone, type LedgerRecord } from './ledger-record.js';
-import type { RunState, WorkerState } from './run-store.js';
+import type { Transaction } from '../records/database.js';
+import { msUntil, past } from '../records/gate-record.js';
+import { ledgerColumns, RunGone, type LedgerRecord } from '../records/ledger-record.js';
+import { nextDueSql } from '../records/work-queue.js';
+import type { WorkerState } from '../records/worker-record.js';
+import type { RunState } from './run-store.js';
 
 type Found = LedgerRecord & { fedAll: boolean; stop: StopCause | null; pausedMs: number };
 
@@ -27,4 +29,36 @@ export async function readWorkers(on: Transaction): Promise<WorkerState[]> {
       greatest(extract(epoch from clock_timestamp() - seen_at)::float8 * 1000, 0) as "seenMsAgo"
     from millrace.workers where seen_at > clock_timestamp() - interval '2 minutes' order by started_at, worker`;
   return (await on.query<WorkerState>(text)).rows;
+}
+
+/** What there is to do in a run at this moment. Times in ms. */
+export interface Pulse {
+  readonly starts: number;
+  readonly startedAt: number;
+  readonly stop: StopCause | null;
+  readonly open: number;
+  readonly inFlight: number;
+  readonly concurrency: number;
+  readonly rate: number | null;
+  readonly recovering: boolean;
+  readonly pausedMs: number;
+  /** Since the service last gave a good answer, to whomever. */
+  readonly heardMsAgo: number;
+  /** The database's clock, since the epoch. */
+  readonly now: number;
+  /** Until the next piece of its kind is due; `null`: there is none. */
+  readonly submitInMs: number | null;
+  readonly pollInMs: number | null;
+  readonly downloadInMs: number | null;
+}
+
+export async function readPulse(on: Transaction, run: number): Promise<Pulse | undefined> {
+  const epochMs = (column: string): string => `extract(epoch from ${column})::float8 * 1000`;
+  const text = `select starts, stop, open, in_flight as "inFlight", concurrency, rate, recovering,
+      ${epochMs('started_at')} as "startedAt", ${epochMs('clock_timestamp()')} as now,
+      ${msUntil('paused_until')} as "pausedMs", ${epochMs(`clock_timestamp() - ${past('heard_at')}`)} as "heardMsAgo",
+      ${nextDueSql('submit')}::float8 as "submitInMs", ${nextDueSql('poll')}::float8 as "pollInMs",
+      ${nextDueSql('download')}::float8 as "downloadInMs"
+    from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run) where run = $1`;
+  return (await on.query<Pulse>(text, [run])).rows[0];
 }

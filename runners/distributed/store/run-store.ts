@@ -1,8 +1,11 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
+import type { OutcomeRecord } from '../../batch/journal/record.js';
 import type { RowFacts } from '../../batch/row/task.js';
 import type { StopCause } from '../../batch/stop/stops.js';
-import type { RunTerms } from './run-terms.js';
+import type { Ending, RowPlace } from '../records/row-record.js';
+import type { OpenedRun } from '../records/run-record.js';
+import type { RunTerms } from '../records/run-terms.js';
+import type { WorkerState } from '../records/worker-record.js';
 
 /** What a collector does with the runs of a database. A run is named by the number that `openRun` gives. */
 export interface RunStore {
@@ -36,14 +39,6 @@ export interface RunStore {
   workers(): Promise<readonly WorkerState[]>;
   /** Drops a run with its rows and queues. */
   forget(run: number): Promise<void>;
-}
-
-export interface OpenedRun {
-  readonly run: number;
-  /** Starts so far, this one among them. */
-  readonly starts: number;
-  /** The terms of the start before; absent at the first. */
-  readonly before?: RunTerms;
 }
 
 export interface FedRow {
@@ -87,14 +82,6 @@ export interface EndedRow {
   readonly isDouble: boolean;
 }
 
-/** How a row ended. A reply alone: it completed, and its picture is to be saved by the collector. */
-export type Ending =
-  | { readonly reply: ReplyRecord; readonly outcome?: undefined }
-  | { readonly reply?: ReplyRecord; readonly outcome: OutcomeRecord };
-
-/** `left`: nothing of it is out, and this start does not do it. */
-export type RowPlace = 'open' | 'left' | 'sent' | 'accepted' | 'saving' | 'ended';
-
 export interface FoundRow {
   readonly id: string;
   readonly place: RowPlace;
@@ -132,16 +119,4 @@ export interface RunState {
 export interface KnownMoney {
   readonly spent: MicroDollars;
   readonly unknown: MicroDollars;
-}
-
-export interface WorkerState {
-  readonly worker: string;
-  readonly host: string;
-  readonly pid: number;
-  /** In ms since the epoch. */
-  readonly startedAt: number;
-  /** Ms since it was last heard of. */
-  readonly seenMsAgo: number;
-  /** What it does, a piece after the other: how many of each it is at. */
-  readonly does: { readonly submits: number; readonly polls: number; readonly downloads: number };
 }

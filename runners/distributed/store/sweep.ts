@@ -1,13 +1,12 @@
+import { failedRecord, purchaseFacts, rowError } from '../../batch/row/records-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
-import { inTransaction, type Database, type Transaction } from './database.js';
-import { doubtOf } from './doubt-of.js';
-import { lockRows, type RowRecord } from './row-record.js';
-import { RunChange } from './run-change.js';
-import type { Ending } from './run-store.js';
-import type { RunTerms } from './run-terms.js';
+import { inTransaction, type Database, type Transaction } from '../records/database.js';
+import { lockRows, type Ending, type RowRecord } from '../records/row-record.js';
+import { RunChange } from '../records/run-change.js';
+import type { RunTerms } from '../records/run-terms.js';
 
 /** A worker that was not seen for so long is taken for dead; one that waits for /runsync gets that time on top. */
-export const deadAfterMs = 40_000;
+const deadAfterMs = 40_000;
 
 /** Rows in the hands of workers that are taken for dead. As text: PostgreSQL's JSON reads no half of a surrogate pair. */
 const abandoned = `select rows.run, rows.piece from millrace.rows
@@ -90,4 +89,43 @@ export function sendAgain(change: RunChange, row: RowRecord, ending: Ending): vo
   change.doubt(row, ending);
   const open = change.put(row, { state: 'open', worker: null, doubles: row.doubles + 1 });
   change.schedule('submit', open, 0);
+}
+
+const workerIsGone =
+  'The worker that sent it is gone, and no answer came: it may have been accepted, so it is not sent again.';
+
+/** The ending of a row that may have been accepted, under an id that is not known. */
+export function doubtOf(
+  { brief, attempt, price, submittedAt }: RowRecord,
+  at: number,
+  message = workerIsGone,
+): Ending {
+  const outcome = failedRecord(brief.id, rowError({ code: 'unknown', paid: 'maybe', message }), {
+    ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: submittedAt ?? at },
+    purchase: purchaseFacts(brief, { attempt, settledAt: at }),
+  });
+  return { outcome };
+}
+
+/** Once the database is back every worker that lives has said so within so many ms. */
+const graceMs = 15_000;
+
+/**
+ * A sweep that is done every few seconds: while the database is away nobody can say that he is alive, so nobody is taken
+ * for dead until it has been back for a while.
+ */
+export function createSweeper(database: Database, now: () => number): () => Promise<void> {
+  let isBroken = false;
+  let steadySince = -Infinity;
+  return async () => {
+    try {
+      await database.pool.query('select 1');
+      if (isBroken) steadySince = now();
+      isBroken = false;
+      if (now() - steadySince >= graceMs) await sweep(database);
+    } catch (error) {
+      isBroken = true;
+      throw error;
+    }
+  };
 }

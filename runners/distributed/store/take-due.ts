@@ -1,8 +1,7 @@
-import { inTransaction, type Database } from './database.js';
-import { lockGate, saveGate } from './gate-record.js';
-import { afterTurns, turnsAt } from './grant-turns.js';
-import { fetchPieces, type PieceData } from './pieces.js';
-import { peekRows, type RowRecord } from './row-record.js';
+import { inTransaction, type Database } from '../records/database.js';
+import { lockGate, saveGate, afterTurns, turnsAt } from '../records/gate-record.js';
+import { fetchPieces, type PieceData } from '../records/work-queue.js';
+import { peekRows, type RowRecord } from '../records/row-record.js';
 
 /** A piece that is due. */
 export interface DuePiece {

@@ -5,14 +5,13 @@ import { pricedOf } from '../../batch/row/records-of.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import type { RowFacts } from '../../batch/row/task.js';
-import { inTransaction, type Database, type Transaction } from './database.js';
-import { lockGate, saveGate } from './gate-record.js';
-import { afterTurns, turnsAt } from './grant-turns.js';
-import { fetchPieces } from './pieces.js';
-import type { ReportedPrice } from './prices.js';
-import { lockRows, readFacts, type RowRecord } from './row-record.js';
-import { RunChange } from './run-change.js';
-import { stopRun } from './stop-run.js';
+import { inTransaction, type Database, type Transaction } from '../records/database.js';
+import { lockGate, saveGate, afterTurns, turnsAt } from '../records/gate-record.js';
+import { fetchPieces } from '../records/work-queue.js';
+import type { ReportedPrice } from '../records/ledger-record.js';
+import { lockRows, readFacts, type RowRecord } from '../records/row-record.js';
+import { RunChange } from '../records/run-change.js';
+import { stopRun } from '../records/run-record.js';
 
 /** A row whose intent is committed, and that is to be sent. */
 export interface TakenRow {

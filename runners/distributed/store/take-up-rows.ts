@@ -1,8 +1,8 @@
-import { inTransaction, type Database } from './database.js';
-import { keyOf, lockRows, type RowRecord } from './row-record.js';
-import { costIn, RunChange } from './run-change.js';
-import type { TakeUp } from './run-store.js';
-import { wakeWorkers } from './wake-workers.js';
+import { claimJobs } from '../records/claim-jobs.js';
+import { inTransaction, type Database, wakeWorkers } from '../records/database.js';
+import { keyOf, lockRows, type RowRecord } from '../records/row-record.js';
+import { costIn, RunChange } from '../records/run-change.js';
+import type { TakeUp, HeldSettlement, Settled } from './run-store.js';
 
 /** Takes up rows again that had ended. A row without a job cannot be polled. */
 export function takeUpRows(
@@ -28,7 +28,7 @@ function toBuy(change: RunChange, row: RowRecord): boolean {
 }
 
 /** What was held for it is reserved again. */
-export function toPoll(change: RunChange, row: RowRecord, jobId = row.jobId ?? row.lateJobId): boolean {
+function toPoll(change: RunChange, row: RowRecord, jobId = row.jobId ?? row.lateJobId): boolean {
   const { state, ending } = row;
   if (state !== 'ended' || ending === null || jobId === null) return false;
   const isHeld = costIn(ending).source === 'unknown';
@@ -37,4 +37,48 @@ export function toPoll(change: RunChange, row: RowRecord, jobId = row.jobId ?? r
   const taken = change.reopen(row, { state: 'accepted', jobId, price });
   change.schedule('poll', taken, 0);
   return true;
+}
+
+/** Ends the doubt about a row that may have been bought. */
+export function settleHeld(
+  database: Database,
+  run: number,
+  id: string,
+  settlement: HeldSettlement,
+): Promise<Settled> {
+  return inTransaction(database.pool, async (on) => {
+    const change = await RunChange.begin(database, on, run);
+    const [row] = await lockRows(on, run, { keys: [keyOf(id)] });
+    if (row === undefined) return 'missing';
+    if (!isHeld(row)) return isSettledSo(row, settlement) ? 'settled' : 'otherwise';
+    settle(change, row, settlement);
+    if ('jobId' in settlement)
+      await claimJobs(on, run, [{ key: row.key, endpoint: row.brief.endpoint, jobId: settlement.jobId }]);
+    await change.save();
+    await wakeWorkers(on);
+    return 'settled';
+  });
+}
+
+function settle(change: RunChange, row: RowRecord, settlement: HeldSettlement): void {
+  if ('jobId' in settlement) {
+    toPoll(change, row, settlement.jobId);
+    return;
+  }
+  if (row.ending !== null) change.unbook(row.ending);
+  const open = change.reopen(row, { state: 'left', refusals: 0 });
+  if ('outcome' in settlement) change.end(open, { outcome: settlement.outcome });
+}
+
+/** The answer to the first telling was lost on its way. */
+function isSettledSo({ state, jobId }: RowRecord, settlement: HeldSettlement): boolean {
+  if ('jobId' in settlement) return jobId === settlement.jobId;
+  return 'notSent' in settlement && state === 'left';
+}
+
+function isHeld({ state, ending }: RowRecord): boolean {
+  const outcome = state === 'ended' ? ending?.outcome : undefined;
+  return (
+    outcome?.status === 'failed' && (outcome.error.code === 'unknown' || outcome.error.code === 'expired')
+  );
 }

@@ -2,15 +2,14 @@ import { sharedIdText } from '../../../src/policy/job-ids.js';
 import { whyDisbelieved } from '../../batch/purchase/note-price.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import type { Answer } from './answer.js';
-import { claimJobs, type RowJob } from './claim-jobs.js';
-import { doubtOf } from './doubt-of.js';
-import { inTransaction, type Database, type Transaction } from './database.js';
-import { dropPieces, pieceKinds, schedulePieces } from './pieces.js';
-import { savePrices } from './prices.js';
-import { lockRows, type RowRecord } from './row-record.js';
-import { RunChange } from './run-change.js';
-import { stopRun } from './stop-run.js';
-import { endInDoubt, readRunRules, sendAgain } from './sweep.js';
+import { claimJobs, type RowJob } from '../records/claim-jobs.js';
+import { doubtOf, endInDoubt, readRunRules, sendAgain } from './sweep.js';
+import { inTransaction, type Database, type Transaction } from '../records/database.js';
+import { dropPieces, pieceKinds, schedulePieces } from '../records/work-queue.js';
+import { savePrices } from '../records/ledger-record.js';
+import { lockRows, type RowRecord } from '../records/row-record.js';
+import { RunChange } from '../records/run-change.js';
+import { stopRun } from '../records/run-record.js';
 
 /** An answer that changes its row. */
 type RowAnswer = Exclude<Answer, { is: 'again' | 'stale' }>;

@@ -1,9 +1,9 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Answer } from '../store/answer.js';
-import type { Database } from '../store/database.js';
-import { RunGone } from '../store/ledger-record.js';
+import type { Database } from '../records/database.js';
+import { RunGone } from '../records/ledger-record.js';
 import { writeAnswers } from '../store/write-answers.js';
-import type { Line } from './line.js';
+import type { Line } from '../database/database-link.js';
 import { sleep } from './sleep.js';
 
 interface Waiting {

@@ -7,12 +7,11 @@ import { backoff } from '../../../src/policy/backoff.js';
 import { isGone } from '../../../src/policy/when-missing.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { Answer } from '../store/answer.js';
-import type { PieceData } from '../store/pieces.js';
-import type { RowRecord } from '../store/row-record.js';
+import type { PieceData } from '../records/work-queue.js';
+import type { RowRecord } from '../records/row-record.js';
 import type { DuePiece } from '../store/take-due.js';
-import { keepCompleted, keepFailed } from './ending-of.js';
-import { factsOf, rowOf } from './row-of.js';
-import { pollLimitMs, type RunDesk } from './run-desk.js';
+import { keepCompleted, keepFailed, factsOf, rowOf } from './row-endings.js';
+import { pollLimitMs, type RunDesk } from './served-run.js';
 import { sleep } from './sleep.js';
 
 type AcceptedRow = RowRecord & { readonly jobId: string };

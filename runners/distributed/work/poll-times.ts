@@ -1,8 +1,10 @@
+import { NEVER } from 'rxjs';
 import type { Outcome } from '../../../src/contract/outcome.js';
 import { createPlannedLaws, type PlannedLaws } from '../../../src/policy/learning/planned-laws.js';
+import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
 
 /** A job that has not ended. Times in ms since the epoch, by the database's clock. */
-export interface AskedJob {
+interface AskedJob {
   readonly endpoint: string;
   readonly resolution?: string | undefined;
   readonly submittedAt: number;
@@ -49,4 +51,9 @@ export class PollTimes {
 
 function nameOf({ endpoint, resolution = '' }: AskedJob): string {
   return JSON.stringify([endpoint, resolution]);
+}
+
+/** Never asks: each poll is a piece of its own. */
+export function silentSchedule(): PollSchedule {
+  return { pollTimes: () => NEVER, observe: () => undefined };
 }

@@ -6,11 +6,10 @@ import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { RowFacts } from '../../batch/row/task.js';
 import type { Answer } from '../store/answer.js';
-import { blockEndpoint } from '../store/block-endpoint.js';
+import { blockEndpoint } from '../records/run-record.js';
 import type { TakenRow } from '../store/take-submits.js';
-import { keepCompleted, keepFailed } from './ending-of.js';
-import { rowOf } from './row-of.js';
-import type { RunDesk } from './run-desk.js';
+import { keepCompleted, keepFailed, rowOf } from './row-endings.js';
+import type { RunDesk } from './served-run.js';
 import { sleep } from './sleep.js';
 
 /** Sends a row whose intent is committed, once, and says what came of it. A pause that has begun meanwhile keeps it from leaving. */

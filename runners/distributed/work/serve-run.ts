@@ -1,16 +1,16 @@
 import { firstValueFrom, merge, timer, type Observable } from 'rxjs';
 import type { Answer } from '../store/answer.js';
-import type { PieceKind } from '../store/pieces.js';
+import type { PieceKind } from '../records/work-queue.js';
 import { takeDownloads, takePolls } from '../store/take-due.js';
 import { takeSubmits } from '../store/take-submits.js';
-import { giveBack } from '../store/worker-record.js';
+import { giveBack } from '../records/worker-record.js';
 import type { AnswerWriter } from './answer-writer.js';
 import { askJob } from './ask-job.js';
-import type { Hands } from './hands.js';
-import { isAway } from '../database/is-away.js';
-import type { Line } from './line.js';
-import type { RunDesk } from './run-desk.js';
-import { savePictureOf } from './save-picture-of.js';
+import type { Hands } from './worker-slots.js';
+import { isAway } from '../database/database-error.js';
+import type { Line } from '../database/database-link.js';
+import type { RunDesk } from './served-run.js';
+import { savePictureOf } from './row-endings.js';
 import { sendRow } from './send-row.js';
 
 /** What the runs of one worker share. */

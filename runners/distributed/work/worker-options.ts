@@ -1,8 +1,12 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Download } from '../../../src/transport/download.js';
+import { createGotDownload } from '../../../src/transport/got-download.js';
+import { createGotTransport } from '../../../src/transport/got-transport.js';
 import type { Transport } from '../../../src/transport/transport.js';
+import { steadyClock } from '../../batch/context/steady-clock.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import type { Database } from '../store/database.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import type { Database } from '../records/database.js';
 
 /** Of one worker. Hosts and key are its own: it serves only runs against these hosts, and the key goes to no other. */
 export interface WorkerOptions {
@@ -49,3 +53,22 @@ export type WorkerEvent =
   | { readonly type: 'back' }
   | { readonly type: 'fault'; readonly message: string }
   | { readonly type: 'progress'; readonly submitted: number; readonly ended: number };
+
+/** What a worker works with. */
+export type Parts = ReturnType<typeof partsOf>;
+
+export function partsOf(options: WorkerOptions) {
+  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, onStep, tell } = options;
+  return {
+    ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts },
+    slots: options.slots ?? 128,
+    once: options.once ?? false,
+    tell: tell ?? (() => undefined),
+    onStep: onStep ?? (() => undefined),
+    transport: options.transport ?? createGotTransport(),
+    saveFrom: options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] }),
+    disk: options.disk ?? nodeDisk,
+    scheduler: options.scheduler ?? steadyClock(),
+    random: options.random ?? Math.random,
+  };
+}

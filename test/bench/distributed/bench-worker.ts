@@ -3,7 +3,7 @@ import { keepMemorySmall } from '../../../runners/cli/keep-memory-small.js';
 import { makeRoomForRows } from '../../../runners/cli/make-room-for-rows.js';
 import { databaseAddress } from '../../../runners/distributed/database/database-address.js';
 import { openPool } from '../../../runners/distributed/database/open-pool.js';
-import { openQueue } from '../../../runners/distributed/store/open-queue.js';
+import { openQueue } from '../../../runners/distributed/records/database.js';
 import { runWorker } from '../../../runners/distributed/work/run-worker.js';
 import { Subject, tap } from 'rxjs';
 import { createGotTransport } from '../../../src/transport/got-transport.js';

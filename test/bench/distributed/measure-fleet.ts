@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../runners/emulator/index.js';
 import { createRunStore } from '../../../runners/distributed/store/create-run-store.js';
 import type { FedRow } from '../../../runners/distributed/store/run-store.js';
-import type { RunTerms } from '../../../runners/distributed/store/run-terms.js';
+import type { RunTerms } from '../../../runners/distributed/records/run-terms.js';
 import databaseServer from '../../support/database-server.js';
 import { openRunDatabase, rowsOf, termsWith, type RunDatabase } from '../../support/run-database.js';
 

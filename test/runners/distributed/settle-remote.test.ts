@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { databaseOfRun } from '../../../runners/distributed/database-of-run.js';
+import { databaseOfRun } from '../../../runners/distributed/collector/run-note.js';
 import { remoteStatus } from '../../../runners/distributed/remote-status.js';
 import { settleRemote, type RemoteSettlement } from '../../../runners/distributed/settle-remote.js';
 import { openDatabase, type TestDatabase } from '../../support/database.js';

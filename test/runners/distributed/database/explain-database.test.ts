@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
-import { DatabaseError } from '../../../../runners/distributed/database/database-error.js';
-import { explainDatabase } from '../../../../runners/distributed/database/explain-database.js';
-import { isAway } from '../../../../runners/distributed/database/is-away.js';
+import {
+  DatabaseError,
+  explainDatabase,
+  isAway,
+} from '../../../../runners/distributed/database/database-error.js';
 
 const coded = (code: string, message = 'x', syscall = 'connect') =>
   Object.assign(new Error(message), { code, syscall });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { isAway } from '../../../../runners/distributed/database/is-away.js';
+import { isAway } from '../../../../runners/distributed/database/database-error.js';
 import { openPool } from '../../../../runners/distributed/database/open-pool.js';
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */

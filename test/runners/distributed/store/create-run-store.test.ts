@@ -4,7 +4,7 @@ import { createRunStore } from '../../../../runners/distributed/store/create-run
 import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
 import { sweep } from '../../../../runners/distributed/store/sweep.js';
 import { takeSubmits } from '../../../../runners/distributed/store/take-submits.js';
-import { noteWorker } from '../../../../runners/distributed/store/worker-record.js';
+import { noteWorker } from '../../../../runners/distributed/records/worker-record.js';
 import { openRunDatabase, rowsOf, termsWith, type RunDatabase } from '../../../support/run-database.js';
 
 let database: RunDatabase;

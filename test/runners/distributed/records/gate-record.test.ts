@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { afterTurns, turnsAt, type GateRecord } from '../../../../runners/distributed/store/grant-turns.js';
+import { afterTurns, turnsAt, type GateRecord } from '../../../../runners/distributed/records/gate-record.js';
 
 const open: GateRecord = {
   ...{ now: 10_000, rate: null, nextAt: 0, pausedUntil: 0, recovering: false, probeUntil: 0 },

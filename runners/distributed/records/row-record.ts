@@ -1,8 +1,7 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { ReplyRecord } from '../../batch/journal/record.js';
+import type { OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
 import type { RowFacts } from '../../batch/row/task.js';
 import type { Transaction } from './database.js';
-import type { Ending, RowPlace } from './run-store.js';
 
 /** What of a row's facts its pieces need: all but what it sends and what stands in its cells. */
 export type RowBrief = Pick<RowFacts, 'row' | 'hash' | 'kind' | 'endpoint' | 'mode' | 'resolution'> & {
@@ -12,6 +11,14 @@ export type RowBrief = Pick<RowFacts, 'row' | 'hash' | 'kind' | 'endpoint' | 'mo
   /** Its id differs from another row's in case alone. */
   readonly collides: boolean;
 };
+
+/** How a row ended. A reply alone: it completed, and its picture is to be saved by the collector. */
+export type Ending =
+  | { readonly reply: ReplyRecord; readonly outcome?: undefined }
+  | { readonly reply?: ReplyRecord; readonly outcome: OutcomeRecord };
+
+/** `left`: nothing of it is out, and this start does not do it. */
+export type RowPlace = 'open' | 'left' | 'sent' | 'accepted' | 'saving' | 'ended';
 
 /** A row as it lies in the database, but for its facts. Times in ms since the epoch, by the database's clock. */
 export interface RowRecord {

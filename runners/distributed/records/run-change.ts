@@ -9,9 +9,8 @@ import {
   type Piece,
   type PieceData,
   type PieceKind,
-} from './pieces.js';
-import { asJson, saveRows, type RowRecord } from './row-record.js';
-import type { Ending, RowPlace } from './run-store.js';
+} from './work-queue.js';
+import { asJson, saveRows, type Ending, type RowPlace, type RowRecord } from './row-record.js';
 
 /** What of a row may change. */
 export type RowPatch = Partial<Omit<RowRecord, 'key' | 'piece' | 'brief' | 'listed' | 'takes' | 'seq'>>;

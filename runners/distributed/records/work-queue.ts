@@ -1,6 +1,5 @@
 import type PgBoss from 'pg-boss';
-import type { Database, Transaction } from './database.js';
-import { queueSchema } from './open-queue.js';
+import { type Database, type Transaction, queueSchema } from './database.js';
 
 /** `submit`: a row is sent. `poll`: its job is asked for once. `download`: its picture is saved. */
 export type PieceKind = 'submit' | 'poll' | 'download';

@@ -5,18 +5,16 @@ import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import { assumePrice } from '../../batch/ledger/assume-price.js';
 import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { StopCause } from '../../batch/stop/stops.js';
-import type { Database } from '../store/database.js';
-import { inTransaction } from '../store/database.js';
-import { openGate, pauseGate } from '../store/gate-record.js';
-import { readPulse, type Pulse } from '../store/read-pulse.js';
-import type { PriceTerms, RunTerms } from '../store/run-terms.js';
-import { stopRun } from '../store/stop-run.js';
+import { type Database, inTransaction } from '../records/database.js';
+import { openGate, pauseGate } from '../records/gate-record.js';
+import { readPulse, type Pulse } from '../store/read-state.js';
+import type { PriceTerms, RunTerms } from '../records/run-terms.js';
+import { stopRun } from '../records/run-record.js';
 import { takeTurn } from '../store/take-due.js';
-import { DeskGate } from './desk-gate.js';
-import { isAway } from '../database/is-away.js';
-import type { Parts } from './parts.js';
-import { PollTimes } from './poll-times.js';
-import { silentSchedule } from './silent-schedule.js';
+import { DeskGate } from './worker-gate.js';
+import { isAway } from '../database/database-error.js';
+import type { Parts } from './worker-options.js';
+import { PollTimes, silentSchedule } from './poll-times.js';
 import { sleep } from './sleep.js';
 
 /** Good answers are told to the other workers so often. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { Line } from '../../../../runners/distributed/work/line.js';
+import { Line } from '../../../../runners/distributed/database/database-link.js';
 
 const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRunStore } from '../../../../runners/distributed/store/create-run-store.js';
-import { createSweeper } from '../../../../runners/distributed/store/create-sweeper.js';
+import { createSweeper } from '../../../../runners/distributed/store/sweep.js';
 import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
 import { takeSubmits } from '../../../../runners/distributed/store/take-submits.js';
 import { openRunDatabase, rowsOf, termsWith, type RunDatabase } from '../../../support/run-database.js';

@@ -1,3 +1,12 @@
+/** One step of the schema. Steps are run once, in order, each in a transaction; what has been released never changes. */
+export interface Migration {
+  /** From 1, without gaps: the schema's version after it. */
+  readonly version: number;
+  /** What it brings, for people. */
+  readonly name: string;
+  readonly sql: string;
+}
+
 /**
  * Runs, their rows, their money, their gate and the workers. What is JSON stays text, in columns of type `json`: numbers,
  * the order of keys and `\\u0000` stay as they were.
@@ -6,7 +15,7 @@
  * and no answer is. `left`: nothing of it is out, and this start does not do it. `attempt` counts its POSTs over all
  * starts; whatever a piece writes names the attempt it belongs to.
  */
-export const runsAndRows = `
+const runsAndRows = `
 create table millrace.runs (
   run        int generated always as identity primary key,
   key        text not null unique,
@@ -116,3 +125,27 @@ create table millrace.workers (
   seen_at    timestamptz not null default now()
 ) with (fillfactor = 50);
 `;
+
+/**
+ * Which row of a run has which job, by the first half of the SHA-256 of endpoint and job id: no two rows have one. Filled with what rows
+ * hold, but for ids that PostgreSQL's own JSON may not be able to read.
+ */
+export const jobsOfRows = `
+create table millrace.jobs (
+  run  int not null references millrace.runs on delete cascade,
+  hash uuid not null,
+  id   text not null,
+  primary key (run, hash)
+);
+insert into millrace.jobs (run, hash, id)
+  select run, substring(encode(sha256(convert_to((brief->>'endpoint') || E'\\n' || (job_id #>> '{}'), 'UTF8')), 'hex') for 32)::uuid, id
+  from millrace.rows
+  where job_id is not null and job_id::text !~ '\\\\' and brief::text !~ '\\\\' order by run, submitted_at
+  on conflict do nothing;
+`;
+
+/** All steps, oldest first. They make the schema `millrace`, which exists when the first of them begins. */
+export const migrations: readonly Migration[] = [
+  { version: 1, name: 'runs and rows', sql: runsAndRows },
+  { version: 2, name: 'jobs of rows', sql: jobsOfRows },
+];

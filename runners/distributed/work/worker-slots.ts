@@ -1,5 +1,5 @@
 import { Subject } from 'rxjs';
-import type { PieceKind } from '../store/pieces.js';
+import type { PieceKind } from '../records/work-queue.js';
 
 /** The pieces that a worker is at, so many at a time. */
 export class Hands {

@@ -1,7 +1,6 @@
 import { firstValueFrom, race, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
-import { explainDatabase } from '../database/explain-database.js';
-import { isAway } from '../database/is-away.js';
+import { explainDatabase, isAway } from './database-error.js';
 
 interface LineOptions {
   readonly scheduler: SchedulerLike;

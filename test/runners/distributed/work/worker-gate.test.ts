@@ -1,6 +1,6 @@
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { DeskGate } from '../../../../runners/distributed/work/desk-gate.js';
+import { DeskGate } from '../../../../runners/distributed/work/worker-gate.js';
 import { visit } from '../../../support/virtual-time.js';
 
 function setUp() {

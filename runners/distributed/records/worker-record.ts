@@ -1,7 +1,18 @@
 import { inTransaction, type Database, type Transaction } from './database.js';
 import { lockRows } from './row-record.js';
 import { RunChange } from './run-change.js';
-import type { WorkerState } from './run-store.js';
+
+export interface WorkerState {
+  readonly worker: string;
+  readonly host: string;
+  readonly pid: number;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
+  /** Ms since it was last heard of. */
+  readonly seenMsAgo: number;
+  /** What it does, a piece after the other: how many of each it is at. */
+  readonly does: { readonly submits: number; readonly polls: number; readonly downloads: number };
+}
 
 export type WorkerFacts = Pick<WorkerState, 'worker' | 'host' | 'pid' | 'does'>;
 
