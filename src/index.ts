@@ -21,8 +21,9 @@ export type { Activity } from './endpoints/client-state.js';
 
 // A job, its events and its outcome.
 export type { Job, JobOperator } from './operators/job.js';
-export type { Completed, Failed, JobEvent, Outcome, Paid, WaitReason } from './contract/outcome.js';
-export type { Checkpoint, Mark } from './contract/checkpoint.js';
+export type { Completed, Failed, JobEvent, Outcome } from './contract/outcome.js';
+export type { Paid } from './contract/failure-code.js';
+export type { WaitReason, Checkpoint, CheckpointEvent } from './contract/outcome.js';
 export { toOutcome } from './operators/to-outcome.js';
 export { toOutput } from './operators/to-output.js';
 export { rebuy } from './operators/rebuy.js';
@@ -51,7 +52,7 @@ export type { Budget } from './operators/create-budget.js';
 export { withinBudget } from './operators/within-budget.js';
 export { toMicroDollars, toUsd } from './contract/micro-dollars.js';
 export type { MicroDollars } from './contract/micro-dollars.js';
-export { imageEditPrices } from './contract/price-list.js';
+export { imageEditPrices } from './contract/micro-dollars.js';
 
 // When to ask, when to send, when to send again.
 export type { QueueOptions, RetryPolicy } from './policy/queue-options.js';
@@ -85,13 +86,12 @@ export {
   looseImageEditInputSchema,
 } from './contract/image-edit.js';
 export type { ImageEditInput, ImageEditOutput } from './contract/image-edit.js';
-export { jobReplySchema } from './contract/job-reply.js';
-export type { JobReply } from './contract/job-reply.js';
-export { jobStates, isTerminal } from './contract/job-state.js';
-export type { JobState } from './contract/job-state.js';
-export { healthSchema } from './contract/health.js';
-export type { Health } from './contract/health.js';
-export type { Purged } from './contract/purge-reply.js';
+export { jobReplySchema } from './contract/service-replies.js';
+export type { JobReply } from './contract/service-replies.js';
+export { jobStates, isTerminal } from './contract/service-replies.js';
+export type { JobState } from './contract/service-replies.js';
+export { healthSchema } from './contract/service-replies.js';
+export type { Health, Purged } from './contract/service-replies.js';
 export type { StandardSchema } from './contract/standard-schema.js';
 
 // What goes wrong.
@@ -101,7 +101,7 @@ export { isMillraceError, MillraceError } from './contract/millrace-error.js';
 export { JobError } from './operators/job-error.js';
 export { ChunkGapError } from './operators/streaming/chunk-gap-error.js';
 export { InvalidInputError } from './operators/invalid-input-error.js';
-export { InvalidOptionError } from './contract/invalid-option-error.js';
+export { InvalidOptionError } from './contract/millrace-error.js';
 export { TransportError } from './transport/transport-error.js';
 export type { FaultPhase } from './transport/transport-error.js';
 export {

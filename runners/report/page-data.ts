@@ -1,5 +1,4 @@
-import type { FailureCode } from '../../src/contract/failure-code.js';
-import type { Paid } from '../../src/contract/outcome.js';
+import type { FailureCode, Paid } from '../../src/contract/failure-code.js';
 
 /** What the report's page knows of the whole run; embedded as JSON. Money in micro-dollars, times in ms. */
 export interface PageData {

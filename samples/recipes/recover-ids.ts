@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom, filter } from 'rxjs';
-import { createClient, pullJobs, type Mark } from 'millrace';
+import { createClient, pullJobs, type CheckpointEvent } from 'millrace';
 import { startEmulator } from 'millrace/emulator';
 
 // Jobs outlive the program that bought them: ids are stored before anything is polled, and collected by the next start.
@@ -12,7 +12,7 @@ const store = join(folder, 'ids.jsonl');
 const endpoint = () => createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl }).queue('echo');
 
 // A job goes on only when its checkpoint has: what was accepted stands in the file.
-const checkpoint = async (mark: Mark<unknown>) => {
+const checkpoint = async (mark: CheckpointEvent<unknown>) => {
   if (mark.type === 'accepted') await appendFile(store, `${JSON.stringify(mark.jobId)}\n`);
 };
 const before = endpoint();

@@ -1,6 +1,7 @@
-import type { Paid } from './paid.js';
+/** Whether a failed job cost money. `maybe`: it may have run or may still run; millrace never sends it again by itself. */
+export type Paid = 'no' | 'maybe' | 'yes';
 
-/** What a code says of the money, and what it means. */
+/** Whether money was spent when a job ends with a code, and what the code means. */
 interface CodeFacts {
   readonly paid: Paid;
   /** `row`: an outcome of a row. `stop`: no outcome, the row stays to be done and the run may have to stop. */

@@ -1,3 +1,5 @@
+import type { Resolution } from './image-edit.js';
+
 /** Money inside millrace: integer millionths of a US dollar. */
 export type MicroDollars = number;
 
@@ -10,3 +12,9 @@ export function toMicroDollars(usd: number): MicroDollars {
 export function toUsd(microDollars: MicroDollars): number {
   return microDollars / 1_000_000;
 }
+
+/** Published price of one edited picture in millionths of a dollar. What the service reports is the truth. (spec 8) */
+export const imageEditPrices = { '1k': 87_500, '2k': 130_000, '4k': 175_000 } as const satisfies Record<
+  Resolution,
+  MicroDollars
+>;

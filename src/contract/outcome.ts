@@ -1,7 +1,5 @@
-import type { FailureCode } from './failure-code.js';
-import type { Paid } from './paid.js';
-
-export type { Paid } from './paid.js';
+import type { ObservableInput } from 'rxjs';
+import type { FailureCode, Paid } from './failure-code.js';
 
 /** How a job ended: completed, or failed with a code. A failure is a value, never a stream error. (spec 2.1, 2.6, 7.2) */
 export type Outcome<O> = Completed<O> | Failed;
@@ -63,3 +61,17 @@ export type JobEvent<O> =
  * (404) and is asked again before that is believed, or the gate has no room yet.
  */
 export type WaitReason = 'rate-limited' | 'backoff' | 'not-found' | 'gate';
+
+/**
+ * The steps of a purchase that must not be forgotten. A job awaits the checkpoint before it goes on: `intent` completes
+ * before the POST leaves (once for each POST), `accepted` before the first poll, `settled` before the last event.
+ * `refused` follows an `intent` whose POST was provably not accepted: its reservation is free again.
+ */
+export type CheckpointEvent<O> =
+  | { type: 'intent'; sync: boolean; attempt: number }
+  | { type: 'refused'; why: string; httpStatus?: number }
+  | { type: 'accepted'; jobId: string }
+  | { type: 'settled'; outcome: Outcome<O> };
+
+/** Completes when the event is durable. An error keeps the POST from leaving and errors the job. */
+export type Checkpoint<O> = (event: CheckpointEvent<O>) => ObservableInput<unknown>;

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../contract/checkpoint.js';
+import type { Checkpoint } from '../contract/outcome.js';
 
 /** Options of one call. */
 export interface CallOptions<O = unknown> {

@@ -1,5 +1,5 @@
 import { checkHttpUrl } from '../contract/request-parts.js';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 
 /**
  * The base URL as it is used: trailing slashes dropped.

@@ -1,7 +1,7 @@
 import { asyncScheduler, Subject, type Observable, type SchedulerLike } from 'rxjs';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { Agenda } from '../operators/waiting/agenda.js';
 import { createUntilAborted } from '../operators/waiting/until-aborted.js';

@@ -1,9 +1,13 @@
 import { concatMap, EMPTY, map, of, repeat, timer, type Observable } from 'rxjs';
 import { checkEndpointId, isJobId } from '../contract/request-parts.js';
-import { healthSchema, type Health } from '../contract/health.js';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
-import type { JobReply } from '../contract/job-reply.js';
-import { purgeReplySchema, type Purged } from '../contract/purge-reply.js';
+import {
+  type Health,
+  healthSchema,
+  type JobReply,
+  type Purged,
+  purgeReplySchema,
+} from '../contract/service-replies.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
 import { ask } from '../operators/asking/ask.js';

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { Outcome } from '../contract/outcome.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import type { Order } from '../operators/purchase/order.js';

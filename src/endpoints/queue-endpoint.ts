@@ -1,7 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { Health } from '../contract/health.js';
-import type { JobReply } from '../contract/job-reply.js';
-import type { Purged } from '../contract/purge-reply.js';
+import type { Health, JobReply, Purged } from '../contract/service-replies.js';
 import type { Job } from '../operators/job.js';
 import type { AttachOptions, CallOptions } from './call-options.js';
 import type { SubmitOptions, SyncOptions } from './submit-options.js';

@@ -1,6 +1,6 @@
 import { defer, of } from 'rxjs';
 import { checkRoutePath } from '../contract/request-parts.js';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import type { Job } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';

@@ -1,5 +1,5 @@
 import { checkHttpUrl } from '../contract/request-parts.js';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { jobPolicySchema, type QueueRequest } from '../contract/queue-request.js';
 import { redact } from '../contract/redact.js';

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 
 /** Slots that several lanes share. What one lane does not use goes to the others. */
 export interface Shares {

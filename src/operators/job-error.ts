@@ -1,6 +1,6 @@
-import type { FailureCode } from '../contract/failure-code.js';
+import type { FailureCode, Paid } from '../contract/failure-code.js';
 import { MillraceError } from '../contract/millrace-error.js';
-import type { Failed, Paid } from '../contract/outcome.js';
+import type { Failed } from '../contract/outcome.js';
 
 /** A failed outcome as an error, for those who want the output alone. `code` is one of the failure codes. */
 export class JobError extends MillraceError {

@@ -1,5 +1,5 @@
 import { Subscription, type Observer, type Subscriber } from 'rxjs';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 
 /**
  * One run for all its subscribers, which can be left and gone on with: `share` with a `ReplaySubject` that outlives its

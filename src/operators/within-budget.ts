@@ -1,5 +1,5 @@
 import { defer, finalize, of, tap, type Observable } from 'rxjs';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import { toMicroDollars, toUsd, type MicroDollars } from '../contract/micro-dollars.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { reportedCostUsd } from '../contract/reported-cost.js';

@@ -1,6 +1,6 @@
 import { asyncScheduler, defer, finalize, map, Subject, startWith, switchMap, timer } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import { clampTimer } from './clamp-timer.js';
 import type { PollSchedule } from './poll-schedule.js';
 

@@ -1,6 +1,6 @@
 import { asyncScheduler, Observable } from 'rxjs';
 import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import { clampTimer } from './clamp-timer.js';
 import type { PollSchedule } from './poll-schedule.js';
 

@@ -1,6 +1,5 @@
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
-import { isTerminal } from '../contract/job-state.js';
-import type { JobReply } from '../contract/job-reply.js';
+import { isTerminal, type JobReply } from '../contract/service-replies.js';
 import { createLane, type Lane, type LaneTicket } from './learning/lane.js';
 import { createPlannedLaws } from './learning/planned-laws.js';
 import type { KeptLaw } from './learning/run-time-law.js';

@@ -1,5 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 
 /** Timers ring late, and a busy process hears them later still: so much of it is made up for, in ms. */
 const latenessMs = 200;

@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { JobReply } from '../contract/job-reply.js';
+import type { JobReply } from '../contract/service-replies.js';
 
 /**
  * When to ask for a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job

@@ -1,6 +1,6 @@
 import type { SchedulerLike } from 'rxjs';
 import * as z from 'zod';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import { defaultRunsyncTimeoutMs } from '../contract/limits.js';
 import { defaultBackoff } from './backoff.js';
 import { exponential } from './exponential.js';

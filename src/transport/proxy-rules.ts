@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { InvalidOptionError } from '../contract/invalid-option-error.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 
 /** Where a connection is to go. */
 export interface Destination {

@@ -1,16 +1,18 @@
 import { parseJson, type Json } from '../contract/bounded-json.js';
 import {
+  type FailedReply,
   failedReplySchema,
   isJobReply,
+  type JobReply,
   jobReplySchema,
+  jobStates,
+  routeErrorSchema,
+  type StreamReply,
+  streamReplySchema,
   submissionReplySchema,
-} from '../contract/job-reply.js';
-import type { FailedReply, JobReply } from '../contract/job-reply.js';
-import { jobStates } from '../contract/job-state.js';
+} from '../contract/service-replies.js';
 import { redact } from '../contract/redact.js';
-import { routeErrorSchema } from '../contract/route-error.js';
 import { serviceErrorText } from '../contract/service-error-text.js';
-import { streamReplySchema, type StreamReply } from '../contract/stream-reply.js';
 import type { BodyKind, RequestPurpose } from '../policy/may-send-again.js';
 import { retryAfterMs } from '../policy/retry-after.js';
 import {
@@ -19,11 +21,12 @@ import {
   NotFoundError,
   RateLimitedError,
   RedirectError,
+  type ReplyError,
+  type ReplyFacts,
   ServerError,
   UnauthorizedError,
   UnexpectedStatusError,
 } from './reply-error.js';
-import type { ReplyError, ReplyFacts } from './reply-error.js';
 import type { WireReply, WireRequest } from './transport.js';
 
 /** What a reply says. It goes into `maySendAgain` as it is. */

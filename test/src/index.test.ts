@@ -19,7 +19,7 @@ const names = [
     '[Paid]',
     '[WaitReason]',
     '[Checkpoint]',
-    '[Mark]',
+    '[CheckpointEvent]',
   ],
   ...[
     'toOutcome',

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
-import type { FailureCode } from '../../src/contract/failure-code.js';
-import type { Failed, JobEvent, Outcome, Paid } from '../../src/contract/outcome.js';
+import type { FailureCode, Paid } from '../../src/contract/failure-code.js';
+import type { Failed, JobEvent, Outcome } from '../../src/contract/outcome.js';
 import { asJob, type Job } from '../../src/operators/job.js';
 
 /** Events as marble values: `s` submitting, `a` accepted, `q` in queue, `p` in progress, `w` waiting, `d` done, `f` failed. */

@@ -1,6 +1,5 @@
 import { identity, of } from 'rxjs';
-import type { Mark } from '../../src/contract/checkpoint.js';
-import type { JobEvent } from '../../src/contract/outcome.js';
+import type { JobEvent, CheckpointEvent } from '../../src/contract/outcome.js';
 import type { Order } from '../../src/operators/purchase/order.js';
 import { fixed } from '../../src/policy/fixed.js';
 import { requestTo, type Virtual } from './virtual-time.js';
@@ -10,7 +9,7 @@ export function virtualOrder(
   { scheduler }: Pick<Virtual, 'scheduler'>,
   overrides: Partial<Order<unknown>> = {},
 ) {
-  const marks: Mark<unknown>[] = [];
+  const marks: CheckpointEvent<unknown>[] = [];
   const told: JobEvent<unknown>[] = [];
   const order: Order<unknown> = {
     key: 'k',

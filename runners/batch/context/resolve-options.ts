@@ -1,6 +1,6 @@
 import { NEVER, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';

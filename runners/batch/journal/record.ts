@@ -1,6 +1,5 @@
-import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { Paid } from '../../../src/contract/outcome.js';
 import type { RowKind, RowMode, RowRequest } from '../manifest/row.js';
 
 /** Where the figure of a purchase comes from. `none`: nothing was bought. */

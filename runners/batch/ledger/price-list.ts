@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { imageEditPrices } from '../../../src/contract/price-list.js';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
 const usd = z.number().nonnegative().max(100_000);
 const byResolution = z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usd);

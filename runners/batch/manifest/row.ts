@@ -1,6 +1,5 @@
 import type { ImageEditInput } from '../../../src/contract/image-edit.js';
-import type { Paid } from '../../../src/contract/outcome.js';
-import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 
 export type RowKind = 'edit' | 'job' | 'route';
 export type RowMode = 'sync' | 'async';

@@ -1,5 +1,5 @@
 import { defer, EMPTY, ignoreElements, merge, tap, type Observable } from 'rxjs';
-import type { Mark } from '../../../src/contract/checkpoint.js';
+import type { CheckpointEvent } from '../../../src/contract/outcome.js';
 import type { JournalRecord } from '../journal/record.js';
 import { intentRecord } from '../row/records-of.js';
 import type { RowRun } from '../row/row-run.js';
@@ -12,7 +12,7 @@ import { isRead } from '../row/task.js';
  * The journal as the checkpoint of a row's job: intent before the POST, id before the first poll, reply or outcome
  * before the end is emitted. An error here keeps the POST from being sent, and ends the run.
  */
-export function journalled(run: Run, row: RowRun): (mark: Mark<unknown>) => Observable<unknown> {
+export function journalled(run: Run, row: RowRun): (mark: CheckpointEvent<unknown>) => Observable<unknown> {
   return (mark) =>
     defer(() => {
       switch (mark.type) {

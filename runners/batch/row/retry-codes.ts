@@ -1,5 +1,5 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
-import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 
 /**
  * The failure codes that the words of `--retry` stand for: codes, `failed` (all that were not paid) and `all`.

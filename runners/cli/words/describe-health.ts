@@ -1,4 +1,4 @@
-import type { Health } from '../../../src/contract/health.js';
+import type { Health } from '../../../src/contract/service-replies.js';
 
 /** What /health says of an endpoint, in a few words; `undefined` when it says nothing of use. */
 export function describeHealth({ jobs, workers }: Health): string | undefined {

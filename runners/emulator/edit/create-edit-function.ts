@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { toUsd } from '../../../src/contract/micro-dollars.js';
-import { imageEditPrices } from '../../../src/contract/price-list.js';
+import { imageEditPrices, toUsd } from '../../../src/contract/micro-dollars.js';
 import type { Clock } from '../clock.js';
 import type { QueueFunction } from '../functions/user-functions.js';
 import type { PictureStore } from '../pictures/picture-store.js';

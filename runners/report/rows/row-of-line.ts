@@ -1,6 +1,5 @@
-import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
+import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { Paid } from '../../../src/contract/outcome.js';
 import { editFields } from '../../batch/manifest/rows/field-names.js';
 import type { PageError, PageRow } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';

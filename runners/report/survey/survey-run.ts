@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { imageEditPrices } from '../../../src/contract/price-list.js';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { Place } from '../read/read-places.js';
 import { isObject, openIfThere, parseObject, type JsonObject } from '../read/read-jsonl.js';

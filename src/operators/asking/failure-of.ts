@@ -1,5 +1,5 @@
-import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
-import type { Failed, Paid } from '../../contract/outcome.js';
+import { failureCodes, type FailureCode, type Paid } from '../../contract/failure-code.js';
+import type { Failed } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { Judged } from './exchange.js';
 import { outcomeOf, whatWasAsked } from './outcome-of.js';

@@ -1,5 +1,5 @@
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
-import type { FailedReply, JobReply } from '../../contract/job-reply.js';
+import type { FailedReply, JobReply } from '../../contract/service-replies.js';
 import type { Completed, Outcome } from '../../contract/outcome.js';
 import { isCharged, reportedCostUsd } from '../../contract/reported-cost.js';
 import { serviceErrorText } from '../../contract/service-error-text.js';

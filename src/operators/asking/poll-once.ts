@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { JobReply } from '../../contract/job-reply.js';
+import type { JobReply } from '../../contract/service-replies.js';
 import type { Failed } from '../../contract/outcome.js';
 import type { BackoffLimits } from '../../policy/backoff.js';
 import { isGone } from '../../policy/when-missing.js';

@@ -1,6 +1,5 @@
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
-import type { JobReply } from '../../contract/job-reply.js';
-import { isTerminal } from '../../contract/job-state.js';
+import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { PollJob, PollSchedule } from '../../policy/poll-schedule.js';
 import type { Desk } from './exchange.js';

@@ -1,5 +1,5 @@
 import { concat, defer, EMPTY, type Observable } from 'rxjs';
-import { isTerminal } from '../../contract/job-state.js';
+import { isTerminal } from '../../contract/service-replies.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { ask } from '../asking/ask.js';
 import type { Desk } from '../asking/exchange.js';

@@ -1,5 +1,5 @@
 import { defer, identity, type Observable } from 'rxjs';
-import { isTerminal } from '../../contract/job-state.js';
+import { isTerminal } from '../../contract/service-replies.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { Desk } from '../asking/exchange.js';

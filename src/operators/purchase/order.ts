@@ -1,6 +1,5 @@
 import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
-import type { Checkpoint } from '../../contract/checkpoint.js';
-import type { JobEvent, Outcome } from '../../contract/outcome.js';
+import type { Checkpoint, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
 

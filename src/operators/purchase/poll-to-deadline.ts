@@ -1,5 +1,5 @@
 import { concat, concatMap, of, take, type Observable } from 'rxjs';
-import { isTerminal } from '../../contract/job-state.js';
+import { isTerminal } from '../../contract/service-replies.js';
 import type { Failed } from '../../contract/outcome.js';
 import type { Desk } from '../asking/exchange.js';
 import { outcomeOf, whatWasAsked } from '../asking/outcome-of.js';

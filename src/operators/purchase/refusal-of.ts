@@ -1,7 +1,6 @@
-import type { Mark } from '../../contract/checkpoint.js';
-import type { Failed } from '../../contract/outcome.js';
+import type { Failed, CheckpointEvent } from '../../contract/outcome.js';
 
 /** The mark that gives a reservation back. */
-export function refusalOf({ message, httpStatus }: Failed): Mark<never> {
+export function refusalOf({ message, httpStatus }: Failed): CheckpointEvent<never> {
   return { type: 'refused', why: message, ...(httpStatus !== undefined && { httpStatus }) };
 }

@@ -1,7 +1,6 @@
 import { EMPTY, Observable, type Subscriber } from 'rxjs';
-import type { Mark } from '../../contract/checkpoint.js';
+import type { Failed, JobEvent, CheckpointEvent, Outcome, WaitReason } from '../../contract/outcome.js';
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
-import type { Failed, JobEvent, Outcome, WaitReason } from '../../contract/outcome.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -195,7 +194,7 @@ export class Submission<O> {
     return this.order.sync && ranOut ? `${doubt}; ${raise}` : doubt;
   }
 
-  private mark(mark: Mark<O>): Observable<never> {
+  private mark(mark: CheckpointEvent<O>): Observable<never> {
     return awaitMark(this.order.checkpoint, mark);
   }
 }

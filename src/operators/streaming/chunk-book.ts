@@ -1,7 +1,5 @@
-import type { JobReply } from '../../contract/job-reply.js';
-import { isTerminal } from '../../contract/job-state.js';
+import { isTerminal, type JobReply, type StreamReply } from '../../contract/service-replies.js';
 import type { Failed } from '../../contract/outcome.js';
-import type { StreamReply } from '../../contract/stream-reply.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import { againAfter } from '../asking/ask-until-answered.js';
 import type { Judged } from '../asking/exchange.js';

@@ -13,7 +13,7 @@ import {
   timer,
   type Observable,
 } from 'rxjs';
-import { isTerminal } from '../../contract/job-state.js';
+import { isTerminal } from '../../contract/service-replies.js';
 import type { Failed } from '../../contract/outcome.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import { exchange, visitOf, type Desk } from '../asking/exchange.js';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
-import { imageEditPrices } from '../../../src/contract/price-list.js';
+import { imageEditPrices, toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 
 describe('micro-dollars', () => {
   it('are the prices of the specification', () => {

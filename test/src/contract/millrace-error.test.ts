@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { isMillraceError, MillraceError } from '../../../src/contract/millrace-error.js';
+import { InvalidOptionError, isMillraceError, MillraceError } from '../../../src/contract/millrace-error.js';
 
 describe('MillraceError', () => {
   it('has the name of its class, a code and a cause', () => {
@@ -27,5 +27,19 @@ describe('isMillraceError', () => {
 
   it.each([new Error('x'), undefined, null, 'text', {}])('does not take %s for one', (value) => {
     expect(isMillraceError(value)).toBe(false);
+  });
+});
+
+describe('InvalidOptionError', () => {
+  it('names the option', () => {
+    const error = new InvalidOptionError('deadlineMs', 'is no number', { cause: 7 });
+    expect(error).toMatchObject({
+      name: 'InvalidOptionError',
+      code: 'invalid-option',
+      option: 'deadlineMs',
+      message: 'deadlineMs: is no number',
+      cause: 7,
+    });
+    expect(isMillraceError(error)).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import { concatMap, of, tap, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { exponential } from '../../../src/policy/exponential.js';
 import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
 

@@ -1,7 +1,7 @@
 import { takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { fixed } from '../../../src/policy/fixed.js';
 
 function run(

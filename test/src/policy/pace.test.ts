@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { createPace } from '../../../src/policy/pace.js';
 
 function clock(): { scheduler: Parameters<typeof createPace>[1]; set: (ms: number) => void } {

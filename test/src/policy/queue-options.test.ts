@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { fixed } from '../../../src/policy/fixed.js';
-import { resolveQueueOptions } from '../../../src/policy/queue-options.js';
-import type { QueueOptions } from '../../../src/policy/queue-options.js';
+import { type QueueOptions, resolveQueueOptions } from '../../../src/policy/queue-options.js';
 
 function problem(options: unknown): InvalidOptionError {
   try {

@@ -1,7 +1,7 @@
 import { concat, NEVER, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../src/contract/invalid-option-error.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import type { Gate, RequestKind } from '../../../src/policy/gate.js';
 import { rateGate } from '../../../src/policy/rate-gate.js';
 import { visit } from '../../support/virtual-time.js';

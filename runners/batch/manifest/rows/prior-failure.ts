@@ -1,6 +1,5 @@
-import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
+import { failureCodes, type FailureCode, type Paid } from '../../../../src/contract/failure-code.js';
 import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
-import type { Paid } from '../../../../src/contract/outcome.js';
 import type { Row, RowKind } from '../row.js';
 import { parseJson } from './parse-json.js';
 import type { Problems } from './problems.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../../src/contract/invalid-option-error.js';
-import { MillraceError } from '../../../../src/contract/millrace-error.js';
+import { InvalidOptionError, MillraceError } from '../../../../src/contract/millrace-error.js';
 import { DiskFault } from '../../../../runners/batch/disk/disk-fault.js';
 import { JournalError } from '../../../../runners/batch/journal/journal-error.js';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { JobReply } from '../../../../src/contract/job-reply.js';
+import type { JobReply } from '../../../../src/contract/service-replies.js';
 import {
   pollUntilTerminal,
   statusEvent,

@@ -1,8 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { defer, of, throwError, timer, map, mergeMap } from 'rxjs';
 import { describe, expect } from 'vitest';
-import type { Mark } from '../../../../src/contract/checkpoint.js';
-import type { JobEvent } from '../../../../src/contract/outcome.js';
+import type { JobEvent, CheckpointEvent } from '../../../../src/contract/outcome.js';
 import { createJob } from '../../../../src/operators/purchase/create-job.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport, WireReply } from '../../../../src/transport/transport.js';
@@ -71,7 +70,7 @@ describe('a purchase, whoever comes, leaves and cancels when', () => {
         );
       };
       const last = { afterMs: 1, what: job('COMPLETED') };
-      const checkpoint = (mark: Mark<unknown>) =>
+      const checkpoint = (mark: CheckpointEvent<unknown>) =>
         defer(() => {
           log.push(`(${mark.type}`);
           return timer(told.markMs, scheduler).pipe(map(() => log.push(`${mark.type})`)));

@@ -1,7 +1,6 @@
 import { EMPTY, filter, ignoreElements, NEVER, retry, throwError, timer, type ObservableInput } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Mark } from '../../../../src/contract/checkpoint.js';
-import type { Outcome } from '../../../../src/contract/outcome.js';
+import type { CheckpointEvent, Outcome } from '../../../../src/contract/outcome.js';
 import type { Desk } from '../../../../src/operators/asking/exchange.js';
 import { InvalidInputError } from '../../../../src/operators/invalid-input-error.js';
 import { createJob } from '../../../../src/operators/purchase/create-job.js';
@@ -83,7 +82,7 @@ const finallyLook = (virtual: Virtual, look: () => void) => {
   virtual.flush();
   look();
 };
-const types = (marks: Mark<unknown>[]) => marks.map(({ type }) => type);
+const types = (marks: CheckpointEvent<unknown>[]) => marks.map(({ type }) => type);
 
 describe('a purchase', () => {
   it('goes submit → accept → poll → settle, each step marked before the next', () => {
@@ -299,7 +298,7 @@ describe('unsubscribing before the POST has left', () => {
   it('gives the reservation back when the intent was on its way, and a later subscriber buys', () => {
     inVirtualTime((virtual) => {
       const noted: string[] = [];
-      const checkpoint = ({ type }: Mark<unknown>) => {
+      const checkpoint = ({ type }: CheckpointEvent<unknown>) => {
         noted.push(type);
         return virtual.cold('---|');
       };
@@ -316,7 +315,7 @@ describe('unsubscribing before the POST has left', () => {
   it('joins the intent that is on its way when somebody comes back in time', () => {
     inVirtualTime((virtual) => {
       const noted: string[] = [];
-      const checkpoint = ({ type }: Mark<unknown>) => {
+      const checkpoint = ({ type }: CheckpointEvent<unknown>) => {
         noted.push(type);
         return virtual.cold('----|');
       };
@@ -367,7 +366,7 @@ describe('unsubscribing afterwards', () => {
 
   it('lets the mark of the end come through, and cancels nothing that has ended', () => {
     inVirtualTime((virtual) => {
-      const checkpoint = ({ type }: Mark<unknown>): ObservableInput<unknown> =>
+      const checkpoint = ({ type }: CheckpointEvent<unknown>): ObservableInput<unknown> =>
         type === 'settled' ? virtual.cold('-----|') : [];
       const options = { ...virtualOrder(virtual).order.options, onUnsubscribe: 'cancel' } as const;
       const { job, sent } = jobWith(virtual, { post: ['-a|'], get: ['d'] }, { checkpoint, options });
@@ -431,7 +430,8 @@ describe('cancel()', () => {
       const inGate = jobWith(virtual, { post: ['d'] }, {}, { gate });
       virtual.scheduler.schedule(() => inGate.job.cancel(), 3);
       virtual.expectObservable(inGate.job).toBe('---(e|)', { e });
-      const checkpoint = ({ type }: Mark<unknown>) => (type === 'intent' ? virtual.cold('-----|') : []);
+      const checkpoint = ({ type }: CheckpointEvent<unknown>) =>
+        type === 'intent' ? virtual.cold('-----|') : [];
       const inIntent = jobWith(virtual, { post: ['d'] }, { checkpoint });
       virtual.scheduler.schedule(() => inIntent.job.cancel(), 3);
       virtual.expectObservable(inIntent.job).toBe('-----(e|)', { e });
@@ -453,7 +453,7 @@ describe('cancel()', () => {
 });
 
 describe('a checkpoint that fails', () => {
-  const failingAt = (kind: string) => (mark: Mark<unknown>) =>
+  const failingAt = (kind: string) => (mark: CheckpointEvent<unknown>) =>
     mark.type === kind ? throwError(() => new Error('ENOSPC')) : EMPTY;
 
   it('keeps the POST from leaving, for good', () => {
@@ -480,7 +480,7 @@ describe('a checkpoint that fails', () => {
 
   it('errors the job also when it throws, and when nobody is there', () => {
     inVirtualTime((virtual) => {
-      const checkpoint = (mark: Mark<unknown>) => {
+      const checkpoint = (mark: CheckpointEvent<unknown>) => {
         if (mark.type === 'settled') throw new Error('EIO');
         return [];
       };

@@ -1,6 +1,6 @@
 import { identity, of, take, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Mark } from '../../../../src/contract/checkpoint.js';
+import type { CheckpointEvent } from '../../../../src/contract/outcome.js';
 import { readRoute, type RouteQuery } from '../../../../src/operators/purchase/read-route.js';
 import { createRetryQuota } from '../../../../src/policy/retry-quota.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
@@ -45,7 +45,7 @@ const reading = (virtual: Virtual, lines: string[], overrides: Partial<RouteQuer
   const query = { ...order, untilAborted: identity, request: requestTo('/info', 'GET'), ...overrides };
   return { job: readRoute(query, desk), marks, told, streams, quota };
 };
-const types = (marks: Mark<unknown>[]) => marks.map(({ type }) => type);
+const types = (marks: CheckpointEvent<unknown>[]) => marks.map(({ type }) => type);
 
 describe('readRoute', () => {
   it('gives the answer of the route in the shape of a job', () => {
@@ -162,7 +162,8 @@ describe('readRoute', () => {
 
   it('lets an outcome that is being made durable end, past its deadline', () => {
     inVirtualTime((virtual) => {
-      const checkpoint = (mark: Mark<unknown>) => (mark.type === 'settled' ? virtual.cold('------|') : of());
+      const checkpoint = (mark: CheckpointEvent<unknown>) =>
+        mark.type === 'settled' ? virtual.cold('------|') : of();
       const { job } = reading(virtual, ['--v|'], {
         checkpoint,
         options: { ...virtualOrder(virtual).order.options, deadlineMs: 5 },

@@ -2,10 +2,26 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import {
   failedReplySchema,
+  healthSchema,
   isJobReply,
+  isTerminal,
   jobReplySchema,
+  jobStates,
+  purgeReplySchema,
+  routeErrorSchema,
+  streamReplySchema,
   submissionReplySchema,
-} from '../../../src/contract/job-reply.js';
+} from '../../../src/contract/service-replies.js';
+
+describe('isTerminal', () => {
+  it('is true of the four ends and of no other state', () => {
+    expect(jobStates.filter(isTerminal)).toEqual(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
+  });
+
+  it.each(['', 'completed', 'DONE', 'constructor'])('is false of %j', (status) => {
+    expect(isTerminal(status)).toBe(false);
+  });
+});
 
 describe('jobReplySchema', () => {
   it.each([{ a: 1 }, [1], 'text', 0, false, null])('takes %j as an output', (output) => {
@@ -83,5 +99,75 @@ describe('failedReplySchema', () => {
       error: 'x',
     });
     expect(failedReplySchema.safeParse({ id: 'j', status: 'COMPLETED' }).success).toBe(false);
+  });
+});
+
+describe('streamReplySchema', () => {
+  it('takes the chunks out of their wrapping, whatever JSON they are', () => {
+    const stream = [{ output: 'a' }, { output: null }, { output: { n: 1 }, metrics: {} }, 'bare', 0];
+    expect(streamReplySchema.parse({ status: 'IN_PROGRESS', stream })).toEqual({
+      status: 'IN_PROGRESS',
+      stream: ['a', null, { n: 1 }, 'bare', 0],
+    });
+  });
+
+  it('takes a missing list for an empty one', () => {
+    for (const reply of [{ status: 'IN_QUEUE' }, { status: 'IN_QUEUE', stream: null }])
+      expect(streamReplySchema.parse(reply).stream).toEqual([]);
+  });
+
+  it.each([null, {}, { stream: [] }, { status: '', stream: [] }, { status: 'FAILED', stream: 'text' }])(
+    'refuses %j',
+    (reply) => {
+      expect(streamReplySchema.safeParse(reply).success).toBe(false);
+    },
+  );
+});
+
+describe('healthSchema', () => {
+  it('keeps counts it does not know', () => {
+    const health = { jobs: { inQueue: 3, completed: 0 }, workers: { idle: 1, throttled: 2 }, region: 'x' };
+    expect(healthSchema.parse(health)).toEqual(health);
+  });
+
+  it.each([{}, { jobs: null, workers: 'none' }, { jobs: { inQueue: 'many' } }])(
+    'makes do with %j',
+    (health) => {
+      expect(healthSchema.parse(health).jobs?.inQueue).toBeUndefined();
+    },
+  );
+});
+
+describe('purgeReplySchema', () => {
+  it('reads what there is', () => {
+    expect(purgeReplySchema.parse({ removed: 2, status: 'completed' })).toEqual({
+      removed: 2,
+      status: 'completed',
+    });
+    expect(purgeReplySchema.parse({ removed: 'many', status: 1 }).removed).toBeUndefined();
+  });
+});
+
+describe('routeErrorSchema', () => {
+  it.each([
+    [
+      { error: 'bad', detail: 'more' },
+      { error: 'bad', detail: 'more' },
+    ],
+    [
+      { error: 'bad', code: 7 },
+      { error: 'bad', code: 7 },
+    ],
+    [
+      { error: { type: 'x' }, detail: ['y'] },
+      { error: '{"type":"x"}', detail: '["y"]' },
+    ],
+    [{ error: 'bad', detail: null }, { error: 'bad' }],
+  ])('reads %j', (body, read) => {
+    expect(routeErrorSchema.parse(body)).toEqual(read);
+  });
+
+  it.each([{}, { error: '' }, { error: null }, { message: 'x' }, [], 'x', null])('refuses %j', (body) => {
+    expect(routeErrorSchema.safeParse(body).success).toBe(false);
   });
 });

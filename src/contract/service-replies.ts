@@ -1,0 +1,128 @@
+import * as z from 'zod';
+import { isJobId } from './request-parts.js';
+
+/** States of spec section 3, then those that live services send as well. Any other state is kept and is not terminal. */
+export const jobStates = [
+  'IN_QUEUE',
+  'IN_PROGRESS',
+  'COMPLETED',
+  'FAILED',
+  'RUNNING',
+  'CANCELLED',
+  'TIMED_OUT',
+] as const;
+
+/** A known state of a job. (spec 3) */
+export type JobState = (typeof jobStates)[number];
+
+const terminal: ReadonlySet<string> = new Set<JobState>(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
+
+/** Whether a job in this state has ended. An output does not mean that: `IN_PROGRESS` may carry a partial one. */
+export function isTerminal(status: string): boolean {
+  return terminal.has(status);
+}
+
+const jobId = z.string().refine(isJobId);
+const milliseconds = z.number().nonnegative().optional().catch(undefined);
+
+/**
+ * A job as the service describes it, read tolerantly: unknown fields and states are kept, `output` is any JSON value, and
+ * a time that is no time counts as not reported. (spec 2.1, 2.6)
+ */
+export const jobReplySchema = z.looseObject({
+  /** Opaque: encode it in a path, never parse it. */
+  id: jobId,
+  /** A state of `jobStates` or an unknown one. */
+  status: z.string().min(1),
+  /** Present before the end too, as a partial result; may be missing when COMPLETED. */
+  output: z.unknown().optional(),
+  /** Read it with `serviceErrorText`: a string, often itself JSON, and at times an object. */
+  error: z.unknown().optional(),
+  /** Milliseconds in the queue. */
+  delayTime: milliseconds,
+  /** Milliseconds of work. */
+  executionTime: milliseconds,
+});
+
+/** A job as the service describes it. Times in ms. (spec 2.1, 2.6) */
+export type JobReply = z.infer<typeof jobReplySchema>;
+
+/** Whether `jobReplySchema` would return the reply unchanged. Most replies are so, and this check is many times faster. */
+export function isJobReply(value: unknown): value is JobReply {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { id, status, delayTime, executionTime }: Partial<Record<keyof JobReply, unknown>> = value;
+  return isJobId(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isTime(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && value >= 0 && value < Infinity);
+}
+
+/** The answer to /run and /runsync: an id without a state is an accepted job all the same, so that its id is not lost. */
+export const submissionReplySchema = jobReplySchema.extend({ status: z.string().min(1).catch('IN_QUEUE') });
+
+/** A body with the state FAILED, whatever its HTTP status; it may lack the id. (spec 7.2) */
+export const failedReplySchema = jobReplySchema.extend({
+  id: jobId.optional().catch(undefined),
+  status: z.literal('FAILED'),
+});
+
+export type FailedReply = z.infer<typeof failedReplySchema>;
+
+/**
+ * The answer of /stream, read tolerantly: the state of the job, and the chunks since the last such answer. The service
+ * returns each chunk once.
+ */
+export const streamReplySchema = z.looseObject({
+  status: z.string().min(1),
+  stream: z
+    .array(z.unknown())
+    .nullish()
+    .transform((chunks) => (chunks ?? []).map(chunkIn)),
+});
+
+export type StreamReply = z.infer<typeof streamReplySchema>;
+
+/** Live services wrap each chunk as `{ output }`. */
+function chunkIn(item: unknown): unknown {
+  return typeof item === 'object' && item !== null && 'output' in item ? item.output : item;
+}
+
+const count = z.number().optional().catch(undefined);
+
+/** The answer of /health, read tolerantly: what is missing or no number is absent. */
+export const healthSchema = z.looseObject({
+  jobs: z
+    .looseObject({ completed: count, failed: count, inProgress: count, inQueue: count, retried: count })
+    .optional()
+    .catch(undefined),
+  workers: z.looseObject({ idle: count, running: count }).optional().catch(undefined),
+});
+
+/** How many jobs and workers an endpoint has; a number that the service does not report is absent. */
+export type Health = z.infer<typeof healthSchema>;
+
+/** The answer of /purge-queue, read tolerantly. */
+export const purgeReplySchema = z.looseObject({
+  /** How many waiting jobs, of all clients, were taken out of the queue; absent when the service does not report it. */
+  removed: z.number().nonnegative().optional().catch(undefined),
+  /** `completed` on live services. */
+  status: z.string().optional().catch(undefined),
+});
+
+/** What emptying a queue did. */
+export type Purged = z.infer<typeof purgeReplySchema>;
+
+/** The body of a load-balanced failure. An `error` that is an object is kept as its JSON text. (spec 7.2) */
+export const routeErrorSchema = z.looseObject({
+  error: z.preprocess(asText, z.string().min(1)),
+  detail: z.preprocess(asText, z.string()).optional().catch(undefined),
+});
+
+function asText(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
