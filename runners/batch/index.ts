@@ -12,7 +12,7 @@ export type { Summary } from './sinks/summary.js';
 
 export { readManifest } from './manifest/read-manifest.js';
 export type { ManifestSettings, ResolveImage } from './manifest/manifest-settings.js';
-export type { InvalidRow, ManifestItem, Row } from './manifest/row.js';
+export type { InvalidRow, ManifestItem, Row } from './manifest/manifest-row.js';
 export { planManifest, type Plan } from './manifest/plan-manifest.js';
 
 export { takeRows } from './tasks/take-rows.js';

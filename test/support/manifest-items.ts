@@ -1,6 +1,6 @@
 import type { ManifestSettings } from '../../runners/batch/manifest/manifest-settings.js';
 import { readManifest } from '../../runners/batch/manifest/read-manifest.js';
-import type { InvalidRow, ManifestItem, Row } from '../../runners/batch/manifest/row.js';
+import type { InvalidRow, ManifestItem, Row } from '../../runners/batch/manifest/manifest-row.js';
 
 /** Bytes in pieces of a size, as a stream hands them out. */
 export async function* inPieces(

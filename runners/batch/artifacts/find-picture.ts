@@ -1,4 +1,4 @@
-import type { RowKind } from '../manifest/row.js';
+import type { RowKind } from '../manifest/manifest-row.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { headBytes, pictureFormat } from './picture-format.js';
 

@@ -1,4 +1,4 @@
-import { shellWords } from '../manifest/shell-words.js';
+import { shellWords } from '../manifest/quote-value.js';
 import type { Run } from '../context/run.js';
 import type { RunEnd } from '../stop/worst-end.js';
 

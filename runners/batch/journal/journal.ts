@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { RowKind } from '../manifest/row.js';
+import type { RowKind } from '../manifest/manifest-row.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';

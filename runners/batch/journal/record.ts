@@ -1,6 +1,6 @@
 import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { RowKind, RowMode, RowRequest } from '../manifest/row.js';
+import type { RowKind, RowMode, RowRequest } from '../manifest/manifest-row.js';
 
 /** Where the figure of a purchase comes from. `none`: nothing was bought. */
 export type CostSource = 'reported' | 'estimated' | 'unknown' | 'none';

@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { RowKind } from '../manifest/row.js';
+import type { RowKind } from '../manifest/manifest-row.js';
 import { toPriceList } from './price-list.js';
 import type { EndpointPrice, PriceList } from './price-list.js';
 

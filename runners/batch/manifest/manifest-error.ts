@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { stripControls } from './strip-controls.js';
+import { stripControls } from './quote-value.js';
 
 /** Where in the manifest something is wrong. */
 export interface ManifestPlace {

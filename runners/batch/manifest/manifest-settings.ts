@@ -1,4 +1,4 @@
-import type { RowKind, RowMode } from './row.js';
+import type { RowKind, RowMode } from './manifest-row.js';
 
 /** How a manifest is read. */
 export interface ManifestSettings {
@@ -37,3 +37,15 @@ export interface NamedEndpoint {
 
 /** The URL of a path in `images`, or what is wrong with the path. */
 export type ResolveImage = (path: string) => string | { readonly problem: string };
+
+export interface ManifestFormat {
+  readonly format: 'csv' | 'jsonl';
+  readonly gzip: boolean;
+}
+
+/** What a file is by its name: `.csv`, `.jsonl` or `.ndjson`, each also with `.gz` behind it; else `undefined`. */
+export function manifestFormat(path: string): ManifestFormat | undefined {
+  const match = /\.(csv|jsonl|ndjson)(\.gz)?$/i.exec(path);
+  if (match === null) return undefined;
+  return { format: match[1]?.toLowerCase() === 'csv' ? 'csv' : 'jsonl', gzip: match[2] !== undefined };
+}

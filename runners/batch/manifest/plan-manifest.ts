@@ -1,10 +1,9 @@
 import { recommendedImages } from '../../../src/contract/limits.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { ColumnTally } from './column-tally.js';
-import { isBought } from './is-bought.js';
+import { ColumnTally } from './columns/column-tally.js';
+import { isBought, type InvalidRow, type ManifestItem, type Row, type RowKind } from './manifest-row.js';
 import { ProblemTally, type InvalidProblem } from './problem-tally.js';
-import type { InvalidRow, ManifestItem, Row, RowKind } from './row.js';
-import { SameRequests, SameTally, type SameRows } from './same/same-requests.js';
+import { SameRequests, SameTally, type SameRows } from './duplicates/same-requests.js';
 
 /** What a manifest holds, before anything is sent. */
 export interface Plan {

@@ -1,13 +1,15 @@
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { flattenBatches } from './flatten-batches.js';
-import type { IdKeeper } from './ids/id-book.js';
+import type { IdKeeper } from './duplicates/id-book.js';
 import { ManifestError } from './manifest-error.js';
 import type { ManifestSettings } from './manifest-settings.js';
 import { quoteValue } from './quote-value.js';
 import type { RawRecord } from './records/raw-record.js';
-import { readRecords } from './records/read-records.js';
-import type { ManifestItem } from './row.js';
+import type { ManifestItem } from './manifest-row.js';
 import { RowBuilder } from './rows/row-builder.js';
+import { readUtf8 } from './records/read-utf8.js';
+import { parseCsv } from './records/parse-csv.js';
+import { parseJsonl } from './records/parse-jsonl.js';
 
 /**
  * Reads a manifest row by row, in flat memory: a row is made when it is asked for, and the file is read on when the rows
@@ -42,4 +44,13 @@ function* buildRows(batch: Iterable<RawRecord>, builder: RowBuilder): Generator<
 function checkEndpoint({ name, endpoint }: ManifestSettings): void {
   const problem = endpoint === undefined ? undefined : checkEndpointId(endpoint);
   if (problem !== undefined) throw new ManifestError(name, `--endpoint ${quoteValue(endpoint)} ${problem}`);
+}
+
+/** The manifest's lines as cells, a batch for each piece of text: no more is read before a batch has been used up. */
+export function readRecords(
+  bytes: AsyncIterable<Uint8Array>,
+  settings: Pick<ManifestSettings, 'name' | 'format' | 'gzip' | 'map' | 'delimiter' | 'separatedBy'>,
+): AsyncGenerator<Iterable<RawRecord>> {
+  const text = readUtf8(bytes, settings);
+  return settings.format === 'csv' ? parseCsv(text, settings) : parseJsonl(text, settings.name);
 }

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from './canonical-json.js';
 
 const digits = 24;
 
@@ -12,4 +11,38 @@ export function requestHash(sent: {
   const { kind, endpoint, request } = sent;
   // In this order nothing has to be sorted.
   return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, digits);
+}
+
+/** JSON in which the order of keys does not count: they stand sorted, at every depth. Absent and `undefined` are the same. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(isSorted(value) ? value : sorted(value));
+}
+
+function isSorted(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isSorted);
+  let before: string | undefined;
+  for (const key of Object.keys(value)) {
+    if (before !== undefined && before > key) return false;
+    before = key;
+    if (!isSorted((value as Record<string, unknown>)[key])) return false;
+  }
+  return true;
+}
+
+/** A copy with sorted keys. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const object = value as Record<string, unknown>;
+  const keys = Object.keys(object);
+  // A date, or whatever else has no keys and writes itself.
+  if (keys.length === 0) return object;
+  const result: Record<string, unknown> = {};
+  for (const key of keys.sort()) {
+    const entry = sorted(object[key]);
+    if (key === '__proto__') Object.defineProperty(result, key, { value: entry, enumerable: true });
+    else result[key] = entry;
+  }
+  return result;
 }

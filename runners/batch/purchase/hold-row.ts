@@ -1,7 +1,7 @@
 import { defer, ignoreElements, type Observable } from 'rxjs';
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
-import { describeInvalid } from '../manifest/describe-invalid.js';
-import type { InvalidRow } from '../manifest/row.js';
+import { describeInvalid } from '../manifest/problem-tally.js';
+import type { InvalidRow } from '../manifest/manifest-row.js';
 import { endRow } from '../end/end-row.js';
 import { failedRecord, failedRow, pricedOf, purchaseFacts, rowError } from '../row/records-of.js';
 import type { Run } from '../context/run.js';

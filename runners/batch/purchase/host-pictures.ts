@@ -3,7 +3,7 @@ import type { JobEvent } from '../../../src/contract/outcome.js';
 import { localPicturePath } from '../uploads/local-picture.js';
 import { UploadError } from '../uploads/upload-error.js';
 import type { PictureHost } from '../uploads/picture-host.js';
-import type { RowRequest } from '../manifest/row.js';
+import type { RowRequest } from '../manifest/manifest-row.js';
 import { endRow } from '../end/end-row.js';
 import { failedRecord, failedRow, rowError } from '../row/records-of.js';
 import type { RowRun } from '../row/row-run.js';

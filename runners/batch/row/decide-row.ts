@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { RowState } from '../journal/rows/row-states.js';
-import type { Row } from '../manifest/row.js';
+import type { Row } from '../manifest/manifest-row.js';
 
 /** What this start does with a row of the manifest. */
 export type Decision =

@@ -1,7 +1,7 @@
 import { BehaviorSubject } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
-import type { RowRequest } from '../manifest/row.js';
+import type { RowRequest } from '../manifest/manifest-row.js';
 import type { RowFacts, TaskOf } from './task.js';
 
 /**

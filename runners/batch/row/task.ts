@@ -1,8 +1,8 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
-import type { InvalidRow, Row } from '../manifest/row.js';
+import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 
-export { isRead } from '../manifest/is-bought.js';
+export { isRead } from '../manifest/manifest-row.js';
 
 /** What is the same in a row of the manifest and in its record in the journal. */
 export type RowFacts = Pick<

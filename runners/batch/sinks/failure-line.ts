@@ -1,5 +1,5 @@
 import type { RowError } from '../journal/record.js';
-import type { RowKind } from '../manifest/row.js';
+import type { RowKind } from '../manifest/manifest-row.js';
 import { isoTime, type EndedRow } from './ended-row.js';
 
 /** A line of failures.jsonl: the row as it is to be read again, and what became of it. */

@@ -1,7 +1,7 @@
 import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
-import type { RowKind, RowRequest } from '../manifest/row.js';
+import type { RowKind, RowRequest } from '../manifest/manifest-row.js';
 import { isoTime, type EndedRow } from './ended-row.js';
 
 /** A line of results.jsonl. Money in USD, times as ISO text, durations in ms. */

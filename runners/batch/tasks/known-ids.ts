@@ -1,6 +1,6 @@
 import { Column } from '../journal/rows/column.js';
 import type { RowStates } from '../journal/rows/row-states.js';
-import { IdBook } from '../manifest/ids/id-book.js';
+import { IdBook } from '../manifest/duplicates/id-book.js';
 
 /**
  * Which ids of a manifest are taken, for one pass over it: those that the journal knows have their place there already,

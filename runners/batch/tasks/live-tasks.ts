@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
-import { liveItems } from '../manifest/live/live-items.js';
-import type { InvalidRow, ManifestItem, Row } from '../manifest/row.js';
+import { liveItems } from '../manifest/live-items.js';
+import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
 import { decideRow, rulesOf } from '../row/decide-row.js';
 import { delivered } from '../end/delivered.js';
 import { manifestTask } from './manifest-task.js';

@@ -1,4 +1,4 @@
-import type { Row } from '../manifest/row.js';
+import type { Row } from '../manifest/manifest-row.js';
 import type { Decision } from '../row/decide-row.js';
 import { factsOf, type Task } from '../row/task.js';
 

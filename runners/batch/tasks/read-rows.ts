@@ -1,8 +1,8 @@
 import type { Disk } from '../disk/disk.js';
-import type { IdKeeper } from '../manifest/ids/id-book.js';
+import type { IdKeeper } from '../manifest/duplicates/id-book.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import { readManifest } from '../manifest/read-manifest.js';
-import type { ManifestItem } from '../manifest/row.js';
+import type { ManifestItem } from '../manifest/manifest-row.js';
 import { PricedBytes } from './priced-bytes.js';
 
 /** Where rows come from. */

@@ -1,5 +1,5 @@
 import type { PendingRow, RowRecords } from '../journal/journal.js';
-import { describeInvalid } from '../manifest/describe-invalid.js';
+import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { goesOn } from '../start/check/check-manifest.js';
 import { decideRow, rulesOf, type Decision } from '../row/decide-row.js';

@@ -4,7 +4,7 @@ import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { peekJournal } from '../../batch/journal/peek-journal.js';
 import { formatMoney } from '../words/amounts.js';
 import { plainText } from '../words/plain-text.js';
-import { shellWords } from '../../batch/manifest/shell-words.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
 import { shownPath } from '../words/shown-path.js';
 
 /**

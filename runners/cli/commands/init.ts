@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pictureFormat } from '../../batch/artifacts/picture-format.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { writeStarterManifest } from '../../batch/manifest/starter/write-starter-manifest.js';
+import { writeStarterManifest } from '../../batch/manifest/write-starter-manifest.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf } from '../words/amounts.js';
 import { plainText } from '../words/plain-text.js';

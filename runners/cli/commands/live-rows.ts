@@ -1,5 +1,5 @@
 import { Subject } from 'rxjs';
-import { readLiveLines } from '../../batch/manifest/live/read-live-lines.js';
+import { readLiveLines } from '../../batch/manifest/read-live-lines.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { CliIo, OutStream } from '../io/cli-io.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';

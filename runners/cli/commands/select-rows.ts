@@ -1,4 +1,4 @@
-import type { ManifestItem } from '../../batch/manifest/row.js';
+import type { ManifestItem } from '../../batch/manifest/manifest-row.js';
 import { SelectRows } from '../../batch/tasks/select-rows.js';
 
 /**

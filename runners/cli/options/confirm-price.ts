@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { SameRows } from '../../batch/manifest/same/same-requests.js';
+import type { SameRows } from '../../batch/manifest/duplicates/same-requests.js';
 import { ask, canAsk } from '../io/ask.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';

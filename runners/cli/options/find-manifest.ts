@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { manifestFormat } from '../../batch/manifest/manifest-format.js';
-import { saveAsCsv } from '../../batch/manifest/text/foreign-format.js';
+import { manifestFormat } from '../../batch/manifest/manifest-settings.js';
+import { saveAsCsv } from '../../batch/manifest/records/text-guard.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 

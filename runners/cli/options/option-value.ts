@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { imagesBaseProblem } from '../../batch/manifest/based-image.js';
+import { imagesBaseProblem } from '../../batch/manifest/rows/row-images.js';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';

@@ -1,6 +1,6 @@
 import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
-import type { ManifestItem } from '../../batch/manifest/row.js';
+import type { ManifestItem } from '../../batch/manifest/manifest-row.js';
 import { formatMoney } from '../words/amounts.js';
 import { plainText } from '../words/plain-text.js';
 import { plannedRow } from './planned-row.js';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DiskFault } from '../../batch/disk/disk-fault.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
-import type { ManifestItem } from '../../batch/manifest/row.js';
+import type { ManifestItem } from '../../batch/manifest/manifest-row.js';
 import { plannedRow } from './planned-row.js';
 import type { PlanFoot, PlanHead, PlannedRow } from './saved-plan.js';
 

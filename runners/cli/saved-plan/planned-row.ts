@@ -1,6 +1,5 @@
 import type { PriceBook } from '../../batch/ledger/price-book.js';
-import { isBought } from '../../batch/manifest/is-bought.js';
-import type { ManifestItem } from '../../batch/manifest/row.js';
+import { isBought, type ManifestItem } from '../../batch/manifest/manifest-row.js';
 import type { PlannedRow } from './saved-plan.js';
 
 /** What a plan holds a row to. */

@@ -3,7 +3,7 @@ import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
-import type { ManifestItem, Row } from '../../batch/manifest/row.js';
+import type { ManifestItem, Row } from '../../batch/manifest/manifest-row.js';
 import type { CliIo } from '../io/cli-io.js';
 import { PlanWriter } from './plan-writer.js';
 import type { PlanHead } from './saved-plan.js';

@@ -4,7 +4,7 @@ import { countOf, formatCount, formatDuration } from './amounts.js';
 import { capText } from './ahead-text.js';
 import { plainText } from './plain-text.js';
 import { priceText } from './plan-text.js';
-import { shellWords } from '../../batch/manifest/shell-words.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
 
 /** The difference between a manifest and the run in its folder, a line for each kind of row, and what a start would cost. */
 export function differenceText(found: PlanDifference, shownOut: string): string[] {

@@ -1,5 +1,5 @@
-import { describeProblem } from '../../batch/manifest/describe-invalid.js';
-import { describeSame } from '../../batch/manifest/same/describe-same.js';
+import { describeProblem } from '../../batch/manifest/problem-tally.js';
+import { describeSame } from '../../batch/manifest/duplicates/same-requests.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './amounts.js';

@@ -3,7 +3,7 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatDuration, formatMoney } from './amounts.js';
 import { outcomeText } from './outcome-text.js';
 import { plainText } from './plain-text.js';
-import { shellWords } from '../../batch/manifest/shell-words.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
 
 /** A pace over less than this says nothing. */
 const enoughMs = 3_000;

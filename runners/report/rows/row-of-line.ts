@@ -1,6 +1,6 @@
 import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { editFields } from '../../batch/manifest/rows/field-names.js';
+import { editFields } from '../../batch/manifest/columns/manifest-fields.js';
 import type { PageError, PageRow } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
 import { manifestImage } from './manifest-image.js';

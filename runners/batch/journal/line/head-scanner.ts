@@ -1,4 +1,4 @@
-import { IdHash } from '../../manifest/ids/id-hash.js';
+import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import type { JournalRecord } from '../record.js';
 import { field, fieldCount, fieldNamed, isFieldAt, keyLength } from './fields.js';
 import { hexAt } from './hex-at.js';

@@ -1,4 +1,4 @@
-import type { RowKind } from '../../manifest/row.js';
+import type { RowKind } from '../../manifest/manifest-row.js';
 import type { MoneyBySource, ReportedPrice, Totals } from '../journal.js';
 
 /** What a row's latest purchase counts as. One byte in the table. */

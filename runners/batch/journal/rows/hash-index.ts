@@ -1,4 +1,4 @@
-import type { IdHash } from '../../manifest/ids/id-hash.js';
+import type { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { Column } from './column.js';
 
 const firstSlots = 1 << 10;

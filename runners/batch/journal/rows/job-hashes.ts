@@ -1,4 +1,4 @@
-import { IdHash } from '../../manifest/ids/id-hash.js';
+import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { HashIndex } from './hash-index.js';
 
 /** Which jobs are known, by a 64-bit hash of endpoint and job id: two million take 40 MB, and no id is kept. */

@@ -1,4 +1,4 @@
-import { IdHash } from '../../manifest/ids/id-hash.js';
+import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { statusBytes, statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
 import { RowTable } from './row-table.js';

@@ -1,6 +1,6 @@
 import { Column, WideColumn } from './column.js';
 import { HashIndex } from './hash-index.js';
-import type { IdHash } from '../../manifest/ids/id-hash.js';
+import type { IdHash } from '../../manifest/duplicates/id-hash.js';
 
 const mostAttempts = 0xffff;
 

@@ -2,12 +2,11 @@ import { CsvError } from 'csv-parse';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
-import { checkHeader } from './check-header.js';
+import { checkHeader, csvShape, delimiterName } from './csv-shape.js';
 import { CsvCollector, type CsvLine } from './csv-collector.js';
-import { csvShape, delimiterName } from './csv-shape.js';
 import { feed } from './feed.js';
 import { maxRecordBytes, type RawRecord } from './raw-record.js';
-import { countLineBreaks } from '../text/count-line-breaks.js';
+import { countLineBreaks } from './text-guard.js';
 
 const options = {
   record_delimiter: ['\r\n', '\n', '\r'],

@@ -1,7 +1,6 @@
 import { ManifestError } from '../manifest-error.js';
-import type { RawRecord } from './raw-record.js';
-import { recordOf } from './record-of.js';
-import { splitLines, type TextLine } from './split-lines.js';
+import { recordOf, type RawRecord, type TextLine } from './raw-record.js';
+import { splitLines } from './split-lines.js';
 
 /** JSON lines → rows, each parsed when it is asked for: what waits is text. Blank lines are no rows. */
 export async function* parseJsonl(

@@ -1,14 +1,7 @@
 import split2 from 'split2';
 import { ManifestError } from '../manifest-error.js';
 import { feed } from './feed.js';
-import { joinLongLines } from './join-long-lines.js';
-import { maxRecordBytes } from './raw-record.js';
-
-export interface TextLine {
-  /** 1-based; blank lines count. */
-  readonly line: number;
-  readonly text: string;
-}
+import { maxRecordBytes, type TextLine } from './raw-record.js';
 
 /** Nothing but what JSON takes for white space. */
 const blank = /^[ \t]*$/;
@@ -34,4 +27,22 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>, name: string): 
       throw new ManifestError(name, 'the line is longer than 10 MB', { line: line + 1, cause: error });
     throw error;
   }
+}
+
+/**
+ * Holds chunks back until one has a line break in it, so that a line of megabytes is looked at once and not again with
+ * each chunk. Holds no more than `maxBytes`: the rest is for its reader to refuse.
+ */
+async function* joinLongLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= maxBytes && !chunk.includes(10) && !chunk.includes(13)) continue;
+    yield held.length === 1 ? chunk : Buffer.concat(held, bytes);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held, bytes);
 }

@@ -1,6 +1,5 @@
-import { parseJson } from './parse-json.js';
-import type { Problems } from './problems.js';
-import type { RowCells } from './row-cells.js';
+import { parseJson } from '../parse-json.js';
+import type { Problems, RowCells } from './row-cells.js';
 
 /** The input object of a job: the `input` cell with the values of `input.…` columns in it. `undefined`: wrong, and said so. */
 export function jobInput(cells: RowCells, problems: Problems): Record<string, unknown> | undefined {

@@ -1,9 +1,8 @@
 import { checkRoutePath } from '../../../../src/contract/request-parts.js';
 import { quoteValue } from '../quote-value.js';
-import type { RowRequest } from '../row.js';
-import { parseJson } from './parse-json.js';
-import type { Problems } from './problems.js';
-import type { RowCells } from './row-cells.js';
+import type { RowRequest } from '../manifest-row.js';
+import { parseJson } from '../parse-json.js';
+import type { Problems, RowCells } from './row-cells.js';
 
 /** The call of a route. `undefined`: wrong, and said so. (spec 2.3, 4.2) */
 export function routeCall(cells: RowCells, problems: Problems): RowRequest | undefined {

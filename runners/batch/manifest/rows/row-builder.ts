@@ -1,23 +1,19 @@
-import { IdBook, type IdKeeper } from '../ids/id-book.js';
+import { IdBook, type IdKeeper } from '../duplicates/id-book.js';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
-import type { ManifestItem, RowMode, RowProblem } from '../row.js';
+import { type ManifestItem, type RowMode, type RowProblem, ManifestRow } from '../manifest-row.js';
 import { editInputCheck } from './check-edit-input.js';
-import type { ColumnLayout } from './column-layout.js';
-import { FailureColumns } from './failure-columns.js';
-import { fixedCells, type FixedCells } from './fixed-cells.js';
-import { LayoutBook } from './layout-book.js';
-import { ManifestRow } from './manifest-row.js';
-import { misspeltText } from './misspelt-columns.js';
-import { readPrior, type PriorFailure } from './prior-failure.js';
-import { Problems } from './problems.js';
-import { RowCells } from './row-cells.js';
-import { rememberImages } from './remember-images.js';
-import { rowId } from './row-id.js';
-import { unescapeFormulas } from './unescape-formulas.js';
+import type { ColumnLayout } from '../columns/column-layout.js';
+import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
+import { fixedCells, type FixedCells } from '../columns/fixed-cells.js';
+import { LayoutBook } from '../columns/layout-book.js';
+import { misspeltText } from '../columns/misspelt-columns.js';
+import { Problems, RowCells } from './row-cells.js';
+import { rememberImages } from './row-images.js';
+import { rowId } from './row-head.js';
 import { jobOf, modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** A line on its way to a row. */

@@ -1,10 +1,10 @@
-import { nearMiss } from '../near-miss.js';
+import { nearMiss } from '../columns/near-miss.js';
 import { quoteValue } from '../quote-value.js';
-import { cellValue } from './cell-value.js';
-import type { ColumnLayout } from './column-layout.js';
-import type { FieldName } from './field-names.js';
-import type { FixedCells } from './fixed-cells.js';
-import { setPath } from './set-path.js';
+import { cellValue, setPath } from '../columns/path-column.js';
+import type { ColumnLayout } from '../columns/column-layout.js';
+import type { FieldName } from '../columns/manifest-fields.js';
+import type { FixedCells } from '../columns/fixed-cells.js';
+import type { RowProblem } from '../manifest-row.js';
 
 /** One row's cells by their meaning. An empty cell is absent, and what is absent is taken from `--set`. */
 export class RowCells {
@@ -123,4 +123,13 @@ function isSet(target: unknown, path: readonly string[]): boolean {
     at = (at as Record<string, unknown>)[key];
   }
   return true;
+}
+
+/** Gathers everything that is wrong with one row. */
+export class Problems {
+  readonly found: RowProblem[] = [];
+
+  add(column: string | undefined, message: string): void {
+    this.found.push(column === undefined ? { message } : { column, message });
+  }
 }

@@ -1,16 +1,13 @@
 import type { ManifestSettings } from '../manifest-settings.js';
-import type { RowKind, RowMode, RowRequest } from '../row.js';
+import type { RowKind, RowMode, RowRequest } from '../manifest-row.js';
 import type { editInputCheck } from './check-edit-input.js';
-import { editRequest } from './edit-request.js';
-import type { FieldName } from './field-names.js';
+import { readEdit } from './read-edit.js';
+import type { FieldName } from '../columns/manifest-fields.js';
 import { jobInput } from './job-input.js';
 import type { PriorFailure } from './prior-failure.js';
-import type { Problems } from './problems.js';
+import type { Problems, RowCells } from './row-cells.js';
 import { routeCall } from './route-call.js';
-import type { RowCells } from './row-cells.js';
-import { rowEndpoint, type EndpointRules } from './row-endpoint.js';
-import { rowId } from './row-id.js';
-import { rowKind } from './row-kind.js';
+import { rowEndpoint, type EndpointRules, rowId, rowKind } from './row-head.js';
 
 /** What a row asks for, and of whom. */
 export interface RowMeaning {
@@ -57,7 +54,7 @@ function sentBy(
   rules: MeaningRules,
 ): Pick<RowMeaning, 'request' | 'written' | 'resolution'> | undefined {
   if (kind === 'edit') {
-    const edit = editRequest(cells, problems, {
+    const edit = readEdit(cells, problems, {
       check: rules.checkEdit,
       resolveImage: rules.resolveImage,
     });

@@ -7,7 +7,7 @@ import type {
   OutcomeRecord,
   SavedImage,
 } from '../../journal/record.js';
-import type { RowRequest } from '../../manifest/row.js';
+import type { RowRequest } from '../../manifest/manifest-row.js';
 import type { CostFacts, FilePurchase, WholeFailure, WholeResult } from './file-purchases.js';
 
 /** A row as the journal has it. */

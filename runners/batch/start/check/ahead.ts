@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { SameRows } from '../../manifest/same/same-requests.js';
+import type { SameRows } from '../../manifest/duplicates/same-requests.js';
 import type { CapInForce } from '../money/cap-in-force.js';
 
 /** What a start would do, by the manifest and by what earlier starts left. */

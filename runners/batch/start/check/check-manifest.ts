@@ -5,7 +5,7 @@ import type { Totals } from '../../journal/journal.js';
 import { RowStates } from '../../journal/rows/row-states.js';
 import type { RowStatus } from '../../journal/rows/row-status.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
-import type { ManifestItem, Row } from '../../manifest/row.js';
+import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
 import { decideRow, type Decision, type DecisionRules } from '../../row/decide-row.js';

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../../src/contract/millrace-error.js';
 import { ManifestError } from '../../manifest/manifest-error.js';
-import { describeProblem } from '../../manifest/describe-invalid.js';
-import { describeSame } from '../../manifest/same/describe-same.js';
+import { describeProblem } from '../../manifest/problem-tally.js';
+import { describeSame } from '../../manifest/duplicates/same-requests.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolve-options.js';

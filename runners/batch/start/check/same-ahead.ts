@@ -1,6 +1,6 @@
 import type { RowStates } from '../../journal/rows/row-states.js';
-import type { Row } from '../../manifest/row.js';
-import { SameTally, type SameRows } from '../../manifest/same/same-requests.js';
+import type { Row } from '../../manifest/manifest-row.js';
+import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { decideRow, type DecisionRules } from '../../row/decide-row.js';
 import type { ResolvedOptions } from '../../context/resolve-options.js';
 import { SelectRows } from '../../tasks/select-rows.js';

@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../../runners/batch/manifest/canonical-json.js';
+import { canonicalJson } from '../../../../runners/batch/manifest/request-hash.js';
 
 function shuffled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shuffled);

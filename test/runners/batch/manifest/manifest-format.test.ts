@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { manifestFormat } from '../../../../runners/batch/manifest/manifest-format.js';
+import { manifestFormat } from '../../../../runners/batch/manifest/manifest-settings.js';
 
 describe('manifestFormat', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeInvalid } from '../../../../runners/batch/manifest/describe-invalid.js';
+import { describeInvalid } from '../../../../runners/batch/manifest/problem-tally.js';
 import { planManifest, type Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
 import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
-import type { Row } from '../../../../runners/batch/manifest/row.js';
+import type { Row } from '../../../../runners/batch/manifest/manifest-row.js';
 import { inPieces, jsonLines, type TestSettings } from '../../../support/manifest-items.js';
 
 const url = 'https://e.com/1.png';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
-import type { ManifestItem } from '../../../../runners/batch/manifest/row.js';
+import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
 import { inPieces, jsonLines, readInvalid, readItems, readRows } from '../../../support/manifest-items.js';
 
 const url = 'https://example.com/1.png';

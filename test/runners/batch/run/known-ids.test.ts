@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
-import { IdBook } from '../../../../runners/batch/manifest/ids/id-book.js';
+import { IdBook } from '../../../../runners/batch/manifest/duplicates/id-book.js';
 import { KnownIds } from '../../../../runners/batch/tasks/known-ids.js';
 
 describe('KnownIds', () => {

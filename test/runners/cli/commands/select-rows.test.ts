@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ManifestItem } from '../../../../runners/batch/manifest/row.js';
+import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
 import { selectRows } from '../../../../runners/cli/commands/select-rows.js';
 
 async function* items(...ids: string[]): AsyncGenerator<ManifestItem> {

@@ -5,7 +5,7 @@ import type { Mark } from '../../../../runners/report/page/mark.js';
 import { fitsCsv, redoCommand, redoManifest } from '../../../../runners/report/page/redo-manifest.js';
 import { rowOfResult } from '../../../../runners/report/rows/row-of-line.js';
 import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
-import type { ManifestItem } from '../../../../runners/batch/manifest/row.js';
+import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
 import { collect } from '../../../support/collect.js';
 
 const mark = (more: Partial<Mark> = {}): Mark => ({

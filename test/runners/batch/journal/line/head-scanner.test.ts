@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeRecord } from '../../../../../runners/batch/journal/line/encode-record.js';
 import { field } from '../../../../../runners/batch/journal/line/fields.js';
 import { HeadScanner } from '../../../../../runners/batch/journal/line/head-scanner.js';
-import { IdHash } from '../../../../../runners/batch/manifest/ids/id-hash.js';
+import { IdHash } from '../../../../../runners/batch/manifest/duplicates/id-hash.js';
 import type { JournalRecord } from '../../../../../runners/batch/journal/record.js';
 import { completed, failed, intent, refused, reopen, reply, wholeLife } from '../sample-records.js';
 

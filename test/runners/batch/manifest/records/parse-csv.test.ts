@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ManifestError } from '../../../../../runners/batch/manifest/manifest-error.js';
 import { parseCsv } from '../../../../../runners/batch/manifest/records/parse-csv.js';
 import type { RawRecord } from '../../../../../runners/batch/manifest/records/raw-record.js';
-import { readText } from '../../../../../runners/batch/manifest/text/read-text.js';
+import { readUtf8 } from '../../../../../runners/batch/manifest/records/read-utf8.js';
 import { inPieces } from '../../../../support/manifest-items.js';
 
 interface Parsed {
@@ -14,7 +14,7 @@ interface Parsed {
 
 async function parse(text: string, size?: number, map?: Record<string, string>): Promise<Parsed> {
   const records: RawRecord[] = [];
-  const chunks = readText(inPieces(Buffer.from(text), size), { name: 'edits.csv', gzip: false });
+  const chunks = readUtf8(inPieces(Buffer.from(text), size), { name: 'edits.csv', gzip: false });
   try {
     for await (const batch of parseCsv(chunks, { name: 'edits.csv', map })) records.push(...batch);
   } catch (error) {

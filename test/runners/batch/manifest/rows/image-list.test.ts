@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imageList } from '../../../../../runners/batch/manifest/rows/image-list.js';
+import { imageList } from '../../../../../runners/batch/manifest/rows/row-images.js';
 
 describe('imageList', () => {
   it.each<[unknown, readonly unknown[]]>([

@@ -1,0 +1,111 @@
+import type { ManifestSettings } from '../manifest-settings.js';
+import { quoteValue } from '../quote-value.js';
+import type { RowProblem, ColumnUse, RowKind } from '../manifest-row.js';
+import { fieldNames, isFieldName, type FieldName, editFields } from './manifest-fields.js';
+import { pathColumn, type PathColumn } from './path-column.js';
+
+/** What the columns of a manifest mean, worked out once for all rows that have the same ones. */
+export interface ColumnLayout {
+  /** Where each field stands; -1: nowhere. */
+  readonly at: Readonly<Record<FieldName, number>>;
+  readonly paths: readonly PlacedPath[];
+  /** The user's own columns. */
+  readonly own: readonly PlacedName[];
+  readonly ownNames: readonly string[];
+  /** Every column under the name that its cells go by (a mapped one under its field's), in the manifest's order. */
+  readonly cells: readonly (PlacedName & { readonly path: number })[];
+  /** The columns' names as the user wrote them, for messages. */
+  readonly names: readonly string[];
+  readonly problem?: RowProblem;
+}
+
+export interface PlacedName {
+  readonly name: string;
+  readonly at: number;
+}
+
+export type PlacedPath = PathColumn & PlacedName;
+
+/** Gives each column its meaning: by `--map`, else by its own name. */
+export function columnLayout(names: readonly string[], map: ManifestSettings['map'] = {}): ColumnLayout {
+  const at = Object.fromEntries(fieldNames.map((field) => [field, -1])) as Record<FieldName, number>;
+  const paths: PlacedPath[] = [];
+  const own: PlacedName[] = [];
+  const cells: (PlacedName & { path: number })[] = [];
+  let problem: RowProblem | undefined;
+  names.forEach((column, index) => {
+    const fields = Object.keys(map).filter((field) => map[field] === column);
+    if (fields.length === 0) problem ??= clash(column, map);
+    for (const name of fields.length > 0 ? fields : [column]) {
+      const path = pathColumn(name);
+      cells.push({ name, at: index, path: typeof path === 'object' ? paths.length : -1 });
+      if (typeof path === 'string') problem ??= { column, message: path };
+      else if (path !== undefined) paths.push({ ...path, at: index });
+      else if (isFieldName(name)) at[name] = index;
+      else own.push({ name, at: index });
+    }
+  });
+  const ownNames = own.map(({ at: place }) => names[place] ?? '');
+  return { at, paths, own, ownNames, cells, names, ...(problem !== undefined && { problem }) };
+}
+
+/** A field that `--map` takes from elsewhere has no column of its own name beside it: one of the two would be lost. */
+function clash(column: string, map: Readonly<Record<string, string>>): RowProblem | undefined {
+  const source = Object.hasOwn(map, column) ? map[column] : undefined;
+  if (source === undefined) return undefined;
+  return {
+    column,
+    message: `--map ${column}=${source} takes this field from ${quoteValue(source)}; rename or remove this column`,
+  };
+}
+
+const sentFields: Readonly<Record<RowKind, readonly FieldName[]>> = {
+  edit: [...editFields, 'input'],
+  job: ['input'],
+  route: ['route', 'method', 'body'],
+};
+
+const everySent = [...new Set(Object.values(sentFields).flat())];
+
+/** What a layout's columns are to rows of one kind. */
+export interface KindColumns {
+  readonly use: ColumnUse;
+  /** Columns that only another kind sends. */
+  readonly foreign: readonly PlacedName[];
+}
+
+/** Works out once for a layout and kind which columns are sent. A row that only collects a job sends none. */
+export function kindColumns(layout: ColumnLayout, kind: RowKind, collects: boolean): KindColumns {
+  const root = kind === 'route' ? 'body' : 'input';
+  const fields = collects ? [] : sentFields[kind];
+  const sent = new Set([
+    ...fields.map((field) => layout.at[field]),
+    ...layout.paths.filter((path) => path.root === root && !collects).map(({ at }) => at),
+  ]);
+  const foreign = [
+    ...[...everySent, ...(kind === 'route' ? (['endpoint'] as const) : [])]
+      .filter((field) => !fields.includes(field) && layout.at[field] >= 0)
+      .map((field) => ({ name: field, at: layout.at[field] })),
+    ...layout.paths.filter((path) => path.root !== root),
+  ];
+  const nameAt = (at: number): string => layout.names[at] ?? '';
+  const use: ColumnUse = {
+    kind,
+    sent: [...sent]
+      .filter((at) => at >= 0)
+      .sort((a, b) => a - b)
+      .map(nameAt),
+    own: layout.ownNames,
+    misplaced: [],
+  };
+  return { use, foreign };
+}
+
+/** The foreign columns that a row fills all the same. */
+export function misplacedColumns(
+  columns: KindColumns,
+  cells: { isFilled(at: number): boolean },
+): readonly PlacedName[] {
+  if (columns.foreign.length === 0) return columns.foreign;
+  return columns.foreign.filter(({ at }) => cells.isFilled(at));
+}

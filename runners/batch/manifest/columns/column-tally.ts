@@ -1,0 +1,57 @@
+import { nearMiss } from './near-miss.js';
+import { quoteValue, stripControls } from '../quote-value.js';
+import type { ColumnUse } from '../manifest-row.js';
+
+/** JSONL may have other keys in every line: of so many columns a plan tells. */
+const columnsKept = 1_000;
+
+/** Gathers which columns of a manifest are sent, and which look as if they were meant to be. */
+export class ColumnTally {
+  readonly #sent = new Set<string>();
+  readonly #own = new Set<string>();
+  readonly #warnings = new Set<string>();
+  #last: ColumnUse | undefined;
+  #lastOwn: readonly string[] | undefined;
+
+  add(use: ColumnUse): void {
+    if (use === this.#last) return;
+    this.#last = use;
+    for (const name of use.sent) keep(this.#sent, name);
+    this.addOwn(use.own);
+    for (const name of use.misplaced) {
+      keep(this.#own, name);
+      keep(this.#warnings, misplaced(name, use.kind));
+    }
+  }
+
+  /** Columns that mean nothing, also of rows that are invalid, perhaps for this reason. */
+  addOwn(names: readonly string[]): void {
+    if (names === this.#lastOwn) return;
+    this.#lastOwn = names;
+    for (const name of names) {
+      keep(this.#own, name);
+      const meant = nearMiss(name);
+      if (meant !== undefined)
+        keep(this.#warnings, `column ${quoteValue(name)} is not sent; did you mean ${quoteValue(meant)}?`);
+    }
+  }
+
+  told(): { readonly columnsSent: string[]; readonly columnsNotSent: string[]; readonly warnings: string[] } {
+    return {
+      columnsSent: [...this.#sent],
+      columnsNotSent: [...this.#own].filter((name) => !this.#sent.has(name)),
+      warnings: [...this.#warnings].map(stripControls),
+    };
+  }
+}
+
+function misplaced(name: string, kind: ColumnUse['kind']): string {
+  const column = `column ${quoteValue(name)} is filled on rows of kind ${kind}, which do not send it`;
+  if (kind === 'job' && !name.includes('.')) return `${column}; did you mean ${quoteValue(`input.${name}`)}?`;
+  if (kind === 'route' && name === 'endpoint') return `${column}: they go to the load-balanced host`;
+  return column;
+}
+
+function keep(names: Set<string>, name: string): void {
+  if (names.size < columnsKept) names.add(name);
+}

@@ -1,0 +1,71 @@
+import { shellWords, quoteValue } from '../quote-value.js';
+import { nearMiss } from './near-miss.js';
+import type { RowKind, RowProblem } from '../manifest-row.js';
+import type { ColumnLayout } from './column-layout.js';
+import { editFields, type FieldName } from './manifest-fields.js';
+import type { FixedCells } from './fixed-cells.js';
+
+/** What rows of a kind may say in columns, and what a column of theirs may have been meant for. */
+const meantFields: Readonly<Record<RowKind | 'collect', readonly FieldName[]>> = {
+  edit: ['id', 'kind', 'endpoint', ...editFields, 'input'],
+  job: ['id', 'kind', 'endpoint', 'input'],
+  route: ['id', 'kind', 'route', 'method', 'body'],
+  collect: ['id', 'kind', 'endpoint'],
+};
+
+/** What names a field beside the columns. */
+export interface SpellingRules {
+  readonly fixed: FixedCells;
+  /** Columns that the user has called their own. */
+  readonly ignore: readonly string[];
+}
+
+/**
+ * The columns that look as if they were meant for a field that is absent: what they say would not be sent, and the row
+ * would be bought without it.
+ */
+export function misspeltColumns(
+  layout: ColumnLayout,
+  kind: RowKind | 'collect',
+  { fixed, ignore }: SpellingRules,
+): readonly RowProblem[] {
+  const names = [...layout.ownNames, ...(kind === 'edit' ? layout.paths.map(({ name }) => name) : [])];
+  return names.flatMap((column) => {
+    if (ignore.includes(column)) return [];
+    const meant = meantBy(column, kind);
+    return meant === undefined || isPresent(meant, layout, fixed)
+      ? []
+      : [{ column, message: advice(column, meant) }];
+  });
+}
+
+/** They, by place and name, for a CSV, of which they are the same in every row. */
+export function misspeltText(misspelt: readonly RowProblem[], { names }: ColumnLayout): string {
+  return misspelt
+    .map(
+      ({ column = '', message }) => `column ${names.indexOf(column) + 1} (${quoteValue(column)}) ${message}`,
+    )
+    .join('; ');
+}
+
+/** An edit's input may be written as `input.<name>` too. */
+function meantBy(column: string, kind: RowKind | 'collect'): string | undefined {
+  const below = column.startsWith('input.') ? column.slice('input.'.length) : undefined;
+  if (below === undefined) return nearMiss(column, meantFields[kind]);
+  const isField = (editFields as readonly string[]).includes(below);
+  return isField || below.includes('.') ? undefined : nearMiss(below, editFields);
+}
+
+function isPresent(
+  meant: string,
+  { at, paths }: ColumnLayout,
+  { fields, paths: fixedPaths }: FixedCells,
+): boolean {
+  const isPath = [...paths, ...fixedPaths].some(({ name }) => name === meant || name === `input.${meant}`);
+  return isPath || at[meant as FieldName] >= 0 || fields?.[meant as FieldName] !== undefined;
+}
+
+function advice(column: string, meant: string): string {
+  const is = column.startsWith('input.') ? 'is no field of an edit' : 'is not sent';
+  return `${is}, and there is no column ${quoteValue(meant)} that it looks like; rename it, or say with --ignore ${shellWords(column)} that it is your own`;
+}

@@ -1,0 +1,56 @@
+import { fieldNames } from './manifest-fields.js';
+
+/**
+ * The field that a column's name was probably meant for: the same but for case and separators (`Resolution`,
+ * `aspect-ratio`), or a slip or two away (`promt`, `image`, `resulotion`). `undefined` when the name is a field's own, or
+ * like none.
+ *
+ * @param fields which fields it may be meant for; `input` and `body` stand for the columns below them too
+ */
+export function nearMiss(name: string, fields: readonly string[] = fieldNames): string | undefined {
+  const dot = name.indexOf('.');
+  if (dot > 0) return nearPath(name.slice(0, dot), name.slice(dot), fields);
+  const plain = plainName(name);
+  return fields.find((field) => field !== name && isNear(plain, plainName(field)));
+}
+
+function nearPath(root: string, rest: string, fields: readonly string[]): string | undefined {
+  if (root === 'input' || root === 'body') return undefined;
+  const meant = ['input', 'body'].find((field) => fields.includes(field) && isNear(plainName(root), field));
+  return meant === undefined ? undefined : meant + rest;
+}
+
+function isNear(plain: string, wanted: string): boolean {
+  if (plain === wanted) return true;
+  const allowed = slipsAllowed(wanted);
+  if (Math.abs(plain.length - wanted.length) > allowed || plain.length < 4) return false;
+  const slips = slipsBetween(plain, wanted);
+  return slips === 1 ? allowed > 0 : slips <= allowed && plain[0] === wanted[0];
+}
+
+/** Names of few letters are one or two letters away from ordinary words. */
+function slipsAllowed({ length }: string): number {
+  return length < 5 ? 0 : length < 10 ? 1 : 2;
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** How many letters are too many, missing, other ones, or swapped with their neighbour: the optimal string alignment distance. */
+function slipsBetween(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const other = a[i - 1] === b[j - 1] ? 0 : 1;
+      let slips = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + other);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        slips = Math.min(slips, (before[j - 2] ?? 0) + 1);
+      row.push(slips);
+    }
+    [before, last] = [last, row];
+  }
+  return last.at(-1) ?? 0;
+}

@@ -1,0 +1,63 @@
+import { parseJson } from '../parse-json.js';
+
+/** A column such as `input.style.name` or `body.code:text`. */
+export interface PathColumn {
+  readonly name: string;
+  readonly root: 'input' | 'body';
+  /** Keys from the root down. */
+  readonly path: readonly string[];
+  /** Its cell stays text, also when it is JSON. */
+  readonly text: boolean;
+}
+
+const mostParts = 100;
+const textMark = ':text';
+
+/** Reads a column's name as a path; `undefined` when it is none, a text when it is a wrong one. */
+export function pathColumn(name: string): PathColumn | string | undefined {
+  const root = name.startsWith('input.') ? 'input' : name.startsWith('body.') ? 'body' : undefined;
+  if (root === undefined) return undefined;
+  const text = name.endsWith(textMark);
+  const path = (text ? name.slice(0, -textMark.length) : name).slice(root.length + 1).split('.');
+  if (path.includes('')) return `has an empty part; write ${root}.<name> or ${root}.<name>.<name>`;
+  if (path.includes('__proto__')) return 'has a part "__proto__"; rename it';
+  if (path.length > mostParts) return `has more than ${mostParts} parts`;
+  return { name, root, path, text };
+}
+
+/** Most cells are plain text: a look at how they begin spares them an exception. */
+const mayBeJson = /^(?:["{[\d-]|true$|false$|null$)/;
+
+/**
+ * A cell of an `input.…` or `body.…` column: JSON when it parses and prints back the same (`42`, `true`, `[1]`), else
+ * text as it stands (`007`, `1e3`, `1.0`).
+ */
+export function cellValue(cell: string): unknown {
+  if (!mayBeJson.test(cell)) return cell;
+  const parsed = parseJson(cell);
+  return 'value' in parsed && JSON.stringify(parsed.value) === cell ? parsed.value : cell;
+}
+
+/** Puts a value below `target`, making objects on the way. Says what is in the way when it cannot, and changes nothing then. */
+export function setPath(
+  target: Record<string, unknown>,
+  path: readonly string[],
+  value: unknown,
+): string | undefined {
+  const [key = '', ...rest] = path;
+  const there = Object.hasOwn(target, key) ? target[key] : undefined;
+  if (rest.length === 0) {
+    if (Object.hasOwn(target, key)) return `${key} is set by another column too`;
+    target[key] = value;
+    return undefined;
+  }
+  if (there !== undefined && !isObject(there)) return `${key} is set by another column, and is no object`;
+  const child = { ...there };
+  const problem = setPath(child, rest, value);
+  if (problem === undefined) target[key] = child;
+  return problem;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,63 @@
+import { ManifestChangedError, ManifestError } from '../manifest-error.js';
+import { TextGuard } from './text-guard.js';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+/** Pieces are no larger than this, however large the source's chunks are: so many rows are held at most. */
+const pieceBytes = 16_384;
+
+/**
+ * The manifest's bytes as checked UTF-8 text, unpacked when it is gzip. Throws `ManifestError` with the line where the
+ * file is cut, is no text, or cannot be read.
+ */
+export async function* readUtf8(
+  bytes: AsyncIterable<Uint8Array>,
+  source: { readonly name: string; readonly gzip: boolean },
+): AsyncGenerator<Buffer> {
+  const guard = new TextGuard(source.name);
+  let empty = true;
+  try {
+    for await (const chunk of source.gzip ? gunzipBytes(bytes) : bytes) {
+      for (let at = 0; at < chunk.length; at += pieceBytes) {
+        empty = false;
+        const text = guard.accept(chunk.subarray(at, at + pieceBytes));
+        if (text.length > 0) yield text;
+      }
+    }
+  } catch (error) {
+    throw asManifestError(error, source.name, guard.line);
+  }
+  if (empty)
+    throw new ManifestError(
+      source.name,
+      'is empty: it needs rows, and a CSV a first line that names the columns',
+    );
+  const rest = guard.finish();
+  if (rest.length > 0) yield rest;
+}
+
+function asManifestError(error: unknown, name: string, line: number): ManifestError {
+  if (error instanceof ManifestChangedError) return error.from(line);
+  if (error instanceof ManifestError) return error;
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('Z_'))
+    return new ManifestError(name, `cannot be read: ${String(message)}`, { cause: error });
+  if (code === 'Z_BUF_ERROR')
+    return new ManifestError(name, 'the gzip data is cut short here; copy or pack the file again', {
+      line,
+      cause: error,
+    });
+  return new ManifestError(name, `the gzip data is damaged here (${String(message)}); pack the file again`, {
+    line,
+    cause: error,
+  });
+}
+
+/** Unpacks a gzip stream, all its parts one after the other. Errors are zlib's, with a `code` that begins with `Z_`. */
+function gunzipBytes(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const gunzip = createGunzip();
+  pipeline(Readable.from(bytes, { objectMode: false }), gunzip, () => {
+    // The reader of gunzip sees the error: pipeline has destroyed it with it.
+  });
+  return gunzip as AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,98 @@
+import type { ResolveImage } from '../manifest-settings.js';
+import type { RowRequest } from '../manifest-row.js';
+import type { EditInput, InputProblem, editInputCheck } from './check-edit-input.js';
+import { editFields, type EditField } from '../columns/manifest-fields.js';
+import { imageList, resolveImages } from './row-images.js';
+import { inputObject } from './job-input.js';
+import type { Problems, RowCells } from './row-cells.js';
+
+/** What an edit row sends, and how it was written: with its paths, which mean the same at every start. */
+export interface ReadEdit {
+  readonly request: Extract<RowRequest, { kind: 'edit' }>;
+  readonly written: unknown;
+}
+
+export interface EditRules {
+  readonly check: ReturnType<typeof editInputCheck>;
+  readonly resolveImage?: ResolveImage | undefined;
+}
+
+/** Puts an edit's input together and checks it. `undefined`: wrong, and said so. (spec 2.5) */
+export function readEdit(cells: RowCells, problems: Problems, rules: EditRules): ReadEdit | undefined {
+  const before = problems.found.length;
+  const input = editInput(cells, problems);
+  if (input === undefined) return undefined;
+  const written = input['images'];
+  const resolved = Array.isArray(written) ? resolveImages(written, rules.resolveImage) : undefined;
+  if (resolved !== undefined) input['images'] = resolved.images;
+  for (const problem of resolved?.problems ?? []) problems.add(columnOf('images', cells), problem);
+
+  const checked = rules.check(input);
+  if ('problems' in checked) {
+    report(checked.problems, cells, problems);
+    return undefined;
+  }
+  if (problems.found.length > before) return undefined;
+  return finish(checked.input, written, resolved?.images);
+}
+
+/** What was said of the images before, their check would say once more in other words. */
+function report(found: readonly InputProblem[], cells: RowCells, problems: Problems): void {
+  const images = columnOf('images', cells);
+  const said = problems.found.some(({ column }) => column === images);
+  for (const { field, message } of found)
+    if (field !== 'images' || !said) problems.add(columnOf(field, cells), message ?? absent(field, cells));
+}
+
+function finish(input: EditInput, written: unknown, images: unknown): ReadEdit {
+  // In the order of its canonical JSON, as a job's: mostly nothing has to be sorted.
+  const request = { input, kind: 'edit' } as const;
+  return {
+    request,
+    written: written === images ? request : { input: { ...input, images: written }, kind: 'edit' },
+  };
+}
+
+function editInput(cells: RowCells, problems: Problems): Record<string, unknown> | undefined {
+  const input = inputObject(cells, problems);
+  if (input === undefined) return undefined;
+  for (const field of editFields) {
+    const value = cells.get(field);
+    if (value === undefined) continue;
+    if (Object.hasOwn(input, field)) problems.add(cells.label(field), 'stands in the input object too');
+    input[field] = fieldValue(field, value, cells, problems);
+  }
+  if (cells.hasPaths('input')) cells.putPaths('input', input, (name, message) => problems.add(name, message));
+  return input;
+}
+
+function fieldValue(field: EditField, value: unknown, cells: RowCells, problems: Problems): unknown {
+  if (field === 'enable_base64_output') return asBoolean(value);
+  if (field !== 'images') return value;
+  const list = imageList(value);
+  if ('images' in list) return list.images;
+  problems.add(cells.label('images'), list.problem);
+  return undefined;
+}
+
+/** Spreadsheets write TRUE. Anything else is left for the check to refuse. */
+function asBoolean(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.toLowerCase();
+  return text === 'true' ? true : text === 'false' ? false : value;
+}
+
+function columnOf(field: string, cells: RowCells): string {
+  const path = cells.layout.paths.find(({ name }) => name === `input.${field}`);
+  if (path !== undefined && (!isEditField(field) || cells.get(field) === undefined))
+    return cells.layout.names[path.at] ?? path.name;
+  return isEditField(field) ? cells.label(field) : cells.label('input');
+}
+
+function absent(field: string, cells: RowCells): string {
+  return isEditField(field) ? cells.missing(field) : 'is missing';
+}
+
+function isEditField(field: string): field is EditField {
+  return (editFields as readonly string[]).includes(field);
+}

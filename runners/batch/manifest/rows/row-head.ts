@@ -1,0 +1,89 @@
+import { quoteValue } from '../quote-value.js';
+import { hasHalfCharacter } from '../parse-json.js';
+import type { RowKind } from '../manifest-row.js';
+import type { RowCells, Problems } from './row-cells.js';
+import { checkEndpointId } from '../../../../src/contract/request-parts.js';
+import type { PriorFailure } from './prior-failure.js';
+
+const longest = 1_000;
+
+/** An id as text, `undefined` when the row has none, or what is wrong with it. Any text will do: files get safe names. */
+export function rowId(value: unknown): { readonly id: string | undefined } | { readonly problem: string } {
+  if (value === undefined) return { id: undefined };
+  if (typeof value === 'number') return { id: String(value) };
+  if (typeof value !== 'string') return { problem: `${quoteValue(value)} is neither text nor a number` };
+  if (value.length > longest)
+    return { problem: `has ${value.length} characters; at most ${longest} are taken` };
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) return { problem: 'holds a control character' };
+  if (hasHalfCharacter(value))
+    return {
+      problem: `${quoteValue(value)} holds half a character, which no file name can; write the whole one`,
+    };
+  return { id: value };
+}
+
+const kinds: readonly unknown[] = ['edit', 'job', 'route'] satisfies RowKind[];
+
+/**
+ * What a row is: by its `kind`, else as told for all rows, else by what it holds: `route`, then `images` or `prompt`,
+ * then `input`.
+ */
+export function rowKind(
+  cells: RowCells,
+  told: RowKind | undefined,
+): { readonly kind: RowKind } | { readonly problem: string } {
+  const given = cells.get('kind');
+  if (given !== undefined) {
+    if (kinds.includes(given)) return { kind: given as RowKind };
+    return { problem: `${quoteValue(given)} is not one of ${kinds.join(', ')}` };
+  }
+  const kind = told ?? kindByColumns(cells);
+  return kind === undefined ? { problem: nothingToSend } : { kind };
+}
+
+function kindByColumns(cells: RowCells): RowKind | undefined {
+  if (cells.get('route') !== undefined) return 'route';
+  if (cells.get('images') !== undefined || cells.get('prompt') !== undefined) return 'edit';
+  return cells.get('input') !== undefined || cells.hasPaths('input') ? 'job' : undefined;
+}
+
+const nothingToSend =
+  'holds nothing to send: an edit has images and prompt, a job has input, a route call has route';
+
+/** Where rows go that say nothing themselves, and what names stand for. */
+export interface EndpointRules {
+  readonly endpoint?: string | undefined;
+  /** By name; any other name is an id. */
+  readonly endpointIds: ReadonlyMap<string, string>;
+}
+
+/**
+ * Where a row goes: its own cell first. A failure that may have been paid stays with the endpoint that took it, one that
+ * was not goes where this start sends everything. A route has no endpoint: the empty string.
+ */
+export function rowEndpoint(
+  kind: RowKind,
+  cells: RowCells,
+  problems: Problems,
+  told: EndpointRules,
+  prior: PriorFailure | undefined,
+): string {
+  const given = cells.get('endpoint');
+  const idOf = (name: string): string => told.endpointIds.get(name) ?? name;
+  if (given !== undefined) return idOf(checked(given, kind, cells.label('endpoint'), problems));
+  if (kind === 'route') return '';
+  const before = prior?.endpoint;
+  const endpoint = prior?.failure.paid === 'no' ? (told.endpoint ?? before) : (before ?? told.endpoint);
+  if (endpoint !== undefined) return idOf(checked(endpoint, kind, 'endpoint', problems));
+  problems.add(
+    cells.label('endpoint'),
+    `${cells.missing('endpoint')}: name it in this column, or for all rows with --endpoint`,
+  );
+  return '';
+}
+
+function checked(endpoint: unknown, kind: RowKind, column: string, problems: Problems): string {
+  const problem = typeof endpoint === 'string' ? checkEndpointId(endpoint) : 'is no text';
+  if (problem !== undefined) problems.add(column, `${quoteValue(endpoint)} ${problem}`);
+  return kind === 'route' || typeof endpoint !== 'string' ? '' : endpoint;
+}

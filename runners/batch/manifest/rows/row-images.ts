@@ -1,0 +1,90 @@
+import { quoteValue } from '../quote-value.js';
+import { parseJson } from '../parse-json.js';
+import type { ResolveImage } from '../manifest-settings.js';
+import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
+
+/** The entries of an `images` cell: a list, a JSON array, or texts separated by white space or `|`. */
+export function imageList(
+  value: unknown,
+): { readonly images: readonly unknown[] } | { readonly problem: string } {
+  if (Array.isArray(value)) return { images: value };
+  if (typeof value !== 'string') return { problem: `is no list of URLs, but ${quoteValue(value)}` };
+  if (value.trimStart().startsWith('[')) return fromJson(value);
+  return { images: value.split(/[\s|]+/).filter((image) => image !== '') };
+}
+
+function fromJson(text: string): { readonly images: readonly unknown[] } | { readonly problem: string } {
+  const parsed = parseJson(text);
+  if ('problem' in parsed) return { problem: `begins with "[", but ${parsed.problem}` };
+  return { images: parsed.value as unknown[] };
+}
+
+/** Two letters or more: `C:\pictures` is a path. */
+const scheme = /^[a-z][a-z\d+.-]+:/i;
+
+/**
+ * Turns the paths among images into URLs and leaves URLs as they are. Each path that cannot be had is a problem; entries
+ * that are no text are left for the check of the input.
+ */
+export function resolveImages(
+  images: readonly unknown[],
+  resolve: ResolveImage | undefined,
+): { readonly images: readonly unknown[]; readonly problems: readonly string[] } {
+  if (images.every((image) => typeof image !== 'string' || scheme.test(image)))
+    return { images, problems: [] };
+  const problems: string[] = [];
+  const resolved = images.map((image, at) => {
+    if (typeof image !== 'string' || image === '' || scheme.test(image)) return image;
+    const found = resolve?.(image) ?? { problem: noPaths };
+    if (typeof found === 'string') return found;
+    problems.push(`image ${at + 1}: ${quoteValue(image)} ${found.problem}`);
+    return undefined;
+  });
+  return { images: resolved, problems };
+}
+
+const noPaths =
+  'is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL';
+
+/** A look at a file takes as long as fifty rows; many rows name the same few. */
+const imagesKept = 10_000;
+
+/** Asks once for each path, and remembers the answers, the bad ones too, of the last few thousand. */
+export function rememberImages(resolve: ResolveImage): ResolveImage {
+  const answers = new Map<string, ReturnType<ResolveImage>>();
+  return (path) => {
+    const known = answers.get(path);
+    if (known !== undefined) return known;
+    const answer = resolve(path);
+    if (answers.size >= imagesKept) answers.clear();
+    answers.set(path, answer);
+    return answer;
+  };
+}
+
+/**
+ * Makes the URL of a picture from its path and the URL below which all of them lie. Each part of the path is a name:
+ * `#`, `?` and blanks in it are encoded. A path that leads out of there is a problem.
+ */
+export function basedImage(base: string): ResolveImage {
+  const folder = base.endsWith('/') ? base : `${base}/`;
+  return (path) => {
+    const parts = path
+      .replaceAll('\\', '/')
+      .split('/')
+      .filter((part) => part !== '.');
+    if (/^([\\/]|[a-z]:)/i.test(path) || parts.includes('..') || parts.includes(''))
+      return { problem: `is no path below --images-base ${base}` };
+    return folder + parts.map(encodeURIComponent).join('/');
+  };
+}
+
+/** Why a URL is none that pictures can lie below; `undefined`: it is one. */
+export function imagesBaseProblem(base: string): string | undefined {
+  const problem = checkHttpUrl(base);
+  if (problem !== undefined) return problem;
+  const { search, hash } = new URL(base);
+  return search === '' && hash === ''
+    ? undefined
+    : 'has a query or a fragment, behind which no path can stand';
+}

@@ -1,0 +1,87 @@
+import { dirname, join, relative, sep } from 'node:path';
+import type { Disk } from '../disk/disk.js';
+import { replaceFile } from '../disk/replace-file.js';
+import { ManifestError } from './manifest-error.js';
+import { findPictures, type PictureFormatOf, type SkippedFile } from './find-pictures.js';
+
+export interface StarterOptions {
+  readonly disk: Disk;
+  /** Where the pictures lie; its own folders are not looked into. */
+  readonly folder: string;
+  /** What each picture is to become. */
+  readonly prompt: string;
+  /** In `folder` or above it, because its paths must not lead out of its own folder. @defaultValue `edits.csv` in `folder` */
+  readonly manifest?: string;
+  readonly formatOf: PictureFormatOf;
+}
+
+export interface StarterManifest {
+  readonly path: string;
+  readonly pictures: number;
+  /** What lies in the folder and is not in the manifest, and why. */
+  readonly skipped: readonly SkippedFile[];
+}
+
+/**
+ * Writes a CSV manifest with an edit for each PNG, JPEG and WebP picture in a folder, sorted by name. Throws
+ * `ManifestError` when there is one already, and when there is no folder or no pictures are in it.
+ */
+export async function writeStarterManifest(options: StarterOptions): Promise<StarterManifest> {
+  const { disk, folder, prompt, manifest: path = join(folder, 'edits.csv') } = options;
+  if (prompt.trim() === '')
+    throw new ManifestError(path, 'the prompt is empty; say what the pictures are to become');
+  if ((await disk.stat(folder))?.kind !== 'folder')
+    throw new ManifestError(folder, 'there is no such folder');
+  const prefix = pathFrom(path, folder);
+  if ((await disk.stat(path)) !== undefined)
+    throw new ManifestError(path, 'is there already; move it away, or name another file');
+  const { pictures, skipped } = await findPictures(disk, folder, options.formatOf);
+  if (pictures.length === 0) throw new ManifestError(path, `${folder} holds no PNG, JPEG or WebP picture`);
+  await replaceFile(disk, path, starterRows(pictures, prefix, prompt));
+  return { path, pictures: pictures.length, skipped };
+}
+
+function pathFrom(manifest: string, folder: string): string {
+  const path = relative(dirname(manifest), folder).split(sep).join('/');
+  if (path === '..' || path.startsWith('../'))
+    throw new ManifestError(
+      manifest,
+      `has to lie in ${folder} or above it, so that it can name the pictures by paths`,
+    );
+  return path === '' ? '' : `${path}/`;
+}
+
+/** What a spreadsheet takes for a formula. */
+const formula = /^[-=+@\t]/;
+
+/** The lines of a starter manifest: an id from the picture's name, its path, and the prompt. */
+function* starterRows(pictures: readonly string[], prefix: string, prompt: string): Generator<string> {
+  yield 'id,images,prompt\n';
+  const ids = new Set<string>();
+  for (const name of pictures)
+    yield `${[freeId(name, ids), imageCell(prefix + name), textCell(prompt)].map(csvCell).join(',')}\n`;
+}
+
+/** Names that differ only in case or ending are told apart by a number. */
+function freeId(name: string, ids: Set<string>): string {
+  const stem = name.replace(/\.[^.]*$/, '').replace(/^[-=+@\s]+/, '') || 'picture';
+  let id = stem;
+  for (let number = 2; ids.has(id.toLowerCase()); number++) id = `${stem}-${number}`;
+  ids.add(id.toLowerCase());
+  return id;
+}
+
+/** A path that would be cut in two, or taken for something else, is written so that it is not. */
+function imageCell(path: string): string {
+  const plain = formula.test(path) || /^[^/]*:/.test(path) ? `./${path}` : path;
+  return /[\s|]/.test(plain) || plain.startsWith('[') ? JSON.stringify([plain]) : plain;
+}
+
+/** A space in front does not change a prompt, and keeps a spreadsheet from working it out. */
+function textCell(text: string): string {
+  return formula.test(text) ? ` ${text}` : text;
+}
+
+function csvCell(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { IdHash } from '../../../../../runners/batch/manifest/duplicates/id-hash.js';
+
+const hash = new IdHash();
+
+function textOf(id: string): string {
+  const { high, low } = hash.ofText(id);
+  return `${high.toString(16)} ${low.toString(16)}`;
+}
+
+describe('IdHash', () => {
+  it('is the same for text and for its ASCII bytes', () => {
+    const bytes = Buffer.from('xx row-000017 yy');
+    const { high, low } = new IdHash().ofAscii(bytes, 3, 13);
+    expect(`${high.toString(16)} ${low.toString(16)}`).toBe(textOf('row-000017'));
+  });
+
+  it('tells ids apart that differ in case, in order, in length, in a lone surrogate', () => {
+    const ids = [
+      '',
+      '\0',
+      '\0\0',
+      'a',
+      'A',
+      'ab',
+      'ba',
+      'é',
+      'e\u0301',
+      '\ud800',
+      '\ud801',
+      '\ufffd',
+      '1',
+      '01',
+      '10',
+    ];
+    expect(new Set(ids.map(textOf)).size).toBe(ids.length);
+  });
+
+  it('has no collision among 400,000 ids of the usual kinds, and spreads them evenly', () => {
+    const seen = new Set<string>();
+    const buckets = new Uint32Array(1024);
+    for (let i = 0; i < 100_000; i++) {
+      for (const id of [
+        `${i}`,
+        `row-${i}`,
+        `img/${i % 317}/${i}.png`,
+        (i * 2_654_435_761).toString(16).padStart(12, '0'),
+      ]) {
+        seen.add(textOf(id));
+        buckets[hash.low & 1023]!++;
+      }
+    }
+    expect(seen.size).toBe(400_000);
+    expect(Math.max(...buckets) / (400_000 / 1024)).toBeLessThan(1.3);
+    expect(Math.min(...buckets) / (400_000 / 1024)).toBeGreaterThan(0.7);
+  });
+
+  it('has halves that are no function of each other: among 400,000 ids each collides as chance would have it', () => {
+    const halves = { high: new Set<number>(), low: new Set<number>() };
+    for (let i = 0; i < 400_000; i++) {
+      hash.ofText(`row-${i}`);
+      halves.high.add(hash.high);
+      halves.low.add(hash.low);
+    }
+    // 400,000² / 2 / 2³² is about 19 pairs.
+    for (const half of [halves.high, halves.low]) expect(400_000 - half.size).toBeLessThan(60);
+  });
+});
