@@ -1,29 +1,26 @@
-import { createBill } from './bill/bill.js';
-import { billLine } from './bill/bill-texts.js';
-import { seededRandom } from './chance/seeded-random.js';
-import { closableClock } from './closable-clock.js';
-import { systemClock } from './clock.js';
+import { createBill } from './bill.js';
+import { billLine } from './http/add-bill-call.js';
+import { seededRandom } from './settings/seeded-random.js';
+import { closableClock, systemClock } from './clock.js';
 import { createEditFunction } from './edit/create-edit-function.js';
-import { type EmulatorOptions, readSettings } from './emulator-options.js';
+import { type EmulatorOptions, readSettings } from './settings/emulator-options.js';
 import { drawFaults } from './faults/draw-faults.js';
 import { createRateLimiter } from './faults/rate-limit.js';
-import { checkFunctions, imageEditId } from './functions/check-functions.js';
-import { defaultFunctions } from './functions/default-functions.js';
-import { loadFunctions } from './functions/load-functions.js';
-import type { QueueFunction, UserFunctions } from './functions/user-functions.js';
-import { picturesPath } from './pictures/add-picture-calls.js';
-import { createPictureStore } from './pictures/picture-store.js';
-import type { TempFolder } from './pictures/temp-folder.js';
+import { defaultFunctions } from './settings/default-functions.js';
+import { checkFunctions, imageEditId, loadFunctions } from './settings/load-functions.js';
+import type { QueueFunction, UserFunctions } from './settings/user-functions.js';
+import { picturesPath } from './http/add-picture-calls.js';
+import { createPictureStore } from './picture-store.js';
+import type { TempFolder } from './temp-folder.js';
 import { EndpointQueue } from './queue/endpoint-queue.js';
-import { type Job, hasEnded } from './queue/job.js';
-import { jobReplyText } from './queue/job-reply-text.js';
+import { hasEnded, type Job, jobReplyText } from './queue/service-job.js';
 import { createJobStore } from './queue/job-store.js';
 import { sendWebhook } from './queue/send-webhook.js';
 import type { Service } from './service.js';
 
 const maxJobBytes = 256_000_000;
 
-interface Ground {
+interface ServiceParts {
   folder: TempFolder;
   closing: AbortSignal;
   /** Known once the server listens. */
@@ -31,14 +28,14 @@ interface Ground {
 }
 
 /** Puts the parts of the service together. @throws EmulatorOptionError */
-export async function createService(options: EmulatorOptions, ground: Ground): Promise<Service> {
+export async function createService(options: EmulatorOptions, parts: ServiceParts): Promise<Service> {
   const { workers, latency, rules, rateLimit } = readSettings(options);
   const { random = seededRandom(options.seed ?? 1), coldStartMs = 0 } = options;
-  const clock = closableClock(options.clock ?? systemClock, ground.closing);
+  const clock = closableClock(options.clock ?? systemClock, parts.closing);
   const { queue, routes } = await gatherFunctions(options);
-  const bill = createBill(ground.folder);
-  const pictures = createPictureStore(ground.folder, clock.now, options.maxPictureBytes ?? 500_000_000);
-  const urlOf = (name: string): string => `${ground.origin()}${picturesPath}/${name}`;
+  const bill = createBill(parts.folder);
+  const pictures = createPictureStore(parts.folder, clock.now, options.maxPictureBytes ?? 500_000_000);
+  const urlOf = (name: string): string => `${parts.origin()}${picturesPath}/${name}`;
   const queues = new Map<string, EndpointQueue>();
   const jobs = createJobStore({
     now: clock.now,
@@ -50,7 +47,7 @@ export async function createService(options: EmulatorOptions, ground: Ground): P
     },
   });
   const onEnded = (job: Job): void => {
-    if (job.webhook !== undefined) void sendWebhook(job.webhook, jobReplyText(job), clock, ground.closing);
+    if (job.webhook !== undefined) void sendWebhook(job.webhook, jobReplyText(job), clock, parts.closing);
   };
   const addQueue = (id: string, work: QueueFunction): void => {
     queues.set(
@@ -60,7 +57,7 @@ export async function createService(options: EmulatorOptions, ground: Ground): P
   };
   addQueue(imageEditId, createEditFunction({ clock, pictures, urlOf }));
   for (const [id, work] of Object.entries(queue)) addQueue(id, work);
-  ground.closing.addEventListener('abort', () => {
+  parts.closing.addEventListener('abort', () => {
     for (const job of jobs.all()) if (!hasEnded(job)) job.stop?.(new Error('the emulator closes'));
   });
   return {
@@ -78,8 +75,8 @@ export async function createService(options: EmulatorOptions, ground: Ground): P
     files: options.files,
     draw: drawFaults({ rules, faultOf: options.faultOf, random }),
     takeTurn: rateLimit ? createRateLimiter(rateLimit, clock.now) : () => 0,
-    tellsRetryAfter: rateLimit?.retryAfter ?? false,
-    closing: ground.closing,
+    sendsRetryAfter: rateLimit?.retryAfter ?? false,
+    closing: parts.closing,
   };
 }
 

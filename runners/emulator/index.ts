@@ -5,23 +5,23 @@
  */
 
 export { startEmulator, type Emulator } from './start-emulator.js';
-export type { EmulatorOptions } from './emulator-options.js';
-export { EmulatorOptionError } from './emulator-option-error.js';
+export type { EmulatorOptions } from './settings/emulator-options.js';
+export { EmulatorOptionError } from './settings/emulator-option-error.js';
 export { parseFaults } from './faults/parse-faults.js';
-export type { Fault, FaultRule, FaultStage, Operation } from './faults/fault.js';
+export type { Fault, FaultRule, FaultPhase, Operation } from './faults/fault.js';
 export type { FaultOf, ServiceRequest } from './faults/draw-faults.js';
 export { parseRateLimit, type RateLimit } from './faults/rate-limit.js';
-export { parseLatency, type Latency } from './chance/parse-latency.js';
+export { parseLatency, type Latency } from './settings/parse-latency.js';
 export type {
   UserFunctions,
   QueueFunction,
   JobContext,
   RouteFunction,
   RouteContext,
-} from './functions/user-functions.js';
+} from './settings/user-functions.js';
 export { findLocalPicture, type LocalPicture } from '../pictures/find-local-picture.js';
-export { missingSharp } from './edit/missing-sharp.js';
-export { localImageUrl } from './pictures/local-image-url.js';
-export type { BillLine } from './bill/bill.js';
+export { missingSharp } from './edit/load-sharp.js';
+export { localImageUrl } from './http/add-picture-calls.js';
+export type { BillLine } from './bill.js';
 export type { QueueHealth } from './queue/queue-health.js';
 export type { Clock } from './clock.js';

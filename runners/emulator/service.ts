@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Bill } from './bill/bill.js';
-import type { Latency } from './chance/parse-latency.js';
+import type { Bill } from './bill.js';
+import type { Latency } from './settings/parse-latency.js';
 import type { Clock } from './clock.js';
 import type { DrawnFaults, ServiceRequest } from './faults/draw-faults.js';
-import type { UserFunctions } from './functions/user-functions.js';
-import type { PictureStore } from './pictures/picture-store.js';
+import type { UserFunctions } from './settings/user-functions.js';
+import type { PictureStore } from './picture-store.js';
 import type { EndpointQueue } from './queue/endpoint-queue.js';
 import type { JobStore } from './queue/job-store.js';
 
@@ -26,10 +26,10 @@ export interface Service {
   /** The folder of local pictures, if one is served. */
   files: string | undefined;
   draw: (request: ServiceRequest) => DrawnFaults;
-  /** Takes a place under the rate limit: 0, or the ms until there is one. */
+  /** Takes a token of the rate limit: 0, or the ms until there is one. */
   takeTurn: () => number;
   /** Whether a 429 of the rate limit carries Retry-After. */
-  tellsRetryAfter: boolean;
+  sendsRetryAfter: boolean;
   /** Aborts when the emulator closes. */
   closing: AbortSignal;
 }

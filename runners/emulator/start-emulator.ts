@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import type { BillLine } from './bill/bill.js';
-import { billTexts } from './bill/bill-texts.js';
-import { createApp } from './create-app.js';
+import type { BillLine } from './bill.js';
+import { billTexts } from './http/add-bill-call.js';
+import { createApp } from './http/create-app.js';
 import { createService } from './create-service.js';
-import type { EmulatorOptions } from './emulator-options.js';
-import { localImageUrl } from './pictures/local-image-url.js';
+import type { EmulatorOptions } from './settings/emulator-options.js';
+import { localImageUrl } from './http/add-picture-calls.js';
 import { findLocalPicture } from '../pictures/find-local-picture.js';
-import { createTempFolder } from './pictures/temp-folder.js';
+import { createTempFolder } from './temp-folder.js';
 import { type QueueHealth, addHealth } from './queue/queue-health.js';
-import { lbPath } from './routes/add-route-calls.js';
+import { lbPath } from './http/add-route-calls.js';
 
 /** A service that listens. */
 export interface Emulator {

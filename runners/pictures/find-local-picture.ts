@@ -9,12 +9,12 @@ export interface LocalPicture {
   contentType: string;
 }
 
-/** A reference picture may have so many bytes. */
+/** The largest reference picture, in bytes. */
 export const maxPictureBytes = 30_000_000;
 
 /**
- * Finds a picture below a folder, also through symbolic links that stay inside it. What leads outside, is missing, too
- * large or no picture is a problem, said as the end of a sentence that begins with the path.
+ * Finds a picture below a folder, also through symbolic links that stay inside it. A path that leads outside, a missing
+ * file, one that is too large or no picture is a problem, worded as the end of a sentence that begins with the path.
  */
 export function findLocalPicture(folder: string, path: string): LocalPicture | { problem: string } {
   const named = namedProblem(path);

@@ -1,7 +1,7 @@
 /** The kinds of picture that an edit may refer to. */
 export type PictureType = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'tiff';
 
-/** So many bytes from the beginning tell what a file is. */
+/** The number of leading bytes that identify a picture. */
 export const headBytes = 16;
 
 /** What the bytes are, whatever their name or declared type; `undefined` for anything that is no picture. */

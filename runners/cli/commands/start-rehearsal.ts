@@ -1,4 +1,4 @@
-import { missingSharp } from '../../emulator/edit/missing-sharp.js';
+import { missingSharp } from '../../emulator/edit/load-sharp.js';
 import { startEmulator } from '../../emulator/start-emulator.js';
 import { emulatorSettings } from '../options/emulator-settings.js';
 import type { RunOptions } from '../options/run-options.js';

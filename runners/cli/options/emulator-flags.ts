@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseLatency } from '../../emulator/chance/parse-latency.js';
+import { parseLatency } from '../../emulator/settings/parse-latency.js';
 import { parseFaults } from '../../emulator/faults/parse-faults.js';
 import { parseRateLimit } from '../../emulator/faults/rate-limit.js';
 import { optionValue } from './option-value.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { EmulatorOptions } from '../../emulator/emulator-options.js';
+import type { EmulatorOptions } from '../../emulator/settings/emulator-options.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { UsageError } from '../io/usage-error.js';
 import type { EmulatorFlags } from './emulator-flags.js';
@@ -11,7 +11,7 @@ export async function emulatorSettings(flags: EmulatorFlags, cwd: string): Promi
 }
 
 async function load(file: string): Promise<NonNullable<EmulatorOptions['functions']>> {
-  const { loadFunctions } = await import('../../emulator/functions/load-functions.js');
+  const { loadFunctions } = await import('../../emulator/settings/load-functions.js');
   try {
     return await loadFunctions(file);
   } catch (error) {

@@ -1,20 +1,15 @@
-import { BadEdit } from './bad-edit.js';
-import { blendPictures } from './blend-pictures.js';
+import { blendPictures, insetPictures, pasteRows } from './combine-pictures.js';
 import { canvasSize, longEdge, parseRatio } from './canvas-size.js';
-import type { EditRequest } from './edit-request.js';
-import { fillBox } from './fill-box.js';
-import { insetPictures } from './inset-pictures.js';
+import { BadEdit, type EditRequest } from './read-edit-request.js';
 import { chooseRows, placeRows } from './layout.js';
 import type { SharpModule } from './load-sharp.js';
-import { pasteRows } from './paste-rows.js';
-import type { EditName, PromptEdit } from './prompt-edit.js';
-import { type Raster, toRaster } from './raster.js';
-import { turnPicture } from './turn-picture.js';
+import type { EditName, PromptEdit } from './prompt-vocabulary.js';
+import { fillBox, fromRaster, type Raster, toRaster } from './raster.js';
 
 /** Without a ratio, rows are chosen so that the sheet comes close to this one. */
 const usualRatio = 3 / 2;
 const maxPixels = 120_000_000;
-/** A reference is first scaled down to so many times the long edge of the result, which bounds memory. */
+/** A reference is first scaled down to this multiple of the result's long edge, which bounds memory. */
 const detail = 1.5;
 
 /**
@@ -71,7 +66,23 @@ function sheet(
   return pasteRows(sharp, pictures, placeRows(rows, ratios, canvas, gutter), canvas);
 }
 
-/** A result is never a mere line, unless it was asked for. */
+/** Keeps a result from being very narrow where the request asks for no ratio. */
 function withinReason(ratio: number): number {
   return Math.min(4, Math.max(1 / 4, ratio));
+}
+
+/** Rotates, flips and mirrors a reference picture as the prompt says, in its order. */
+export async function turnPicture(
+  sharp: SharpModule,
+  picture: Raster,
+  edits: readonly PromptEdit[],
+): Promise<Raster> {
+  let turned = picture;
+  for (const { name, amount = 0 } of edits) {
+    if (name === 'rotate')
+      turned = await toRaster(fromRaster(sharp, turned).rotate(amount % 360, { background: '#ffffff' }));
+    else if (name === 'flip') turned = await toRaster(fromRaster(sharp, turned).flip());
+    else if (name === 'mirror') turned = await toRaster(fromRaster(sharp, turned).flop());
+  }
+  return turned;
 }

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
 import { imageEditPrices, toUsd } from '../../../src/contract/micro-dollars.js';
 import type { Clock } from '../clock.js';
-import type { QueueFunction } from '../functions/user-functions.js';
-import type { PictureStore } from '../pictures/picture-store.js';
+import type { QueueFunction } from '../settings/user-functions.js';
+import type { PictureStore } from '../picture-store.js';
 import { applyEdit } from './apply-edit.js';
 import { longEdge } from './canvas-size.js';
 import { compose } from './compose.js';
-import { type EditRequest, readEditRequest } from './edit-request.js';
+import { type EditRequest, readEditRequest } from './read-edit-request.js';
 import { fetchPicture } from './fetch-picture.js';
 import { loadSharp } from './load-sharp.js';
 import { fromRaster } from './raster.js';
@@ -15,7 +15,7 @@ import { readPrompt } from './read-prompt.js';
 /** References that are downloaded at the same time, over all edits. */
 const downloads = 8;
 
-interface EditWorkshop {
+interface EditNeeds {
   clock: Clock;
   pictures: PictureStore;
   /** The address of a picture by its name. */
@@ -23,7 +23,7 @@ interface EditWorkshop {
 }
 
 /** The function of the image-edit endpoint: fetches, combines, edits, and answers by URL or in base64. (spec 2.5, 2.6, 4.3) */
-export function createEditFunction({ clock, pictures, urlOf }: EditWorkshop): QueueFunction {
+export function createEditFunction({ clock, pictures, urlOf }: EditNeeds): QueueFunction {
   const pool = pLimit(downloads);
   return async (input, { signal }) => {
     const request = readEditRequest(input);

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import { maxPictureBytes } from '../../pictures/find-local-picture.js';
 import { headBytes, pictureType } from '../../pictures/picture-type.js';
-import { BadEdit } from './bad-edit.js';
+import { BadEdit } from './read-edit-request.js';
 
 /** From the request to the last byte, in ms. */
 const timeoutMs = 30_000;

@@ -23,3 +23,8 @@ export function fromRaster(sharp: SharpModule, { data, width, height }: Raster):
 export function layer({ data, width, height }: Raster, left: number, top: number): OverlayOptions {
   return { input: data, raw: { width, height, channels: 3 }, left, top };
 }
+
+/** Scales a picture until it fills a place, and crops what stands out evenly. */
+export function fillBox(sharp: SharpModule, picture: Raster, { width, height }: Size): Promise<Raster> {
+  return toRaster(fromRaster(sharp, picture).resize(width, height, { fit: 'cover' }));
+}

@@ -1,8 +1,6 @@
-import { toHex } from './colours.js';
-import type { PromptEdit } from './prompt-edit.js';
-import { type Entry, vocabulary } from './prompt-vocabulary.js';
+import { type Entry, type PromptEdit, toHex, vocabulary } from './prompt-vocabulary.js';
 
-/** Nobody writes a longer prompt; what comes behind is not looked at. */
+/** Text beyond this length is ignored. */
 const maxLength = 10_000;
 
 /** The plain edits that a prompt names, in the order in which it names them. Nothing else in it has any effect. */

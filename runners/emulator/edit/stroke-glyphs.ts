@@ -134,7 +134,7 @@ export const strokeGlyphs: Readonly<Record<string, readonly [width: number, path
 };
 
 /** Marks over or under a letter, around x = 0; those above stand on a small letter. */
-export const strokeMarks: Readonly<Record<string, string>> = {
+export const strokeAccents: Readonly<Record<string, string>> = {
   '\u0300': 'M-12-104L4-88',
   '\u0301': 'M12-104L-4-88',
   '\u0302': 'M-14-86L0-102 14-86',

@@ -9,7 +9,7 @@ export interface ServiceRequest {
   jobId?: string;
 }
 
-/** Faults for one request: at most one that touches the answer, any number in the life of the job it submits. */
+/** Faults for one request: at most one of its reply, any number of the job that it submits. */
 export interface DrawnFaults {
   reply?: Fault;
   job: readonly Fault[];
@@ -18,7 +18,7 @@ export interface DrawnFaults {
 /** Picks the faults of a request by hand: `cut`, `429:2`, several with commas, or nothing for the rules to decide. */
 export type FaultOf = (request: ServiceRequest) => string | undefined;
 
-/** Draws each rule in its order; the first that strikes the answer wins. What `faultOf` picks comes before the rules. */
+/** Draws each rule in order; the first fault of the reply wins. What `faultOf` picks comes before the rules. */
 export function drawFaults(options: {
   rules: readonly FaultRule[];
   faultOf?: FaultOf | undefined;
@@ -34,6 +34,6 @@ export function drawFaults(options: {
 }
 
 function sortOut(faults: readonly Fault[]): DrawnFaults {
-  const reply = faults.find((fault) => fault.stage !== 'job');
-  return { ...(reply && { reply }), job: faults.filter((fault) => fault.stage === 'job') };
+  const reply = faults.find((fault) => fault.phase !== 'job');
+  return { ...(reply && { reply }), job: faults.filter((fault) => fault.phase === 'job') };
 }

@@ -1,10 +1,10 @@
-import { parseMilliseconds } from '../chance/parse-milliseconds.js';
-import { type FaultStage, type Operation, operations } from './fault.js';
+import { parseMilliseconds } from '../settings/parse-latency.js';
+import { type FaultPhase, type Operation, operations } from './fault.js';
 
 /** What can be said about a fault of this name. */
 export interface FaultKind {
   name: string;
-  stage: FaultStage;
+  phase: FaultPhase;
   /** Where it can happen. */
   possible: readonly Operation[];
   /** Where it happens unless `@` says otherwise. */
@@ -44,10 +44,10 @@ const kinds: Record<string, Omit<FaultKind, 'name'>> = {
   html: everywhere('after', none),
   empty: everywhere('after', none),
   null: everywhere('after', none),
-  'wrong-id': { stage: 'after', possible: jobReplies, usual: polls, check: none },
-  'unknown-status': { stage: 'after', possible: jobReplies, usual: polls, check: optionalText },
-  backwards: { stage: 'after', possible: polls, usual: polls, check: none },
-  'early-runsync': { stage: 'job', possible: ['runsync'], usual: ['runsync'], check: earlyStatus },
+  'wrong-id': { phase: 'after', possible: jobReplies, usual: polls, check: none },
+  'unknown-status': { phase: 'after', possible: jobReplies, usual: polls, check: optionalText },
+  backwards: { phase: 'after', possible: polls, usual: polls, check: none },
+  'early-runsync': { phase: 'job', possible: ['runsync'], usual: ['runsync'], check: earlyStatus },
   price: ofJobs(factor),
   'no-cost': ofJobs(none),
   'null-cost': ofJobs(none),
@@ -58,12 +58,12 @@ const kinds: Record<string, Omit<FaultKind, 'name'>> = {
   'timed-out': ofJobs(none),
 };
 
-function everywhere(stage: FaultStage, check: FaultKind['check']): Omit<FaultKind, 'name'> {
-  return { stage, possible: operations, usual: operations.filter((each) => each !== 'picture'), check };
+function everywhere(phase: FaultPhase, check: FaultKind['check']): Omit<FaultKind, 'name'> {
+  return { phase, possible: operations, usual: operations.filter((each) => each !== 'picture'), check };
 }
 
 function ofJobs(check: FaultKind['check']): Omit<FaultKind, 'name'> {
-  return { stage: 'job', possible: submissions, usual: submissions, check };
+  return { phase: 'job', possible: submissions, usual: submissions, check };
 }
 
 function none(value: string | undefined): string | undefined {

@@ -17,16 +17,16 @@ export const operations = [
 export type Operation = (typeof operations)[number];
 
 /**
- * When a fault strikes: `before` the request has any effect, `after` it had (the job runs, the answer is lost or
- * spoiled), or in the life of the `job` itself.
+ * When a fault applies: `before` the request has any effect, `after` it (the job runs, the answer is lost or
+ * spoiled), or to the `job` itself.
  */
-export type FaultStage = 'before' | 'after' | 'job';
+export type FaultPhase = 'before' | 'after' | 'job';
 
 /** One thing that goes wrong. */
 export interface Fault {
   /** As in the table of faults, without `-after`: `cut`, `429`, `price`. */
   name: string;
-  stage: FaultStage;
+  phase: FaultPhase;
   /** What stands behind the colon. */
   value?: string;
 }

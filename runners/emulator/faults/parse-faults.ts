@@ -1,4 +1,4 @@
-import { EmulatorOptionError } from '../emulator-option-error.js';
+import { EmulatorOptionError } from '../settings/emulator-option-error.js';
 import { faultKind, type FaultKind, faultNames } from './fault-kinds.js';
 import { type Fault, type FaultRule, type Operation, operations } from './fault.js';
 
@@ -56,7 +56,7 @@ function kindOf(entry: string, name: string): FaultKind {
 function buildFault(entry: string, kind: FaultKind, value: string | undefined): Fault {
   const wrong = kind.check(value);
   if (wrong !== undefined) throw problem(entry, wrong);
-  return { name: kind.name, stage: kind.stage, ...(value !== undefined && { value }) };
+  return { name: kind.name, phase: kind.phase, ...(value !== undefined && { value }) };
 }
 
 function operationOf(entry: string, kind: FaultKind, name: string): Operation {
@@ -74,8 +74,8 @@ function probabilityOf(entry: string, text: string): number {
   return probability;
 }
 
-function splitOnce(text: string, mark: string): [string, string | undefined] {
-  const at = text.indexOf(mark);
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 

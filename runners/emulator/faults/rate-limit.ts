@@ -1,4 +1,4 @@
-import { EmulatorOptionError } from '../emulator-option-error.js';
+import { EmulatorOptionError } from '../settings/emulator-option-error.js';
 
 /** How many requests with a key are answered, all operations together. */
 export interface RateLimit {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from './refusal.js';
+import { Refusal } from './http-answer.js';
 
 /** A parsed JSON body and its length on the wire. */
 export interface JsonBody {
@@ -8,7 +8,7 @@ export interface JsonBody {
 }
 
 /**
- * Reads a JSON body of at most so many bytes. A longer one is read to its end and dropped, so that the client gets its answer.
+ * Reads a JSON body of at most `maxBytes`. A longer one is read to its end and dropped, so that the client gets its answer.
  * @throws Refusal 400 when it is too long, not declared as JSON, or no JSON
  */
 export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<JsonBody> {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
 import { maxRequestBytes } from '../../../src/contract/limits.js';
 import type { Fault } from '../faults/fault.js';
 import { readBody } from '../http/read-body.js';
-import { Refusal } from '../http/refusal.js';
+import { Refusal } from '../http/http-answer.js';
 import type { Call, Service } from '../service.js';
-import { readSubmission } from './read-submission.js';
-import type { Job } from './job.js';
+import type { Job, JobLimits } from './service-job.js';
+import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 
 /**
  * Makes a job of the request's body and puts it into its queue. Ids are never of the seeded chance: a job of an earlier
@@ -44,4 +45,38 @@ export async function acceptJob(
   };
   queue.submit(job);
   return job;
+}
+
+/** The body of /run and /runsync; further fields are ignored, as live services do. */
+interface Submission {
+  input: Record<string, unknown>;
+  policy?: JobLimits | undefined;
+  webhook?: string | undefined;
+}
+
+const ms = z.int().positive();
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const submissionSchema: z.ZodType<Submission> = z.object({
+  input: z.custom<Record<string, unknown>>(isObject, 'must be an object'),
+  policy: z
+    .object({ executionTimeout: ms.optional(), ttl: ms.optional(), lowPriority: z.boolean().optional() })
+    .optional(),
+  webhook: z
+    .string()
+    .refine((url) => checkHttpUrl(url) === undefined, 'must be an http or https URL')
+    .optional(),
+});
+
+/**
+ * Checks the body of a submission. (spec 2.2)
+ * @throws Refusal 400 that names the field
+ */
+function readSubmission(body: unknown): Submission {
+  const read = submissionSchema.safeParse(body);
+  if (read.success) return read.data;
+  const issue = read.error.issues[0];
+  const where = issue === undefined || issue.path.length === 0 ? 'the body' : issue.path.join('.');
+  throw new Refusal(400, 'invalid input format', `${where}: ${issue?.message ?? 'is no submission'}`);
 }

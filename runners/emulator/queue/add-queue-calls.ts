@@ -1,17 +1,14 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Fault, Operation } from '../faults/fault.js';
-import { type Answer, jsonAnswer } from '../http/answer.js';
-import { type Handle, answering } from '../answering.js';
-import { Refusal } from '../http/refusal.js';
+import { type Answer, jsonAnswer, Refusal } from '../http/http-answer.js';
+import { answering, type Handle } from '../http/answering.js';
 import type { Call, Service } from '../service.js';
 import { acceptJob } from './accept-job.js';
 import type { EndpointQueue } from './endpoint-queue.js';
-import { type Job, hasEnded, jobFault } from './job.js';
-import { jobReplyText } from './job-reply-text.js';
-import { readWait } from './read-wait.js';
-import { streamReply } from './stream-reply.js';
-import { waitForJob } from './wait-for-job.js';
+import { hasEnded, type Job, jobFault, jobReplyText, waitForJob } from './service-job.js';
+import { waitBoundsMs } from '../../../src/contract/limits.js';
+import type { Clock } from '../clock.js';
 
 /** The calls of queue-based endpoints. (spec 4.1, 4.3) */
 export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Service): void {
@@ -78,4 +75,34 @@ function jobOf(service: Service, call: Call): Job {
   const job = service.jobs.find(call.req.param('endpoint') ?? '', id);
   if (job) return job;
   throw new Refusal(404, 'job not found', `there is no job ${JSON.stringify(id)}, or its time is over`);
+}
+
+/** How long /runsync and /status-sync hold a request without `wait`, in ms. */
+const defaultWaitMs = 90_000;
+
+/**
+ * Reads `?wait=`, in ms.
+ * @throws Refusal 400 outside 1000–300000
+ */
+function readWait(text: string | undefined): number {
+  if (text === undefined) return defaultWaitMs;
+  const { min, max } = waitBoundsMs;
+  const wait = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (wait >= min && wait <= max) return wait;
+  throw new Refusal(
+    400,
+    'wait is out of bounds',
+    `wait takes ${min} to ${max} ms, not ${JSON.stringify(text)}`,
+  );
+}
+
+/** How long /stream holds a request while there is nothing to send, in ms. */
+const streamHoldMs = 1_000;
+
+/** The chunks since the last such answer, each delivered once. */
+async function streamReply(job: Job, clock: Clock): Promise<Answer> {
+  await waitForJob(job, clock, streamHoldMs, () => job.chunks.length > 0 || hasEnded(job));
+  const chunks = job.chunks.map((chunk) => `{"output":${chunk}}`).join(',');
+  job.chunks = [];
+  return jsonAnswer(`{"status":"${job.status}","stream":[${chunks}]}`);
 }

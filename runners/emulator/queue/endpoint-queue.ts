@@ -1,14 +1,13 @@
-import { parseMilliseconds } from '../chance/parse-milliseconds.js';
-import type { QueueFunction } from '../functions/user-functions.js';
-import { type Workshop, executeJob } from './execute-job.js';
+import { parseMilliseconds } from '../settings/parse-latency.js';
+import type { QueueFunction } from '../settings/user-functions.js';
+import { type ExecutionNeeds, executeJob } from './execute-job.js';
 import { createFifo } from './fifo.js';
-import { type JobEnd, JobStop } from './job-end.js';
 import type { JobStore } from './job-store.js';
-import { type Job, jobFault } from './job.js';
+import { type Job, type JobEnd, jobFault, JobStop } from './service-job.js';
 import type { QueueHealth } from './queue-health.js';
 import { settleJob } from './settle-job.js';
 
-interface QueueOptions extends Workshop {
+interface QueueOptions extends ExecutionNeeds {
   id: string;
   work: QueueFunction;
   workers: number;
@@ -18,10 +17,10 @@ interface QueueOptions extends Workshop {
   onEnded: (job: Job) => void;
 }
 
-/** One queue-based endpoint: first come first served on so many workers, jobs of low priority after all others. */
+/** One queue-based endpoint: first come, first served by its workers; jobs of low priority come after all others. */
 export class EndpointQueue {
   readonly #options: QueueOptions;
-  readonly #line = { normal: createFifo<Job>(), low: createFifo<Job>() };
+  readonly #queues = { normal: createFifo<Job>(), low: createFifo<Job>() };
   readonly #idle: string[];
   readonly #counts = { completed: 0, failed: 0, inProgress: 0, inQueue: 0, retried: 0 };
   #warmth: 'cold' | 'warming' | 'warm';
@@ -62,7 +61,7 @@ export class EndpointQueue {
     return waiting.length;
   }
 
-  /** Lets go of a job that the service has forgotten. */
+  /** Drops a job that the service has forgotten. */
   abandon(job: Job): void {
     if (job.status === 'IN_QUEUE') this.#counts.inQueue -= 1;
     job.stop?.(new JobStop({ status: 'CANCELLED' }));
@@ -79,13 +78,13 @@ export class EndpointQueue {
   #enqueue(job: Job): void {
     this.#counts.inQueue += 1;
     const stuck = jobFault(job, 'stuck');
-    if (stuck === undefined) return this.#stand(job);
+    if (stuck === undefined) return this.#push(job);
     const ms = parseMilliseconds(stuck.value ?? '');
-    if (ms !== undefined) this.#options.clock.after(ms, () => this.#stand(job));
+    if (ms !== undefined) this.#options.clock.after(ms, () => this.#push(job));
   }
 
-  #stand(job: Job): void {
-    (job.limits.lowPriority === true ? this.#line.low : this.#line.normal).push(job);
+  #push(job: Job): void {
+    (job.limits.lowPriority === true ? this.#queues.low : this.#queues.normal).push(job);
     queueMicrotask(() => this.#pump());
   }
 
@@ -106,10 +105,10 @@ export class EndpointQueue {
     });
   }
 
-  /** The next job that nobody has cancelled and whose time is not over. */
+  /** The next job that is neither cancelled nor past its lifetime. */
   #next(): Job | undefined {
     for (;;) {
-      const job = this.#line.normal.shift() ?? this.#line.low.shift();
+      const job = this.#queues.normal.shift() ?? this.#queues.low.shift();
       if (job === undefined) return undefined;
       if (job.status === 'IN_QUEUE' && this.#options.store.find(job.endpoint, job.id) === job) return job;
     }

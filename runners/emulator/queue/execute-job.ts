@@ -1,20 +1,18 @@
-import type { Clock } from '../clock.js';
-import type { Latency } from '../chance/parse-latency.js';
-import type { QueueFunction } from '../functions/user-functions.js';
-import { jsonText } from '../http/json-text.js';
-import { sleep } from '../sleep.js';
-import { type JobEnd, JobStop } from './job-end.js';
-import { type Job, jobFault } from './job.js';
+import { type Clock, sleep } from '../clock.js';
+import type { Latency } from '../settings/parse-latency.js';
+import type { QueueFunction } from '../settings/user-functions.js';
+import { jsonText } from '../http/http-answer.js';
+import { type Job, type JobEnd, jobFault, JobStop } from './service-job.js';
 
 /** What an execution needs of the emulator. */
-export interface Workshop {
+export interface ExecutionNeeds {
   clock: Clock;
   latency: Latency;
   random: () => number;
 }
 
 /** Runs the function for one job, no faster than the latency drawn for it, until it ends or is stopped. Never rejects. */
-export async function executeJob(job: Job, work: QueueFunction, shop: Workshop): Promise<JobEnd> {
+export async function executeJob(job: Job, work: QueueFunction, needs: ExecutionNeeds): Promise<JobEnd> {
   const controller = new AbortController();
   const stopped = new Promise<JobEnd>((resolve) => {
     job.stop = (reason) => {
@@ -22,8 +20,8 @@ export async function executeJob(job: Job, work: QueueFunction, shop: Workshop):
       resolve(reason instanceof JobStop ? reason.end : { status: 'FAILED', error: reason.message });
     };
   });
-  const cancelTimeout = startTimeout(job, shop.clock);
-  const end = await Promise.race([stopped, finish(job, work, shop, controller.signal)]);
+  const cancelTimeout = startTimeout(job, needs.clock);
+  const end = await Promise.race([stopped, finish(job, work, needs, controller.signal)]);
   cancelTimeout();
   job.stop = undefined;
   return end;
@@ -39,7 +37,7 @@ function startTimeout(job: Job, clock: Clock): () => void {
 async function finish(
   job: Job,
   work: QueueFunction,
-  { clock, latency, random }: Workshop,
+  { clock, latency, random }: ExecutionNeeds,
   signal: AbortSignal,
 ): Promise<JobEnd> {
   const leastMs = latency.sample(random);
@@ -54,7 +52,7 @@ async function finish(
   }
 }
 
-/** The end that a fault has settled beforehand. */
+/** The end that a fault of the job dictates. */
 function ordainedEnd(job: Job): JobEnd | undefined {
   const fail = jobFault(job, 'fail');
   if (fail) return { status: 'FAILED', error: fail.value ?? 'worker exited before the job was done' };
@@ -88,7 +86,7 @@ async function runFunction(
   }
 }
 
-/** Hands each value to /stream as it comes. */
+/** Passes each value to /stream as it comes. */
 async function drain(job: Job, chunks: AsyncIterable<unknown>, signal: AbortSignal): Promise<unknown> {
   const all: unknown[] = [];
   const iterator = chunks[Symbol.asyncIterator]();

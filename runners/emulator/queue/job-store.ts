@@ -1,6 +1,6 @@
 import { retentionMs } from '../../../src/contract/limits.js';
 import { createFifo } from './fifo.js';
-import { hasEnded, type Job } from './job.js';
+import { hasEnded, type Job } from './service-job.js';
 
 /** All jobs that can still be asked for. */
 export interface JobStore {
@@ -18,7 +18,7 @@ interface StoreOptions {
   /** Ended jobs, and their bytes of input and output, beyond which the oldest are forgotten early. */
   maxJobs: number;
   maxBytes: number;
-  /** The last chance to note what became of the job. */
+  /** Called before a job is dropped, so that its end can be noted. */
   onForgotten: (job: Job) => void;
 }
 

@@ -1,8 +1,7 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { reportedCostUsd } from '../../../src/contract/reported-cost.js';
-import { jsonText } from '../http/json-text.js';
-import type { JobEnd } from './job-end.js';
-import { type Job, jobFault } from './job.js';
+import { jsonText } from '../http/http-answer.js';
+import { type Job, type JobEnd, jobFault } from './service-job.js';
 
 /** Writes an end into the job: state, output, price. Only what completed costs anything. */
 export function settleJob(job: Job, end: JobEnd, now: number): void {
@@ -28,7 +27,7 @@ function complete(job: Job, result: unknown): void {
   }
 }
 
-/** The output at the price of the day. */
+/** The output, its cost changed by the `price` fault. */
 function priced(job: Job, output: unknown): unknown {
   const cost = reportedCostUsd(output);
   const factor = Number(jobFault(job, 'price')?.value ?? 1);
@@ -36,7 +35,7 @@ function priced(job: Job, output: unknown): unknown {
   return { ...(output as object), cost: Math.round(cost * factor * 1e6) / 1e6 };
 }
 
-/** The output as it is told, which may hide what it cost. */
+/** The output as it is sent, which may lack its cost. */
 function shown(job: Job, output: unknown): unknown {
   if (reportedCostUsd(output) === null) return output;
   if (jobFault(job, 'null-cost')) return { ...(output as object), cost: null };

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { QueueFunction } from '../../../../runners/emulator/functions/user-functions.js';
+import type { QueueFunction } from '../../../../runners/emulator/settings/user-functions.js';
 import { axeViolations } from '../../../support/axe-violations.js';
 import { launchBrowser } from '../../../support/browser.js';
 import { openRehearsal } from '../../../support/rehearsal.js';

@@ -1,9 +1,9 @@
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../../runners/emulator/edit/apply-edit.js';
-import type { PromptEdit } from '../../../../runners/emulator/edit/prompt-edit.js';
+import type { PromptEdit } from '../../../../runners/emulator/edit/prompt-vocabulary.js';
 import { type Raster, toRaster } from '../../../../runners/emulator/edit/raster.js';
-import { turnPicture } from '../../../../runners/emulator/edit/turn-picture.js';
+import { turnPicture } from '../../../../runners/emulator/edit/compose.js';
 
 let canvas: Raster;
 

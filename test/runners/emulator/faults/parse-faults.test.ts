@@ -9,7 +9,7 @@ describe('parseFaults', () => {
   it('reads the documented example', () => {
     const rules = parseFaults(example);
     expect(
-      rules.map(({ fault, probability }) => [fault.name, fault.stage, fault.value, probability]),
+      rules.map(({ fault, probability }) => [fault.name, fault.phase, fault.value, probability]),
     ).toEqual([
       ['429', 'before', '2', 0.1],
       ['500', 'before', undefined, 0.05],
@@ -35,7 +35,7 @@ describe('parseFaults', () => {
 
   it('takes several operations, spaces and nothing at all', () => {
     expect([...parseFaults(' cut@status+runsync=0.5 , 500-after=1 ')[0]!.on]).toEqual(['status', 'runsync']);
-    expect(parseFaults('500-after=1')[0]!.fault).toEqual({ name: '500', stage: 'after' });
+    expect(parseFaults('500-after=1')[0]!.fault).toEqual({ name: '500', phase: 'after' });
     expect(parseFaults('')).toEqual([]);
   });
 
@@ -70,8 +70,8 @@ describe('parseFaults', () => {
 describe('parseCertainFaults', () => {
   it('reads faults without probabilities', () => {
     expect(parseCertainFaults('429:2,price:1.5')).toEqual([
-      { name: '429', stage: 'before', value: '2' },
-      { name: 'price', stage: 'job', value: '1.5' },
+      { name: '429', phase: 'before', value: '2' },
+      { name: 'price', phase: 'job', value: '1.5' },
     ]);
     expect(parseCertainFaults('')).toEqual([]);
     expect(() => parseCertainFaults('nonsense')).toThrow(/names no fault/);

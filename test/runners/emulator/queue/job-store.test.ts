@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../../../runners/emulator/queue/job.js';
+import type { Job } from '../../../../runners/emulator/queue/service-job.js';
 import { createJobStore } from '../../../../runners/emulator/queue/job-store.js';
 
 function job(id: string, more: Partial<Job> = {}): Job {

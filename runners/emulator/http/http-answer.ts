@@ -1,0 +1,62 @@
+import { createReadStream } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+
+/** What is sent for a request. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Buffer | FileBody;
+}
+
+/** A body that lies in a file. */
+interface FileBody {
+  path: string;
+  bytes: number;
+}
+
+/** A JSON text under an HTTP code. */
+export function jsonAnswer(body: string, status = 200, headers: Record<string, string> = {}): Answer {
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body };
+}
+
+/** The answer to an error: a refusal has its own status, anything else is a 500. */
+export function errorAnswer(error: unknown): Answer {
+  if (error instanceof Refusal) {
+    const body = JSON.stringify({ error: error.message, detail: error.detail });
+    return jsonAnswer(body, error.status, error.headers);
+  }
+  const detail = error instanceof Error ? error.message : String(error);
+  return jsonAnswer(JSON.stringify({ error: 'internal server error', detail }), 500);
+}
+
+/** A request that is answered with an HTTP error: `{error, detail}`. (spec 7) */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly detail: string;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, error: string, detail: string, headers: Record<string, string> = {}) {
+    super(error);
+    this.name = 'Refusal';
+    this.status = status;
+    this.detail = detail;
+    this.headers = headers;
+  }
+}
+
+/** Writes the answer. Never rejects: a connection that breaks meanwhile is the client's problem. */
+export async function sendAnswer(outgoing: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+  if (outgoing.destroyed) return;
+  const length =
+    typeof body === 'string' ? Buffer.byteLength(body) : Buffer.isBuffer(body) ? body.length : body.bytes;
+  outgoing.writeHead(status, { ...headers, 'Content-Length': length });
+  if (outgoing.req.method === 'HEAD') outgoing.end();
+  else if (typeof body === 'string' || Buffer.isBuffer(body)) outgoing.end(body);
+  else await pipeline(createReadStream(body.path), outgoing).catch(() => outgoing.destroy());
+}
+
+/** The JSON of a value that may have none, such as a function or `undefined`: then `undefined`. @throws TypeError for a cycle or a BigInt */
+export function jsonText(value: unknown): string | undefined {
+  return JSON.stringify(value);
+}

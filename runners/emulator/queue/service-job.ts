@@ -1,0 +1,100 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { Fault } from '../faults/fault.js';
+import type { Clock } from '../clock.js';
+
+/** The states of spec section 3 and the two further ends that live services know. */
+type JobStatus = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
+
+/** Limits beside the input; durations in ms. */
+export interface JobLimits {
+  executionTimeout?: number | undefined;
+  ttl?: number | undefined;
+  lowPriority?: boolean | undefined;
+}
+
+/** A job as the service holds it. JSON values are kept as their text: it is sent again and again, and its length is its size. */
+export interface Job {
+  id: string;
+  endpoint: string;
+  operation: 'run' | 'runsync';
+  input: Record<string, unknown>;
+  /** Bytes of the request's body. */
+  bytes: number;
+  limits: JobLimits;
+  webhook?: string | undefined;
+  faults: readonly Fault[];
+  status: JobStatus;
+  submittedAt: number;
+  startedAt?: number | undefined;
+  endedAt?: number | undefined;
+  workerId?: string | undefined;
+  executions: number;
+  /** JSON text; partial while IN_PROGRESS. */
+  output?: string | undefined;
+  error?: string | undefined;
+  /** The HTTP code under which /runsync reports the failure. */
+  httpStatus?: number | undefined;
+  costMicroDollars: MicroDollars;
+  /** JSON texts that /stream has not delivered yet. */
+  chunks: string[];
+  /** Called at every change that a request may wait for. */
+  watchers: Set<() => void>;
+  /** Stops the function. */
+  stop?: ((reason: Error) => void) | undefined;
+}
+
+/** Whether nothing but /retry can change the job any more. */
+export function hasEnded(job: Job): boolean {
+  return job.status !== 'IN_QUEUE' && job.status !== 'IN_PROGRESS';
+}
+
+/** The fault of this name that was drawn for the job. */
+export function jobFault(job: Job, name: string): Fault | undefined {
+  return job.faults.find((fault) => fault.name === name);
+}
+
+/** How an execution came to its end. */
+export type JobEnd =
+  | { status: 'COMPLETED'; output: unknown }
+  | { status: 'FAILED'; error: string; httpStatus?: number }
+  | { status: 'CANCELLED' | 'TIMED_OUT'; error?: string };
+
+/** The reason with which a running function is stopped. */
+export class JobStop extends Error {
+  readonly end: JobEnd;
+
+  constructor(end: JobEnd) {
+    super(end.status === 'TIMED_OUT' ? 'the job timed out' : 'the job was cancelled');
+    this.name = 'JobStop';
+    this.end = end;
+  }
+}
+
+/** The job as /status and /runsync show it. (spec 2.1, 2.6) */
+export function jobReplyText(job: Job): string {
+  const fields = [`"id":${JSON.stringify(job.id)}`, `"status":"${job.status}"`];
+  if (job.startedAt !== undefined) fields.push(`"delayTime":${job.startedAt - job.submittedAt}`);
+  if (job.startedAt !== undefined && hasEnded(job) && job.endedAt !== undefined)
+    fields.push(`"executionTime":${job.endedAt - job.startedAt}`);
+  if (job.output !== undefined) fields.push(`"output":${job.output}`);
+  if (job.error !== undefined) fields.push(`"error":${JSON.stringify(job.error)}`);
+  if (job.workerId !== undefined) fields.push(`"workerId":"${job.workerId}"`);
+  return `{${fields.join(',')}}`;
+}
+
+/** Resolves when the condition holds, and after `ms` at the latest. */
+export function waitForJob(job: Job, clock: Clock, ms: number, isReady: () => boolean): Promise<void> {
+  if (ms <= 0 || isReady()) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      job.watchers.delete(look);
+      resolve();
+    };
+    const look = (): void => {
+      if (isReady()) done();
+    };
+    const cancel = clock.after(ms, done);
+    job.watchers.add(look);
+  });
+}
