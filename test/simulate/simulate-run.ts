@@ -230,6 +230,7 @@ class World {
 /** The jobs that a start finds in the journal, as `endpoint/id`. */
 function jobsIn(journal: Buffer | undefined): string[] {
   const records = (journal?.toString() ?? '').split('\n').flatMap((line) => {
+    if (!/"jobId":|"k":"intent"/.test(line)) return [];
     try {
       return [JSON.parse(line) as JournalRecord];
     } catch {

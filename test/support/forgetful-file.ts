@@ -31,7 +31,7 @@ export class ForgetfulFile {
   }
 
   write(bytes: Uint8Array, at: number): void {
-    this.change({ at, bytes: Uint8Array.from(bytes) });
+    this.change({ at, bytes: new Uint8Array(bytes) });
   }
 
   truncate(size: number): void {
@@ -77,7 +77,7 @@ export class ForgetfulFile {
 }
 
 function zeroed(bytes: Uint8Array, from: number): Uint8Array {
-  return Uint8Array.from(bytes).fill(0, from);
+  return new Uint8Array(bytes).fill(0, from);
 }
 
 function applied(buffer: Buffer, size: number, change: Change): [Buffer, number] {
@@ -93,5 +93,5 @@ function applied(buffer: Buffer, size: number, change: Change): [Buffer, number]
 }
 
 function withRoom(buffer: Buffer, size: number): Buffer {
-  return size <= buffer.length ? buffer : Buffer.concat([buffer], Math.max(size, buffer.length * 2));
+  return size <= buffer.length ? buffer : Buffer.concat([buffer], Math.max(size, buffer.length * 2, 1_024));
 }

@@ -6,34 +6,33 @@ const chunkPairs = 256;
  * byte, so that sorting never needs a second copy of all of them.
  */
 export class FingerprintList {
-  readonly #segments = Array.from({ length: 1 << segmentBits }, () => new Segment());
+  readonly #segments: (Segment | undefined)[] = [];
   /** The number of hashes in the segments before, once only repeated ones are left. */
-  #offsets: number[] = [];
+  readonly #offsets: number[] = [];
 
   add(high: number, low: number): void {
-    this.#segmentOf(high).add(high, low);
+    (this.#segments[segmentOf(high)] ??= new Segment()).add(high, low);
   }
 
   /** Leaves the hashes that were added more than once, each once, and returns how many they are. Nothing is added after it. */
   keepRepeated(): number {
     let count = 0;
-    this.#offsets = this.#segments.map((segment) => {
-      const before = count;
-      count += segment.keepRepeated();
-      return before;
-    });
+    for (const [place, segment] of this.#segments.entries()) {
+      this.#offsets[place] = count;
+      count += segment?.keepRepeated() ?? 0;
+    }
     return count;
   }
 
   /** Which of those that are left it is, from 0; -1: none. */
   indexOf(high: number, low: number): number {
-    const at = this.#segmentOf(high).indexOf(high, low);
-    return at < 0 ? -1 : (this.#offsets[high >>> (32 - segmentBits)] ?? 0) + at;
+    const at = this.#segments[segmentOf(high)]?.indexOf(high, low) ?? -1;
+    return at < 0 ? -1 : (this.#offsets[segmentOf(high)] ?? 0) + at;
   }
+}
 
-  #segmentOf(high: number): Segment {
-    return this.#segments[high >>> (32 - segmentBits)] as Segment;
-  }
+function segmentOf(high: number): number {
+  return high >>> (32 - segmentBits);
 }
 
 /** Hashes as pairs of words, in chunks so that growing never copies. Two words are one 64-bit number for the machine's own sorting. */

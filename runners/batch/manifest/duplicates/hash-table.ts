@@ -6,24 +6,24 @@ const words = 3;
 /**
  * 64-bit hash → a number above 0, in flat memory: 12 bytes an entry in typed arrays, between half and five sixths full. A
  * `Map` of a million ids would take fifteen times as much. It grows one of its 256 segments at a time, so that there
- * is never an old and a new copy of all of it.
+ * is never an old and a new copy of all of it; a segment is made with its first entry.
  */
 export class HashTable {
-  readonly #segments = Array.from({ length: 1 << segmentBits }, () => new Segment());
+  readonly #segments: (Segment | undefined)[] = [];
 
   /** 0 when it is not there. */
   get(high: number, low: number): number {
-    return this.#segmentOf(high).get(high, low);
+    return this.#segments[segmentOf(high)]?.get(high, low) ?? 0;
   }
 
   /** `value` must be above 0. */
   set(high: number, low: number, value: number): void {
-    this.#segmentOf(high).set(high, low, value);
+    (this.#segments[segmentOf(high)] ??= new Segment()).set(high, low, value);
   }
+}
 
-  #segmentOf(high: number): Segment {
-    return this.#segments[high >>> (32 - segmentBits)] as Segment;
-  }
+function segmentOf(high: number): number {
+  return high >>> (32 - segmentBits);
 }
 
 class Segment {
