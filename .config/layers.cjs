@@ -17,6 +17,11 @@ function below(stages) {
   ];
 }
 
+/** Rooms of the command line. */
+function cli(...names) {
+  return names.map((room) => `runners/cli/${room}`);
+}
+
 // Which room may import which, and which room owns which outside package. Cycles count even when only types make them.
 const rooms = {
   'src/contract': [],
@@ -103,6 +108,27 @@ const rooms = {
   'runners/batch': ['src', 'runners/pictures'],
   'runners/distributed': ['src', 'runners/batch'],
   'runners/report': ['src', 'runners/batch', 'runners/pictures'],
+  // The rooms of the command line, the lowest first.
+  'runners/cli/messages': ['src', 'runners/batch', 'runners/distributed'],
+  'runners/cli/io': ['src', 'runners/batch', ...cli('messages')],
+  'runners/cli/progress': ['src', 'runners/batch', ...cli('messages', 'io')],
+  'runners/cli/options': ['src', 'runners/batch', 'runners/emulator', ...cli('messages', 'io')],
+  'runners/cli/service': [
+    ...['src', 'runners/batch', 'runners/emulator', 'runners/pictures'],
+    ...cli('messages', 'io', 'options'),
+  ],
+  'runners/cli/plan': [
+    ...['src', 'runners/batch', 'runners/pictures'],
+    ...cli('messages', 'io', 'options', 'service'),
+  ],
+  'runners/cli/start': [
+    ...['src', 'runners/batch', 'runners/distributed', 'runners/report'],
+    ...cli('messages', 'io', 'progress', 'options', 'service', 'plan'),
+  ],
+  'runners/cli': [
+    'src',
+    ...['batch', 'distributed', 'emulator', 'report', 'pictures'].map((room) => `runners/${room}`),
+  ],
 };
 const owners = {
   got: 'src/transport',

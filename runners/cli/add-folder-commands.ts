@@ -22,16 +22,16 @@ function addTellingCommands(program: Command, io: CliIo, fault: FaultContext, en
     .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
     .option('--json', 'as one JSON object on stdout')
     .action(async (out: string, raw: Raw) => {
-      const { status } = await import('./commands/status.js');
-      ended(await status(out, raw, io));
+      const { statusCommand } = await import('./commands/status-command.js');
+      ended(await statusCommand(out, raw, io));
     });
   program
     .command('report')
     .description('write report.html')
     .argument('<out>')
     .action(async (out: string) => {
-      const { report } = await import('./commands/report.js');
-      ended(await report(out, io, fault));
+      const { reportCommand } = await import('./commands/report-command.js');
+      ended(await reportCommand(out, io, fault));
     });
 }
 
@@ -61,8 +61,8 @@ function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, en
     .option('--api-key-file <FILE>', 'file with the API key, to ask for the job (else env MILLRACE_API_KEY)')
     .option('--db <URL>', 'the database of a run over many machines (default: as its folder notes it)')
     .action(async (out: string, ids: string[], raw: Raw) => {
-      const { settle } = await import('./commands/settle.js');
-      ended(await settle(out, ids, raw, io, fault));
+      const { settleCommand } = await import('./commands/settle-command.js');
+      ended(await settleCommand(out, ids, raw, io, fault));
     });
   program
     .command('refetch')
@@ -73,8 +73,8 @@ function addMendingCommands(program: Command, io: CliIo, fault: FaultContext, en
     .option('--quiet', 'only what needs a person')
     .option('--json', 'the summary as one JSON object on stdout, everything else on stderr')
     .action(async (out: string, raw: Raw) => {
-      const { refetch } = await import('./commands/refetch.js');
-      ended(await refetch(out, raw, io, fault));
+      const { refetchCommand } = await import('./commands/refetch-command.js');
+      ended(await refetchCommand(out, raw, io, fault));
     });
 }
 
@@ -86,8 +86,8 @@ function addComparingCommands(program: Command, io: CliIo, ended: Ended): void {
     .argument('<out>')
     .option('--port <N>', 'port to listen on (default: any free one)')
     .action(async (out: string, raw: Raw) => {
-      const { watch } = await import('./commands/watch.js');
-      ended(await watch(out, raw, io));
+      const { watchCommand } = await import('./commands/report-command.js');
+      ended(await watchCommand(out, raw, io));
     });
   program
     .command('reconcile')
@@ -99,7 +99,7 @@ function addComparingCommands(program: Command, io: CliIo, ended: Ended): void {
     .option('--time-column <NAME>', 'its column with the time, if it has one (default: by usual names)')
     .option('--json', 'as one JSON object on stdout')
     .action(async (out: string, raw: Raw) => {
-      const { reconcile } = await import('./commands/reconcile.js');
-      ended(await reconcile(out, raw, io));
+      const { reconcileCommand } = await import('./commands/reconcile-command.js');
+      ended(await reconcileCommand(out, raw, io));
     });
 }

@@ -53,8 +53,8 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
       )
       .option('--save <FILE>', 'keep the plan, so that run --plan FILE does exactly that'),
   ).action(async (manifest: string, raw: Raw) => {
-    const { plan } = await import('./commands/plan.js');
-    ended(await plan(manifest, raw, io, fault));
+    const { planCommand } = await import('./commands/plan-command.js');
+    ended(await planCommand(manifest, raw, io, fault));
   });
   addRunOptions(
     program
@@ -76,8 +76,8 @@ function addManifestCommands(program: Command, io: CliIo, fault: FaultContext, e
       )
       .addHelpText('after', exitCodes),
   ).action(async (manifest: string | undefined, raw: Raw) => {
-    const { run } = await import('./commands/run.js');
-    ended(await run(manifest, raw, io, fault));
+    const { runCommand } = await import('./commands/run-command.js');
+    ended(await runCommand(manifest, raw, io, fault));
   });
 }
 
@@ -101,8 +101,8 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
     .option('--http <CLIENT>', 'got or undici: a quarter of the CPU, to be installed beside (default: got)')
     .option('--quiet', 'only what needs a person')
     .action(async (raw: Raw) => {
-      const { worker } = await import('./commands/worker.js');
-      ended(await worker(raw, io, fault));
+      const { workerCommand } = await import('./commands/worker-command.js');
+      ended(await workerCommand(raw, io, fault));
     });
   addEmulatorOptions(
     program
@@ -111,8 +111,8 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
       .option('--port <N>', 'port to listen on (default: any free one)')
       .option('--key <KEY>', 'the API key that it takes (default: millrace-emulator-key)'),
   ).action(async (raw: Raw) => {
-    const { serve } = await import('./commands/serve.js');
-    ended(await serve(raw, io));
+    const { serveCommand } = await import('./commands/serve-command.js');
+    ended(await serveCommand(raw, io));
   });
   addRunOptions(
     program
@@ -120,8 +120,8 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
       .description('print what a run would go by, and where each value is from; takes the options of run')
       .argument('[manifest]'),
   ).action(async (manifest: string | undefined, raw: Raw) => {
-    const { config } = await import('./commands/config.js');
-    ended(await config(manifest, raw, io));
+    const { configCommand } = await import('./commands/config-command.js');
+    ended(await configCommand(manifest, raw, io));
   });
   program
     .command('init')
@@ -130,8 +130,8 @@ function addOtherCommands(program: Command, io: CliIo, fault: FaultContext, ende
     .requiredOption('--prompt <TEXT>', 'what is to be done with each picture')
     .option('--out <FILE>', 'the manifest (default: edits.csv in the folder)')
     .action(async (folder: string, raw: { prompt: string; out?: string }) => {
-      const { init } = await import('./commands/init.js');
-      ended(await init(folder, raw, io));
+      const { initCommand } = await import('./commands/init-command.js');
+      ended(await initCommand(folder, raw, io));
     });
 }
 
@@ -141,7 +141,7 @@ function addCompletion(program: Command, io: CliIo, ended: Ended): void {
     .description('print a script that completes commands, options and files')
     .argument('<shell>', 'bash or zsh')
     .action(async (shell: string) => {
-      const { completion } = await import('./commands/completion.js');
-      ended(completion(shell, program, io));
+      const { completionCommand } = await import('./commands/completion-command.js');
+      ended(completionCommand(shell, program, io));
     });
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { keepMemorySmall } from './keep-memory-small.js';
-import { makeRoomForRows } from './make-room-for-rows.js';
+import { keepMemorySmall, makeRoomForRows } from './make-room-for-rows.js';
 import { runCli } from './run-cli.js';
 import type { StopSignal } from './io/cli-io.js';
 

@@ -6,7 +6,7 @@ import { CommanderError } from 'commander';
 import { reasonOf, remedyOf } from '../../batch/journal/disk-reason.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { redact } from '../../../src/contract/redact.js';
-import { plainText } from '../words/plain-text.js';
+import { plainText } from '../messages/plain-text.js';
 import type { CliIo } from './cli-io.js';
 import { UsageError } from './usage-error.js';
 
@@ -94,4 +94,14 @@ async function keepDetails(error: unknown, { folder, secrets }: FaultContext): P
     }
   }
   return 'no file: none could be written';
+}
+
+/** Says what is wrong with the port that `--port` names: throws `UsageError`, or the error itself when it is another. */
+export function explainPort(error: unknown, port: number): never {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE')
+    throw new UsageError([`--port: ${port} is in use: choose another one, or leave it out for any free one`]);
+  if (code === 'EACCES')
+    throw new UsageError([`--port: ${port} is not for this user: choose one above 1023`]);
+  throw error;
 }

@@ -18,7 +18,7 @@ export interface StopOrders {
   close(): void;
 }
 
-const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
  * Takes SIGINT, SIGTERM and SIGHUP: the first is the order to stop in good order, every further one to stop at once. But a
@@ -30,8 +30,8 @@ export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
   let exitCode: number | undefined;
   const ignore = io.onStop((signal) => {
     if (signal === 'SIGHUP' && first.signal.aborted) return;
-    exitCode ??= exitCodes[signal];
-    orders.next({ how: first.signal.aborted ? 'now' : 'graceful', exitCode: exitCodes[signal] });
+    exitCode ??= signalExitCodes[signal];
+    orders.next({ how: first.signal.aborted ? 'now' : 'graceful', exitCode: signalExitCodes[signal] });
     first.abort();
   });
   return {
@@ -43,4 +43,14 @@ export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
       orders.complete();
     },
   };
+}
+
+/** Resolves at the first signal; a second one then ends the process as it always does. */
+export function untilStopped(io: Pick<CliIo, 'onStop'>): Promise<void> {
+  return new Promise((resolve) => {
+    const ignore = io.onStop(() => {
+      ignore();
+      resolve();
+    });
+  });
 }

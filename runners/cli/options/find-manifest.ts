@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { manifestFormat } from '../../batch/manifest/manifest-settings.js';
 import { saveAsCsv } from '../../batch/manifest/records/text-guard.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -57,22 +57,6 @@ export async function findManifest(
     gzip: known?.gzip ?? /\.gz$/i.test(path),
     folder: dirname(path),
   };
-}
-
-/** The run's folder: as given, else beside the manifest by its name: `edits.csv` → `edits.out`, with `--local` `edits.local.out`. */
-export function outFolder(
-  source: ManifestSource,
-  given: string | undefined,
-  local: boolean,
-  cwd: string,
-): string {
-  if (given !== undefined) return resolve(cwd, given);
-  if (source.path === undefined)
-    throw new UsageError(['a manifest from stdin (-) needs --out DIR: it is kept there']);
-  const stem = basename(source.path)
-    .replace(/\.gz$/i, '')
-    .replace(/\.(csv|jsonl|ndjson)$/i, '');
-  return join(source.folder, `${stem}${local ? '.local' : ''}.out`);
 }
 
 function fail(name: string, error: NodeJS.ErrnoException): never {

@@ -4,8 +4,7 @@ import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import { readPriceFile } from '../../batch/ledger/read-price-file.js';
 import { toPriceList } from '../../batch/ledger/price-list.js';
-import type { ConfiguredEndpoints } from '../config/configured-endpoint.js';
-import { withEndpointPrices } from '../config/endpoint-settings.js';
+import { type ConfiguredEndpoints, withEndpointPrices } from './configured-endpoints.js';
 import { UsageError } from '../io/usage-error.js';
 
 /** The prices of `--prices FILE` over those of the configuration, and these over the published ones. Throws `UsageError` when the file cannot be read or used. */

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
+import type { ManifestSource } from './find-manifest.js';
 
 /** The folder of a run that a command names, made absolute. Throws `UsageError` when no run lies there. */
 export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<string> {
@@ -13,4 +14,20 @@ export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<s
   if (journal === undefined)
     throw new UsageError([`"${name}" holds no run: there is no journal.jsonl in it`]);
   return folder;
+}
+
+/** The run's folder: as given, else beside the manifest by its name: `edits.csv` → `edits.out`, with `--local` `edits.local.out`. */
+export function outFolder(
+  source: ManifestSource,
+  given: string | undefined,
+  local: boolean,
+  cwd: string,
+): string {
+  if (given !== undefined) return resolve(cwd, given);
+  if (source.path === undefined)
+    throw new UsageError(['a manifest from stdin (-) needs --out DIR: it is kept there']);
+  const stem = basename(source.path)
+    .replace(/\.gz$/i, '')
+    .replace(/\.(csv|jsonl|ndjson)$/i, '');
+  return join(source.folder, `${stem}${local ? '.local' : ''}.out`);
 }

@@ -1,5 +1,5 @@
 import type { WaitReason } from '../../../src/contract/outcome.js';
-import { formatDuration } from '../words/amounts.js';
+import { formatDuration } from '../messages/format-amounts.js';
 
 /** Standing still for less than this is no news. */
 const patienceMs = 10_000;

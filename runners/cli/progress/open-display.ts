@@ -1,9 +1,7 @@
 import { interval, type SchedulerLike } from 'rxjs';
 import type { CliIo, OutStream } from '../io/cli-io.js';
-import { pickColors } from '../io/pick-colors.js';
+import { pickColors, progressLine, renderProgress } from './render-progress.js';
 import type { ProgressView } from './progress-view.js';
-import { progressLine } from './progress-line.js';
-import { renderProgress } from './render-progress.js';
 
 /** The display changes at most so often, in ms. */
 const redrawEveryMs = 250;

@@ -1,6 +1,7 @@
-import type { Colors } from '../io/pick-colors.js';
-import { countOf, formatCount, formatDuration, formatMoney } from '../words/amounts.js';
+import { countOf, formatCount, formatDuration, formatMoney } from '../messages/format-amounts.js';
 import type { ProgressView } from './progress-view.js';
+import picocolors from 'picocolors';
+import type { CliIo, OutStream } from '../io/cli-io.js';
 
 /** How wide the terminal is and what it can show. */
 export interface Paper {
@@ -108,4 +109,46 @@ function wrap(text: string, width: number): string[] {
 
 function cut(text: string, width: number): string {
   return text.length > width ? text.slice(0, width) : text;
+}
+
+/** The display as one plain line, for logs and mails: no control characters, nothing that is redrawn. */
+export function progressLine(view: ProgressView): string {
+  if (view.rows === undefined) return 'reading the manifest';
+  const done = view.endedBefore + view.completed + view.failed + view.unknown;
+  const rows = `${formatCount(done)} of ${countOf(Math.max(view.rows, done), 'row')}`;
+  const counts = [
+    `${formatCount(view.completed)} completed`,
+    view.failed > 0 && `${formatCount(view.failed)} failed`,
+    view.unknown > 0 && `${formatCount(view.unknown)} unknown`,
+    `${view.inFlight} in flight`,
+    view.endedBefore > 0 && `${formatCount(view.endedBefore)} done before`,
+  ];
+  const pace = [
+    view.rowsPerMinute !== undefined && `${formatCount(view.rowsPerMinute)} rows a minute`,
+    view.leftMs !== undefined && `${formatDuration(view.leftMs)} left`,
+  ];
+  const cap = view.money.cap === undefined ? '' : ` of ${formatMoney(view.money.cap)}`;
+  const parts = [
+    `${rows}: ${listed(counts)}`,
+    listed(pace),
+    `${formatMoney(view.money.spent)}${cap} spent`,
+    view.stopping ? 'stopping' : (view.cause ?? ''),
+  ];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+function listed(parts: readonly (string | false)[]): string {
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+/** The few colours that millrace uses; without colour each leaves its text as it is. */
+export type Colors = Pick<
+  ReturnType<typeof picocolors.createColors>,
+  'bold' | 'dim' | 'green' | 'red' | 'yellow'
+>;
+
+/** Colours for a stream: only on a terminal that can show them, and never with NO_COLOR (no-color.org). */
+export function pickColors(stream: Pick<OutStream, 'isTTY'>, env: CliIo['env']): Colors {
+  const wanted = (env['NO_COLOR'] ?? '') === '' && stream.isTTY === true && env['TERM'] !== 'dumb';
+  return picocolors.createColors(wanted);
 }

@@ -1,8 +1,8 @@
 import { asyncScheduler, Subscription, type Observable } from 'rxjs';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { CliIo } from '../io/cli-io.js';
-import { groupFailures, type FailureGroup } from '../words/group-failures.js';
-import { plainText } from '../words/plain-text.js';
+import { groupFailures, type FailureGroup } from '../messages/group-failures.js';
+import { plainText } from '../messages/plain-text.js';
 import { foldProgress } from './fold-progress.js';
 import { openDisplay } from './open-display.js';
 import { watchHealth } from './watch-health.js';

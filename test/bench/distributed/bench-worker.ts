@@ -1,5 +1,5 @@
 // A worker as a process of its own, for measure-fleet.ts.
-import { keepMemorySmall } from '../../../runners/cli/keep-memory-small.js';
+import { keepMemorySmall } from '../../../runners/cli/make-room-for-rows.js';
 import { makeRoomForRows } from '../../../runners/cli/make-room-for-rows.js';
 import { databaseAddress } from '../../../runners/distributed/database/database-address.js';
 import { openPool } from '../../../runners/distributed/database/open-pool.js';

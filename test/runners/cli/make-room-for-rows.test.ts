@@ -12,8 +12,7 @@ async function sourceOf(name: string): Promise<string> {
 
 /** In a process of its own: flags are the whole process's. */
 async function sizes(): Promise<{ first: number; kept: number; grown: number; later: number }> {
-  const flags = (await sourceOf('keep-memory-small.ts')).replace(/^import .*$/m, '');
-  const script = `${await sourceOf('make-room-for-rows.ts')}${flags}
+  const script = `${await sourceOf('make-room-for-rows.ts')}
     const first = youngBytes();
     keepMemorySmall();
     work();

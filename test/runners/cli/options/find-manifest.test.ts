@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findManifest, outFolder } from '../../../../runners/cli/options/find-manifest.js';
+import { findManifest } from '../../../../runners/cli/options/find-manifest.js';
+import { outFolder } from '../../../../runners/cli/options/run-folder.js';
 
 describe('findManifest', () => {
   let cwd: string;

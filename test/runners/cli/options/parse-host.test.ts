@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHost } from '../../../../runners/cli/options/parse-host.js';
+import { parseHost } from '../../../../runners/cli/options/option-value.js';
 
 describe('parseHost', () => {
   it.each([

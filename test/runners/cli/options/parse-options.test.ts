@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../runners/cli/io/usage-error.js';
 import { parseOptions } from '../../../../runners/cli/options/parse-options.js';
-import { runOptionsSchema } from '../../../../runners/cli/options/run-options.js';
+import { runOptionsSchema } from '../../../../runners/cli/options/start-options.js';
 
 function problemsOf(raw: Record<string, unknown>): readonly string[] {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measurePace } from '../../../../runners/cli/progress/measure-pace.js';
+import { measurePace } from '../../../../runners/cli/progress/fold-progress.js';
 
 describe('measurePace', () => {
   it('says nothing before it knows enough', () => {

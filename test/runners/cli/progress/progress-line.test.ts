@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { progressLine } from '../../../../runners/cli/progress/progress-line.js';
+import { progressLine } from '../../../../runners/cli/progress/render-progress.js';
 import type { ProgressView } from '../../../../runners/cli/progress/progress-view.js';
 
 const view: ProgressView = {

@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+import { pictureFormat } from '../../batch/artifacts/picture-format.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { writeStarterManifest } from '../../batch/manifest/write-starter-manifest.js';
+import type { CliIo } from '../io/cli-io.js';
+import { countOf } from '../messages/format-amounts.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
+
+const skippedShown = 20;
+
+/** Writes a manifest of the pictures in a folder, and says what to do with it. */
+export async function initCommand(
+  folder: string,
+  raw: { readonly prompt: string; readonly out?: string },
+  io: CliIo,
+): Promise<number> {
+  const { path, pictures, skipped } = await writeStarterManifest({
+    disk: nodeDisk,
+    folder: resolve(io.cwd, folder),
+    prompt: raw.prompt,
+    ...(raw.out !== undefined && { manifest: resolve(io.cwd, raw.out) }),
+    formatOf: pictureFormat,
+  });
+  for (const { name, why } of skipped.slice(0, skippedShown))
+    io.stderr.write(`left out: ${plainText(name)} ${why}\n`);
+  if (skipped.length > skippedShown)
+    io.stderr.write(`left out: ${countOf(skipped.length - skippedShown, 'other')}\n`);
+  const name = shownPath(path, io.cwd);
+  io.stdout.write(`${name}: ${countOf(pictures, 'picture')}\n`);
+  io.stdout.write(
+    [
+      `Look at it, and check it with: millrace plan ${name} --endpoint image-edit --local`,
+      `Rehearse it with: millrace run ${name} --endpoint image-edit --local`,
+      'A service cannot read this folder: in place of --local, --images-base URL says where the pictures lie on the web,',
+      'and --upload s3://bucket/prefix brings them there.',
+      '',
+    ].join('\n'),
+  );
+  return 0;
+}

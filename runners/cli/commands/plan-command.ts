@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { listPrices } from '../../batch/ledger/list-prices.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import { loadConfig } from '../options/load-config.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { findManifest, type ManifestSource } from '../options/find-manifest.js';
+import { parseOptions } from '../options/parse-options.js';
+import { runOptionsSchema, type RunOptions } from '../options/start-options.js';
+import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
+import { shownPath } from '../messages/plain-text.js';
+import type { PlanCheck } from '../plan/check-plan.js';
+import { planAndSave } from '../plan/save-plan.js';
+import { plannedPrices, planSource, refuseInvalid, refuseSame } from '../plan/plan-source.js';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks every row of a manifest and prices the run. Sends nothing, and with `--check` nothing that costs. Exit 0, or what
+ * the check says; `UsageError` when a row is invalid.
+ */
+export async function planCommand(name: string, given: Raw, io: CliIo, fault: FaultContext): Promise<number> {
+  const { raw } = await loadConfig(given, name, io);
+  const options = parseOptions(runOptionsSchema, raw);
+  const prices = await plannedPrices(options, io.cwd);
+  const source = await findManifest(name, options.format, io);
+  const save = raw['save'];
+  const planned =
+    typeof save === 'string'
+      ? await planAndSave(resolve(io.cwd, save), { raw, source, options, prices }, io)
+      : await planSource(source, options, io, prices);
+  const difference = await differenceFrom(planned, { source, options, prices }, io);
+  const checked = await checkIfAsked(planned, { raw, source, options }, io, fault);
+  if (options.json) {
+    const { name: from, prices: table } = listPrices(prices.table());
+    io.stdout.write(
+      `${JSON.stringify({ ...planJson(planned), prices: table, priceTable: from, ...difference?.json, ...checked?.json })}\n`,
+    );
+  } else if (!options.quiet) {
+    const table = `  prices       ${priceTableText(prices.table())}`;
+    const price = `  price        ${priceText(planned.cost)}`;
+    const lines = [
+      ...planText(planned, source.name),
+      table,
+      price,
+      ...(difference?.text ?? []),
+      ...(checked?.text ?? []),
+    ];
+    io.stdout.write(`${lines.join('\n')}\n`);
+  }
+  refuseInvalid(planned, source, options, io);
+  refuseSame(planned.same, options, source.name);
+  for (const line of checked?.problems ?? []) io.stderr.write(`${line}\n`);
+  return checked?.exitCode ?? 0;
+}
+
+/** What a start would do to the run that the folder holds; nothing where the manifest is to be corrected first. */
+async function differenceFrom(
+  planned: Plan,
+  { source, options, prices }: { source: ManifestSource; options: RunOptions; prices: PriceBook },
+  io: CliIo,
+): Promise<{ text: string[]; json: object } | undefined> {
+  if (planned.invalid > 0 && !options.skipInvalid) return undefined;
+  const { planDifference } = await import('../plan/plan-difference.js');
+  const found = await planDifference(source, options, io, prices);
+  if (found === undefined) return undefined;
+  const { differenceJson, differenceText } = await import('../messages/ahead-text.js');
+  return { text: differenceText(found, shownPath(found.out, io.cwd)), json: differenceJson(found) };
+}
+
+/** A manifest that is to be corrected first is not worth a request. */
+async function checkIfAsked(
+  planned: Plan,
+  { raw, source, options }: { raw: Raw; source: ManifestSource; options: RunOptions },
+  io: CliIo,
+  fault: FaultContext,
+): Promise<PlanCheck | undefined> {
+  if (raw['check'] !== true || (planned.invalid > 0 && !options.skipInvalid)) return undefined;
+  const { checkPlan } = await import('../plan/check-plan.js');
+  return checkPlan(source, options, io, fault);
+}

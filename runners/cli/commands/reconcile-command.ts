@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { describeReconciliation } from '../../report/reconcile/describe-reconciliation.js';
+import { reconcile as holdAgainst, type Reconciliation } from '../../report/reconcile/reconcile.js';
+import type { CliIo } from '../io/cli-io.js';
+import { UsageError } from '../io/usage-error.js';
+import { parseOptions } from '../options/parse-options.js';
+import { runFolder } from '../options/run-folder.js';
+import { plainText } from '../messages/plain-text.js';
+import { toUsd } from '../../../src/contract/micro-dollars.js';
+
+const column = z.string().min(1, 'is empty: name a column').optional();
+const reconcileOptionsSchema = z.object({
+  statement: z.string().min(1, 'is empty: name a file'),
+  jobColumn: column,
+  amountColumn: column,
+  timeColumn: column,
+  json: z.boolean().default(false),
+});
+
+/**
+ * Holds the purchases of a run against a billing export and names what stands in one and not in the other. Sends nothing
+ * and changes nothing. Exit 0 when the books are even, else 1.
+ */
+export async function reconcileCommand(
+  name: string,
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+): Promise<number> {
+  const options = parseOptions(reconcileOptionsSchema, raw);
+  const folder = await runFolder(name, io);
+  const statement = await statementFile(options.statement, io);
+  const { jobColumn: job, amountColumn: amount, timeColumn: time } = options;
+  const found = await holdAgainst(folder, statement, {
+    columns: { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) },
+  }).catch(explainStatement);
+  const lines = options.json
+    ? [JSON.stringify(reconciliationJson(found))]
+    : describeReconciliation(found).map((line) => `${/^ */.exec(line)?.[0] ?? ''}${plainText(line)}`);
+  io.stdout.write(`${lines.join('\n')}\n`);
+  return found.isEven ? 0 : 1;
+}
+
+async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<string> {
+  const path = resolve(io.cwd, name);
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) throw new UsageError([`--statement: "${name}": there is no such file`]);
+  if (!found.isFile())
+    throw new UsageError([`--statement: "${name}" is no file: name a billing export (CSV)`]);
+  return path;
+}
+
+/** What is wrong with the export is for the person to mend, with the options at hand. */
+export function explainStatement(error: unknown): never {
+  if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
+  throw new UsageError(
+    [error.message],
+    error.code === 'statement-columns'
+      ? 'name the columns with --job-column, --amount-column and --time-column'
+      : undefined,
+  );
+}
+
+type Purchase = Reconciliation['onlyInRun'][number];
+type Charge = Reconciliation['onlyInStatement'][number];
+
+/** What `reconcile --json` prints: money in USD, times as ISO text. */
+export function reconciliationJson(found: Reconciliation): Record<string, unknown> {
+  const { totals, matched, differing, onlyInRun, onlyInStatement, held, elsewhere, isEven } = found;
+  return {
+    isEven,
+    totals: {
+      booked: toUsd(totals.booked),
+      inDoubt: toUsd(totals.inDoubt),
+      charged: toUsd(totals.charged),
+    },
+    matched,
+    differing: differing.map(({ purchase, charge }) => ({
+      purchase: purchaseJson(purchase),
+      charge: chargeJson(charge),
+    })),
+    onlyInRun: onlyInRun.map(purchaseJson),
+    onlyInStatement: onlyInStatement.map(chargeJson),
+    held: held.map(({ purchase, charges }) => ({
+      purchase: purchaseJson(purchase),
+      charges: charges.map(chargeJson),
+    })),
+    elsewhere: { count: elsewhere.count, amount: toUsd(elsewhere.amount) },
+  };
+}
+
+function purchaseJson({ cost, at, ...purchase }: Purchase): Record<string, unknown> {
+  return { ...purchase, cost: toUsd(cost), ...(!Number.isNaN(at) && { settledAt: isoTime(at) }) };
+}
+
+function chargeJson({ amount, at, ...charge }: Charge): Record<string, unknown> {
+  return { ...charge, amount: toUsd(amount), ...(at !== undefined && { at: isoTime(at) }) };
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}

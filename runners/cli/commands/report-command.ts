@@ -1,0 +1,51 @@
+import { writeReport } from '../../report/write-report.js';
+import type { CliIo } from '../io/cli-io.js';
+import { type FaultContext, explainPort } from '../io/explain-error.js';
+import { runFolder } from '../options/run-folder.js';
+import { countOf } from '../messages/format-amounts.js';
+import { shownPath } from '../messages/plain-text.js';
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import * as z from 'zod';
+import { watchRun } from '../../report/watch/watch-run.js';
+import { untilStopped } from '../io/listen-for-stop.js';
+import { UsageError } from '../io/usage-error.js';
+import { optionValue } from '../options/option-value.js';
+import { parseOptions } from '../options/parse-options.js';
+
+/** Writes report.html of a finished or running run out of its files. */
+export async function reportCommand(name: string, io: CliIo, fault: FaultContext): Promise<number> {
+  fault.folder = await runFolder(name, io);
+  const { path, rows } = await writeReport(fault.folder);
+  io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
+  return 0;
+}
+
+const watchOptionsSchema = z.object({ port: optionValue.wholeNumber(0, 65_535).default(0) });
+
+/**
+ * Serves the report of a run on loopback, and keeps open pages up to date, until SIGINT or SIGTERM. The run may go on in
+ * another process, be over, or not have begun. Says on stdout where the page is; only reads files. Exit 0.
+ */
+export async function watchCommand(
+  name: string,
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+): Promise<number> {
+  const { port } = parseOptions(watchOptionsSchema, raw);
+  const folder = resolve(io.cwd, name);
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory() === false)
+    throw new UsageError([`"${name}" is no folder: name the output folder of a run`]);
+  const hasRun = (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
+  const stopped = untilStopped(io);
+  const live = await watchRun(folder, { port }).catch((error: unknown) => explainPort(error, port));
+  io.stdout.write(`${live.url}\n`);
+  const shown = shownPath(folder, io.cwd);
+  io.stderr.write(
+    `${hasRun ? `watching ${shown}` : `no run lies in ${shown} yet: the page shows it as soon as one begins`}; Ctrl-C ends it\n`,
+  );
+  await stopped;
+  await live.close();
+  return 0;
+}

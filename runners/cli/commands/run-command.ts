@@ -1,0 +1,104 @@
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { refuseFolder } from '../../batch/start/check/refuse-folder.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { UsageError } from '../io/usage-error.js';
+import { findManifest } from '../options/find-manifest.js';
+import { outFolder } from '../options/run-folder.js';
+import { parseOptions } from '../options/parse-options.js';
+import { readPrices } from '../options/read-prices.js';
+import { runOptionsSchema, type RunOptions } from '../options/start-options.js';
+import { openPlan } from '../plan/open-plan.js';
+import type { SavedPlan } from '../plan/read-plan.js';
+import { openTarget } from '../service/open-target.js';
+import { spoolInput } from '../start/spool-input.js';
+import { attendRun } from '../start/attend-run.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { assumePrice } from '../../batch/ledger/assume-price.js';
+import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import { readRows } from '../../batch/tasks/read-rows.js';
+import { holdToPlan } from '../plan/hold-to-plan.js';
+import type { StartedRun } from '../start/batch-options.js';
+import { plannedSettings, refuseMissing, selectRows } from '../plan/plan-source.js';
+import { resolve } from 'node:path';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import { openLiveRows } from '../start/live-rows.js';
+
+/** Does what a manifest asks for, or goes on with it. The price is said, and agreed to, before anything is sent. */
+export async function runCommand(
+  name: string | undefined,
+  given: Readonly<Record<string, unknown>>,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<number> {
+  const { raw, plan } = await openPlan(name, given, io);
+  const options = parseOptions(runOptionsSchema, raw);
+  const prices = await readPrices(options.prices, io.cwd, options.endpoints);
+  if (options.follow) return followRows(name, { options, prices, io, fault });
+  const manifest = await findManifest(manifestName(name, plan), options.format, io);
+  const out = outFolder(manifest, options.out, options.local, io.cwd);
+  const target = await openTarget(options, manifest.folder, io, fault);
+  try {
+    await refuseFolder(nodeDisk, out);
+    const { source, discard } = await spoolInput(manifest, out, io);
+    const started = { source, out, options, target, prices, io, fault };
+    return await attendRun(plan === undefined ? started : await heldToPlan(started, plan)).finally(discard);
+  } finally {
+    await target.close();
+  }
+}
+
+function manifestName(given: string | undefined, plan: SavedPlan | undefined): string {
+  const name = given ?? plan?.head.manifest.path;
+  if (typeof name === 'string') return name;
+  throw new UsageError(['no manifest is named: millrace run <manifest>, or --plan with a saved plan of one']);
+}
+
+/** A start that does what was planned and nothing else. Throws `UsageError` with what has changed. */
+export async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun> {
+  const { source, options, prices } = run;
+  const { path } = source;
+  const settings = await plannedSettings(source, options);
+  const bytes = new PricedBytes();
+  const { assumePrice: assumed } = options;
+  await holdToPlan(plan, {
+    bytes: () => bytes.read(nodeDisk, path, source.name),
+    items: () => selectRows(readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing),
+    prices: assumed === undefined ? prices : assumePrice(prices, toMicroDollars(assumed)),
+  });
+  return { ...run, plan, bytes, options: await partOf(options, plan) };
+}
+
+/** `--limit` counts rows that are still to be done: at a second start they would be others than those planned. */
+async function partOf(options: StartedRun['options'], plan: SavedPlan): Promise<StartedRun['options']> {
+  if (options.limit === undefined) return options;
+  const only: string[] = [];
+  for await (const { id } of plan.rows()) only.push(id);
+  return { ...options, limit: undefined, only };
+}
+
+/** What a run is begun with. */
+interface Following {
+  readonly options: RunOptions;
+  readonly prices: PriceBook;
+  readonly io: CliIo;
+  readonly fault: FaultContext;
+}
+
+/** Works the rows of stdin as they arrive, until it ends or the run is interrupted. */
+export async function followRows(
+  name: string | undefined,
+  { options, prices, io, fault }: Following,
+): Promise<number> {
+  const live = openLiveRows(name ?? '', options, io);
+  const out = resolve(io.cwd, options.out ?? '');
+  const source = { name: 'stdin', path: '', format: 'jsonl', gzip: false, folder: io.cwd } as const;
+  try {
+    const target = await openTarget(options, source.folder, io, fault);
+    return await attendRun({ source, out, options, target, prices, io, fault, live }).finally(() =>
+      target.close(),
+    );
+  } finally {
+    live.close();
+  }
+}

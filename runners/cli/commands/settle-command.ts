@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  settleRows,
+  type RowSettlement,
+  type SettleOptions,
+  type Settlement,
+} from '../../batch/settle-row.js';
+import { ask, canAsk } from '../io/ask-person.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { UsageError } from '../io/usage-error.js';
+import { parseOptions } from '../options/parse-options.js';
+import { runFolder } from '../options/run-folder.js';
+import { settleOptionsSchema, type SettleOptions as SettleArguments } from '../options/settle-options.js';
+import { countOf, formatMoney } from '../messages/format-amounts.js';
+import { plainText } from '../messages/plain-text.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { askForJob, proposedSettlements } from './settle-evidence.js';
+
+/** Ends by hand the doubt about rows that may have been bought. Sends nothing that costs. */
+export async function settleCommand(
+  name: string,
+  ids: readonly string[],
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<number> {
+  const options = parseOptions(settleOptionsSchema, raw);
+  const rows = options.statement === undefined ? rowsOf(ids, options) : undefined;
+  const folder = await runFolder(name, io);
+  fault.folder = folder;
+  if (rows === undefined) return settleByStatement(folder, ids, options, io);
+  const [first] = rows;
+  if (first !== undefined && 'jobId' in first.settlement)
+    await askForJob(folder, first.id, first.settlement.jobId, { options, io, fault });
+  await write(folder, rows, options, io);
+  return 0;
+}
+
+/** The rows that are named, all settled in the same way. */
+function rowsOf(ids: readonly string[], options: SettleArguments): RowSettlement[] {
+  const settlement = chosen(options);
+  const { attempt, job } = options;
+  if (ids.length === 0) throw new UsageError(['name the rows: millrace settle <out> <id…>']);
+  if (ids.length > 1 && job !== undefined)
+    throw new UsageError(['--job: a job is that of one row: name one id']);
+  if (ids.length > 1 && attempt !== undefined)
+    throw new UsageError(['--attempt: counts the purchases of one row: name one id']);
+  return [...new Set(ids)].map((id) => ({ id, settlement, ...(attempt !== undefined && { attempt }) }));
+}
+
+/** Exactly one of the three ways. */
+function chosen({ job, paid, notSent, undo }: SettleArguments): Settlement {
+  const ways: Settlement[] = [
+    ...(job === undefined ? [] : [{ jobId: job }]),
+    ...(paid === undefined ? [] : [{ paidUsd: paid }]),
+    ...(notSent ? [{ notSent: true } as const] : []),
+    ...(undo ? [{ undo: true } as const] : []),
+  ];
+  const [way] = ways;
+  if (way !== undefined && ways.length === 1) return way;
+  throw new UsageError([
+    'say how the row ended, by one of --job ID, --paid USD and --not-sent, or by --statement FILE; --undo takes that back',
+  ]);
+}
+
+async function settleByStatement(
+  folder: string,
+  ids: readonly string[],
+  options: SettleArguments,
+  io: CliIo,
+): Promise<number> {
+  if (options.job !== undefined || options.paid !== undefined || options.notSent || options.undo)
+    throw new UsageError(['--statement says how each row ended: leave --job, --paid and --not-sent out']);
+  const { rows, open } = await proposedSettlements(folder, ids, options, io);
+  const lines = [...rows.map((row) => lineOf(row)), ...open];
+  if (lines.length === 0) lines.push('no row is held: there is nothing to settle');
+  io.stdout.write(`${lines.map((line) => plainText(line, 500)).join('\n')}\n`);
+  if (rows.length > 0) {
+    if (!options.yes && !canAsk(io))
+      throw new UsageError(['nothing is settled: it cannot ask here'], 'agree to it with --yes');
+    const question = `Settle ${countOf(rows.length, 'row')} so?`;
+    if (!options.yes && (await ask(question, io)) !== 'yes') throw new UsageError(['nothing is settled']);
+    await write(folder, rows, options, io, true);
+  }
+  return open.length > 0 ? 1 : 0;
+}
+
+async function write(
+  folder: string,
+  rows: readonly RowSettlement[],
+  { db }: SettleArguments,
+  io: CliIo,
+  isSaid = false,
+): Promise<void> {
+  const tellFirst = await databaseTeller(folder, rows, db, io);
+  await settleRows(folder, rows, { ...(tellFirst && { tellFirst }) });
+  if (!isSaid) io.stdout.write(rows.map((row) => `${plainText(lineOf(row), 500)}\n`).join(''));
+}
+
+function lineOf({ id, settlement, attempt }: RowSettlement): string {
+  const name = attempt === undefined ? id : `${id}, attempt ${attempt}`;
+  const isFreed = attempt !== undefined;
+  if ('jobId' in settlement) return `${name}: job ${settlement.jobId} is asked for when the run goes on`;
+  if ('notSent' in settlement)
+    return isFreed ? `${name}: was not sent, and is held no more` : `${name}: is sent when the run goes on`;
+  if ('undo' in settlement) return `${name}: is held again`;
+  const paid = formatMoney(toMicroDollars(settlement.paidUsd));
+  return isFreed ? `${name}: cost ${paid}` : `${name}: ended as expired at ${paid}`;
+}
+
+/** A run that lives in a database is settled there first: while that is away, nothing is settled. */
+async function databaseTeller(
+  out: string,
+  rows: readonly RowSettlement[],
+  db: string | undefined,
+  { env }: CliIo,
+): Promise<SettleOptions['tellFirst']> {
+  if (!existsSync(join(out, 'distributed.json'))) return undefined;
+  if (rows.some(({ attempt }) => attempt !== undefined))
+    throw new UsageError([
+      '--attempt: what is held for an earlier attempt in a run over a database cannot be freed yet',
+    ]);
+  const { databaseOfRun } = await import('../../distributed/collector/run-note.js');
+  const { settleRemote } = await import('../../distributed/settle-remote.js');
+  return async ({ id, settlement, ending }) => {
+    if ('undo' in settlement)
+      throw new UsageError(['--undo: a settlement in a run over a database cannot be taken back yet']);
+    const database = await databaseOfRun(out, db);
+    if (database !== undefined) await settleRemote({ out, id, settlement, ending }, database, env);
+  };
+}

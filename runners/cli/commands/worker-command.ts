@@ -1,0 +1,157 @@
+import {
+  ReplaySubject,
+  asyncScheduler,
+  firstValueFrom,
+  map,
+  race,
+  timer,
+  type Observable,
+  interval,
+} from 'rxjs';
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { connectDatabase, type ConnectedDatabase } from '../../distributed/connect-database.js';
+import { databaseAddress } from '../../distributed/database/database-address.js';
+import { runWorker } from '../../distributed/work/run-worker.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { UsageError } from '../io/usage-error.js';
+import { optionValue } from '../options/option-value.js';
+import { parseOptions } from '../options/parse-options.js';
+import { readApiKey } from '../service/read-api-key.js';
+import { serviceSettings } from '../service/service-settings.js';
+import { pickTransport } from '../service/open-target.js';
+import { DatabaseError } from '../../distributed/database/database-error.js';
+import { plainText } from '../messages/plain-text.js';
+import type { WorkerEvent } from '../../distributed/work/worker-options.js';
+import { formatCount } from '../messages/format-amounts.js';
+
+const workerOptionsSchema = z.object({
+  db: optionValue.database().optional(),
+  out: z.string().min(1, 'is empty: name a folder').optional(),
+  baseUrl: optionValue.host().optional(),
+  lbBaseUrl: optionValue.host().optional(),
+  apiKeyFile: z.string().optional(),
+  artifacts: z.string().min(1, 'is empty: name a folder').optional(),
+  slots: optionValue.wholeNumber(1, 10_000).optional(),
+  http: optionValue.oneOf('got', 'undici').default('got'),
+  quiet: z.boolean().default(false),
+});
+
+type WorkerFlags = z.output<typeof workerOptionsSchema>;
+
+/**
+ * One more machine for the runs of a database, until SIGINT or SIGTERM: the first ends it once what is on the wire is
+ * done, the second at once. Exit 0.
+ */
+export async function workerCommand(
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<number> {
+  const flags = parseOptions(workerOptionsSchema, raw);
+  const choice = databaseOf(flags, io);
+  const { warnings, ...hosts } = serviceSettings(flags, io.env);
+  if (hosts.baseUrl === undefined && hosts.lbBaseUrl === undefined)
+    throw new UsageError(['no service is named: neither --base-url nor MILLRACE_BASE_URL is set']);
+  const { key, warning } = await readApiKey(flags.apiKeyFile, io);
+  fault.secrets.push(key);
+  if ('url' in choice) fault.secrets.push(...databaseAddress(choice.url, io.env).secrets);
+  for (const text of [...warnings, ...(warning === undefined ? [] : [warning])]) io.stderr.write(`${text}\n`);
+  io.beforeRows?.();
+  const transport = await pickTransport(flags.http);
+  const stop = new ReplaySubject<void>();
+  const ignore = io.onStop(() => stop.next());
+  try {
+    const connect = () => connectDatabase(choice, { env: io.env, name: 'millrace worker' });
+    const database = await awaitDatabase(connect, stop, io);
+    if (database === undefined) return 0;
+    const told = tellWork(io, flags.quiet, database);
+    try {
+      await runWorker({
+        ...{ database, apiKey: key, ...hosts, stop, tell: told.tell },
+        ...(flags.artifacts !== undefined && { artifacts: resolve(io.cwd, flags.artifacts) }),
+        ...(flags.slots !== undefined && { slots: flags.slots }),
+        ...(transport && { transport }),
+      });
+    } finally {
+      told.close();
+      await database.close();
+    }
+    return 0;
+  } finally {
+    ignore();
+  }
+}
+
+function databaseOf({ db, out }: WorkerFlags, { cwd }: CliIo): { url: string } | { embeddedIn: string } {
+  if (db === undefined)
+    throw new UsageError(['no database is named: --db postgres://…, or --db embedded with --out']);
+  if (db !== 'embedded') {
+    if (out !== undefined)
+      throw new UsageError(['--out: goes with --db embedded; pictures are saved by --artifacts']);
+    return { url: db };
+  }
+  if (out === undefined) throw new UsageError(["--db embedded needs the run's folder: --out DIR"]);
+  return { embeddedIn: resolve(cwd, out) };
+}
+
+const retryDatabaseMs = 2_000;
+
+/** Connects when the database is there: a worker may be started before it is. `undefined`: it was told to stop first. */
+export async function awaitDatabase(
+  connect: () => Promise<ConnectedDatabase>,
+  stop$: Observable<unknown>,
+  io: CliIo,
+): Promise<ConnectedDatabase | undefined> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.code !== 'database-away') throw error;
+      if (tries === 0) io.stderr.write(`warning: ${plainText(error.message, 2000)} Waiting for it.\n`);
+      const again$ = timer(retryDatabaseMs, io.scheduler ?? asyncScheduler).pipe(map(() => true));
+      if (!(await firstValueFrom(race(stop$.pipe(map(() => false)), again$)))) return undefined;
+    }
+  }
+}
+
+const reportEveryMs = 30_000;
+
+/** Tells on stderr what a worker does: a line for what happens, and every 30 s how far it is. */
+export function tellWork(
+  io: CliIo,
+  quiet: boolean,
+  { shown, isPrivate }: { readonly shown: string; readonly isPrivate: boolean },
+): { readonly tell: (event: WorkerEvent) => void; readonly close: () => void } {
+  const say = (text: string) => void io.stderr.write(`${plainText(text, 2000)}\n`);
+  const chat = (text: string) => {
+    if (!quiet) say(text);
+  };
+  if (!isPrivate)
+    say(`warning: the connection to ${shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`);
+  let progress = { submitted: 0, ended: 0 };
+  let said = progress;
+  const telling = interval(reportEveryMs, io.scheduler ?? asyncScheduler).subscribe(() => {
+    if (progress !== said) chat(progressText(progress));
+    said = progress;
+  });
+  const tell = (event: WorkerEvent): void => {
+    if (event.type === 'progress') progress = event;
+    else if (event.type === 'started') chat(`working for ${shown}`);
+    else if (event.type === 'run') chat(`working on run ${event.run}`);
+    else if (event.type === 'back') chat('the database is back');
+    else say(`warning: ${event.message}`);
+  };
+  return {
+    tell,
+    close: () => {
+      telling.unsubscribe();
+      chat(`left; ${progressText(progress)}`);
+    },
+  };
+}
+
+function progressText({ submitted, ended }: { submitted: number; ended: number }): string {
+  return `${formatCount(submitted)} submitted, ${formatCount(ended)} ended`;
+}

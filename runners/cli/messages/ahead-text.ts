@@ -1,0 +1,157 @@
+import type { Ahead } from '../../batch/start/check/ahead.js';
+import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
+import { countOf, formatCount, formatMoney, formatDuration } from './format-amounts.js';
+import { priceText } from './plan-text.js';
+import { fact, plainText } from './plain-text.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
+
+/** What a start does of its manifest, where that is not simply all of it, and what it costs then. */
+export function aheadText(ahead: Ahead, local: boolean): string[] {
+  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, invalid, ended, gone, price } =
+    ahead;
+  const again = [
+    retried > 0 && `${formatCount(retried)} failed before`,
+    redone > 0 && `${formatCount(redone)} have changed`,
+  ];
+  const told = again.filter((part) => part !== false).join(', ');
+  const parts = [
+    `${countOf(toSend, 'row')} to send${told === '' ? '' : ` (${told})`}`,
+    doubled > 0 && `${formatCount(doubled)} to send again that may have been bought`,
+    toPoll > 0 && `${formatCount(toPoll)} to ask about`,
+    toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
+    toHold > 0 && `${formatCount(toHold)} to be held`,
+    invalid > 0 && `${formatCount(invalid)} invalid`,
+    later > 0 && `${formatCount(later)} left for later`,
+    ended > 0 && `${formatCount(ended)} ended before`,
+  ].filter((part) => part !== false);
+  const are = gone === 1 ? 'row of earlier starts is' : 'rows of earlier starts are';
+  return [
+    ...(gone > 0
+      ? [`  not in it    ${formatCount(gone)} ${are} not in this manifest: their results stay`]
+      : []),
+    `  this start   ${parts.join(', ')}`,
+    ...capText(ahead),
+    `  ${local ? 'would cost  ' : 'may cost    '} ${priceText(price)}${local ? ', and is a rehearsal: nothing is spent' : ''}`,
+  ];
+}
+
+const sources = {
+  given: 'given to this start',
+  remembered: 'which the run remembers',
+  configured: 'of the configuration',
+};
+
+/** The cap in force, where it is from, and how many rows fit under it. */
+export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
+  if (cap === undefined) return [];
+  const usd = toMicroDollars(cap.usd);
+  const left = cap.left < usd ? ` with ${formatMoney(Math.max(cap.left, 0))} left` : '';
+  const sent = toSend + doubled;
+  const rows = fits.rows < sent ? `${formatCount(fits.rows)} of ${countOf(sent, 'row')} fit` : 'all rows fit';
+  const what = sent === 0 ? '' : `: ${rows}${fits.rows < sent ? `, for ${formatMoney(fits.estimated)}` : ''}`;
+  return [
+    `  cap          ${formatMoney(usd)}, ${sources[cap.source]}${left === '' ? '' : `,${left}`}${what}`,
+  ];
+}
+
+/** What a start would do to the run in the folder, by what earlier starts left there. */
+export interface PlanDifference {
+  readonly out: string;
+  readonly ahead: Ahead;
+  /** The run has begun. */
+  readonly isBegun: boolean;
+  /** Rows of the whole run by what became of them. */
+  readonly done: { readonly completed: number; readonly failed: number; readonly held: number };
+  /** Rows of the manifest that an earlier start left on their way. */
+  readonly goingOn: number;
+  /** How long the start would take at the pace of the last one, in ms; absent where that had none. */
+  readonly takesMs?: number;
+  /** What a person should know of the folder's manifest. */
+  readonly notes: readonly string[];
+}
+
+/** The difference between a manifest and the run in its folder, a line for each kind of row, and what a start would cost. */
+export function differenceText(found: PlanDifference, shownOut: string): string[] {
+  const { ahead, isBegun, done, goingOn, takesMs, notes } = found;
+  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, gone, changed } = ahead;
+  const again = [
+    retried > 0 && `${formatCount(retried)} failed before`,
+    redone > 0 && `${formatCount(redone)} have changed`,
+    doubled > 0 && `${formatCount(doubled)} may have been bought`,
+  ].filter((part) => part !== false);
+  const ongoing = goingOn + toPoll + toDownload;
+  const ids = changed.ids.map((id) => plainText(id, 60)).join(', ');
+  const more = changed.count > changed.ids.length ? ', …' : '';
+  const run = [
+    ...fact('folder', `${shownOut}: the run goes on, and this is the difference`),
+    ...fact(
+      'done',
+      `${formatCount(done.completed)} completed${done.failed > 0 ? `, ${formatCount(done.failed)} failed` : ''}`,
+    ),
+    ...fact(
+      'going on',
+      ongoing > 0 ? `${countOf(ongoing, 'row')} whose job or picture is asked for; nothing is bought` : '',
+    ),
+    ...fact(
+      'to be sent',
+      `${countOf(toSend + doubled, 'row')}${again.length > 0 ? ` (${again.join(', ')})` : ''}`,
+    ),
+    ...fact(
+      'changed',
+      changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
+    ),
+    ...fact('held', heldText(done.held + toHold, shownOut)),
+    ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
+    ...fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of the run: their results stay` : ''),
+  ];
+  return [
+    ...(isBegun ? run : []),
+    ...capText(ahead),
+    ...fact(
+      'this start',
+      `may cost ${priceText({ ...ahead.price, estimated: ahead.fits.estimated })}${takesText(takesMs)}`,
+    ),
+    ...notes,
+  ];
+}
+
+/** The same for `plan --json`; money in USD, times in ms. */
+export function differenceJson({ out, ahead, isBegun, done, goingOn, takesMs }: PlanDifference): object {
+  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, gone, changed, cap, fits } =
+    ahead;
+  return {
+    start: {
+      ...{
+        out,
+        isBegun,
+        done,
+        goingOn,
+        toPoll,
+        toDownload,
+        toSend,
+        retried,
+        redone,
+        doubled,
+        toHold,
+        later,
+        gone,
+        changed,
+      },
+      ...(cap && { cap: { usd: cap.usd, source: cap.source, left: toUsd(Math.max(cap.left, 0)) } }),
+      fits: { rows: fits.rows, cost: toUsd(fits.estimated) },
+      cost: { estimated: toUsd(ahead.price.estimated), unpriced: ahead.price.unpriced },
+      ...(takesMs !== undefined && { takesMs: Math.round(takesMs) }),
+    },
+  };
+}
+
+function heldText(held: number, out: string): string {
+  if (held === 0) return '';
+  return `${countOf(held, 'row')} that may have been bought: a person decides with ${shellWords('millrace', 'settle', out)} ID`;
+}
+
+function takesText(takesMs: number | undefined): string {
+  return takesMs === undefined
+    ? ''
+    : `, and take about ${formatDuration(takesMs)} at the pace of the last one`;
+}

@@ -1,0 +1,33 @@
+import { isAbsolute, relative } from 'node:path';
+
+/** CSI, OSC and two-character sequences. */
+const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
+/** Line and paragraph separators and bidi overrides among them. */
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g;
+
+/**
+ * Text of the service or the manifest as one line that a terminal can show: escape sequences are dropped, every run of
+ * other control characters becomes a space, and what is longer than `maxLength` characters is cut with an ellipsis.
+ *
+ * @defaultValue maxLength 500
+ */
+export function plainText(text: string, maxLength = 500): string {
+  const plain = text
+    .slice(0, maxLength * 4)
+    .replace(escapeSequences, '')
+    .replace(controls, ' ')
+    .trim();
+  return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
+}
+
+/** A path as a person would write it here: relative where it lies below, else in full. */
+export function shownPath(path: string, cwd: string): string {
+  const below = relative(cwd, path);
+  const shown = below.startsWith('..') || isAbsolute(below) ? path : below;
+  return plainText(shown === '' ? '.' : shown);
+}
+
+/** A line of figures: the label in a column of its own, then what is known of it; no line where nothing is. */
+export function fact(label: string, text: string): string[] {
+  return text === '' ? [] : [`  ${label.padEnd(12)} ${text}`];
+}

@@ -1,0 +1,106 @@
+import { describeProblem } from '../../batch/manifest/problem-tally.js';
+import { describeSame } from '../../batch/manifest/duplicates/same-requests.js';
+import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import { toUsd, toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { countOf, formatCount, formatMoney } from './format-amounts.js';
+import { fact, plainText } from './plain-text.js';
+import { listPrices } from '../../batch/ledger/list-prices.js';
+import type { PriceTable } from '../../batch/ledger/price-book.js';
+
+/** A plan as people read it: what the manifest holds, what is sent of it, and what to look at. The price comes last, and elsewhere. */
+export function planText(plan: Plan, name: string): string[] {
+  const kinds = Object.entries(plan.byKind).filter(([, count]) => count > 0);
+  const resolutions = Object.entries(plan.byResolution).filter(([, count]) => count > 0);
+  return [
+    `${name}: ${countOf(plan.rows, 'row')}${plan.invalid > 0 ? `, ${formatCount(plan.invalid)} of them invalid` : ''}`,
+    ...fact('kinds', counted(kinds)),
+    ...fact('resolutions', counted(resolutions)),
+    ...fact(
+      'repeats',
+      plan.repeats > 0
+        ? `${countOf(plan.repeats, 'row')} that ask again for what stands before; each is bought`
+        : '',
+    ),
+    ...fact(
+      'many images',
+      plan.imagesBeyondRecommended > 0
+        ? `${countOf(plan.imagesBeyondRecommended, 'row')} with more than the recommended 1 to 3`
+        : '',
+    ),
+    ...fact('columns', plan.separatedBy === undefined ? '' : `separated by ${plan.separatedBy}`),
+    ...sameText(plan.same),
+    ...fact('sent', plan.columnsSent.map((column) => plainText(column, 60)).join(', ')),
+    ...fact('not sent', plan.columnsNotSent.map((column) => plainText(column, 60)).join(', ')),
+    ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
+  ];
+}
+
+const sameShown = 5;
+
+function sameText(same: Plan['same']): string[] {
+  if (same === undefined || same.rows === 0) return [];
+  const { rows, cost, first } = same;
+  const shown = describeSame({ rows, cost, first: first.slice(0, sameShown) });
+  return [
+    ...fact(
+      'same',
+      `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for, each is bought: ${priceText(cost)}`,
+    ),
+    ...shown.map((line) => `${' '.repeat(15)}${plainText(line)}`),
+  ];
+}
+
+/** A price in a few words, with what is not in it. */
+export function priceText({ estimated, unpriced }: Plan['cost']): string {
+  const open = unpriced > 0 ? `${countOf(unpriced, 'row')} of no known price` : '';
+  if (open === '') return formatMoney(estimated);
+  return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;
+}
+
+/** What is wrong with invalid rows, equal problems once: lines that begin with file and line, and a count of the rest. */
+export function invalidText({ problems, otherProblems }: Plan, name: string): string[] {
+  return [
+    ...problems.flatMap((problem) => {
+      const [first = '', ...others] = describeProblem(problem);
+      return [`${name}, ${first}`, ...others];
+    }),
+    ...(otherProblems > 0 ? [`… and ${countOf(otherProblems, 'further problem')}`] : []),
+  ];
+}
+
+/** What `plan --json` prints: money in USD. */
+export function planJson(plan: Plan): Record<string, unknown> {
+  return {
+    rows: plan.rows,
+    byKind: plan.byKind,
+    byResolution: plan.byResolution,
+    repeats: plan.repeats,
+    invalid: plan.invalid,
+    cost: usdOf(plan.cost),
+    firstInvalid: plan.firstInvalid.map(({ row, line, id, problems }) => ({ row, line, id, problems })),
+    problems: plan.problems.map(({ first, ...rest }) => ({ ...first.problems[0], ...rest })),
+    warnings: plan.warnings,
+    ...(plan.separatedBy && { separatedBy: plan.separatedBy }),
+    columnsSent: plan.columnsSent,
+    columnsNotSent: plan.columnsNotSent,
+    imagesBeyondRecommended: plan.imagesBeyondRecommended,
+    ...(plan.same && { same: { ...plan.same, cost: usdOf(plan.same.cost) } }),
+  };
+}
+
+function usdOf({ estimated, unpriced }: Plan['cost']): Plan['cost'] {
+  return { estimated: toUsd(estimated), unpriced };
+}
+
+function counted(entries: readonly [string, number][]): string {
+  return entries.map(([name, count]) => `${plainText(name, 40)} ${formatCount(count)}`).join(', ');
+}
+
+/** The prices that a run goes by, in a line, and where they are from. */
+export function priceTableText(table: PriceTable): string {
+  const { name, prices } = listPrices(table);
+  const listed = Object.entries(prices).map(
+    ([label, usd]) => `${plainText(label, 80)} ${formatMoney(toMicroDollars(usd))}`,
+  );
+  return `${listed.join(', ')} (${plainText(name, 80)})`;
+}

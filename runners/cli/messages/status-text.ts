@@ -1,0 +1,117 @@
+import type { RunStatus } from '../../batch/read-status.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { countOf, formatCount, formatDuration, formatMoney } from './format-amounts.js';
+import { outcomeText } from './outcome-text.js';
+import { fact, plainText } from './plain-text.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
+import type { RemoteStatus } from '../../distributed/remote-status.js';
+
+/** A pace over less than this says nothing. */
+const paceEnoughMs = 3_000;
+
+/** Where a run stands, for people. `now` in ms since the epoch. */
+export function statusText(status: RunStatus, name: string, now: number): string[] {
+  const { sent, accepted, replied } = status.pending;
+  const pending = [
+    sent > 0 && `${formatCount(sent)} sent and not answered`,
+    accepted > 0 && `${formatCount(accepted)} accepted`,
+    replied > 0 && `${formatCount(replied)} to be saved`,
+  ].filter((part) => part !== false);
+  return [
+    `${name}: ${stateText(status, now)}`,
+    ...outcomeText(status),
+    ...fact('cap', capText(status)),
+    ...fact('on the way', pending.join(', ')),
+    ...fact('held', heldText(status, name)),
+    ...fact('not reached', unreachedText(status)),
+    ...fact('pace', paceText(status, now)),
+    ...fact('at most', limitsText(status)),
+    ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
+  ];
+}
+
+/** Only what the run remembers: any other cap was that of one start. */
+function capText({ rememberedCap }: RunStatus): string {
+  if (rememberedCap === undefined) return '';
+  if (rememberedCap === null) return 'lifted by --max-cost none; a later --max-cost sets one again';
+  return `${formatMoney(toMicroDollars(rememberedCap))} for every start of this run, which remembers it; --max-cost USD changes it, --max-cost none lifts it`;
+}
+
+function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now: number): string {
+  const since = (at: string | undefined): string =>
+    at === undefined ? 'a while' : formatDuration(now - Date.parse(at));
+  if (isRunning) {
+    const who = owner === undefined ? '' : ` as process ${owner.pid} on ${plainText(owner.host, 60)}`;
+    return `running${who} for ${since(times.lastStartAt)}`;
+  }
+  if (starts === 0) return 'never started';
+  if (exitCode === undefined)
+    return `not running; its last start, ${since(times.lastStartAt)} ago, was cut off: run again to go on`;
+  return `ended ${since(times.endedAt)} ago with exit code ${exitCode}`;
+}
+
+function heldText({ held, failures }: RunStatus, name: string): string {
+  const [first] = held;
+  if (first === undefined) return '';
+  const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
+  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: look at the account, then ${shellWords('millrace', 'settle', name, first)} with --job ID, --paid USD or --not-sent; or --retry unknown`;
+}
+
+function unreachedText({ isRunning, summary }: RunStatus): string {
+  return isRunning ? plainText(summary?.thisStart.unreached ?? '', 300) : '';
+}
+
+function paceText({ isRunning, rows, summary, times }: RunStatus, now: number): string {
+  const elapsedMs = times.lastStartAt === undefined ? 0 : now - Date.parse(times.lastStartAt);
+  const ended = summary?.thisStart.ended ?? 0;
+  if (!isRunning || ended === 0 || elapsedMs < paceEnoughMs) return '';
+  const left = rows.toDo > 0 ? `, about ${formatDuration((rows.toDo / ended) * elapsedMs)} left` : '';
+  return `${formatCount((ended * 60_000) / elapsedMs)} rows a minute${left}`;
+}
+
+/** What the latest start was told, or has found out of the service. */
+function limitsText({ summary }: RunStatus): string {
+  const { concurrency, rate } = summary?.thisStart ?? {};
+  if (concurrency === undefined) return '';
+  const requests = rate === undefined ? '' : `, ${formatCount(Math.round(rate))} requests a second`;
+  return `${countOf(concurrency, 'row')} in flight${requests}`;
+}
+
+/** A worker that has said nothing for so long is named as silent. */
+const silentMs = 15_000;
+
+/** Where a run stands in its database, and a line for each worker. `now` in ms since the epoch. */
+export function remoteText(remote: RemoteStatus, now: number): string[] {
+  const database = plainText(remote.database, 200);
+  if ('problem' in remote) return fact('database', `${database}: ${plainText(remote.problem, 500)}`);
+  const { state, workers } = remote;
+  const { open, inFlight, saving, stop } = state;
+  const parts = [
+    `${formatCount(open)} wait`,
+    `${formatCount(inFlight)} in flight`,
+    ...(saving > 0 ? [`${formatCount(saving)} being saved`] : []),
+    ...(stop === undefined ? [] : ['stopped']),
+  ];
+  return [
+    ...fact('database', `${database}: ${parts.join(', ')}`),
+    ...(workers.length === 0
+      ? fact('workers', 'none')
+      : workers.flatMap((worker) => workerText(worker, now))),
+  ];
+}
+
+type Worker = Extract<RemoteStatus, { workers: unknown }>['workers'][number];
+
+function workerText({ host, pid, startedAt, seenMsAgo, does }: Worker, now: number): string[] {
+  const { submits, polls, downloads } = does;
+  const work = [
+    submits > 0 && `submits ${formatCount(submits)}`,
+    polls > 0 && `polls ${formatCount(polls)}`,
+    downloads > 0 && `saves ${formatCount(downloads)}`,
+  ].filter((part) => part !== false);
+  const what = seenMsAgo > silentMs ? `silent for ${formatDuration(seenMsAgo)}` : work.join(', ') || 'waits';
+  return fact(
+    'worker',
+    `${plainText(host, 60)}, process ${pid}, for ${formatDuration(now - startedAt)}: ${what}`,
+  );
+}

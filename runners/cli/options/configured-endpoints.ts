@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { checkEndpointId } from '../../../src/contract/request-parts.js';
+import { endpointPriceSchema, toPriceList, type PriceList } from '../../batch/ledger/price-list.js';
+import { parseHost } from './option-value.js';
+import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
+
+/** What a configuration says of one endpoint, under a name of its own. */
+export const configuredEndpointSchema = z.strictObject({
+  /** @defaultValue the name */
+  id: z
+    .string()
+    .refine((id) => checkEndpointId(id) === undefined, 'is no endpoint id')
+    .optional(),
+  /** Client timeout of /runsync, in ms. (spec 8) */
+  execution_timeout_ms: z.number().positive().max(86_400_000).optional(),
+  /** Host of a load-balanced endpoint. */
+  lb_base_url: z.string().transform(toHost).optional(),
+  mode: z.enum(['sync', 'async']).optional(),
+  /** In USD: of a job or a picture, or as in a price file. */
+  price: z
+    .union(
+      [z.number().nonnegative().max(100_000), endpointPriceSchema],
+      'is no price: a number of dollars is',
+    )
+    .transform((price) => (typeof price === 'number' ? { usdPerJob: price } : price))
+    .optional(),
+});
+export type ConfiguredEndpoint = z.output<typeof configuredEndpointSchema>;
+
+/** By the name that the configuration gives it. */
+export type ConfiguredEndpoints = Readonly<Record<string, ConfiguredEndpoint>>;
+
+function toHost(given: string, context: z.RefinementCtx): string {
+  const parsed = parseHost(given);
+  if ('value' in parsed) return parsed.value;
+  context.addIssue({ code: 'custom', message: parsed.problem });
+  return z.NEVER;
+}
+
+/** Names of endpoints with what they stand for, as a manifest is read by them. */
+export function namedEndpoints(endpoints: ConfiguredEndpoints): NonNullable<ManifestSettings['endpoints']> {
+  return Object.fromEntries(
+    Object.entries(endpoints).map(([name, { id = name, mode }]) => [name, { id, ...(mode && { mode }) }]),
+  );
+}
+
+/** The client timeouts of /runsync that are set, by endpoint id, in ms. */
+export function executionTimeouts(endpoints: ConfiguredEndpoints): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(endpoints).flatMap(([name, { id = name, execution_timeout_ms: ms }]) =>
+      ms === undefined ? [] : [[id, ms]],
+    ),
+  );
+}
+
+/** A price list with the prices of the configuration, where it has none of its own. */
+export function withEndpointPrices(list: PriceList, endpoints: ConfiguredEndpoints): PriceList {
+  const prices = Object.entries(endpoints).flatMap(([name, { id = name, price }]) =>
+    price === undefined ? [] : [[id, price] as const],
+  );
+  if (prices.length === 0) return list;
+  const configured = toPriceList({ endpoints: Object.fromEntries(prices) });
+  return {
+    ...list,
+    name: `${list.name}, configuration`,
+    endpoints: new Map([...configured.endpoints, ...list.endpoints]),
+  };
+}

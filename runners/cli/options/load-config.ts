@@ -1,0 +1,96 @@
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { CliIo } from '../io/cli-io.js';
+import { readConfigFile } from './config-file.js';
+import type { ConfiguredEndpoints } from './configured-endpoints.js';
+import { notLocal, optionOf, paths, variables, type Configurable } from './configurable.js';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Options with what the environment leaves to the configuration. */
+export interface Configured {
+  readonly raw: Raw;
+  /** Where each option is from that a file gave: the file's path, by the option's name. */
+  readonly from: ReadonlyMap<string, string>;
+  /** The files that were read, the one that wins first. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Fills in what neither the command line nor the environment says: from `millrace.config.json` in the manifest's folder,
+ * else from `millrace/config.json` in the user's. Throws `UsageError` for a file that cannot be used.
+ */
+export async function loadConfig(
+  raw: Raw,
+  manifest: string | undefined,
+  io: Pick<CliIo, 'cwd' | 'env'>,
+): Promise<Configured> {
+  const folder = manifest === undefined || manifest === '-' ? io.cwd : dirname(resolve(io.cwd, manifest));
+  const candidates = [join(folder, 'millrace.config.json'), userConfig(io.env)];
+  const files = (await Promise.all(candidates.map(readConfigFile))).filter((file) => file !== undefined);
+  const endpoints = Object.assign(
+    {},
+    ...files.toReversed().map((file) => file.endpoints),
+  ) as ConfiguredEndpoints;
+  const told: Record<string, unknown> = {};
+  const from = new Map<string, string>();
+  for (const file of files)
+    for (const [name, text] of file.options) {
+      const option = optionOf(name);
+      if (raw[option] !== undefined || option in told || isElsewhere(name, raw, io.env)) continue;
+      told[option] = typeof text === 'string' && paths.has(name) ? resolve(dirname(file.path), text) : text;
+      from.set(option, file.path);
+    }
+  const merged = { ...told, ...raw };
+  const host = hostOf(merged, from, endpoints, io.env);
+  if (host !== undefined) from.set('lbBaseUrl', `the endpoint ${String(merged['endpoint'])}`);
+  const isAsked = raw['runsyncTimeout'] !== undefined;
+  return {
+    raw: {
+      ...merged,
+      ...(host !== undefined && { lbBaseUrl: host }),
+      ...(from.has('maxCost') && { maxCostFrom: from.get('maxCost') }),
+      endpoints: isAsked ? withoutTimeouts(endpoints) : endpoints,
+    },
+    from,
+    files: files.map(({ path }) => path),
+  };
+}
+
+function userConfig(env: CliIo['env']): string {
+  const base = env['XDG_CONFIG_HOME'];
+  return join(
+    base === undefined || base === '' ? join(env['HOME'] ?? homedir(), '.config') : base,
+    'millrace',
+    'config.json',
+  );
+}
+
+/** The environment stands above files, and the emulator has its own. */
+function isElsewhere(name: Configurable, raw: Raw, env: CliIo['env']): boolean {
+  const variable = variables[name];
+  if (variable !== undefined && (env[variable] ?? '') !== '') return true;
+  return raw['local'] === true && notLocal.has(name);
+}
+
+/** The host of a load-balanced endpoint that is named for all rows, over the one that files have for all endpoints. */
+function hostOf(
+  { endpoint, lbBaseUrl, local }: Raw,
+  from: ReadonlyMap<string, string>,
+  endpoints: ConfiguredEndpoints,
+  env: CliIo['env'],
+): string | undefined {
+  const isTold = lbBaseUrl !== undefined && !from.has('lbBaseUrl');
+  if (isTold || local === true || (env['MILLRACE_LB_BASE_URL'] ?? '') !== '') return undefined;
+  return typeof endpoint === 'string' ? endpoints[endpoint]?.lb_base_url : undefined;
+}
+
+/** `--runsync-timeout` is for all of them. */
+function withoutTimeouts(endpoints: ConfiguredEndpoints): ConfiguredEndpoints {
+  const entries = Object.entries(endpoints).map(([name, endpoint]) => {
+    const { id, lb_base_url, mode, price } = endpoint;
+    const kept = { id, lb_base_url, mode, price };
+    return [name, kept] as const;
+  });
+  return Object.fromEntries(entries);
+}

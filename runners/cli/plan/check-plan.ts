@@ -1,0 +1,162 @@
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { readRows } from '../../batch/tasks/read-rows.js';
+import { createClient } from '../../../src/endpoints/create-client.js';
+import { createGotProbe } from '../../../src/transport/got-probe.js';
+import { checkEndpoint, type CheckedEndpoint, checkReference } from '../service/check-service.js';
+import { checkRows, type CheckedRows, type DeadReference } from './check-rows.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { trackConnections } from '../io/track-connections.js';
+import { UsageError } from '../io/usage-error.js';
+import type { ManifestSource } from '../options/find-manifest.js';
+import type { RunOptions } from '../options/start-options.js';
+import { serviceSettings } from '../service/service-settings.js';
+import { plainText } from '../messages/plain-text.js';
+import { openTarget } from '../service/open-target.js';
+import { checkStore } from '../service/open-uploads.js';
+import { isPlannedImage, plannedSettings, selectRows } from './plan-source.js';
+import { countOf, formatCount } from '../messages/format-amounts.js';
+
+/** What came of testing what a run needs. */
+export interface PlanCheck {
+  readonly exitCode: number;
+  /** For people: what was found, and a line for each row that cannot succeed. */
+  readonly text: readonly string[];
+  readonly problems: readonly string[];
+  /** What `plan --json` says of it. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Tests what a run would need, with requests that cost nothing: the key and each endpoint by /health, each reference
+ * picture by HEAD, without the key. With `--local` there is no service to test.
+ */
+export async function checkPlan(
+  source: ManifestSource,
+  options: RunOptions,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<PlanCheck> {
+  const { path } = source;
+  if (path === undefined)
+    throw new UsageError(['--check reads the manifest twice: it needs a file, not stdin']);
+  const connections = trackConnections();
+  try {
+    const settings = await plannedSettings(source, options);
+    const items = selectRows(readRows(nodeDisk, { path, settings }), options, () => undefined);
+    const { baseUrl = '', lbBaseUrl = '' } = options.local
+      ? { baseUrl: 'http://127.0.0.1' }
+      : serviceSettings(options, io.env);
+    const probe = createGotProbe({ services: [baseUrl, lbBaseUrl] });
+    const checked = await checkRows(items, {
+      endpoint: options.local ? rehearsed : await asker(source, options, io, fault),
+      reference: (url) => checkReference(url, probe),
+      isLocal: isPlannedImage,
+    });
+    const store = options.upload === undefined ? undefined : await checkStore(options, io);
+    return withStore(concluded(checked, source.name), options, store);
+  } finally {
+    connections.letGo();
+  }
+}
+
+async function asker(
+  source: ManifestSource,
+  options: RunOptions,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<(id: string) => Promise<CheckedEndpoint>> {
+  const { apiKey, baseUrl } = await openTarget(options, source.folder, io, fault);
+  const client = baseUrl === undefined ? undefined : createClient({ apiKey, baseUrl });
+  return (id) =>
+    client === undefined
+      ? Promise.resolve({ state: 'unreached', words: 'no host of the queue API is named: set --base-url' })
+      : checkEndpoint(client.queue(id, { retry: { maxRetries: 2 } }));
+}
+
+function rehearsed(): Promise<CheckedEndpoint> {
+  return Promise.resolve({ state: 'up', words: 'the emulator of this process' });
+}
+
+function concluded(checked: CheckedRows, name: string): PlanCheck {
+  const { endpoints, tested, deadCount, dead } = checked;
+  const told = Object.fromEntries([...endpoints].map(([id, { state, words }]) => [id, { state, words }]));
+  return {
+    exitCode: exitOf(checked),
+    text: checkText(checked),
+    problems: [...endpointProblems(checked), ...deadText(checked, name)],
+    json: { check: { endpoints: told, references: { tested, dead: deadCount, first: dead } } },
+  };
+}
+
+/** The bucket of `--upload`, where there is one: rows with pictures of this machine cannot be sent without it. */
+function withStore(check: PlanCheck, { upload }: RunOptions, problem: string | undefined): PlanCheck {
+  if (upload === undefined) return check;
+  const name = `s3://${upload.bucket}`;
+  return {
+    exitCode: problem === undefined ? check.exitCode : 4,
+    text: [
+      ...check.text,
+      `  upload       ${name}: ${problem === undefined ? 'it answers' : 'cannot be used'}`,
+    ],
+    problems: [
+      ...check.problems,
+      ...(problem === undefined ? [] : [`--upload ${name}: ${plainText(problem, 500)}`]),
+    ],
+    json: { ...check.json, upload: { ok: problem === undefined, ...(problem !== undefined && { problem }) } },
+  };
+}
+
+/** 4: no row can succeed; 69: the service was not reached; 1: some rows cannot; 0. */
+function exitOf({ endpoints, deadCount }: CheckedRows): number {
+  const states = [...endpoints.values()].map(({ state }) => state);
+  const isGone = states.length > 0 && states.every((state) => state === 'gone');
+  if (states.includes('refused') || isGone) return 4;
+  if (states.includes('unreached')) return 69;
+  return states.includes('gone') || deadCount > 0 ? 1 : 0;
+}
+
+const deadShown = 200;
+const stateWords = { refused: 'key refused', gone: 'not there', unreached: 'not reached' } as const;
+
+/** What `plan --check` found out of the endpoints and the references, in a line each. */
+export function checkText({ endpoints, tested, deadCount }: CheckedRows): string[] {
+  const dead = deadCount === 0 ? 'all there' : `${formatCount(deadCount)} that the service cannot fetch`;
+  return [
+    ...[...endpoints].map(
+      ([id, { state, words }]) =>
+        `  endpoint     ${plainText(id, 80)}: ${state === 'up' ? plainText(words, 300) : stateWords[state]}`,
+    ),
+    ...(tested === 0 ? [] : [`  references   ${countOf(tested, 'address', 'addresses')} tested, ${dead}`]),
+  ];
+}
+
+const advice = {
+  refused: 'the key is refused; look at MILLRACE_API_KEY or --api-key-file',
+  gone: 'there is no such endpoint; look at --endpoint and the column "endpoint"',
+  unreached: 'the service does not answer; look at --base-url, or try again later',
+} as const;
+
+/** A line for each endpoint to which no row can be sent. */
+export function endpointProblems({ endpoints }: CheckedRows): string[] {
+  return [...endpoints].flatMap(([id, { state, rows, words }]) =>
+    state === 'up'
+      ? []
+      : [
+          `endpoint ${plainText(id, 80)} (${countOf(rows, 'row')}): ${advice[state]} (${plainText(words, 300)})`,
+        ],
+  );
+}
+
+/** A line for each row whose reference is not there, beginning with file and line. */
+export function deadText({ dead, deadCount }: CheckedRows, name: string): string[] {
+  const rest = deadCount - Math.min(dead.length, deadShown);
+  return [
+    ...dead.slice(0, deadShown).map((one) => `${name}, ${wordsOf(one)}`),
+    ...(rest > 0 ? [`… and ${countOf(rest, 'further reference')}`] : []),
+  ];
+}
+
+function wordsOf({ line, id, url, problem }: DeadReference): string {
+  return `line ${line}: row ${plainText(id, 60)}: ${plainText(url, 200)} ${plainText(problem, 300)}`;
+}

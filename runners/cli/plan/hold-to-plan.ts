@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { UsageError } from '../io/usage-error.js';
+import { countOf, formatMoney } from '../messages/format-amounts.js';
+import { priceText } from '../messages/plan-text.js';
+import { plannedRow, type PlannedRow } from './saved-plan.js';
+import type { SavedPlan } from './read-plan.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import type { ManifestItem } from '../../batch/manifest/manifest-row.js';
+import { plainText } from '../messages/plain-text.js';
+
+/** Throws `UsageError` with what has changed, row by row, unless a start would do exactly what was planned. */
+export async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
+  const isSameFile = (await sumOf(start.bytes())) === plan.foot.manifest;
+  if (isSameFile && (await hasSameRows(plan, start))) return;
+  const { lines, count, cost } = await diffPlan(plan, start);
+  const told = plan.foot;
+  const isDearer = cost.estimated !== told.estimated || cost.unpriced !== told.unpriced;
+  throw new UsageError(
+    [
+      isSameFile
+        ? `this is not what was planned: the price of ${countOf(count, 'row')} is another`
+        : `the manifest is not the one that was planned: ${count === 0 ? 'its bytes have changed, though no row that is sent' : `${countOf(count, 'row')} of it ${count === 1 ? 'differs' : 'differ'}`}`,
+      ...lines,
+      ...(count > lines.length ? [`… and ${countOf(count - lines.length, 'more row')}`] : []),
+      ...(isDearer ? [`the price is ${priceText(cost)}; planned was ${priceText(told)}`] : []),
+    ],
+    `nothing was sent; look at the changes and plan anew: millrace plan … --save ${plan.name}`,
+  );
+}
+
+async function sumOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const sum = createHash('sha256');
+  for await (const chunk of bytes) sum.update(chunk);
+  return sum.digest('hex');
+}
+
+async function hasSameRows(plan: SavedPlan, { items, prices }: StartByPlan): Promise<boolean> {
+  const planned = plan.rows();
+  try {
+    for await (const item of items()) {
+      const { done, value } = await planned.next();
+      const now = plannedRow(item, prices);
+      if (done === true || value.id !== now.id || value.hash !== now.hash || value.price !== now.price)
+        return false;
+    }
+    return (await planned.next()).done === true;
+  } finally {
+    await planned.return();
+  }
+}
+
+/** What a start would do, to be held to a plan. */
+export interface StartByPlan {
+  /** The manifest's bytes, read from the beginning by each call. */
+  readonly bytes: () => AsyncIterable<Uint8Array>;
+  /** The rows that are to be done, read from the beginning by each call. */
+  readonly items: () => AsyncIterable<ManifestItem>;
+  readonly prices: PriceBook;
+}
+
+/** What is not as it was planned. */
+export interface PlanDiff {
+  /** The first of the changed rows, a line each. */
+  readonly lines: readonly string[];
+  readonly count: number;
+  readonly cost: Plan['cost'];
+}
+
+const linesShown = 10;
+
+/** Compares row by row, by id. Keeps the plan's rows: for a start that is refused. */
+export async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promise<PlanDiff> {
+  const before = new Map<string, PlannedRow>();
+  for await (const row of plan.rows()) before.set(row.id, row);
+  const lines: string[] = [];
+  const cost = { estimated: 0, unpriced: 0 };
+  let count = 0;
+  const tell = (row: PlannedRow, what: string | undefined): void => {
+    if (what === undefined) return;
+    if (++count <= linesShown) lines.push(`row ${row.row} (id "${plainText(row.id, 60)}") ${what}`);
+  };
+  for await (const item of items()) {
+    const row = plannedRow(item, prices);
+    if (row.price === null) cost.unpriced++;
+    else cost.estimated += row.price;
+    tell(row, changeOf(before.get(row.id), row));
+    before.delete(row.id);
+  }
+  for (const row of before.values()) tell(row, 'is gone');
+  return { lines, count, cost };
+}
+
+function changeOf(before: PlannedRow | undefined, now: PlannedRow): string | undefined {
+  if (before === undefined) return 'is new';
+  const isPriced = before.price !== now.price;
+  const price = isPriced ? `costs ${rowPriceText(now)}, was ${rowPriceText(before)}` : undefined;
+  if (before.hash === now.hash) return price;
+  if (now.hash === '') return 'is invalid now';
+  const what = before.hash === '' ? 'was invalid, and is sent now' : 'has changed';
+  return price === undefined ? what : `${what} and ${price}`;
+}
+
+function rowPriceText({ price }: PlannedRow): string {
+  return price === null ? 'nobody knows what' : formatMoney(price);
+}

@@ -1,0 +1,90 @@
+import { resolve } from 'node:path';
+import { loadConfig } from '../options/load-config.js';
+import type { CliIo } from '../io/cli-io.js';
+import { UsageError } from '../io/usage-error.js';
+import { readPlan, type SavedPlan } from './read-plan.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { RunOptions } from '../options/start-options.js';
+import { serviceSettings } from '../service/service-settings.js';
+import type { PlanHead } from './saved-plan.js';
+
+/** The options of a start, and the plan that it goes by. */
+export interface PlannedStart {
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly plan?: SavedPlan;
+}
+
+/** Reads the configuration and the plan of `--plan`, and takes their options. Throws `UsageError` where the start gives others. */
+export async function openPlan(
+  manifest: string | undefined,
+  raw: Readonly<Record<string, unknown>>,
+  io: Pick<CliIo, 'cwd' | 'env'>,
+): Promise<PlannedStart> {
+  const { plan: file, ...given } = raw;
+  if (typeof file !== 'string') return loadConfig(given, manifest, io);
+  const plan = await readPlan(resolve(io.cwd, file), file);
+  const { options } = plan.head;
+  const configured = await loadConfig(given, manifest ?? plan.head.manifest.path ?? undefined, io);
+  const changed = changedOptions(withHosts(configured.raw, io.env), options);
+  if (changed.length > 0)
+    throw new UsageError(changed, `nothing was sent; leave them out, or plan anew with --save ${file}`);
+  return { raw: withPlannedOptions(configured.raw, options), plan };
+}
+
+/** The options that say what is sent, where and at what price. All others are free at every start by a plan. */
+const planned = [
+  ...[
+    'endpoint',
+    'baseUrl',
+    'lbBaseUrl',
+    'local',
+    'format',
+    'delimiter',
+    'set',
+    'map',
+    'ignore',
+    'kind',
+    'mode',
+  ],
+  ...['limit', 'only', 'skipInvalid', 'assumePrice', 'imagesBase', 'upload', 'uploadEndpoint'],
+] as const satisfies readonly (keyof RunOptions)[];
+
+/** Only run needs them: a plan that was made without them holds nobody to any. */
+const hosts: readonly string[] = ['baseUrl', 'lbBaseUrl'];
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Options as the command line gave them, with the hosts of the environment where it gave none. */
+export function withHosts(raw: Raw, env: CliIo['env']): Raw {
+  if (raw['local'] === true) return raw;
+  const { baseUrl, lbBaseUrl } = serviceSettings({}, env);
+  return { ...(baseUrl && { baseUrl }), ...(lbBaseUrl && { lbBaseUrl }), ...raw };
+}
+
+/** Those of them that a plan holds a start to. */
+export function plannedOptions(raw: Raw): PlanHead['options'] {
+  const told = planned.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]] as const]));
+  return Object.fromEntries(told) as PlanHead['options'];
+}
+
+/** The options of a start by a plan: the plan's, and the start's own where the plan holds it to none. */
+export function withPlannedOptions(raw: Raw, plan: PlanHead['options']): Raw {
+  return { ...raw, ...plan };
+}
+
+/** A sentence for each option that the start gives otherwise than the plan. */
+export function changedOptions(raw: Raw, plan: PlanHead['options']): string[] {
+  return planned.flatMap((name) => {
+    const [was, is] = [plan[name], raw[name]];
+    if (is === undefined || isDeepStrictEqual(is, was)) return [];
+    if (was === undefined && hosts.includes(name)) return [];
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return [
+      `${flag}: the plan was made ${was === undefined ? 'without it' : `with ${shown(was)}`}, this start has ${shown(is)}`,
+    ];
+  });
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

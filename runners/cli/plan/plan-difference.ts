@@ -1,0 +1,98 @@
+import type { PlanDifference } from '../messages/ahead-text.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { peekJournal } from '../../batch/journal/peek-journal.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import type { Ahead } from '../../batch/start/check/ahead.js';
+import { checkManifest, nothingKnown } from '../../batch/start/check/check-manifest.js';
+import { refuseFolder, refuseOtherManifest } from '../../batch/start/check/refuse-folder.js';
+import { resolveOptions } from '../../batch/context/resolve-options.js';
+import { readSummary } from '../../batch/sinks/summary-file.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { ManifestSource } from '../options/find-manifest.js';
+import { outFolder } from '../options/run-folder.js';
+import { capOf, choicesOf, type RunOptions } from '../options/start-options.js';
+import { plannedSettings } from './plan-source.js';
+import { basename, dirname } from 'node:path';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney } from '../messages/format-amounts.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
+
+/**
+ * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` where there is nothing
+ * to compare: the run has not begun and no cap holds, or the manifest is stdin, which cannot be read a second time.
+ *
+ * @throws {MillraceError} `usage` where a start would refuse the folder
+ */
+export async function planDifference(
+  source: ManifestSource,
+  options: RunOptions,
+  io: Pick<CliIo, 'cwd'>,
+  prices: PriceBook,
+): Promise<PlanDifference | undefined> {
+  const { path } = source;
+  if (path === undefined) return undefined;
+  const out = outFolder(source, options.out, options.local, io.cwd);
+  const notes = await firstRunNote(path, out, io.cwd);
+  await refuseFolder(nodeDisk, out);
+  const journal = await peekJournal(nodeDisk, out);
+  if (journal === undefined && options.maxCost === undefined && notes.length === 0) return undefined;
+  const known = journal?.recovered ?? nothingKnown;
+  for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
+  const settings = await plannedSettings(source, options);
+  const manifest = { path, ...settings };
+  const resolved = resolveOptions({ manifest, out, prices, ...choicesOf(options), ...capOf(options) });
+  const { ahead, pending } = await checkManifest(resolved, known, { isStopping: false });
+  if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
+  const takesMs = await duration(out, ahead);
+  return {
+    ...{ out, ahead, notes, isBegun: journal !== undefined, done: doneOf(journal?.recovered.totals.rows) },
+    goingOn: pending.size - ahead.doubled,
+    ...(takesMs !== undefined && { takesMs }),
+  };
+}
+
+function doneOf(rows: ReadonlyMap<string, number> = new Map()): PlanDifference['done'] {
+  const onTheirWay = ['open', 'sent', 'accepted', 'replied'];
+  const held = rows.get('unknown') ?? 0;
+  const completed = rows.get('completed') ?? 0;
+  const ended = [...rows].reduce(
+    (sum, [status, count]) => sum + (onTheirWay.includes(status) ? 0 : count),
+    0,
+  );
+  return { completed, held, failed: ended - completed - held };
+}
+
+/** Fewer rows than this have no pace. */
+const enoughRows = 3;
+
+async function duration(out: string, { fits }: Ahead): Promise<number | undefined> {
+  const last = await readSummary(nodeDisk, out).catch(() => undefined);
+  const { startedAt, endedAt } = last?.times ?? {};
+  const ended = last?.thisStart.ended ?? 0;
+  if (startedAt === undefined || endedAt === undefined || ended < enoughRows || fits.rows === 0)
+    return undefined;
+  return ((Date.parse(endedAt) - Date.parse(startedAt)) / ended) * fits.rows;
+}
+
+/**
+ * What a person should know who takes the failures of one run as the manifest of another: the first run's cap and
+ * decisions do not hold there. Empty for any other manifest.
+ *
+ * @param cwd paths are shown from here
+ */
+export async function firstRunNote(manifest: string, out: string, cwd: string): Promise<string[]> {
+  const first = dirname(manifest);
+  if (!/^failures\.(jsonl|csv)$/.test(basename(manifest)) || first === out) return [];
+  const journal = await peekJournal(nodeDisk, first).catch(() => undefined);
+  if (journal === undefined) return [];
+  const { capUsd, manifests } = journal.recovered;
+  const cap = typeof capUsd === 'number' ? `its cap of ${formatMoney(toMicroDollars(capUsd))}` : 'its cap';
+  const [made, run] = [manifests.at(-1), shownPath(first, cwd)];
+  const goOn =
+    made === undefined
+      ? ''
+      : ` To go on in ${run}: ${shellWords('millrace', 'run', shownPath(made, cwd), '--out', run, '--retry', 'failed')}`;
+  const text = `note: these are the failures of the run in ${run}, and they go into a run of their own, ${shownPath(out, cwd)}: ${cap} and what was decided there do not hold here.${goOn}`;
+  return [plainText(text, 2000)];
+}

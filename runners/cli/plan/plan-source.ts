@@ -1,0 +1,153 @@
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { assumePrice } from '../../batch/ledger/assume-price.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import { basedImage } from '../../batch/manifest/rows/row-images.js';
+import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
+import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
+import { readManifest } from '../../batch/manifest/read-manifest.js';
+import type { ManifestItem, Row } from '../../batch/manifest/manifest-row.js';
+import { describeSame } from '../../batch/manifest/duplicates/same-requests.js';
+import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import { readRows } from '../../batch/tasks/read-rows.js';
+import type { CliIo } from '../io/cli-io.js';
+import { UsageError } from '../io/usage-error.js';
+import type { ManifestSource } from '../options/find-manifest.js';
+import type { RunOptions } from '../options/start-options.js';
+import { readPrices } from '../options/read-prices.js';
+import { namedEndpoints } from '../options/configured-endpoints.js';
+import { countOf } from '../messages/format-amounts.js';
+import { plainText } from '../messages/plain-text.js';
+import { invalidText } from '../messages/plan-text.js';
+import { SelectRows } from '../../batch/tasks/select-rows.js';
+
+/** Reads the whole manifest once and says what the part to be done holds. Nothing is started and nothing is sent. */
+export async function planSource(
+  source: ManifestSource,
+  options: RunOptions,
+  io: Pick<CliIo, 'stdin'>,
+  prices: PriceBook,
+): Promise<Plan> {
+  let separatedBy: string | undefined;
+  const told = { separatedBy: (name: string) => (separatedBy = name) };
+  const settings = { ...(await plannedSettings(source, options)), ...told };
+  const { path } = source;
+  const priceOf = (row: Row) => prices.priceOf(row);
+  const select = (rows: AsyncIterable<ManifestItem>) => selectRows(rows, options, refuseMissing);
+  const planned = { priceOf, separatedBy: () => separatedBy };
+  if (path === undefined) return planManifest(select(readManifest(io.stdin, settings)), planned);
+  const bytes = new PricedBytes();
+  const read = () => select(readRows(nodeDisk, { path, settings, bytes }));
+  return planManifest(read(), { ...planned, again: read });
+}
+
+/** How a plan reads the manifest. */
+export async function plannedSettings(
+  source: ManifestSource,
+  options: RunOptions,
+): Promise<ManifestSettings> {
+  return {
+    ...manifestSettings(source, options),
+    ...((options.local || options.upload !== undefined) && {
+      resolveImage: await plannedImages(source.folder),
+    }),
+  };
+}
+
+/** What a plan reckons with. */
+export async function plannedPrices(
+  { prices, assumePrice: assumed, endpoints }: RunOptions,
+  cwd: string,
+): Promise<PriceBook> {
+  const book = await readPrices(prices, cwd, endpoints);
+  return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
+}
+
+/** Ids that `--only` names and no row has are a slip of the hand: throws `UsageError`. */
+export function refuseMissing(ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const shown = ids.slice(0, 20).map((id) => `"${plainText(id, 60)}"`);
+  throw new UsageError([
+    `--only: no row has the id ${shown.join(', ')}${ids.length > shown.length ? ', …' : ''}`,
+  ]);
+}
+
+/** Says what is wrong with which row, and throws `UsageError` unless invalid rows are to be left out. */
+export function refuseInvalid(
+  plan: Plan,
+  source: ManifestSource,
+  options: RunOptions,
+  io: Pick<CliIo, 'stderr'>,
+): void {
+  if (plan.invalid === 0) return;
+  for (const line of invalidText(plan, source.name)) io.stderr.write(`${line}\n`);
+  if (options.skipInvalid) return;
+  throw new UsageError(
+    [`${source.name} has ${countOf(plan.invalid, 'invalid row')}: nothing was sent`],
+    'correct the manifest, or count its invalid rows as failures with --skip-invalid',
+  );
+}
+
+/** Names the rows that ask for the same: throws `UsageError` where that is not wanted. */
+export function refuseSame(same: Plan['same'], { same: action }: RunOptions, name: string): void {
+  if (action !== 'refuse' || same === undefined || same.rows === 0) return;
+  throw new UsageError(
+    [
+      ...describeSame(same).map((line) => `${name}, ${line}`),
+      `${countOf(same.rows, 'row')} would be bought a second time`,
+    ],
+    'nothing was sent; take them out, or allow them with --same warn',
+  );
+}
+
+/** How the options say that the manifest is to be read. */
+export function manifestSettings(source: ManifestSource, options: RunOptions): ManifestSettings {
+  return {
+    name: source.name,
+    format: source.format,
+    gzip: source.gzip,
+    ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
+    endpoints: namedEndpoints(options.endpoints),
+    ...(options.kind !== undefined && { kind: options.kind }),
+    ...(options.mode !== undefined && { mode: options.mode }),
+    set: options.set,
+    map: options.map,
+    ignore: options.ignore,
+    ...(options.imagesBase !== undefined && { resolveImage: basedImage(options.imagesBase) }),
+    ...(options.delimiter !== undefined && { delimiter: options.delimiter }),
+  };
+}
+
+const plannedHost = 'http://127.0.0.1/';
+
+/** Whether a URL stands for a picture beside the manifest. */
+export function isPlannedImage(url: string): boolean {
+  return url.startsWith(plannedHost);
+}
+
+/** Whether a picture is there to be served; nobody asks for its URL, because a plan sends nothing. */
+async function plannedImages(folder: string): Promise<ResolveImage> {
+  const { findLocalPicture } = await import('../../pictures/find-local-picture.js');
+  return (path) => {
+    const found = findLocalPicture(folder, path);
+    return 'problem' in found ? found : `${plannedHost}${encodeURIComponent(path)}`;
+  };
+}
+
+/**
+ * The part of a manifest that `--only` and `--limit` leave, and every invalid row of all of it. `missing` is called at
+ * the end with the ids of `--only` that no row has, if there are any.
+ */
+export async function* selectRows(
+  items: AsyncIterable<ManifestItem>,
+  part: { readonly limit?: number | undefined; readonly only?: readonly string[] | undefined },
+  missing: (ids: readonly string[]) => void,
+): AsyncGenerator<ManifestItem> {
+  const only = part.only === undefined ? undefined : new Set(part.only);
+  const select = new SelectRows({ limit: part.limit ?? Number.MAX_SAFE_INTEGER, only });
+  for await (const item of items) {
+    if (item.row.id !== undefined) select.see(item.row.id);
+    if (!item.valid || select.takes(item.row.id)) yield item;
+  }
+  if (select.missing().length > 0) missing(select.missing());
+}

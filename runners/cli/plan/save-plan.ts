@@ -1,0 +1,145 @@
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import { type Plan, planManifest } from '../../batch/manifest/plan-manifest.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { ManifestSource } from '../options/find-manifest.js';
+import type { RunOptions } from '../options/start-options.js';
+import { plannedOptions, withHosts } from './open-plan.js';
+import { plannedSettings, refuseMissing, selectRows } from './plan-source.js';
+import { createReadStream } from 'node:fs';
+import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
+import { readManifest } from '../../batch/manifest/read-manifest.js';
+import type { ManifestItem, Row } from '../../batch/manifest/manifest-row.js';
+import { type PlanHead, plannedRow, type PlanFoot, type PlannedRow } from './saved-plan.js';
+import { createHash } from 'node:crypto';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DiskFault } from '../../batch/disk/disk-fault.js';
+
+/** Plans like `planSource`, and keeps the plan in a file. */
+export async function planAndSave(
+  file: string,
+  planned: {
+    readonly raw: Readonly<Record<string, unknown>>;
+    readonly source: ManifestSource;
+    readonly options: RunOptions;
+    readonly prices: PriceBook;
+  },
+  io: Pick<CliIo, 'stdin' | 'env'>,
+): Promise<Plan> {
+  const { raw, source, options, prices } = planned;
+  const { name, path, format } = source;
+  const head = {
+    ...({ millrace: 'plan', version: 1, madeAt: new Date().toISOString() } as const),
+    manifest: { name, path: path ?? null, format },
+    options: plannedOptions(withHosts(raw, io.env)),
+  };
+  const settings = await plannedSettings(source, options);
+  const select = (items: Parameters<typeof selectRows>[0]) => selectRows(items, options, refuseMissing);
+  return savePlan({ file, head, settings, select, prices, skipInvalid: options.skipInvalid }, io);
+}
+
+/** What a plan is made of. */
+export interface PlanToSave {
+  /** Where it is saved. */
+  readonly file: string;
+  readonly head: PlanHead;
+  readonly settings: ManifestSettings;
+  /** Leaves the part that is to be done. */
+  readonly select: (items: AsyncIterable<ManifestItem>) => AsyncIterable<ManifestItem>;
+  readonly prices: PriceBook;
+  /** Saved with its invalid rows, which are left out; else such a plan is not saved. */
+  readonly skipInvalid: boolean;
+}
+
+/** Makes the plan of a manifest and saves it, a line a row, so that a run by it can be held to it. */
+export async function savePlan(toSave: PlanToSave, io: Pick<CliIo, 'stdin'>): Promise<Plan> {
+  const { file, head, settings, select, prices, skipInvalid } = toSave;
+  const { path } = head.manifest;
+  const writer = await PlanWriter.open(file, head);
+  try {
+    const bytes = writer.bytes(path === null ? io.stdin : createReadStream(path));
+    const items = writer.rows(select(readManifest(bytes, settings)), prices);
+    const again = path === null ? undefined : () => select(readManifest(createReadStream(path), settings));
+    const priceOf = (row: Row) => prices.priceOf(row);
+    const plan = await planManifest(items, { priceOf, ...(again && { again }) });
+    if (plan.invalid === 0 || skipInvalid) await writer.finish(plan);
+    return plan;
+  } finally {
+    await writer.abandon();
+  }
+}
+
+const collectedChars = 65_536;
+
+/** Writes a plan beside its place while the manifest is read, in flat memory; it is there once it is finished. */
+export class PlanWriter {
+  readonly #manifest = createHash('sha256');
+  readonly #lines = createHash('sha256');
+  #waiting = '';
+
+  private constructor(
+    private readonly file: string,
+    private readonly handle: FileHandle,
+  ) {}
+
+  /** @throws {DiskFault} where nothing can be written there */
+  static async open(file: string, head: PlanHead): Promise<PlanWriter> {
+    const handle = await open(`${file}.tmp`, 'w', 0o600).catch((error: unknown) => failAt(file, error));
+    const writer = new PlanWriter(file, handle);
+    await writer.#write(head);
+    return writer;
+  }
+
+  /** Passes the manifest's bytes on, and takes their sum. */
+  async *bytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source) {
+      this.#manifest.update(chunk);
+      yield chunk;
+    }
+  }
+
+  /** Passes rows on, and writes a line of each. */
+  async *rows(items: AsyncIterable<ManifestItem>, prices: PriceBook): AsyncGenerator<ManifestItem> {
+    for await (const item of items) {
+      await this.#write(plannedRow(item, prices));
+      yield item;
+    }
+  }
+
+  async finish({ rows, invalid, cost: { estimated, unpriced } }: Plan): Promise<void> {
+    const facts = { rows, invalid, manifest: this.#manifest.digest('hex'), estimated, unpriced };
+    await this.#write({ ...facts, lines: this.#lines.copy().digest('hex') });
+    try {
+      await this.#flush();
+      await this.handle.sync();
+      await this.handle.close();
+      await rename(`${this.file}.tmp`, this.file);
+      const folder = await open(dirname(this.file));
+      await folder.sync().finally(() => folder.close());
+    } catch (error) {
+      failAt(this.file, error);
+    }
+  }
+
+  async abandon(): Promise<void> {
+    await this.handle.close().catch(() => undefined);
+    await rm(`${this.file}.tmp`, { force: true });
+  }
+
+  async #write(line: PlanHead | PlannedRow | PlanFoot): Promise<void> {
+    const text = `${JSON.stringify(line)}\n`;
+    this.#waiting += text;
+    this.#lines.update(text);
+    if (this.#waiting.length >= collectedChars) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#waiting;
+    this.#waiting = '';
+    await this.handle.writeFile(text).catch((error: unknown) => failAt(this.file, error));
+  }
+}
+
+function failAt(file: string, error: unknown): never {
+  throw new DiskFault(file, (error as NodeJS.ErrnoException).code, error);
+}

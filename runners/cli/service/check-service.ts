@@ -1,0 +1,106 @@
+import { catchError, firstValueFrom, map, of, timeout, retry, forkJoin, type Observable } from 'rxjs';
+import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
+import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import type { Probe, Probed } from '../../../src/transport/got-probe.js';
+import type { PhaseTimeouts } from '../../../src/transport/transport.js';
+import { createClient } from '../../../src/endpoints/create-client.js';
+import type { Gate } from '../../../src/policy/gate.js';
+import type { Target } from './service-settings.js';
+import type { Health } from '../../../src/contract/service-replies.js';
+
+const patienceMs = 30_000;
+
+/** `refused`: the key. `gone`: there is no such endpoint. `unreached`: nobody answered as the service does. */
+export interface CheckedEndpoint {
+  readonly state: 'up' | 'refused' | 'gone' | 'unreached';
+  readonly words: string;
+}
+
+/** Asks an endpoint how it is, which costs nothing and needs the key. */
+export function checkEndpoint(
+  endpoint: Pick<QueueEndpoint<unknown, unknown>, 'health'>,
+): Promise<CheckedEndpoint> {
+  return firstValueFrom(
+    endpoint.health().pipe(
+      timeout(patienceMs),
+      map((health) => ({ state: 'up' as const, words: describeHealth(health) ?? 'it answers' })),
+      catchError((error: unknown) => of({ state: endpointStateOf(error), words: errorText(error) })),
+    ),
+  );
+}
+
+function endpointStateOf(error: unknown): CheckedEndpoint['state'] {
+  const code = isMillraceError(error) ? error.code : '';
+  return code === 'unauthorized' ? 'refused' : code === 'not-found' ? 'gone' : 'unreached';
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+const referenceTimeouts: PhaseTimeouts = {
+  requestMs: 20_000,
+  lookupMs: 5_000,
+  connectMs: 5_000,
+  secureConnectMs: 5_000,
+  sendMs: 5_000,
+  responseMs: 15_000,
+  readMs: 5_000,
+};
+
+/** What is wrong with the address of a reference picture; `undefined`: a picture is there. One that does not answer is asked twice. */
+export function checkReference(url: string, probe: Probe): Promise<string | undefined> {
+  return firstValueFrom(
+    probe({ url, timeouts: referenceTimeouts }).pipe(
+      retry({ count: 1, delay: 1000 }),
+      map(pictureProblem),
+      catchError((error: unknown) =>
+        of(`could not be reached: ${error instanceof Error ? error.message : String(error)}`),
+      ),
+    ),
+  );
+}
+
+/** Many servers name no type, or a general one: only what is surely no picture is told. */
+function pictureProblem({ status, contentType }: Probed): string | undefined {
+  if (status < 200 || status >= 300) return `answers HTTP ${status}`;
+  const type = contentType?.split(';')[0]?.trim().toLowerCase();
+  return type !== undefined && /^(text|audio|video)\/|^application\/(json|xml|pdf)$/.test(type)
+    ? `is no picture, but ${type}`
+    : undefined;
+}
+
+/** More endpoints than this would fill the display. */
+const asked = 3;
+const healthPatienceMs = 10_000;
+
+/** What the service says of the endpoints that rows are sent to. */
+export function askHealth(target: Target, endpoints: readonly string[], gate: Gate): Observable<string> {
+  const { apiKey, baseUrl } = target;
+  if (baseUrl === undefined || endpoints.length === 0) return of();
+  const client = createClient({ apiKey, baseUrl, gate });
+  const answers = endpoints.slice(0, asked).map((endpoint) =>
+    client
+      .queue(endpoint)
+      .health()
+      .pipe(
+        timeout(healthPatienceMs),
+        map((health) => `${endpoint}: ${describeHealth(health) ?? 'no word of its workers'}`),
+      ),
+  );
+  return forkJoin(answers).pipe(map((words) => `the service says ${words.join('; ')}`));
+}
+
+/** What /health says of an endpoint, in a few words; `undefined` when it says nothing of use. */
+export function describeHealth({ jobs, workers }: Health): string | undefined {
+  const ready = (workers?.idle ?? 0) + (workers?.running ?? 0);
+  const parts = [
+    workers === undefined
+      ? undefined
+      : ready === 0
+        ? 'no worker is up'
+        : `${workers.running ?? 0} of ${ready} workers busy`,
+    jobs?.inQueue === undefined ? undefined : `${jobs.inQueue} jobs in its queue`,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join(', ');
+}

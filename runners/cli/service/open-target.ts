@@ -1,0 +1,64 @@
+import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { UsageError } from '../io/usage-error.js';
+import { readApiKey } from './read-api-key.js';
+import type { RunOptions } from '../options/start-options.js';
+import { serviceSettings, type Target } from './service-settings.js';
+import type { Transport } from '../../../src/transport/transport.js';
+
+/**
+ * Finds the hosts and the key of the real service, or starts the emulator, which serves the pictures of `folder`. Throws `UsageError` for what is missing.
+ */
+export async function openTarget(
+  options: RunOptions,
+  folder: string,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<Target> {
+  if (options.local) {
+    const { startRehearsal } = await import('./start-rehearsal.js');
+    return startRehearsal(options, folder, io.cwd);
+  }
+  const { warnings, ...hosts } = serviceSettings(options, io.env);
+  if (hosts.baseUrl === undefined && hosts.lbBaseUrl === undefined) {
+    throw new UsageError(
+      ['no service is named: neither --base-url nor MILLRACE_BASE_URL is set'],
+      'name the host of the queue API, or rehearse with --local',
+    );
+  }
+  const { key, warning } = await readApiKey(options.apiKeyFile, io);
+  fault.secrets.push(key);
+  for (const text of [...warnings, ...(warning === undefined ? [] : [warning])]) io.stderr.write(`${text}\n`);
+  return { ...hosts, apiKey: key, local: false, close: () => Promise.resolve() };
+}
+
+/** Rows need the host that their kind is sent to, and edits at the emulator what makes pictures. */
+export function requireHosts(plan: Plan, target: Target): void {
+  const needsBase = plan.byKind.edit + plan.byKind.job > 0;
+  const needsRoutes = plan.byKind.route > 0;
+  if (needsBase && target.baseUrl === undefined) {
+    throw new UsageError([
+      'edits and jobs need the host of the queue API: set --base-url or MILLRACE_BASE_URL',
+    ]);
+  }
+  if (plan.byKind.edit > 0 && target.editsNeed !== undefined) throw new UsageError([target.editsNeed]);
+  if (needsRoutes && target.lbBaseUrl === undefined) {
+    throw new UsageError(['routes need their host: set --lb-base-url or MILLRACE_LB_BASE_URL']);
+  }
+}
+
+/**
+ * What requests go over; `undefined`: got, as the runner has it.
+ * @throws {UsageError} where undici is asked for and is not installed
+ */
+export async function pickTransport(http: 'got' | 'undici'): Promise<Transport | undefined> {
+  if (http === 'got') return undefined;
+  try {
+    const { createUndiciTransport } = await import('../../../src/transport/undici-transport.js');
+    return createUndiciTransport();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new UsageError(['--http undici needs a package that is not installed: npm i undici']);
+  }
+}

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { createKeepAliveAgents } from '../../../src/transport/keep-alive-agents.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
+import { localPicture } from '../../batch/uploads/local-picture.js';
+import type { PictureHost } from '../../batch/uploads/picture-host.js';
+import { findLocalPicture } from '../../pictures/find-local-picture.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { RunOptions } from '../options/start-options.js';
+
+/** Checks a picture beside the manifest before anything is sent; it is uploaded when its row is. */
+export function uploadedImages(folder: string): ResolveImage {
+  return (path) => {
+    const found = findLocalPicture(folder, path);
+    return 'problem' in found ? found : localPicture(path);
+  };
+}
+
+/** What of a run says where its pictures are, and where they go. */
+interface Uploading {
+  readonly options: Pick<RunOptions, 'upload' | 'uploadEndpoint'>;
+  readonly source: { readonly folder: string };
+  readonly io: Pick<CliIo, 'env'>;
+}
+
+/** The bucket of `--upload`, with the notes in the run's folder. */
+export async function openUploads({ options, source, io }: Uploading, out: string): Promise<PictureHost> {
+  const [{ createPictureHost }, { UploadNotes }] = await Promise.all([
+    import('../../batch/uploads/create-picture-host.js'),
+    import('../../batch/uploads/upload-notes.js'),
+  ]);
+  const { target, store } = await openStore(options, io);
+  const notes = await UploadNotes.open(nodeDisk, join(out, 'uploads.jsonl'));
+  return createPictureHost({ ...target, store, notes, folder: source.folder });
+}
+
+/** Whether the bucket of `--upload` can be reached with these credentials: what is wrong with it; `undefined`: nothing. */
+export async function checkStore(
+  options: Uploading['options'],
+  io: Uploading['io'],
+): Promise<string | undefined> {
+  const { target, store } = await openStore(options, io);
+  const key = [target.prefix, 'millrace-check'].filter((part) => part !== '').join('/');
+  return store.has(key).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+async function openStore({ upload, uploadEndpoint: endpoint }: Uploading['options'], io: Uploading['io']) {
+  // The SDK warns of every Node that it will not support one day, also where a run is to be quiet.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  const { openS3Store } = await import('../../batch/uploads/open-s3-store.js');
+  const target = upload ?? { bucket: '', prefix: '' };
+  const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
+  const agents = { httpAgent, httpsAgent };
+  return { target, store: await openS3Store({ bucket: target.bucket, endpoint, env: io.env, agents }) };
+}

@@ -1,0 +1,150 @@
+import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import type { Ahead } from '../../batch/start/check/ahead.js';
+import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { aheadText } from '../messages/ahead-text.js';
+import { planText, priceText } from '../messages/plan-text.js';
+import { UsageError } from '../io/usage-error.js';
+import type { SavedPlan } from '../plan/read-plan.js';
+import { refusePricedRows } from './live-rows.js';
+import type { StartedRun } from './batch-options.js';
+import { firstRunNote } from '../plan/plan-difference.js';
+import { requireHosts } from '../service/open-target.js';
+import { refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
+import type { SameRows } from '../../batch/manifest/duplicates/same-requests.js';
+import { ask, canAsk } from '../io/ask-person.js';
+import type { CliIo } from '../io/cli-io.js';
+import { countOf, formatMoney } from '../messages/format-amounts.js';
+
+/** What the check of a manifest brought to light. Nothing has been sent yet. */
+export interface CheckedRun {
+  readonly plan: Plan;
+  readonly ahead: Ahead;
+}
+
+/**
+ * Shows what a start is about to do and what it costs, and asks where that is due. Throws `UsageError` where the run is
+ * not to start. `stopped` interrupts the question.
+ */
+export async function agreeToPlan(
+  { plan, ahead }: CheckedRun,
+  { io, options, source, out, live, target, prices, plan: saved }: StartedRun,
+  stopped: AbortSignal,
+): Promise<'go' | 'interrupted'> {
+  if (live !== undefined) {
+    const isCapped = ahead.cap !== undefined || options.maxCostPerDay !== undefined;
+    if (!isCapped && !options.yes && !options.local) refusePricedRows(options, prices);
+    if (!options.quiet) io.stderr.write(followText(isCapped, options));
+    return 'go';
+  }
+  refuseInvalid(plan, source, options, io);
+  requireHosts(plan, target);
+  refuseSame(ahead.same, options, source.name);
+  if (saved !== undefined) refuseDearer(ahead, saved);
+  if (!options.quiet) {
+    const note = await firstRunNote(source.path, out, io.cwd);
+    const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local), ...note];
+    io.stderr.write(`${lines.join('\n')}\n`);
+  }
+  if (options.local) return 'go';
+  const answer = await confirmSame(ahead.same, options, io, stopped);
+  if (answer !== 'go') return answer;
+  return confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);
+}
+
+/** What a start may buy: rows that fit under the cap of the run, and no more than the cap of a day. */
+function stakeOf({ fits, price }: Ahead, { maxCostPerDay }: StartedRun['options']): Stake {
+  const { unpriced } = price;
+  if (maxCostPerDay === undefined) return { estimated: fits.estimated, unpriced };
+  return { estimated: Math.min(fits.estimated, toMicroDollars(maxCostPerDay)), unpriced };
+}
+
+function consentOf(
+  { cap }: Ahead,
+  { yes, maxCostPerDay }: StartedRun['options'],
+): { yes: boolean; isCapped: boolean } {
+  return { yes, isCapped: cap !== undefined || maxCostPerDay !== undefined };
+}
+
+/** Says in the words of the command line why a run was not started. Throws `UsageError`, or leaves it to the runner's own words. */
+export function explainRefusal(
+  { plan, ahead }: CheckedRun,
+  { io, options, source, target }: StartedRun,
+): void {
+  refuseInvalid(plan, source, options, io);
+  refuseMissing(ahead.missing);
+  refuseSame(ahead.same, options, source.name);
+  requireHosts(plan, target);
+}
+
+function followText(isCapped: boolean, { local, yes }: StartedRun['options']): string {
+  const isOpen = !local && !isCapped && yes;
+  return `following stdin: rows are sent as they arrive${isOpen ? ', and nothing limits what they cost (--max-cost does)' : ''}\n`;
+}
+
+/** Prices that earlier starts were charged count as well: they may be above those of the plan. */
+function refuseDearer({ price }: Ahead, { name, foot }: SavedPlan): void {
+  if (price.estimated <= foot.estimated && price.unpriced <= foot.unpriced) return;
+  throw new UsageError(
+    [`this start costs ${priceText(price)}, by what the service has charged; planned was ${priceText(foot)}`],
+    `nothing was sent; plan anew with --prices and --save ${name}`,
+  );
+}
+
+/** Above this a start is agreed to. */
+const askAbove = toMicroDollars(25);
+
+/** What a start may buy, under the cap in force. */
+export interface Stake {
+  readonly estimated: MicroDollars;
+  /** Rows without a known price: named in the question, and not counted. */
+  readonly unpriced: number;
+}
+
+/**
+ * Lets a start begin, or asks on the terminal, or throws `UsageError`: a start that may buy for more than $25 needs the
+ * agreement of a person. Where it cannot ask, `--yes` or a cap is the agreement. Nothing has been sent yet.
+ *
+ * @param consent `isCapped`: one of the two caps is in force, whoever set it
+ */
+export async function confirmPrice(
+  { estimated, unpriced }: Stake,
+  consent: { readonly yes: boolean; readonly isCapped: boolean },
+  io: Pick<CliIo, 'stdin' | 'stderr'>,
+  stopped?: AbortSignal,
+): Promise<'go' | 'interrupted'> {
+  if (consent.yes || estimated <= askAbove) return 'go';
+  const uncounted = unpriced > 0 ? `, and ${countOf(unpriced, 'row')} of no known price are not counted` : '';
+  const price = `${formatMoney(estimated)}${uncounted}`;
+  if (canAsk(io)) {
+    const answer = await ask(`This may cost ${price}. Go on?`, io, stopped);
+    if (answer !== 'no') return answer === 'yes' ? 'go' : answer;
+    throw new UsageError(['not started, nothing was sent']);
+  }
+  if (consent.isCapped) return 'go';
+  throw new UsageError(
+    [
+      `this start may buy for ${price}. Above ${formatMoney(askAbove)} it asks, and it cannot ask here: ${whyNot(io)} no terminal`,
+    ],
+    'agree to it with --yes, or set a cap with --max-cost USD; nothing was sent',
+  );
+}
+
+/** Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask it goes on: the plan names them. */
+export async function confirmSame(
+  { rows, cost }: SameRows,
+  { yes }: { readonly yes: boolean },
+  io: Pick<CliIo, 'stdin' | 'stderr'>,
+  stopped?: AbortSignal,
+): Promise<'go' | 'interrupted'> {
+  if (rows === 0 || yes || !canAsk(io)) return 'go';
+  const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for (${formatMoney(cost.estimated)})`;
+  const answer = await ask(`${again}. Buy them too?`, io, stopped);
+  if (answer === 'no') throw new UsageError(['not started, nothing was sent']);
+  return answer === 'yes' ? 'go' : answer;
+}
+
+function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
+  const missing = [stdin.isTTY !== true && 'stdin', stderr.isTTY !== true && 'stderr'];
+  const names = missing.filter((name) => name !== false);
+  return `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'}`;
+}

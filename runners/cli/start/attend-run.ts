@@ -1,0 +1,134 @@
+import { resolve, join } from 'node:path';
+import { lastValueFrom, merge, tap } from 'rxjs';
+import { gateFor } from '../../batch/context/gate-for.js';
+import { runBatch, runStages, type RunEvent, type RunStages } from '../../batch/run-batch.js';
+import { listenForStop } from '../io/listen-for-stop.js';
+import { trackConnections } from '../io/track-connections.js';
+import type { MetricsFile } from '../progress/keep-metrics-file.js';
+import { viewRun, type RunView } from '../progress/view-run.js';
+import { withinPlan } from '../plan/within-plan.js';
+import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
+import { agreedRows } from './live-rows.js';
+import { askHealth } from '../service/check-service.js';
+import { batchOptions, type StartedRun } from './batch-options.js';
+import { pickTransport } from '../service/open-target.js';
+import { tellOutcome, type Warning } from './print-outcome.js';
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../io/usage-error.js';
+
+const warningsKept = 1_000;
+
+/** Lets a run go to its end while showing where it stands, tells how it ended, and returns its exit code. */
+export async function attendRun(run: StartedRun): Promise<number> {
+  run.io.beforeRows?.();
+  const transport = await pickTransport(run.options.http);
+  const connections = trackConnections();
+  const stop = listenForStop(run.io);
+  const gate = gateFor(run.options.rate);
+  let checked: CheckedRun | undefined;
+  const view = viewRun(run.io, {
+    quiet: run.options.quiet,
+    concurrency: concurrencyOf(run.options),
+    askHealth: () => askHealth(run.target, checked?.ahead.endpoints ?? [], gate),
+  });
+  let answer: Answer;
+  let metrics: MetricsFile | undefined;
+  const warnings: Warning[] = [];
+  const look = (event: RunEvent) => {
+    view.look(event);
+    metrics?.take(event);
+    if (event.type === 'warning' && warnings.length < warningsKept)
+      warnings.push({ code: event.code, message: event.message });
+    if (event.type === 'checked') checked = event;
+    if (event.type === 'started') run.fault.folder = run.out;
+  };
+  const confirm = async (plan: CheckedRun['plan'], ahead: CheckedRun['ahead']) => {
+    view.pause();
+    answer = await agreeToPlan({ plan, ahead }, run, stop.first).catch((error: unknown) => ({ error }));
+    return answer === 'go';
+  };
+  try {
+    metrics = await openMetrics(run, view);
+    const start = await startOf(run, (message) => view.warn(message));
+    const last = await lastValueFrom(
+      start(
+        {
+          ...batchOptions(run),
+          ...(transport && { transport }),
+          gate,
+          stop: run.live === undefined ? stop.orders$ : merge(stop.orders$, run.live.stop$),
+          confirm,
+        },
+        { ...runStages, takeRows: takeRowsOf(run) },
+      ).pipe(tap(look)),
+    );
+    view.close();
+    if (last.type !== 'finished') throw new Error('a run ended without saying how');
+    if (typeof answer === 'object') throw answer.error;
+    if (answer === 'interrupted') return interrupted(last.exitCode, run);
+    if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
+    return await tellOutcome(run, last, { failures: view.failures(), warnings });
+  } finally {
+    view.close();
+    stop.close();
+    await metrics?.close();
+    connections.letGo();
+  }
+}
+
+/** Which rows a start takes: those that arrive, those of a plan, or all of the manifest. */
+function takeRowsOf({ options, live, plan }: StartedRun): RunStages['takeRows'] {
+  const { yes, local, maxCostPerDay } = options;
+  if (live !== undefined) return agreedRows(yes || local || maxCostPerDay !== undefined);
+  return plan === undefined ? runStages.takeRows : withinPlan(plan);
+}
+
+/** Who works off the rows: this process, or the workers of a database. */
+async function startOf(run: StartedRun, warn: (message: string) => void): Promise<typeof runBatch> {
+  if (run.options.db === undefined) {
+    await refuseWithoutDatabase(run.out);
+    return runBatch;
+  }
+  const { overDatabase } = await import('./over-database.js');
+  return overDatabase(run, run.options.db, warn);
+}
+
+async function openMetrics(
+  { options, out, io }: StartedRun,
+  view: Pick<RunView, 'warn'>,
+): Promise<MetricsFile | undefined> {
+  if (options.metricsFile === undefined) return undefined;
+  const { keepMetricsFile } = await import('../progress/keep-metrics-file.js');
+  const path = resolve(io.cwd, options.metricsFile);
+  return keepMetricsFile({ path, out, concurrency: concurrencyOf(options), warn: (why) => view.warn(why) });
+}
+
+/** Until the run says what it has found out. */
+function concurrencyOf({ concurrency }: StartedRun['options']): number {
+  return typeof concurrency === 'number' ? concurrency : 8;
+}
+
+/** At the question already: by Ctrl-C, which a terminal that is asked does not turn into a signal, or by a signal. */
+function interrupted(exitCode: number, { io }: StartedRun): number {
+  io.stderr.write('Interrupted. Nothing was sent.\n');
+  return exitCode >= 128 ? exitCode : 130;
+}
+
+/** What came of the question whether to start. */
+type Answer = 'go' | 'interrupted' | { readonly error: unknown } | undefined;
+
+/** A run that has rows in a database is not gone on with beside it: they would be bought twice. Throws `UsageError`. */
+export async function refuseWithoutDatabase(out: string): Promise<void> {
+  const text = await readFile(join(out, 'distributed.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) return;
+  const { readRunNote } = await import('../../distributed/collector/run-note.js');
+  const { nodeDisk } = await import('../../batch/disk/node-disk.js');
+  const note = await readRunNote(nodeDisk, out);
+  if (note?.isOpen !== true) return;
+  throw new UsageError(
+    [
+      `the run in ${out} has rows in a database (${note.database}) that may be on their way: nothing was sent`,
+    ],
+    'go on with --db and that database; once all of its rows have ended it can be gone on with either way',
+  );
+}

@@ -1,0 +1,85 @@
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import type { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import type { RunBatchOptions } from '../../batch/context/run-options.js';
+import type { CliIo } from '../io/cli-io.js';
+import type { FaultContext } from '../io/explain-error.js';
+import { capOf, choicesOf, rateOptions, type RunOptions } from '../options/start-options.js';
+import type { SavedPlan } from '../plan/read-plan.js';
+import type { Target } from '../service/service-settings.js';
+import { openUploads, uploadedImages } from '../service/open-uploads.js';
+import type { LiveRows } from './live-rows.js';
+import { manifestSettings } from '../plan/plan-source.js';
+import type { SpooledManifest } from './spool-input.js';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { dayLedgerPath } from '../../batch/ledger/day-ledger-path.js';
+
+/** A run whose options, manifest and price are settled. */
+export interface StartedRun {
+  readonly source: SpooledManifest;
+  readonly out: string;
+  readonly options: RunOptions;
+  readonly target: Target;
+  readonly prices: PriceBook;
+  readonly io: CliIo;
+  readonly fault: FaultContext;
+  /** Rows that arrive while it goes, in place of a manifest. */
+  readonly live?: LiveRows;
+  /** The plan that it is held to. */
+  readonly plan?: SavedPlan;
+  /** The bytes that were compared with the plan. */
+  readonly bytes?: PricedBytes;
+}
+
+/** The options of the command line as the batch runner takes them. */
+export function batchOptions(run: StartedRun): RunBatchOptions {
+  const { source, out, options, target, live } = run;
+  const { baseUrl, lbBaseUrl, apiKey, local, resolveImage } = target;
+  return {
+    manifest: {
+      ...manifestSettings(source, options),
+      ...(live === undefined ? fileOf(run) : { rows: live.rows }),
+      ...(resolveImage && { resolveImage }),
+      ...(options.upload && { resolveImage: uploadedImages(source.folder) }),
+    },
+    ...(live && { deliver: live.deliver }),
+    out,
+    identity: { baseUrl: baseUrl ?? '', lbBaseUrl: lbBaseUrl ?? '', local },
+    apiKey,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(lbBaseUrl !== undefined && { lbBaseUrl }),
+    ...rateOptions(options),
+    ...choicesOf(options),
+    ...moneyOf(run),
+    ...(run.options.upload && { pictureHost: (folder: string) => openUploads(run, folder) }),
+  };
+}
+
+function fileOf({ source, bytes }: StartedRun): Extract<RunBatchOptions['manifest'], { path: string }> {
+  const { path, keep } = source;
+  return { path, ...(keep && { keep }), ...(bytes && { bytes }) };
+}
+
+function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> {
+  const { maxCostPerDay, assumePrice, maxPriceDrift } = options;
+  const ledger = ledgerFile(options, io);
+  return {
+    prices,
+    ...capOf(options),
+    ...(maxCostPerDay !== undefined && { maxCostPerDayUsd: maxCostPerDay }),
+    ...(ledger !== undefined && { ledgerFile: ledger }),
+    ...(assumePrice !== undefined && { assumePriceUsd: assumePrice }),
+    ...(maxPriceDrift !== undefined && { maxPriceDriftPercent: maxPriceDrift }),
+  };
+}
+
+/** The ledger that runs share, where this run has part in one. What a rehearsal spends is kept apart from real money. */
+export function ledgerFile(
+  { ledger, maxCostPerDay, local }: Pick<RunOptions, 'ledger' | 'maxCostPerDay' | 'local'>,
+  { cwd, env }: Pick<CliIo, 'cwd' | 'env'>,
+): string | undefined {
+  if (ledger !== undefined) return resolve(cwd, ledger);
+  if (maxCostPerDay === undefined) return undefined;
+  const path = dayLedgerPath(env, process.platform, homedir());
+  return local ? path.replace(/\.jsonl$/, '.local.jsonl') : path;
+}

@@ -1,0 +1,114 @@
+import { Subject } from 'rxjs';
+import { readLiveLines } from '../../batch/manifest/read-live-lines.js';
+import type { RunBatchOptions } from '../../batch/context/run-options.js';
+import type { CliIo, OutStream } from '../io/cli-io.js';
+import type { SignalOrder } from '../io/listen-for-stop.js';
+import { UsageError } from '../io/usage-error.js';
+import type { RunOptions } from '../options/start-options.js';
+import { takeRows } from '../../batch/tasks/take-rows.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
+import type { PriceBook } from '../../batch/ledger/price-book.js';
+import type { Run } from '../../batch/context/run.js';
+import { isRead, type RowFacts, type Task } from '../../batch/row/task.js';
+import { pricedOf } from '../../batch/row/records-of.js';
+import { formatMoney } from '../messages/format-amounts.js';
+
+/** Rows that arrive on stdin while the run goes; the line of each leaves on stdout as it ends. */
+export interface LiveRows {
+  readonly rows: AsyncIterable<unknown>;
+  readonly deliver: NonNullable<RunBatchOptions['deliver']>;
+  /** Orders the run to stop when nobody reads any more. */
+  readonly stop$: Subject<SignalOrder>;
+  /** Lets go of stdin, which may never end. */
+  close(): void;
+}
+
+/** Options that need the whole manifest, or that are the stream's own. */
+const others = ['limit', 'only', 'retry', 'json'] as const satisfies readonly (keyof RunOptions)[];
+
+/** Takes rows from stdin for `--follow`. Throws `UsageError` where the call cannot mean that. */
+export function openLiveRows(
+  name: string,
+  options: RunOptions,
+  io: Pick<CliIo, 'stdin' | 'stdout'>,
+): LiveRows {
+  const problems = [
+    ...(name === '-' ? [] : ['--follow: rows are followed on stdin: millrace run - --follow']),
+    ...(options.format === 'csv' ? ['--format: --follow reads NDJSON, one object a line'] : []),
+    ...(options.out === undefined ? ['--follow needs --out DIR: the journal is kept there'] : []),
+    ...(options.changed === 'redo' ? ['--changed: redo does not go with --follow'] : []),
+    ...others
+      .filter((option) => options[option] !== undefined && options[option] !== false)
+      .map((option) => `--${option}: does not go with --follow`),
+  ];
+  if (problems.length > 0) throw new UsageError(problems);
+  const stop$ = new Subject<SignalOrder>();
+  return {
+    rows: readLiveLines(io.stdin),
+    deliver: lineWriter(io.stdout, () => stop$.next({ how: 'graceful', exitCode: 130 })),
+    stop$,
+    close: () => io.stdin.destroy(),
+  };
+}
+
+/** Writes a line and waits until there is room for another. Who is gone is waited for no longer. */
+function lineWriter(out: OutStream, gone: () => void): LiveRows['deliver'] {
+  let hasRoom: (() => void)[] = [];
+  let isGone = false;
+  const goOn = (): void => {
+    const waiting = hasRoom;
+    hasRoom = [];
+    for (const resolve of waiting) resolve();
+  };
+  const leave = (): void => {
+    if (!isGone) gone();
+    isGone = true;
+    goOn();
+  };
+  out.on('drain', goOn);
+  out.on('close', leave);
+  out.on('error', leave);
+  return (line) => {
+    if (isGone || out.write(`${JSON.stringify(line)}\n`)) return undefined;
+    return new Promise<void>((resolve) => hasRoom.push(resolve));
+  };
+}
+
+const agreeHint =
+  'with --follow nobody knows how many such rows will come: set a cap with --max-cost or --max-cost-per-day, or agree to any price with --yes';
+
+/** Throws `UsageError` where the options say that the rows of `--follow` have a price, and nobody has agreed to it. */
+export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBook): void {
+  if (kind === undefined) return;
+  const price = prices.priceOf({ kind, endpoint: endpoint ?? '' });
+  if (price === null || price === 0) return;
+  throw new UsageError(
+    [`--follow: a row of this kind costs ${formatMoney(price)}`],
+    `${agreeHint}; nothing was sent`,
+  );
+}
+
+/** The tasks of rows that arrive, up to the first one that has a price where nobody has agreed to any: it stops the run unsent. */
+export function agreedRows(isAgreed: boolean, take = takeRows): typeof takeRows {
+  if (isAgreed) return take;
+  return async function* (run: Run): AsyncGenerator<Task, void, void> {
+    let sent = 0;
+    for await (const task of take(run)) {
+      if (task.what === 'send') {
+        const price = rowPrice(run, task.row);
+        if (price > 0 && run.ledger.snapshot().cap === undefined) {
+          const row = `row ${JSON.stringify(task.row.id)} costs ${formatMoney(price)}`;
+          return void run.stops.stop(
+            stopCauses.notAgreed(`${row}, and nobody has agreed to it: ${agreeHint}`, sent > 0),
+          );
+        }
+        sent++;
+      }
+      yield task;
+    }
+  };
+}
+
+function rowPrice({ prices }: Run, row: RowFacts): number {
+  return isRead(row) ? 0 : (prices.priceOf(pricedOf(row)) ?? 0);
+}

@@ -1,0 +1,82 @@
+import { readdir } from 'node:fs/promises';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { refreshSnapshot } from '../../batch/journal/snapshot/refresh-snapshot.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
+import type { FailureGroup } from '../messages/group-failures.js';
+import { failureText, outcomeText } from '../messages/outcome-text.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
+import type { StartedRun } from './batch-options.js';
+
+/** What a person should know, as a run has said it. */
+export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
+
+type Finished = Extract<RunEvent, { type: 'finished' }>;
+
+/** The files that a run can leave, in the order in which a person wants them. */
+const files = [
+  'results.jsonl',
+  'results.csv',
+  'failures.jsonl',
+  'failures.csv',
+  'costs.csv',
+  'summary.json',
+  'images',
+  'report.html',
+];
+
+/**
+ * Says how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json` the
+ * summary stands on stdout; with `--quiet` nothing is said of a run that needs nobody. Returns the exit code.
+ */
+export async function tellOutcome(
+  run: StartedRun,
+  finished: Finished,
+  {
+    failures: groups,
+    warnings,
+  }: { readonly failures: readonly FailureGroup[]; readonly warnings: readonly Warning[] },
+): Promise<number> {
+  const { io, options, out } = run;
+  const { exitCode, summary } = finished;
+  const sentence = plainText(finished.reason, 2000);
+  if (summary === undefined) {
+    io.stderr.write(`error: ${sentence}\n`);
+    return exitCode;
+  }
+  await tryReport(run, exitCode);
+  // Who interrupts does not wait for it.
+  if (exitCode < 128) await refreshSnapshot(nodeDisk, out);
+  if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
+  if (options.quiet) {
+    if (exitCode !== 0) io.stderr.write(`${[sentence, ...failureText(groups)].join('\n')}\n`);
+    return exitCode;
+  }
+  const lines = [
+    sentence,
+    ...outcomeText(summary),
+    ...failureText(groups),
+    ...(await filesText(out, io.cwd)),
+  ];
+  (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
+  // A person whose stdout goes into a file is told as well.
+  if (!options.json && run.live === undefined && io.stdout.isTTY !== true && io.stderr.isTTY === true)
+    io.stderr.write(`${sentence}\n`);
+  return exitCode;
+}
+
+/** A report is a help, no part of the run: one that cannot be written is a warning. Who interrupts does not wait for it. */
+async function tryReport({ io, out, source }: StartedRun, exitCode: number): Promise<void> {
+  if (exitCode >= 128) return;
+  try {
+    const { refreshReport } = await import('../../report/refresh-report.js');
+    await refreshReport(out, { manifestFolder: source.folder });
+  } catch (error) {
+    io.stderr.write(`warning: report.html could not be written: ${plainText(String(error), 200)}\n`);
+  }
+}
+
+async function filesText(out: string, cwd: string): Promise<string[]> {
+  const there = await readdir(out).catch((): string[] => []);
+  const names = files.filter((name) => there.includes(name));
+  return names.length === 0 ? [] : [`  ${'files'.padEnd(12)} ${shownPath(out, cwd)}: ${names.join(', ')}`];
+}

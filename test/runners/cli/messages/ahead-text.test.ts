@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { Ahead } from '../../../../runners/batch/start/check/ahead.js';
+import { aheadText } from '../../../../runners/cli/messages/ahead-text.js';
+
+const nothing: Ahead = {
+  rows: 0,
+  ended: 0,
+  toSend: 0,
+  retried: 0,
+  redone: 0,
+  doubled: 0,
+  toPoll: 0,
+  toDownload: 0,
+  toHold: 0,
+  later: 0,
+  invalid: 0,
+  gone: 0,
+  changed: { count: 0, ids: [] },
+  replaced: { count: 0, ids: [] },
+  changedFailures: 0,
+  fits: { rows: 0, estimated: 0 },
+  price: { estimated: 0, unpriced: 0 },
+  endpoints: [],
+  missing: [],
+  same: { rows: 0, cost: { estimated: 0, unpriced: 0 }, first: [] },
+};
+
+describe('aheadText', () => {
+  it('says what a first start does and costs', () => {
+    expect(
+      aheadText({ ...nothing, toSend: 12, price: { estimated: 1_395_000, unpriced: 0 } }, false),
+    ).toEqual(['  this start   12 rows to send', '  may cost     $1.395']);
+  });
+
+  it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
+    expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe(
+      '  not in it    3 rows of earlier starts are not in this manifest: their results stay',
+    );
+  });
+
+  it('says what a later start takes up, and what it leaves', () => {
+    const ahead = {
+      ...nothing,
+      toSend: 40,
+      retried: 2,
+      redone: 1,
+      toPoll: 3,
+      toDownload: 1,
+      toHold: 4,
+      later: 7,
+      invalid: 5,
+      ended: 900,
+    };
+    expect(aheadText(ahead, false)[0]).toBe(
+      '  this start   40 rows to send (2 failed before, 1 have changed), 3 to ask about, 1 picture to fetch, 4 to be held, 5 invalid, 7 left for later, 900 ended before',
+    );
+  });
+
+  it('says that a rehearsal buys nothing', () => {
+    expect(aheadText({ ...nothing, toSend: 1, price: { estimated: 87_500, unpriced: 1 } }, true)[1]).toBe(
+      '  would cost   $0.0875 and 1 row of no known price, and is a rehearsal: nothing is spent',
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { InvalidProblem } from '../../../../runners/batch/manifest/problem-tally.js';
+import type { Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
+import { invalidText, planJson, planText, priceText } from '../../../../runners/cli/messages/plan-text.js';
+
+const plan = {
+  rows: 1200,
+  byKind: { edit: 1199, job: 1, route: 0 },
+  byResolution: { '1k': 1000, '4k': 199 },
+  repeats: 2,
+  invalid: 0,
+  firstInvalid: [],
+  problems: [],
+  otherProblems: 0,
+  warnings: ['column "Resolution" is not sent: did you mean "resolution"?'],
+  columnsSent: ['images', 'prompt'],
+  columnsNotSent: ['note', 'a\u001b[2Jb'],
+  imagesBeyondRecommended: 1,
+  cost: { estimated: 122_325_000, unpriced: 1 },
+} as unknown as Plan;
+
+describe('planText', () => {
+  it('says what is in a manifest, and what to look at', () => {
+    expect(planText(plan, 'edits.csv')).toEqual([
+      'edits.csv: 1,200 rows',
+      '  kinds        edit 1,199, job 1',
+      '  resolutions  1k 1,000, 4k 199',
+      '  repeats      2 rows that ask again for what stands before; each is bought',
+      '  many images  1 row with more than the recommended 1 to 3',
+      '  sent         images, prompt',
+      '  not sent     note, ab',
+      '  warning: column "Resolution" is not sent: did you mean "resolution"?',
+    ]);
+  });
+});
+
+describe('priceText', () => {
+  it.each([
+    [122_325_000, 0, '$122.325'],
+    [122_325_000, 1, '$122.325 and 1 row of no known price'],
+    [0, 2, '2 rows of no known price'],
+    [0, 0, '$0.00'],
+  ])('%i and %i unpriced', (estimated, unpriced, text) => {
+    expect(priceText({ estimated, unpriced })).toBe(text);
+  });
+});
+
+describe('invalidText', () => {
+  it('names file, line, row, column and rule of each problem', () => {
+    const problems: InvalidProblem[] = [
+      {
+        first: {
+          row: 1,
+          line: 2,
+          id: 'cat',
+          problems: [{ column: 'resolution', message: '"8k" is not 1k' }],
+        },
+        rows: 1,
+        lines: [2],
+      },
+      { first: { row: 5, line: 9, problems: [{ message: 'holds nothing' }] }, rows: 2, lines: [9, 12] },
+      {
+        first: { row: 5, line: 9, problems: [{ column: 'kind', message: 'no' }] },
+        rows: 30,
+        lines: [9, 11, 13],
+      },
+    ];
+    expect(invalidText({ ...plan, problems, otherProblems: 2 }, 'edits.csv')).toEqual([
+      'edits.csv, line 2 (row 1, id "cat"), column resolution: "8k" is not 1k',
+      'edits.csv, line 9 (row 5): holds nothing',
+      '  1 other row is like it: line 12',
+      'edits.csv, line 9 (row 5), column kind: no',
+      '  29 other rows are like it: lines 11, 13, …',
+      '… and 2 further problems',
+    ]);
+  });
+});
+
+describe('planJson', () => {
+  it('prints money in dollars', () => {
+    expect(planJson(plan)).toMatchObject({
+      rows: 1200,
+      invalid: 0,
+      repeats: 2,
+      cost: { estimated: 122.325 },
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
+import { selectRows } from '../../../../runners/cli/plan/plan-source.js';
+
+async function* items(...ids: string[]): AsyncGenerator<ManifestItem> {
+  for (const id of ids) yield { valid: !id.startsWith('bad'), row: { id } } as ManifestItem;
+}
+
+async function idsOf(
+  part: { limit?: number; only?: string[] },
+  missing: string[] = [],
+): Promise<(string | undefined)[]> {
+  const ids: (string | undefined)[] = [];
+  for await (const item of selectRows(items('a', 'bad1', 'b', 'c', 'bad2'), part, (found) =>
+    missing.push(...found),
+  ))
+    ids.push(item.row.id);
+  return ids;
+}
+
+describe('selectRows', () => {
+  it('leaves all of a manifest when nothing is said', async () => {
+    expect(await idsOf({})).toEqual(['a', 'bad1', 'b', 'c', 'bad2']);
+  });
+
+  it('leaves the first rows, and every invalid one', async () => {
+    expect(await idsOf({ limit: 2 })).toEqual(['a', 'bad1', 'b', 'bad2']);
+  });
+
+  it('leaves named rows, as far as the limit goes', async () => {
+    expect(await idsOf({ only: ['c', 'a'] })).toEqual(['a', 'bad1', 'c', 'bad2']);
+    expect(await idsOf({ only: ['c', 'a'], limit: 1 })).toEqual(['a', 'bad1', 'bad2']);
+  });
+
+  it('says which names no row has', async () => {
+    const missing: string[] = [];
+    expect(await idsOf({ only: ['a', 'x', 'bad1', 'y'] }, missing)).toEqual(['a', 'bad1', 'bad2']);
+    expect(missing).toEqual(['x', 'y']);
+  });
+});

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
+import { requireHosts } from '../../../../runners/cli/service/open-target.js';
+import type { Target } from '../../../../runners/cli/service/service-settings.js';
+
+const of = (byKind: Partial<Plan['byKind']>) =>
+  ({ byKind: { edit: 0, job: 0, route: 0, ...byKind } }) as Pick<Plan, 'byKind'> as Plan;
+const target = (parts: Partial<Target>): Target => ({
+  ...{ apiKey: 'k', local: true, baseUrl: 'http://q', lbBaseUrl: 'http://r', close: () => Promise.resolve() },
+  ...parts,
+});
+
+it('asks before anything starts for what edits of a rehearsal need, and not where there are none', () => {
+  const bare = target({ editsNeed: 'image edits need the package sharp: npm i sharp' });
+  expect(() => requireHosts(of({ edit: 1 }), bare)).toThrow(
+    'image edits need the package sharp: npm i sharp',
+  );
+  expect(() => requireHosts(of({ job: 3, route: 1 }), bare)).not.toThrow();
+  expect(() => requireHosts(of({ edit: 1 }), target({}))).not.toThrow();
+});
+
+it('asks for the host that rows of a kind are sent to', () => {
+  const nowhere: Target = { apiKey: 'k', local: false, close: () => Promise.resolve() };
+  expect(() => requireHosts(of({ job: 1 }), { ...nowhere, lbBaseUrl: 'http://r' })).toThrow('--base-url');
+  expect(() => requireHosts(of({ route: 1 }), { ...nowhere, baseUrl: 'http://q' })).toThrow('--lb-base-url');
+  expect(() => requireHosts(of({ job: 1 }), { ...nowhere, baseUrl: 'http://q' })).not.toThrow();
+});

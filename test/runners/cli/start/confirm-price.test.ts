@@ -1,0 +1,80 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { confirmPrice, confirmSame } from '../../../../runners/cli/start/agree-to-plan.js';
+import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
+
+function someone({ stdin = true, stderr = true }, answer?: string) {
+  const streams = {
+    stdin: Object.assign(new PassThrough(), { isTTY: stdin }),
+    stderr: Object.assign(new PassThrough(), { isTTY: stderr, columns: 80 }),
+  };
+  if (answer !== undefined) streams.stdin.end(answer);
+  return streams;
+}
+
+const terminal = {};
+const elsewhere = { stdin: false, stderr: false };
+const stake = (usd: number, unpriced = 0) => ({ estimated: toMicroDollars(usd), unpriced });
+const nothing = { yes: false, isCapped: false };
+
+describe('confirmPrice', () => {
+  it.each([terminal, elsewhere])('lets a start of $25 begin', async (where) => {
+    expect(await confirmPrice(stake(25, 3), nothing, someone(where))).toBe('go');
+  });
+
+  it.each(['y\n', 'Yes\n'])('asks above $25 on a terminal, and goes on at %j', async (answer) => {
+    const io = someone(terminal, answer);
+    expect(await confirmPrice(stake(25.01), nothing, io)).toBe('go');
+    expect(String(io.stderr.read())).toContain('This may cost $25.01. Go on? [y/N]');
+  });
+
+  it('asks on a terminal under a cap too, and names the rows that are not counted', async () => {
+    const io = someone(terminal, 'y\n');
+    expect(await confirmPrice(stake(40, 3), { yes: false, isCapped: true }, io)).toBe('go');
+    expect(String(io.stderr.read())).toContain(
+      '$40.00, and 3 rows of no known price are not counted. Go on?',
+    );
+  });
+
+  it.each(['n\n', '\n', '', 'ja\n'])('does not start at %j', async (answer) => {
+    await expect(confirmPrice(stake(30), nothing, someone(terminal, answer))).rejects.toThrow(
+      'nothing was sent',
+    );
+  });
+
+  it.each([
+    [{ stdin: false }, 'stdin is no terminal'],
+    [{ stderr: false }, 'stderr is no terminal'],
+    [elsewhere, 'stdin and stderr are no terminal'],
+  ])('refuses above $25 where it cannot ask: %j', async (where, why) => {
+    await expect(confirmPrice(stake(25.01), nothing, someone(where))).rejects.toThrow(why);
+  });
+
+  it.each([
+    { yes: true, isCapped: false },
+    { yes: false, isCapped: true },
+  ])('takes %j for the agreement where it cannot ask', async (consent) => {
+    expect(await confirmPrice(stake(1000), consent, someone(elsewhere))).toBe('go');
+  });
+});
+
+describe('confirmSame', () => {
+  const same = { rows: 2, cost: { estimated: toMicroDollars(0.35), unpriced: 0 }, first: [] };
+
+  it('asks on a terminal about rows that would be bought a second time', async () => {
+    const io = someone(terminal, 'y\n');
+    expect(await confirmSame(same, { yes: false }, io)).toBe('go');
+    expect(String(io.stderr.read())).toContain(
+      '2 rows ask for exactly what another row asks for ($0.35). Buy them too? [y/N]',
+    );
+    await expect(confirmSame(same, { yes: false }, someone(terminal, 'n\n'))).rejects.toThrow(
+      'nothing was sent',
+    );
+  });
+
+  it('goes on where there are none, where it cannot ask, and with --yes', async () => {
+    expect(await confirmSame({ ...same, rows: 0 }, { yes: false }, someone(terminal))).toBe('go');
+    expect(await confirmSame(same, { yes: false }, someone(elsewhere))).toBe('go');
+    expect(await confirmSame(same, { yes: true }, someone(terminal))).toBe('go');
+  });
+});
