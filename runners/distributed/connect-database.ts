@@ -6,28 +6,27 @@ import { openPool, type PoolSettings } from './database/open-pool.js';
 import { joinEmbedded } from './embedded/join-embedded.js';
 import { type Database, openQueue } from './records/database.js';
 
-/** Which database: by its address, or the one inside a run's folder. */
+/** Which database: an address, or the embedded one of a run's folder. */
 export type DatabaseChoice = { readonly url: string } | { readonly embeddedIn: string };
 
 export interface DatabaseSettings extends PoolSettings {
-  /** libpq's. @defaultValue process.env */
+  /** Environment variables as libpq reads them. @defaultValue process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A database that is connected, and whose schema is this millrace's. */
+/** A connected database with an up-to-date schema. */
 export interface ConnectedDatabase extends Database {
-  /** For people and files: without its password. */
+  /** Its address for messages and files, without the password. */
   readonly shown: string;
   readonly isEmbedded: boolean;
-  /** Nobody on the way can read along. */
+  /** The connection uses TLS, or stays on this machine. */
   readonly isPrivate: boolean;
-  /** Lets go of it; an embedded one ends with the last who does. */
+  /** Closes all connections. The last process to close an embedded database stops it. */
   close(): Promise<void>;
 }
 
 /**
- * Connects, and brings the schema up to date. An embedded database is started where it does not run, and again where it
- * ends.
+ * Connects, and brings the schema up to date. An embedded database is started if it does not run, and again if it ends.
  *
  * @throws {DatabaseError}
  */
@@ -46,7 +45,7 @@ export async function connectDatabase(
     await embedded.leave();
   };
   try {
-    // Nothing of the person's own PostgreSQL is meant for it.
+    // The user's own PG* variables are not meant for it.
     const address = databaseAddress(`${embedded.url}?sslmode=disable`, {});
     const database = await connected(address, settings);
     const close = () => database.close().finally(leave);
@@ -79,7 +78,7 @@ async function connected(address: DatabaseAddress, settings: PoolSettings): Prom
   }
 }
 
-/** What is said stays on this machine. */
+/** The connection stays on this machine. */
 function isNear({ url }: DatabaseAddress): boolean {
   const { hostname } = new URL(url);
   return hostname === '' || hostname === 'localhost' || hostname === '[::1]' || /^127\.|^%2f/i.test(hostname);

@@ -7,13 +7,13 @@ import { readState, readWorkers } from './store/read-state.js';
 import type { WorkerState } from './records/worker-record.js';
 import type { RunState } from './store/run-store.js';
 
-/** Where a run stands in its database, and who works there. */
+/** Where a run stands in its database, and its workers. */
 export type RemoteStatus =
   | { readonly database: string; readonly state: RunState; readonly workers: readonly WorkerState[] }
-  /** Why that cannot be told. */
+  /** Why the state is not known. */
   | { readonly database: string; readonly problem: string };
 
-/** Reads and changes nothing; an embedded database that does not run is not started for it. Never throws. */
+/** Only reads; an embedded database that does not run is not started. Never throws. */
 export async function remoteStatus(
   { note, choice }: DatabaseOfRun,
   env: Readonly<Record<string, string | undefined>>,

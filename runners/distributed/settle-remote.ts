@@ -11,19 +11,18 @@ import type { HeldSettlement, RunStore } from './store/run-store.js';
 export interface RemoteSettlement {
   readonly out: string;
   readonly id: string;
-  /** What was settled is taken back in the journal alone, of a run that has no database. */
+  /** Never an undo: that exists only for runs without a database. */
   readonly settlement: Exclude<Settlement, { undo: true }>;
-  /** What the journal is about to be told, word for word, so that it is recognised when it is collected. */
+  /** The record that the journal is about to get, word for word, so that it is recognised when it is collected. */
   readonly ending: OutcomeRecord | undefined;
 }
 
 /**
- * Tells the database what a person found out about a held row, before the run's journal knows it: where it cannot be told,
- * nothing is settled; where the journal cannot be told afterwards, the same may be settled again, and the next start copies
- * what the database knows.
+ * Settles a held row in the database, before the run's journal gets the record. If this fails, nothing is settled; if the journal
+ * cannot be written afterwards, the same settlement may be repeated, and the next start copies what the database has.
  *
  * @throws {DatabaseError}
- * @throws {MillraceError} `usage` where the database has it otherwise.
+ * @throws {MillraceError} `usage` when the row is not held in the database.
  */
 export async function settleRemote(
   settled: RemoteSettlement,
@@ -58,12 +57,12 @@ async function settleIn(
 ): Promise<void> {
   const run = await store.findRun(note.key);
   if (run === undefined) {
-    // The folder is all that a finished run needs.
+    // A finished run needs nothing but its folder.
     if (!note.isOpen) return;
     const message = `the run in ${out} lives in the database ${note.database}, and ${shown} does not know it`;
     throw new MillraceError('usage', message);
   }
-  // Its job is polled by workers from now on.
+  // Workers poll its job from now on.
   if ('jobId' in settlement && !note.isOpen) await writeRunNote(nodeDisk, out, { ...note, isOpen: true });
   if ((await store.settle(run, id, heldSettlement(settlement, ending))) === 'otherwise')
     throw new MillraceError(

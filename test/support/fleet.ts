@@ -82,18 +82,18 @@ async function startWorker(
   const connected = await database.connect();
   const stop = new Subject<void>();
   const events: WorkerEvent[] = [];
-  const tell = (event: WorkerEvent): void => void events.push(event);
+  const notify = (event: WorkerEvent): void => void events.push(event);
   let hasLeft = false;
   let isKilled = false;
   const work = runWorker({
-    ...{ database: connected, apiKey, baseUrl, lbBaseUrl, stop, tell },
+    ...{ database: connected, apiKey, baseUrl, lbBaseUrl, stop, notify },
     ...given,
     // Who is killed takes no further step.
     onStep: async (step) => {
       await given.onStep?.(step);
       if (isKilled) await firstValueFrom(new Subject());
     },
-  }).catch((error: unknown) => tell({ type: 'fault', message: String(error) }));
+  }).catch((error: unknown) => notify({ type: 'fault', message: String(error) }));
   return {
     events,
     async stop() {

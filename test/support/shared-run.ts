@@ -4,7 +4,7 @@ import type { RunBatchOptions } from '../../runners/batch/run-batch.js';
 import { runCli } from '../../runners/cli/run-cli.js';
 import { runDistributed } from '../../runners/distributed/collector/run-distributed.js';
 import { connectDatabase, type ConnectedDatabase } from '../../runners/distributed/connect-database.js';
-import { runWorker, type PieceStep, type WorkerOptions } from '../../runners/distributed/work/run-worker.js';
+import { runWorker, type WorkStep, type WorkerOptions } from '../../runners/distributed/work/run-worker.js';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../runners/emulator/index.js';
 import { openDatabase, type TestDatabase } from './database.js';
 import { finished, runFolder, type Finished, type RunFolder } from './run-folder.js';
@@ -30,7 +30,7 @@ export interface SharedRun {
   /** Where the database is, with its password. */
   readonly url: string;
   work(options?: Partial<WorkerOptions>): Promise<() => Promise<void>>;
-  workUntil(step: PieceStep): Promise<StuckWorker>;
+  workUntil(step: WorkStep): Promise<StuckWorker>;
   /** A start of the run, to its end. */
   collect(options?: Partial<RunBatchOptions>): Promise<Finished>;
   /** Calls the command line. */
@@ -60,7 +60,7 @@ export async function openSharedRun(given?: TestDatabase, service: EmulatorOptio
       let name = '';
       let isFirst = true;
       const stop = await work({
-        tell: (event) => {
+        notify: (event) => {
           if (event.type === 'started') name = event.worker;
         },
         onStep: async (at) => {

@@ -69,7 +69,7 @@ export async function workerCommand(
     const told = tellWork(io, flags.quiet, database);
     try {
       await runWorker({
-        ...{ database, apiKey: key, ...hosts, stop, tell: told.tell },
+        ...{ database, apiKey: key, ...hosts, stop, notify: told.tell },
         ...(flags.artifacts !== undefined && { artifacts: resolve(io.cwd, flags.artifacts) }),
         ...(flags.slots !== undefined && { slots: flags.slots }),
         ...(transport && { transport }),

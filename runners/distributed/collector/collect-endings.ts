@@ -8,12 +8,12 @@ import type { RemoteRun } from './remote-run.js';
 
 const pageRows = 500;
 const pauseMs = 200;
-/** So often the note says how far the journal is. What was collected since is recognised when it comes again. */
+/** How often the note saves how far the journal is. Endings collected since are recognised when they are read again. */
 const noteMs = 2_000;
 
 /**
- * Journals endings as they come, in their order, until nothing is left to come. Rows without a picture end here; the
- * others are given to `save`, no more than the pool of pictures holds.
+ * Journals the endings of workers in their order, until no more can come. Rows without a picture end here; the others go to
+ * `save`, at most as many as the pool of pictures holds.
  */
 export async function collectEndings(
   run: Run,
@@ -26,7 +26,7 @@ export async function collectEndings(
   let { collected } = note();
   let notedAt = scheduler.now();
   for (;;) {
-    // In this order: what the state says has ended is on the pages, and what is in flight was so after the stop.
+    // Read in this order, so that each ending the state counts is on a page, and in-flight counts are from after the stop.
     const wasStopping = run.stops.isStopping;
     const state = await remote.look(run);
     if (state.stop !== undefined) run.stops.stop(state.stop);
@@ -56,21 +56,21 @@ async function keepPage(run: Run, page: readonly EndedRow[], saving: Saving): Pr
   await saving.room();
 }
 
-/** What a stop leaves goes on at the workers, or waits in the database; what it does not is awaited. */
+/** A stop that leaves polls ends at once: the rest goes on at the workers or waits in the database. Otherwise rows in flight are awaited. */
 function hasEnded({ stops }: Run, state: RunState, wasStopping: boolean): boolean {
   const { fedAll, open, inFlight, saving, stop } = state;
   if (!stops.isStopping) return fedAll && open + inFlight + saving === 0;
   return stops.leaves('polls') || ((wasStopping || stop !== undefined) && inFlight + saving === 0);
 }
 
-/** Until it is time to look again, or the run stops. */
+/** Waits for the next look, or until the run stops. */
 async function pause({ stops, options }: Run): Promise<void> {
   const isTime = timer(pauseMs, options.scheduler);
   const stopped = stops.leaving$.pipe(filter((leaving) => leaving !== undefined));
   await firstValueFrom(stops.isStopping ? isTime : race(isTime, stopped));
 }
 
-/** Rows whose picture is being saved. */
+/** Counts the rows whose picture is being saved. */
 class Saving {
   private count = 0;
   private waiting: (() => void)[] = [];
@@ -85,12 +85,12 @@ class Saving {
     this.save({ ...row, free: () => this.free() });
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more rows. */
   room(): Promise<void> {
     return this.until(this.limit);
   }
 
-  /** Resolves when all have been taken over. */
+  /** Resolves when no row is left. */
   all(): Promise<void> {
     return this.until(0);
   }

@@ -8,14 +8,14 @@ import type { RemoteRun } from './remote-run.js';
 
 type Remote = TaskOf<'send' | 'poll'>;
 
-/** So many rows are fed in one transaction. */
+/** Rows fed in one transaction. */
 const batchRows = 500;
-/** Rows that wait in the database for a worker: enough for the moment, few enough to stop soon. */
+/** The least number of rows kept waiting in the database: enough to keep workers busy, few enough to stop soon. */
 const leastAhead = 1_000;
 
 /**
- * Gives the tasks of this start to the workers, as many as they need for the moment; those that are none of theirs go to
- * `here`. Ends when all are given, or the run stops.
+ * Feeds the tasks of this start to the workers, as many as they need for the moment. Tasks that need no worker go to `here`.
+ * Ends when all are fed, or the run stops.
  */
 export async function feedTasks(
   run: Run,
@@ -67,17 +67,17 @@ async function feedBatch(
   await takeUp(run, remote, again, here, found);
 }
 
-/** `leave`: it is on its way, or its ending is about to be collected. */
+/** `leave`: the row is in flight, or its ending is about to be collected. */
 type Fate = 'leave' | 'again' | 'here';
 
 async function decide(run: Run, task: Remote, found: FoundRow | undefined): Promise<Fate> {
-  // A purchase that the database has never heard of was made before there was one.
+  // A purchase that the database does not know was made before the run had a database.
   if (found === undefined) return task.what === 'poll' && task.intent !== undefined ? 'here' : 'leave';
   if (found.place !== 'ended' || found.ending === undefined) return 'leave';
   return (await isKept(run.journal.journal, found.id, found.ending)) ? 'again' : 'leave';
 }
 
-/** Rows that had ended, and are taken up once more. An id that came late is asked for; nothing is bought again then. */
+/** Takes rows up again that had ended. A job id that came late is polled, and nothing is bought again. */
 async function takeUp(
   run: Run,
   { number, collection }: RemoteRun,

@@ -1,10 +1,10 @@
-/** Hands values from one side to the other, one at a time: who gives waits until it is taken. */
+/** Passes values from a producer to a consumer, one at a time: the producer waits until its value is taken. */
 export class Handover<T> implements AsyncIterable<T> {
   private readonly given: { value: T; taken: () => void }[] = [];
   private readonly waiting: ((end: IteratorResult<T, undefined>) => void)[] = [];
   private isClosed = false;
 
-  /** Resolves when it is taken, or when nobody will. */
+  /** Resolves when the value is taken, or when the handover is closed. */
   give(value: T): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     const taker = this.waiting.shift();
@@ -15,7 +15,7 @@ export class Handover<T> implements AsyncIterable<T> {
     return new Promise((taken) => this.given.push({ value, taken }));
   }
 
-  /** Nothing more is given. */
+  /** Ends the iteration: nothing more is given. */
   close(): void {
     this.isClosed = true;
     for (const taker of this.waiting.splice(0)) taker({ value: undefined, done: true });

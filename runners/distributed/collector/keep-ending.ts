@@ -11,13 +11,13 @@ import type { EndedRow } from '../store/run-store.js';
 type Unsaved = Omit<SettledRow, 'free'>;
 
 export interface CopiedRow extends EndedRow {
-  /** The journal has its intent. */
+  /** The journal has its intent already. */
   readonly isIntended: boolean;
 }
 
 /**
- * Journals how a row ended in the database as if it had ended here: intent, id, reply, outcome, in one group; then its
- * lines. A row whose picture no worker has saved is given to `save`.
+ * Journals a row's ending from the database as if it had ended here: intent, id, reply and outcome in one group, then its
+ * lines. A row whose picture no worker has saved goes to `save`.
  */
 export function keepEnding(run: Run, row: CopiedRow, save: (unsaved: Unsaved) => void): Observable<unknown> {
   if (row.isDouble) return keepDouble(run, row);
@@ -30,7 +30,7 @@ function keepOutcome(run: Run, row: CopiedRow): Observable<unknown> {
   const intent = intentOf(row);
   const before = recordsBefore(row, intent);
   return endRow(run, { intent, reply, outcome, before, row: row.facts.row }).pipe(
-    tap({ complete: () => tellPrice(run, row) }),
+    tap({ complete: () => noteReportedPrice(run, row) }),
   );
 }
 
@@ -43,14 +43,14 @@ function keepReply(run: Run, row: CopiedRow, save: (unsaved: Unsaved) => void): 
     ignoreElements(),
     tap({
       complete: () => {
-        tellPrice(run, row);
+        noteReportedPrice(run, row);
         save({ row: facts, intent, reply, attempts, told: false });
       },
     }),
   );
 }
 
-/** The purchase ends as unknown; the row goes on with another one, and ends later. */
+/** The purchase ends as unknown; the row was sent again, and ends later. */
 function keepDouble(run: Run, row: CopiedRow): Observable<unknown> {
   const { outcome } = row.ending;
   if (outcome === undefined) return EMPTY;
@@ -82,7 +82,7 @@ function keepDouble(run: Run, row: CopiedRow): Observable<unknown> {
   );
 }
 
-/** Nothing was ever sent of a row without an attempt that takes no job. */
+/** `undefined`: nothing was ever sent of the row, and it takes no job. */
 function intentOf({
   facts,
   attempts,
@@ -116,7 +116,7 @@ function append(run: Run, records: readonly JournalRecord[]): Observable<unknown
   return defer(() => merge(...records.map((record) => run.journal.append(record))));
 }
 
-function tellPrice(run: Run, { facts, ending }: EndedRow): void {
-  const told = ending.outcome ?? ending.reply;
-  if (told.source === 'reported' && told.cost !== null) notePrice(run, facts, told.cost);
+function noteReportedPrice(run: Run, { facts, ending }: EndedRow): void {
+  const paid = ending.outcome ?? ending.reply;
+  if (paid.source === 'reported' && paid.cost !== null) notePrice(run, facts, paid.cost);
 }

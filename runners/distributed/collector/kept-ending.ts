@@ -5,8 +5,7 @@ import type { EndedRow } from '../store/run-store.js';
 type Known = Pick<Journal, 'find' | 'recovered'>;
 
 /**
- * Whether an earlier start has journalled an ending of the database: its records are there word for word, and so are their
- * times.
+ * Whether an earlier start has journalled this ending of the database. Its records were copied word for word, times included.
  */
 export async function isKept(journal: Known, id: string, { reply, outcome }: Ending): Promise<boolean> {
   if (journal.recovered.rows.get(id) === undefined) return false;
@@ -18,8 +17,8 @@ export async function isKept(journal: Known, id: string, { reply, outcome }: End
 }
 
 /**
- * Whether the journal has the purchase's intent, and goes on with it: its job was polled once more, or a dying collector
- * copied it without the ending. A second intent would count as a second purchase.
+ * Whether the journal has the intent of this purchase: its job was polled once more, or a dying collector copied the intent
+ * without the ending. A second intent would count as a second purchase.
  */
 export async function hasIntent(
   journal: Pick<Journal, 'find' | 'recovered'>,

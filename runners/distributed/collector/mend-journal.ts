@@ -6,12 +6,12 @@ import type { FoundRow } from '../store/run-store.js';
 import { isKept } from './kept-ending.js';
 
 /**
- * Takes back the intents that a dying collector copied without the endings that belong to them: the database knows those
- * rows, and they are collected once more. Returns whether the journal is to be read again.
+ * Takes back intents that a dying collector copied without their endings: the database knows those rows, and they are
+ * collected once more. Returns whether the journal has changed and must be read again.
  *
- * @param known tells which of the rows the database has
+ * @param known returns which of the rows the database has
  */
-export async function mendJournal(
+export async function mendTornIntents(
   journal: Journal,
   known: (ids: readonly string[]) => Promise<ReadonlySet<string>>,
   now: () => number,
@@ -30,12 +30,12 @@ export async function mendJournal(
   return true;
 }
 
-export interface MendingDoubts {
-  /** What the database has of rows; those it does not have are missing. */
+export interface HeldRowSource {
+  /** The states of rows in the database; rows that it does not have are missing. */
   readonly find: (ids: readonly string[]) => Promise<readonly FoundRow[]>;
-  /** Endings up to this one are in the journal. */
+  /** All endings up to this one are in the journal. */
   readonly collected: number;
-  /** Whether this start takes the row up again: an id that came late is asked for then, and nothing is bought. */
+  /** Whether this start takes the row up again: then a job id that came late is polled, and nothing is bought. */
   readonly retries: (id: string) => boolean;
   readonly now: () => number;
 }
@@ -43,12 +43,12 @@ export interface MendingDoubts {
 const batchRows = 500;
 
 /**
- * Reopens rows that the journal holds and the database does not: a `settle` died between the two, or the id of a held
- * purchase came late. What was held for them ceases to stand in costs.csv. Returns whether the journal is to be read again.
+ * Reopens rows that the journal holds and the database does not: a `settle` died between the two, or the job id of a held
+ * purchase came late. Their held money leaves costs.csv. Returns whether the journal has changed and must be read again.
  */
-export async function mendDoubts(
+export async function mendHeldRows(
   journal: Pick<Journal, 'rowsIn' | 'append' | 'find' | 'recovered'>,
-  mending: MendingDoubts,
+  mending: HeldRowSource,
 ): Promise<boolean> {
   const records: JournalRecord[] = [];
   let held: RowRecords[] = [];
@@ -72,9 +72,9 @@ async function recordsFor(
   journal: Pick<Journal, 'find' | 'recovered'>,
   row: RowRecords,
   found: FoundRow | undefined,
-  { collected, retries, now }: MendingDoubts,
+  { collected, retries, now }: HeldRowSource,
 ): Promise<JournalRecord[]> {
-  // Another purchase than the one that is held has its own intent.
+  // The held purchase is another one, with an intent of its own.
   if (found === undefined || found.attempts !== row.attempts) return [];
   const { place, jobId, lateJobId, ending, seq = 0 } = found;
   const at = now();

@@ -8,13 +8,13 @@ import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { createRunStore } from '../store/create-run-store.js';
 import type { RunStore } from '../store/run-store.js';
-import { mendDoubts, type MendingDoubts, mendJournal } from './mend-journal.js';
+import { mendHeldRows, type HeldRowSource, mendTornIntents } from './mend-journal.js';
 import { moneyApart, type MoneyApart } from './shared-ledger.js';
 import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
 
 /** A run's folder and its database, opened together. */
 export interface Collector {
-  /** Closing it lets go of the database as well. */
+  /** Closing it closes the database connection as well. */
   readonly journal: Journal;
   readonly store: RunStore;
   readonly note: () => RunNote;
@@ -22,7 +22,7 @@ export interface Collector {
   readonly apart: MoneyApart;
 }
 
-/** @throws {MillraceError} `usage` where the database is not the run's. */
+/** @throws {MillraceError} `usage` when the database does not know the run of this folder. */
 export async function openCollector(
   out: string,
   options: Pick<RunBatchOptions, 'disk' | 'repair' | 'scheduler' | 'retry' | 'only'>,
@@ -68,12 +68,12 @@ export async function openCollector(
   }
 }
 
-/** The journal, once it agrees with the database on what it has copied from there. */
-async function mended(read: () => Promise<Journal>, mending: MendingDoubts): Promise<Journal> {
+/** The journal, once what was copied from the database agrees with it. */
+async function mended(read: () => Promise<Journal>, mending: HeldRowSource): Promise<Journal> {
   const known = async (ids: readonly string[]) => new Set((await mending.find(ids)).map(({ id }) => id));
   const mends = [
-    (journal: Journal) => mendJournal(journal, known, mending.now),
-    (journal: Journal) => mendDoubts(journal, mending),
+    (journal: Journal) => mendTornIntents(journal, known, mending.now),
+    (journal: Journal) => mendHeldRows(journal, mending),
   ];
   let journal = await read();
   for (const mend of mends) {

@@ -2,16 +2,18 @@ import { filter, firstValueFrom, race, Subject, timer } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../../batch/context/run.js';
 import type { RunState, RunStore } from '../store/run-store.js';
-import type { Ask } from './ask-until-back.js';
 import type { RunNote } from './run-note.js';
 import type { SharedLedger } from './shared-ledger.js';
 
-/** What the collector of one start works with, beside its run in the folder. */
+/** Asks the database, again and again while it is away. @throws {DatabaseError} `database-away` once the run stops */
+export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
+
+/** What the collector of one start needs beside its run in the folder. */
 export interface Collection {
   readonly store: RunStore;
   readonly ask: Ask;
   readonly ledger: SharedLedger;
-  /** Requests a second over all workers. */
+  /** Requests a second, over all workers together. */
   readonly rate: number | undefined;
   /** Money that the database does not count. */
   readonly apart: MicroDollars;
@@ -33,17 +35,17 @@ export class RemoteRun {
     return this.latest;
   }
 
-  /** So many rows were fed since the state was read. */
+  /** Counts rows that were fed since the state was read. */
   addOpen(rows: number): void {
     this.latest = { ...this.latest, open: this.latest.open + rows };
   }
 
-  /** Reads where the run stands, and tells the display. */
+  /** Reads where the run stands, and emits it to the display. */
   async look(run: Run): Promise<RunState> {
     const { store, ask, ledger } = this.collection;
     const before = moneyOf(this.latest);
     this.latest = await ask(() => store.stateOf(this.number));
-    ledger.tell(this.latest);
+    ledger.update(this.latest);
     const { open, inFlight, saving, pausedMs } = this.latest;
     run.events.next({ type: 'elsewhere', open, inFlight, saving, pausedMs });
     if (moneyOf(this.latest) !== before) {
@@ -54,7 +56,7 @@ export class RemoteRun {
     return this.latest;
   }
 
-  /** Resolves when the run was looked at again, or the run stops. */
+  /** Resolves at the next look at the run, when the run stops, or after 5 s. */
   async nextLook(run: Run): Promise<void> {
     const stopped = run.stops.leaving$.pipe(filter((leaving) => leaving !== undefined));
     await firstValueFrom(race(this.seen, stopped, timer(longestMs, run.options.scheduler)));

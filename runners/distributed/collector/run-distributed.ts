@@ -2,26 +2,29 @@ import { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { runBatch, runStages, type RunBatchOptions, type RunStages } from '../../batch/run-batch.js';
+import type { Run } from '../../batch/context/run.js';
 import type { RunStream } from '../../batch/context/run-stream.js';
 import type { ConnectedDatabase } from '../connect-database.js';
-import { askUntilBack } from './ask-until-back.js';
+import { explainDatabase, isAway } from '../database/database-error.js';
+import { DatabaseLink } from '../database/database-link.js';
 import { type MoneyApart, createSharedLedger, type SharedLedger } from './shared-ledger.js';
 import { openCollector, type Collector } from './open-collector.js';
+import type { Ask } from './remote-run.js';
 import { workElsewhere } from './work-elsewhere.js';
 
 export interface DistributedOptions {
-  /** Connects, once the manifest is checked and the folder is held. */
+  /** Connects to the database, called once the manifest is checked and the folder is locked. */
   readonly connect: () => Promise<ConnectedDatabase>;
 }
 
-/** Rows in flight over all workers, where nobody says how many. */
+/** Rows in flight over all workers, when `concurrency` is not given. */
 const usualConcurrency = 8;
 
 /**
- * The same as `runBatch`, but for who works: rows go into a database, workers on any number of machines take them from
- * there, and what becomes of them comes back into the same folder and files. The database is let go of at the end.
+ * Like `runBatch`, but other processes do the work: rows go into a database, workers on any number of machines take them
+ * from there, and the results come back into the same folder and files. Closes the database connection at the end.
  *
- * @throws {MillraceError} `usage` for options that no worker could obey.
+ * @throws {MillraceError} `usage` for options that do not go with workers.
  */
 export function runDistributed(
   options: RunBatchOptions,
@@ -49,16 +52,31 @@ export function runDistributed(
     if (collector === undefined || ledger === undefined)
       return new Observable((subscriber) => subscriber.complete());
     const { store, note, keepNote } = collector;
-    const warn = (message: string) => run.events.next({ type: 'warning', code: 'database', message });
-    const ask = askUntilBack({
-      left$: run.stops.left('polls'),
-      scheduler: run.options.scheduler,
-      away: (message) => warn(`${message} Waiting for it.`),
-      back: () => warn('The database is back.'),
-    });
-    return workElsewhere({ store, ask, ledger, rate, apart: sumOf(apart), note, keepNote })(run, tasks);
+    return workElsewhere({
+      store,
+      ask: askUntilBack(run),
+      ledger,
+      rate,
+      apart: sumOf(apart),
+      note,
+      keepNote,
+    })(run, tasks);
   };
   return runBatch(settled, { ...stages, buyRows });
+}
+
+/** A question that the run's stop cuts short fails as a database that is away. */
+function askUntilBack({ stops, options, events }: Run): Ask {
+  const warn = (message: string) => events.next({ type: 'warning', code: 'database', message });
+  const { scheduler, random } = options;
+  const link = new DatabaseLink({
+    ...{ shown: 'of the run', scheduler, random, cut: stops.left('polls') },
+    notify: (event) => warn(event.type === 'away' ? event.message : 'The database is back.'),
+  });
+  return (question) =>
+    link.insist(question).catch((error: unknown) => {
+      throw isAway(error) ? explainDatabase(error, 'of the run') : error;
+    });
 }
 
 const nothing = { spent: 0, unknown: 0, reserved: [] };

@@ -12,24 +12,24 @@ const noteSchema = z.object({
   key: z.string(),
   /** Which database, without its password. */
   database: z.string(),
-  /** It lies in the folder, or belongs to it. */
+  /** The database lies in the folder, or belongs to it. */
   isEmbedded: z.boolean(),
   /** The database knows the run. */
   isBegun: z.boolean(),
-  /** Rows may be in the database that the journal does not know of. */
+  /** The database may have rows that the journal does not know. */
   isOpen: z.boolean(),
   /** All endings up to this one are in the journal. */
   collected: z.number(),
 });
 
-/** What a run's folder knows of its run in a database. */
+/** The note in a run's folder about its run in a database. */
 export type RunNote = Readonly<z.infer<typeof noteSchema>>;
 
 export function runNotePath(out: string): string {
   return `${out}/distributed.json`;
 }
 
-/** `undefined` where the run has nothing to do with a database. */
+/** `undefined` when the run uses no database. */
 export async function readRunNote(disk: Disk, out: string): Promise<RunNote | undefined> {
   const path = runNotePath(out);
   const found = await disk.stat(path);
@@ -52,16 +52,16 @@ export async function writeRunNote(disk: Disk, out: string, note: RunNote): Prom
   await replaceFile(disk, runNotePath(out), `${JSON.stringify(note)}\n`);
 }
 
-/** The database that a run's folder notes. The password is in no note: it comes from PGPASSWORD or ~/.pgpass. */
+/** The database of a run's folder. A note has no password: that comes from PGPASSWORD or ~/.pgpass. */
 export interface DatabaseOfRun {
   readonly note: RunNote;
   readonly choice: DatabaseChoice;
 }
 
 /**
- * Where a run lives beside its folder; `undefined` where it has nothing to do with a database.
+ * The database that a run's folder names; `undefined` when the run uses none.
  *
- * @param given Its address, where the noted one will not do.
+ * @param given An address to use instead of the noted one.
  */
 export async function databaseOfRun(out: string, given?: string): Promise<DatabaseOfRun | undefined> {
   const note = await readRunNote(nodeDisk, out);

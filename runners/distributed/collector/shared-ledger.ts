@@ -5,14 +5,14 @@ import { reservedRows } from '../../batch/start/recover-sent.js';
 import type { RunState, RunStore } from '../store/run-store.js';
 import { isKept } from './kept-ending.js';
 
-/** A ledger that tells of the database's money beside its own. */
+/** A ledger whose sums include the database's money. */
 export interface SharedLedger extends Ledger {
-  /** What the database says now. */
-  tell(state: Pick<RunState, 'reserved' | 'spent' | 'unknown'>): void;
+  /** The database's money as it stands now. */
+  update(state: Pick<RunState, 'reserved' | 'spent' | 'unknown'>): void;
 }
 
 /**
- * The money of a run whose ledger is in the database, which alone says what fits under the cap. Its own part is what
+ * The money of a run whose ledger is in the database, which alone decides what fits under the cap. The ledger here adds what
  * the database does not count, and what the collector ends by itself.
  */
 export function createSharedLedger(
@@ -28,7 +28,7 @@ export function createSharedLedger(
     release: (id) => own.release(id),
     keepUnknown: (id) => own.keepUnknown(id),
     hold: (id, price) => own.hold(id, price),
-    tell: (state) => (shared = state),
+    update: (state) => (shared = state),
     snapshot() {
       const mine = own.snapshot();
       return {
@@ -46,11 +46,11 @@ export function createSharedLedger(
 export interface MoneyApart {
   readonly spent: MicroDollars;
   readonly unknown: MicroDollars;
-  /** For purchases that have not ended. */
+  /** Reserved for purchases that have not ended. */
   readonly reserved: readonly (readonly [id: string, price: MicroDollars | null])[];
 }
 
-/** What the database knows of the run, and up to where its endings are in the journal. */
+/** A run in the database, and the number of the last ending that is in the journal. */
 interface RunInDatabase {
   readonly store: Pick<RunStore, 'find' | 'moneyOf'>;
   readonly run: number;
@@ -58,8 +58,8 @@ interface RunInDatabase {
 }
 
 /**
- * What the run's folder knows to be bought and the database does not: by starts without one, before it and since. It is
- * reckoned anew at each start, so that what was settled or bought meanwhile is in it.
+ * Money for purchases that the run's folder knows and the database does not: those of starts without a database. Computed at
+ * each start, so that it includes what was settled or bought meanwhile.
  */
 export async function moneyApart(journal: Journal, database: RunInDatabase | undefined): Promise<MoneyApart> {
   const { totals } = journal.recovered;
@@ -76,7 +76,7 @@ export async function moneyApart(journal: Journal, database: RunInDatabase | und
   };
 }
 
-/** Rows that the database counts as well, as they are or by an ending that is still to be collected. */
+/** Rows that the database counts as well: in flight there, or with an ending that is still to be collected. */
 async function idsAtWork(
   journal: Journal,
   rows: readonly PendingRow[],

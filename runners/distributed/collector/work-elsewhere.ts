@@ -13,8 +13,8 @@ import { RemoteRun, type Collection } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
 
 /**
- * The stage that buys rows, by workers on other machines: their tasks go into the database, their endings come out of it.
- * What needs no worker is done here, as it is in a run without a database.
+ * Buys rows by workers on other machines: tasks go into the database, endings come out of it. Tasks that need no worker are
+ * done here, as in a run without a database.
  */
 export function workElsewhere(collection: Collection): typeof buyRows {
   return (run, tasks) =>
@@ -41,7 +41,7 @@ async function collect(
   const opened = await ask(() => store.openRun(key, termsOf(run, rate, apart)));
   if (!note().isBegun || !note().isOpen) await keepNote({ isBegun: true, isOpen: true });
   const remote = new RemoteRun(opened.run, collection, await ask(() => store.stateOf(opened.run)));
-  const stopping = tellStops(run, remote);
+  const stopping = forwardStops(run, remote);
   const watching = watchWorkers(run, remote);
   try {
     await Promise.all([
@@ -56,17 +56,17 @@ async function collect(
   }
 }
 
-/** A stop of this process is one of the run: the workers are told. */
-function tellStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
+/** Writes a stop of this process into the database, so that the workers stop too. */
+function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
   const { store } = remote.collection;
-  let telling: Promise<unknown> = Promise.resolve();
+  let forwarding: Promise<unknown> = Promise.resolve();
   const listening: Subscription = run.stops.leaving$
     .pipe(filter((leaving) => leaving !== undefined))
     .subscribe((leaving) => {
       const { end } = run.stops;
       if (end === undefined) return;
-      const told = () => store.stopRun(remote.number, { ...end, leaves: [...leaving] });
-      telling = telling.then(told).catch((error: unknown) => {
+      const forward = () => store.stopRun(remote.number, { ...end, leaves: [...leaving] });
+      forwarding = forwarding.then(forward).catch((error: unknown) => {
         const message = `The workers could not be told to stop: ${(error as Error).message}`;
         run.events.next({ type: 'warning', code: 'database', message });
       });
@@ -74,12 +74,12 @@ function tellStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
   return {
     end: async () => {
       listening.unsubscribe();
-      await telling;
+      await forwarding;
     },
   };
 }
 
-/** What this start of a run says to its workers. What the database does not count is taken off the cap. */
+/** The terms of this start for its workers. Money that the database does not count is taken off the cap. */
 function termsOf(run: Run, rate: number | undefined, apart: number): RunTerms {
   const { options, plan, ahead, slots } = run;
   const { timeoutMs, runsyncTimeoutMs, retries, onUnknown, pollCostMs, download } = options;
@@ -105,7 +105,7 @@ function termsOf(run: Run, rate: number | undefined, apart: number): RunTerms {
   };
 }
 
-/** A worker needs no host that no row goes to. */
+/** Only the hosts that rows go to: a worker needs no other. */
 function neededHosts({ options: { identity }, plan: { byKind } }: Run): RunIdentity {
   const { baseUrl, lbBaseUrl, local } = identity;
   return {

@@ -3,14 +3,14 @@ import { tlsWishOf, type TlsWish } from './tls-wish.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a database is, and how it wants to be spoken to. */
+/** Where a database is, and how to connect to it. */
 export interface DatabaseAddress {
-  /** Without what concerns TLS; the password may be in it. */
+  /** Without parameters about TLS; may contain the password. */
   readonly url: string;
-  /** The same for people and for files: the password masked. */
+  /** The same for messages and files: with the password masked. */
   readonly shown: string;
   readonly tls: TlsWish;
-  /** To be masked wherever they would show. */
+  /** Texts to be masked in all output. */
   readonly secrets: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const mask = '***';
  * Reads `postgres://user@host:port/database`. What the address leaves out comes from libpq's environment: PGHOST, PGPORT,
  * PGUSER, PGDATABASE, PGPASSWORD or ~/.pgpass, PGSSLMODE, PGSSLROOTCERT, PGSSLCERT, PGSSLKEY.
  *
- * @throws {DatabaseError} `database` for what is no such address.
+ * @throws {DatabaseError} `database` for any other text.
  */
 export function databaseAddress(text: string, env: Environment): DatabaseAddress {
   const url = parsed(text);
@@ -36,7 +36,7 @@ export function databaseAddress(text: string, env: Environment): DatabaseAddress
   return { url: url.href, shown: shown.href, tls, secrets: [...new Set(secrets)] };
 }
 
-/** The text is not repeated: a password may be in it. */
+/** The message does not repeat the text, which may contain a password. */
 function parsed(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && ['postgres:', 'postgresql:'].includes(url.protocol)) return url;

@@ -1,8 +1,8 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 
 /**
- * `database`: the address, the password, the schema or the installation will not do; somebody has to change it (exit 2).
- * `database-away`: it cannot be reached now (exit 69).
+ * `database`: the address, the password, the schema or the installation is wrong; a person has to change it (exit 2).
+ * `database-away`: the database cannot be reached now (exit 69).
  */
 type DatabaseErrorCode = 'database' | 'database-away';
 
@@ -11,7 +11,7 @@ export class DatabaseError extends MillraceError {
   declare readonly code: DatabaseErrorCode;
 }
 
-/** Tells what keeps a database from being used, with what to do now. The password is in no message of the driver. */
+/** Explains why a database cannot be used, and what to do about it. The driver's messages never contain the password. */
 export function explainDatabase(error: unknown, shown: string): DatabaseError {
   if (error instanceof DatabaseError) return error;
   const { code = '', message } = innermost(error);
@@ -25,7 +25,7 @@ export function explainDatabase(error: unknown, shown: string): DatabaseError {
 const awayBecause = (why: string) => (): string => `cannot be reached: ${why}.`;
 const inTheWay = (): string => 'was busy: another transaction was in the way.';
 
-/** By codes of the system and of PostgreSQL. */
+/** By the codes of the system and of PostgreSQL. */
 const sentences: Readonly<Record<string, (message: string) => string>> = {
   ECONNREFUSED: awayBecause('nothing listens there'),
   ENOTFOUND: awayBecause('there is no such host'),
@@ -66,28 +66,28 @@ function byMessage(message: string, away: boolean): string {
   return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
 }
 
-/** Of several addresses of one host that were tried, the last one's. */
+/** The last error, when several addresses of one host were tried. */
 function innermost(error: unknown): { code?: string; message: string } {
   if (error instanceof AggregateError) return innermost(error.errors.at(-1));
   return error instanceof Error ? error : { message: String(error) };
 }
 
-/** Codes of PostgreSQL that pass: it stops, starts or has too many guests; another transaction was in the way, or this one was silent for too long. */
+/** PostgreSQL's codes for states that pass: it starts, stops or has too many connections; another transaction was in the way, or this one was silent for too long. */
 const passing = /^(08|57P|53300|40001|40P01|25006|25P03)/;
 const ofTheNet = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_AGAIN|NOTFOUND)/;
 
-/** Whether an error of the driver says that the database cannot be reached now. */
+/** Whether this error of the driver means that the database cannot be reached now. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseError) return error.code === 'database-away';
-  // Of several addresses of one host that were tried.
+  // Several addresses of one host were tried.
   if (error instanceof AggregateError) return error.errors.every(isAway);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (passing.test(code) || ofTheNet.test(code) || isNoSocket(error)) return true;
   return /connection (was )?(terminated|closed|ended)|timeout|not queryable|socket/i.test(error.message);
 }
 
-/** The server's socket file is there while it runs. */
+/** The server's socket file exists only while the server runs. */
 function isNoSocket(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ENOENT' && error.syscall === 'connect';
 }

@@ -1,46 +1,51 @@
-import { firstValueFrom, race, timer, type Observable, type SchedulerLike } from 'rxjs';
+import { firstValueFrom, race, Subject, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/backoff.js';
 import { explainDatabase, isAway } from './database-error.js';
 
-interface LineOptions {
+export interface DatabaseLinkOptions {
+  /** What messages call the database, as in "The database of the run". */
+  readonly shown: string;
   readonly scheduler: SchedulerLike;
+  /** From 0 to 1, for jitter. */
   readonly random: () => number;
-  /** Emits when nothing new is begun. */
-  readonly left: Observable<unknown>;
-  /** Emits when nothing is waited for any more. */
+  /** Emits when nothing new is begun: `look` gives up. @defaultValue never */
+  readonly left?: Observable<unknown>;
+  /** Emits when nothing is waited for any more: `insist` gives up. */
   readonly cut: Observable<unknown>;
-  readonly tell: (event: { type: 'away'; message: string } | { type: 'back' }) => void;
+  /** Called once each time the database goes away, and once when it is back. */
+  readonly notify: (event: { type: 'away'; message: string } | { type: 'back' }) => void;
 }
 
 const waits = { initialMs: 250, factor: 2, maxMs: 5_000 };
 
-/** The line to the database: while it is broken whoever needs it tries again, ever more rarely, until it is back. */
-export class Line {
+/** Repeats what fails because the database is away, with growing pauses, until the database is back. */
+export class DatabaseLink {
+  private readonly back$ = new Subject<void>();
   private failures = 0;
   private hasLeft = false;
   private isCut = false;
 
-  constructor(private readonly options: LineOptions) {
-    options.left.subscribe(() => (this.hasLeft = true));
+  constructor(private readonly options: DatabaseLinkOptions) {
+    options.left?.subscribe(() => (this.hasLeft = true));
     options.cut.subscribe(() => (this.isCut = true));
   }
 
-  /** What `work` does may be done again: a line that breaks does not say whether it was. */
+  /** Repeats `work` until it succeeds. It may run twice: a broken connection does not say whether it was committed. */
   insist<T>(work: () => Promise<T>): Promise<T> {
     return this.repeat(work, this.options.cut, () => this.isCut);
   }
 
-  /** The same for what begins something new: who leaves needs it no more. `undefined`: it was given up for that. */
+  /** Like `insist`, for work that a leaving worker can skip: resolves to `undefined` once the worker leaves. */
   async look<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await this.repeat(work, this.options.left, () => this.hasLeft);
+      return await this.repeat(work, this.options.left ?? this.options.cut, () => this.hasLeft);
     } catch (error) {
       if (isAway(error)) return undefined;
       throw error;
     }
   }
 
-  /** @throws what `work` rejects with, once it is not that the database is away, or nobody waits for it any more */
+  /** @throws what `work` rejects with, unless the database is away and `isOver` is false */
   private async repeat<T>(
     work: () => Promise<T>,
     over: Observable<unknown>,
@@ -48,36 +53,29 @@ export class Line {
   ): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
-        return await this.attempt(work);
+        const result = await work();
+        this.noteSuccess();
+        return result;
       } catch (error) {
         if (!isAway(error) || isOver()) throw error;
-        await this.wait(failures, error, over);
+        this.noteFailure(error);
+        const { scheduler, random } = this.options;
+        await firstValueFrom(race(timer(backoff(failures, random, waits), scheduler), this.back$, over));
       }
     }
   }
 
-  private async attempt<T>(work: () => Promise<T>): Promise<T> {
-    const result = await work();
-    this.back();
-    return result;
+  private noteFailure(error: unknown): void {
+    if (this.failures++ > 0) return;
+    const message = `${explainDatabase(error, this.options.shown).message} Waiting for it.`;
+    this.options.notify({ type: 'away', message });
   }
 
-  private async wait(failures: number, error: unknown, until: Observable<unknown>): Promise<void> {
-    const { scheduler, random } = this.options;
-    this.away(error);
-    await firstValueFrom(race(timer(backoff(failures, random, waits), scheduler), until));
-  }
-
-  private away(error: unknown): void {
-    if (this.failures++ === 0)
-      this.options.tell({
-        type: 'away',
-        message: `${explainDatabase(error, 'of the runs').message} Waiting for it.`,
-      });
-  }
-
-  private back(): void {
-    if (this.failures > 0) this.options.tell({ type: 'back' });
+  private noteSuccess(): void {
+    const wasAway = this.failures > 0;
     this.failures = 0;
+    if (!wasAway) return;
+    this.options.notify({ type: 'back' });
+    this.back$.next();
   }
 }

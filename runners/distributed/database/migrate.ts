@@ -2,17 +2,17 @@ import type { Pool, PoolClient } from 'pg';
 import { migrations as allMigrations, type Migration } from './migrations.js';
 import { DatabaseError } from './database-error.js';
 
-/** Any number will do that nobody else locks. */
+/** An arbitrary number that no other program locks. */
 const lockKey = 0x6d_69_6c_6c;
 
-/** What pg-boss of this millrace makes. */
+/** The schema version that this millrace's pg-boss creates. */
 const newestQueueSchema = 24;
 
 /**
- * Brings the schema up to this millrace: each step once, however many processes start at once, all or none of them.
- * The schema of the queues is made under the same lock.
+ * Brings the schema up to date: each step runs once, however many processes start at the same time, and all steps run or
+ * none. The schema of the queues is created under the same lock.
  *
- * @throws {DatabaseError} where a newer millrace has been here: this one would not know what it finds.
+ * @throws {DatabaseError} when a newer millrace has changed the schema: this one would misread it.
  */
 export async function migrate<T>(
   pool: Pool,
@@ -37,7 +37,7 @@ export async function migrate<T>(
 }
 
 async function runMissing(client: PoolClient, migrations: readonly Migration[]): Promise<void> {
-  // What is there is left alone: a user who may not create schemas gets along once somebody else has.
+  // Created only if it is missing: a user without the right to create schemas can use one that another user created.
   const { rowCount } = await client.query(`select from pg_namespace where nspname = 'millrace'`);
   if (rowCount === 0) await client.query('create schema millrace');
   await client.query(

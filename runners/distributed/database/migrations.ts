@@ -2,18 +2,18 @@
 export interface Migration {
   /** From 1, without gaps: the schema's version after it. */
   readonly version: number;
-  /** What it brings, for people. */
+  /** What the step adds, for people. */
   readonly name: string;
   readonly sql: string;
 }
 
 /**
- * Runs, their rows, their money, their gate and the workers. What is JSON stays text, in columns of type `json`: numbers,
- * the order of keys and `\\u0000` stay as they were.
+ * Runs, their rows, money and gates, and the workers. JSON is kept as text, in columns of type `json`: numbers, the order of
+ * keys and `\\u0000` stay as they were.
  *
- * A row: open → sent → accepted → ended, where a worker saves pictures → saving → ended. `sent`: its intent is committed,
- * and no answer is. `left`: nothing of it is out, and this start does not do it. `attempt` counts its POSTs over all
- * starts; whatever a piece writes names the attempt it belongs to.
+ * A row: open → sent → accepted → ended; where a worker saves pictures: … → saving → ended. `sent`: its intent is committed,
+ * and no answer is. `left`: nothing was sent that has no answer, and this start does not do it. `attempt` counts its POSTs
+ * over all starts; whatever a work item writes names the attempt it belongs to.
  */
 const runsAndRows = `
 create table millrace.runs (
@@ -127,8 +127,8 @@ create table millrace.workers (
 `;
 
 /**
- * Which row of a run has which job, by the first half of the SHA-256 of endpoint and job id: no two rows have one. Filled with what rows
- * hold, but for ids that PostgreSQL's own JSON may not be able to read.
+ * Which row of a run has which job, by the first half of the SHA-256 of endpoint and job id: no two rows have the same one.
+ * Filled from the existing rows, except for ids that PostgreSQL's own JSON reader may not be able to read.
  */
 export const jobsOfRows = `
 create table millrace.jobs (
@@ -144,7 +144,7 @@ insert into millrace.jobs (run, hash, id)
   on conflict do nothing;
 `;
 
-/** All steps, oldest first. They make the schema `millrace`, which exists when the first of them begins. */
+/** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'runs and rows', sql: runsAndRows },
   { version: 2, name: 'jobs of rows', sql: jobsOfRows },

@@ -4,29 +4,29 @@ import type { DatabaseAddress } from './database-address.js';
 import { explainDatabase, DatabaseError } from './database-error.js';
 
 export interface PoolSettings {
-  /** Connections at most. @defaultValue 10 */
+  /** The greatest number of connections. @defaultValue 10 */
   readonly max?: number;
-  /** What the database calls its connections. @defaultValue 'millrace' */
+  /** The application name of its connections. @defaultValue 'millrace' */
   readonly name?: string;
 }
 
 interface OpenedPool {
   readonly pool: pg.Pool;
-  /** What is said to the database cannot be read on the way. */
+  /** The connection uses TLS. */
   readonly isEncrypted: boolean;
 }
 
-/** An answer that takes longer is none. */
+/** A connection that takes longer has failed. */
 const connectMs = 10_000;
-/** Who holds a run's lock and is not heard of for so long is let go: the others would wait until his link is back. */
+/** The database ends a transaction that is silent for this long: it may hold a run's lock, and the others wait for it. */
 const silentMs = 5_000;
 /** The database learns within 25 s that a machine is gone. */
 const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 
 /**
- * Connections to a database, once one has been made: what is wrong with its address or password is said now.
+ * Opens a pool of connections, after one trial connection: a wrong address or password is reported at once.
  *
- * @throws {DatabaseError} `database` where the address will not do, `database-away` where it cannot be reached.
+ * @throws {DatabaseError} `database` when address, password or TLS are wrong, `database-away` when it cannot be reached.
  */
 export async function openPool(address: DatabaseAddress, settings: PoolSettings = {}): Promise<OpenedPool> {
   const driver = await loadPg();
@@ -41,16 +41,16 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
       break;
     }
     const pool = new driver.Pool(config);
-    // An idle connection that breaks is replaced by the next query, which tells when there is no other.
+    // When an idle connection breaks, the next query opens a new one, and rejects if it cannot.
     pool.on('error', () => undefined);
-    // One that is let in and thrown out in one breath breaks before whoever asked for it can listen.
+    // A connection closed right after it is accepted emits `error` before the caller can attach a listener.
     pool.on('connect', (client) => client.on('error', () => undefined));
     return { pool, isEncrypted: ssl !== false };
   }
   throw explainDatabase(refused, address.shown);
 }
 
-/** A connection of no pool: a pool keeps one open that failed for want of a password, and the server waits for it. */
+/** Connects outside of a pool: a pool would keep a connection open that failed for want of a password. */
 async function tryOnce(client: pg.Client): Promise<void> {
   client.on('error', () => undefined);
   try {
@@ -72,19 +72,19 @@ function configOf(
     options: Object.entries(keepAlive)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
-    // A pool does not keep a process that is done.
+    // An idle pool does not keep the process alive.
     allowExitOnIdle: true,
   };
 }
 
-/** The next way may do: no TLS is offered, or none but TLS. */
+/** The server offers no TLS, or nothing but TLS: the next way may work. */
 function isAboutTls(error: unknown): boolean {
   const { message, code } = error as { message: string; code?: string };
   return message.includes('does not support SSL') || (code === '28000' && /encryption|SSL/i.test(message));
 }
 
 /**
- * Loads the driver of PostgreSQL when a database is wanted.
+ * Loads the driver of PostgreSQL, an optional package.
  * @throws {DatabaseError} that says `npm i pg pg-boss`
  */
 export async function loadPg(

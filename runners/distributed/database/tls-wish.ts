@@ -13,19 +13,18 @@ type Mode = (typeof modes)[number];
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What libpq makes of sslmode, sslrootcert, sslcert and sslkey: of the address, else of PGSSLMODE and its like, else of
- * ~/.postgresql. By default TLS is taken where it is offered, and only `verify-ca` and `verify-full`, or a root
- * certificate, check who offers it.
+ * Reads sslmode, sslrootcert, sslcert and sslkey as libpq does: from the address, or PGSSLMODE and the like, or ~/.postgresql.
+ * By default TLS is used if the server offers it; only `verify-ca`, `verify-full` or a root certificate check the server.
  *
- * @throws {DatabaseError} for a mode that is none, or a certificate that cannot be read.
+ * @throws {DatabaseError} for an unknown mode, or a certificate that cannot be read.
  */
 export function tlsWishOf(parameters: URLSearchParams, env: Environment, home = homedir()): TlsWish {
-  const told = (name: string) => parameters.get(name) ?? (env[`PG${name.toUpperCase()}`] || undefined);
-  const mode = modeOf(told('sslmode') ?? 'prefer');
+  const given = (name: string) => parameters.get(name) ?? (env[`PG${name.toUpperCase()}`] || undefined);
+  const mode = modeOf(given('sslmode') ?? 'prefer');
   if (mode === 'disable') return [false];
   const options = {
-    ...rootOf(told('sslrootcert'), mode, home),
-    ...clientOf(told('sslcert'), told('sslkey'), home),
+    ...rootOf(given('sslrootcert'), mode, home),
+    ...clientOf(given('sslcert'), given('sslkey'), home),
   };
   if (mode === 'allow') return [false, options];
   return mode === 'prefer' ? [options, false] : [options];

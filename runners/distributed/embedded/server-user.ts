@@ -4,7 +4,7 @@ import { DatabaseError } from '../database/database-error.js';
 
 const run = promisify(execFile);
 
-/** Whom the server runs as. PostgreSQL refuses to run as root: there it is the system's user `postgres`. */
+/** The user that the server runs as. PostgreSQL refuses to run as root, so root uses the system's user `postgres`. */
 export interface ServerUser {
   readonly ids: { readonly uid?: number; readonly gid?: number };
   /** Whether that user may enter a folder, or execute a file. */
@@ -13,7 +13,7 @@ export interface ServerUser {
 
 export type MayUse = (path: string) => Promise<boolean>;
 
-/** @throws {DatabaseError} as root, where there is no such user and none can be made. */
+/** @throws {DatabaseError} as root, when that user does not exist and cannot be created. */
 export async function serverUser(): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return { ids: {}, mayUse: () => Promise.resolve(true) };
   const ids = (await idsOf('postgres')) ?? (await makeUser());

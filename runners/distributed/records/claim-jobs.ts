@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from './database.js';
 
-/** A job id that a row's POST was answered with, or that it collects. */
+/** The job of a row: from the answer to its POST, or named by the manifest. */
 export interface RowJob {
   /** The row's key. */
   readonly key: string;
@@ -10,8 +10,8 @@ export interface RowJob {
 }
 
 /**
- * Takes jobs for rows, in the transaction that keeps them. Returns the jobs that another row has, or the same row by an earlier POST,
- * each with the key of that row.
+ * Claims jobs for rows, in the transaction that writes them. Returns the jobs that another row has, or that the same row has
+ * from an earlier POST, each with the key of that row.
  */
 export async function claimJobs(
   on: Transaction,

@@ -11,8 +11,8 @@ export interface Database {
 export type Transaction = Pick<PoolClient, 'query'>;
 
 /**
- * All or nothing. When the connection breaks while it is committed nobody knows which: whatever runs in here can be run
- * again.
+ * All or nothing. When the connection breaks during the commit, it is not known whether it was committed: `work` must be safe
+ * to run again.
  */
 export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
@@ -30,7 +30,7 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
   }
 }
 
-/** What workers listen to: somebody has changed what there is to do. */
+/** The channel that workers LISTEN to: what there is to do has changed. */
 export const channel = 'millrace';
 
 export async function wakeWorkers(on: Transaction): Promise<void> {
@@ -41,14 +41,14 @@ export async function wakeWorkers(on: Transaction): Promise<void> {
 export const queueSchema = 'millrace_queue';
 
 /**
- * pg-boss on the given connections: it has none of its own, no clock of its own, and deletes nothing by itself. Makes its
- * schema where it is missing.
+ * pg-boss on the connections of this pool. It opens no connection, runs no timer and deletes nothing by itself. Creates its
+ * schema if it is missing.
  */
 export async function openQueue(pool: Pool): Promise<PgBoss> {
   const { default: Boss } = await import('pg-boss');
   const db = { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) };
   const boss = new Boss({ db, schema: queueSchema, supervise: false, schedule: false });
-  // What goes wrong is told to whoever asked.
+  // Each call rejects with its own error as well.
   boss.on('error', () => undefined);
   await boss.start();
   return boss;

@@ -12,7 +12,7 @@ export const past = (column: string): string => `greatest(${column}, to_timestam
 export const msUntil = (column: string): string =>
   `greatest(${ms(`${past(column)} - clock_timestamp()`)}, 0)`;
 
-/** Locks a run's gate until the transaction is over; after its ledger, where both are. */
+/** Locks a run's gate until the transaction ends. A transaction that needs the ledger as well locks that one first. */
 export async function lockGate(on: Transaction, run: number): Promise<GateRecord> {
   const text = `select rate, recovering, ${ms('clock_timestamp()')} as now, ${ms(past('next_at'))} as "nextAt",
       ${ms(past('paused_until'))} as "pausedUntil", ${ms(past('probe_until'))} as "probeUntil"
@@ -30,7 +30,7 @@ export async function saveGate(on: Transaction, run: number, gate: GateRecord): 
   );
 }
 
-/** Nobody sends anything for a while. A pause that is asked for while there is one only makes it longer. */
+/** Pauses all workers of a run. A pause during another pause can only make it longer. */
 export async function pauseGate(
   { pool }: Pick<Database, 'pool'>,
   run: number,
@@ -53,7 +53,7 @@ export async function pauseGate(
   });
 }
 
-/** The service has given a good answer: it is there, and after a pause everybody may go on. */
+/** The service gave a good answer: all workers may go on after a pause. */
 export async function openGate({ pool }: Pick<Database, 'pool'>, run: number): Promise<void> {
   await pool.query(
     `with before as (select recovering from millrace.gates where run = $1),
@@ -73,7 +73,7 @@ export interface GateRecord {
   /** When the next request may leave. */
   readonly nextAt: number;
   readonly pausedUntil: number;
-  /** After a pause one probe at a time goes out until an answer is good. */
+  /** After a pause one probe at a time is sent, until an answer is good. */
   readonly recovering: boolean;
   readonly probeUntil: number;
 }
@@ -86,9 +86,9 @@ interface Turns {
   readonly everyMs: number;
 }
 
-/** A probe that was not refused for so long in ms was taken. */
+/** A probe that was not refused within this time, in ms, was accepted. */
 const probeMs = 2_000;
-/** Lateness up to so many ms is made up for, as a busy machine needs it. */
+/** A busy machine makes up for being late, up to this many ms. */
 const latenessMs = 200;
 
 /** How many of the wanted requests may leave within `horizonMs`. */
@@ -103,7 +103,7 @@ export function turnsAt(gate: GateRecord, wanted: number, horizonMs: number): Tu
   return { count: Math.max(Math.min(most, fitting), 0), firstInMs: Math.max(start - now, 0), everyMs };
 }
 
-/** The gate once so many turns have been taken. */
+/** The gate after these turns were taken. */
 export function afterTurns(gate: GateRecord, { count, everyMs }: Turns): GateRecord {
   if (count === 0) return gate;
   const nextAt = gate.rate === null ? gate.nextAt : startOf(gate, everyMs) + count * everyMs;

@@ -2,7 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Priced } from '../../batch/ledger/price-book.js';
 import type { Transaction } from './database.js';
 
-/** What a run owes, holds and counts. Money in millionths of a dollar. */
+/** The money and the counts of a run. Money in millionths of a dollar. */
 export interface LedgerRecord {
   readonly cap: MicroDollars | null;
   reserved: MicroDollars;
@@ -12,7 +12,7 @@ export interface LedgerRecord {
   inFlight: number;
   saving: number;
   ended: number;
-  /** Endings so far: the place of the last. */
+  /** How many endings there are: the `seq` of the last one. */
   outcomes: number;
   readonly concurrency: number;
   /** The database's clock, in ms since the epoch. */
@@ -23,7 +23,7 @@ export const ledgerColumns = `cap::float8, reserved::float8, spent::float8, unkn
   saving, ended, outcomes::float8, concurrency,
   extract(epoch from clock_timestamp())::float8 * 1000 as now`;
 
-/** Locks a run's money and counts until the transaction is over: whoever changes rows begins with it. */
+/** Locks a run's money and counts until the transaction ends. Each transaction that changes rows begins with it. */
 export async function lockLedger(on: Transaction, run: number): Promise<LedgerRecord> {
   const text = `select ${ledgerColumns} from millrace.ledgers where run = $1 for update`;
   const [ledger] = (await on.query<LedgerRecord>(text, [run])).rows;
@@ -40,7 +40,7 @@ export async function saveLedger(on: Transaction, run: number, ledger: LedgerRec
   );
 }
 
-/** Somebody has dropped the run. */
+/** The run was deleted. */
 export class RunGone extends Error {
   constructor(run: number) {
     super(`The database has no run ${run} any more.`);
@@ -52,7 +52,7 @@ export interface ReportedPrice extends Priced {
   readonly cost: MicroDollars;
 }
 
-/** In one order for all, so that no two transactions wait for each other. */
+/** Saves them in one fixed order, so that no two transactions wait for each other. */
 export async function savePrices(
   on: Transaction,
   run: number,

@@ -3,29 +3,29 @@ import type { OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
 import type { RowFacts } from '../../batch/row/task.js';
 import type { Transaction } from './database.js';
 
-/** What of a row's facts its pieces need: all but what it sends and what stands in its cells. */
+/** The part of a row's facts that its work items need: all but its request and its cells. */
 export type RowBrief = Pick<RowFacts, 'row' | 'hash' | 'kind' | 'endpoint' | 'mode' | 'resolution'> & {
   readonly id: string;
   /** It buys nothing and is free to repeat: a GET of a route. */
   readonly isRead: boolean;
-  /** Its id differs from another row's in case alone. */
+  /** Another row's id differs from this one only in case. */
   readonly collides: boolean;
 };
 
-/** How a row ended. A reply alone: it completed, and its picture is to be saved by the collector. */
+/** How a row ended. A reply without an outcome: it completed, and the collector has to save its picture. */
 export type Ending =
   | { readonly reply: ReplyRecord; readonly outcome?: undefined }
   | { readonly reply?: ReplyRecord; readonly outcome: OutcomeRecord };
 
-/** `left`: nothing of it is out, and this start does not do it. */
-export type RowPlace = 'open' | 'left' | 'sent' | 'accepted' | 'saving' | 'ended';
+/** `left`: nothing was sent that has no answer, and this start does not do it. */
+export type StoredState = 'open' | 'left' | 'sent' | 'accepted' | 'saving' | 'ended';
 
-/** A row as it lies in the database, but for its facts. Times in ms since the epoch, by the database's clock. */
+/** A row of the table `rows`, without its facts. Times in ms since the epoch, by the database's clock. */
 export interface RowRecord {
   readonly key: string;
-  readonly piece: string;
+  readonly item: string;
   readonly brief: RowBrief;
-  readonly state: RowPlace;
+  readonly state: StoredState;
   readonly attempt: number;
   readonly refusals: number;
   readonly doubles: number;
@@ -41,40 +41,36 @@ export interface RowRecord {
   readonly seq: number | null;
 }
 
-/** An id as a key: half a surrogate pair, which no text of PostgreSQL holds, does not make two ids one. */
+/** The key of an id. PostgreSQL's text cannot hold half a surrogate pair: such an id is escaped, so that each id has its own key. */
 export function keyOf(id: string): string {
   return /\p{Surrogate}/u.test(id) ? JSON.stringify(id) : id;
 }
 
-const columns = `id as key, piece, brief, state, attempt, refusals, doubles, listed::float8, price::float8, takes,
+const columns = `id as key, piece as item, brief, state, attempt, refusals, doubles, listed::float8, price::float8, takes,
   job_id as "jobId", late_job_id as "lateJobId", worker, reply, ending, seq::float8,
   extract(epoch from submitted_at)::float8 * 1000 as "submittedAt"`;
 
-/** Rows by their keys or their pieces' name, in one order for all, locked until the transaction is over. */
+/** Locks rows until the transaction ends, in one fixed order: by key, by the name of their work items, or by worker. */
 export async function lockRows(
   on: Transaction,
   run: number,
-  by: { keys: readonly string[] } | { pieces: readonly string[] } | { workers: readonly string[] },
+  by: { keys: readonly string[] } | { items: readonly string[] } | { workers: readonly string[] },
 ): Promise<RowRecord[]> {
   const [where, values] =
     'keys' in by
       ? ['id = any($2)', by.keys]
-      : 'pieces' in by
-        ? ['piece = any($2)', by.pieces]
+      : 'items' in by
+        ? ['piece = any($2)', by.items]
         : ['worker = any($2)', by.workers];
   if (values.length === 0) return [];
   const text = `select ${columns} from millrace.rows where run = $1 and ${where} order by id for update`;
   return (await on.query<RowRecord>(text, [run, [...values]])).rows;
 }
 
-/** The same, not locked: what it says may be past. */
-export async function peekRows(
-  on: Transaction,
-  run: number,
-  pieces: readonly string[],
-): Promise<RowRecord[]> {
+/** Reads rows without a lock: they may have changed since. */
+export async function peekRows(on: Transaction, run: number, items: readonly string[]): Promise<RowRecord[]> {
   const text = `select ${columns} from millrace.rows where run = $1 and piece = any($2)`;
-  return (await on.query<RowRecord>(text, [run, [...pieces]])).rows;
+  return (await on.query<RowRecord>(text, [run, [...items]])).rows;
 }
 
 export async function readFacts(
@@ -87,7 +83,7 @@ export async function readFacts(
   return new Map(rows.map(({ id, facts }) => [id, facts]));
 }
 
-/** Writes all that changes of rows that are locked. */
+/** Writes all columns that can change. The rows are locked. */
 export async function saveRows(on: Transaction, run: number, rows: readonly RowRecord[]): Promise<void> {
   if (rows.length === 0) return;
   const text = `update millrace.rows r set

@@ -3,26 +3,26 @@ import type { CostSource } from '../../batch/journal/record.js';
 import type { Database, Transaction } from './database.js';
 import { lockLedger, saveLedger, type LedgerRecord } from './ledger-record.js';
 import {
-  dropPieces,
-  pieceKinds,
-  schedulePieces,
-  type Piece,
-  type PieceData,
-  type PieceKind,
+  dropItems,
+  workKinds,
+  scheduleItems,
+  type WorkItem,
+  type WorkData,
+  type WorkKind,
 } from './work-queue.js';
-import { asJson, saveRows, type Ending, type RowPlace, type RowRecord } from './row-record.js';
+import { asJson, saveRows, type Ending, type StoredState, type RowRecord } from './row-record.js';
 
-/** What of a row may change. */
-export type RowPatch = Partial<Omit<RowRecord, 'key' | 'piece' | 'brief' | 'listed' | 'takes' | 'seq'>>;
+/** The columns of a row that can change. */
+export type RowPatch = Partial<Omit<RowRecord, 'key' | 'item' | 'brief' | 'listed' | 'takes' | 'seq'>>;
 
 /**
- * One change of a run: rows, the money and counts that follow from them, and their pieces, all in one transaction. Rows
- * are locked by whoever changes them, after the ledger.
+ * One change of a run in one transaction: rows, the money and counts that follow from them, and their work items. The caller
+ * locks the rows, after `begin` has locked the ledger.
  */
 export class RunChange {
   private readonly rows = new Map<string, RowRecord>();
-  private readonly scheduled = new Map<PieceKind, Map<string, Piece>>();
-  private readonly dropped = new Map<PieceKind, Set<string>>();
+  private readonly scheduled = new Map<WorkKind, Map<string, WorkItem>>();
+  private readonly dropped = new Map<WorkKind, Set<string>>();
   private readonly doubles: RowRecord[] = [];
 
   private constructor(
@@ -36,7 +36,7 @@ export class RunChange {
     return new RunChange(boss, on, run, await lockLedger(on, run));
   }
 
-  /** Changes a row; what is reserved and how many rows are where follows. */
+  /** Changes a row. The reserved money and the counts follow. */
   put(row: RowRecord, patch: RowPatch): RowRecord {
     const next = { ...row, ...patch };
     this.rows.set(row.key, next);
@@ -46,56 +46,56 @@ export class RunChange {
     return next;
   }
 
-  /** Ends a row. What it cost is booked, unless that was done when its reply came. */
+  /** Ends a row, and books its cost unless that was done when its reply came. */
   end(row: RowRecord, ending: Ending): RowRecord {
     const ended = this.put(row, { state: 'ended', ending, worker: null, reply: null });
     if (row.reply === null) this.book(costIn(ending), 1);
     return this.place(ended);
   }
 
-  /** Its purchase has ended in doubt, and the row goes on: what may have been paid stays held for good. */
-  doubt(row: RowRecord, ending: Ending): void {
+  /** Its purchase ended as unknown, and the row is sent again: what may have been paid stays held for good. */
+  keepUnknown(row: RowRecord, ending: Ending): void {
     this.book(costIn(ending), 1);
     this.doubles.push({ ...row, ending, seq: ++this.ledger.outcomes });
   }
 
-  /** Paid, and its picture is still to be saved by a worker. */
+  /** The row is paid, and a worker still has to save its picture. */
   paid(row: RowRecord, reply: NonNullable<RowRecord['reply']>): RowRecord {
     this.book(reply, 1);
     return this.put(row, { state: 'saving', reply, worker: null });
   }
 
-  /** What was held or spent for an ending that is taken back. */
+  /** Takes back what was booked for an ending. */
   unbook(ending: Ending): void {
     this.book(costIn(ending), -1);
   }
 
-  /** Takes an ending back: the row has ended no more. */
+  /** Takes the ending of a row back. */
   reopen(row: RowRecord, patch: RowPatch): RowRecord {
     return this.put({ ...row, seq: null }, { ...patch, ending: null });
   }
 
-  schedule(kind: PieceKind, { piece }: RowRecord, afterMs: number, data?: PieceData): void {
-    const pieces = this.scheduled.get(kind) ?? new Map<string, Piece>();
-    this.scheduled.set(kind, pieces.set(piece, { piece, afterMs, ...(data && { data }) }));
-    this.dropped.get(kind)?.delete(piece);
+  schedule(kind: WorkKind, { item }: RowRecord, afterMs: number, data?: WorkData): void {
+    const items = this.scheduled.get(kind) ?? new Map<string, WorkItem>();
+    this.scheduled.set(kind, items.set(item, { item, afterMs, ...(data && { data }) }));
+    this.dropped.get(kind)?.delete(item);
   }
 
-  drop(kind: PieceKind, piece: string): void {
-    const pieces = this.dropped.get(kind) ?? new Set<string>();
-    this.dropped.set(kind, pieces.add(piece));
-    this.scheduled.get(kind)?.delete(piece);
+  drop(kind: WorkKind, item: string): void {
+    const items = this.dropped.get(kind) ?? new Set<string>();
+    this.dropped.set(kind, items.add(item));
+    this.scheduled.get(kind)?.delete(item);
   }
 
-  /** Writes all of it. */
+  /** Writes the whole change. */
   async save(): Promise<void> {
     const { boss, on, run } = this;
     await saveRows(on, run, [...this.rows.values()]);
     await this.saveDoubles();
     await saveLedger(on, run, this.ledger);
-    for (const kind of pieceKinds) {
-      await dropPieces(boss, on, { run, kind }, [...(this.dropped.get(kind) ?? [])]);
-      await schedulePieces(boss, on, { run, kind }, [...(this.scheduled.get(kind)?.values() ?? [])]);
+    for (const kind of workKinds) {
+      await dropItems(boss, on, { run, kind }, [...(this.dropped.get(kind) ?? [])]);
+      await scheduleItems(boss, on, { run, kind }, [...(this.scheduled.get(kind)?.values() ?? [])]);
     }
   }
 
@@ -105,7 +105,7 @@ export class RunChange {
     return placed;
   }
 
-  private count(state: RowPlace, by: 1 | -1): void {
+  private count(state: StoredState, by: 1 | -1): void {
     if (state === 'open') this.ledger.open += by;
     if (state === 'sent' || state === 'accepted') this.ledger.inFlight += by;
     if (state === 'saving') this.ledger.saving += by;

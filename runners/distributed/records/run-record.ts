@@ -3,17 +3,17 @@ import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { inTransaction, type Database, type Transaction, wakeWorkers } from './database.js';
 import type { RunTerms } from './run-terms.js';
-import { dropPieces, makeQueues } from './work-queue.js';
+import { dropItems, makeQueues } from './work-queue.js';
 
 export interface OpenedRun {
   readonly run: number;
-  /** Starts so far, this one among them. */
+  /** Starts so far, this one included. */
   readonly starts: number;
-  /** The terms of the start before; absent at the first. */
+  /** The terms of the previous start; absent at the first one. */
   readonly before?: RunTerms;
 }
 
-/** Begins a run, or another start of it. */
+/** Creates a run, or begins another start of it. */
 export async function openRun(database: Database, key: string, terms: RunTerms): Promise<OpenedRun> {
   const { pool } = database;
   const made = await pool.query<{ run: number }>(
@@ -49,17 +49,17 @@ async function begin({ boss }: Database, on: Transaction, run: number, terms: Ru
       started_at = now() where run = $1`,
     [run, JSON.stringify(terms)],
   );
-  const withdrawn = await on.query<{ piece: string }>(
-    `update millrace.rows set state = 'left', refusals = 0 where run = $1 and state = 'open' returning piece`,
+  const withdrawn = await on.query<{ item: string }>(
+    `update millrace.rows set state = 'left', refusals = 0 where run = $1 and state = 'open' returning piece as item`,
     [run],
   );
   await on.query('update millrace.ledgers set open = 0 where run = $1', [run]);
-  const pieces = withdrawn.rows.map(({ piece }) => piece);
-  await dropPieces(boss, on, { run, kind: 'submit' }, pieces);
+  const items = withdrawn.rows.map(({ item }) => item);
+  await dropItems(boss, on, { run, kind: 'submit' }, items);
   return { run, starts: starts + 1, ...(starts > 0 && { before }) };
 }
 
-/** Ends a run before its rows do. Of several causes the one that matters most stays, and all that any of them leaves is left. */
+/** Stops a run. Of several causes the most important one stays; what any of them leaves undone is left. */
 export async function stopRun(on: Transaction, run: number, cause: StopCause): Promise<void> {
   const { rows } = await on.query<{ stop: StopCause | null }>(
     'select stop from millrace.runs where run = $1 for update',
@@ -79,7 +79,7 @@ interface Found {
   readonly blocked: Record<string, string>;
 }
 
-/** The service does not know the endpoint: its rows are left. When nothing else is left to send to, the run stops. */
+/** The service does not know the endpoint: its rows are left. When no endpoint and no route remains, the run stops. */
 export async function blockEndpoint(
   { pool }: Database,
   run: number,

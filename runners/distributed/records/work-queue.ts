@@ -1,99 +1,99 @@
 import type PgBoss from 'pg-boss';
 import { type Database, type Transaction, queueSchema } from './database.js';
 
-/** `submit`: a row is sent. `poll`: its job is asked for once. `download`: its picture is saved. */
-export type PieceKind = 'submit' | 'poll' | 'download';
-export const pieceKinds: readonly PieceKind[] = ['submit', 'poll', 'download'];
+/** `submit`: the row is sent. `poll`: its job is polled once. `download`: its picture is saved. */
+export type WorkKind = 'submit' | 'poll' | 'download';
+export const workKinds: readonly WorkKind[] = ['submit', 'poll', 'download'];
 
-/** A piece of work on a row, named by the row's own uuid: there is never more than one of a kind. */
-export interface Piece {
-  readonly piece: string;
-  /** It is not worked on before so many ms from now. */
+/** Work on a row: a job of pg-boss, named by the row's own uuid, so that there is at most one of a kind. */
+export interface WorkItem {
+  readonly item: string;
+  /** Ms from now before which no worker takes it. */
   readonly afterMs: number;
-  /** Handed on from piece to piece. */
-  readonly data?: PieceData;
+  /** Passed on from one item to the next. */
+  readonly data?: WorkData;
 }
 
-export interface PieceData {
+export interface WorkData {
   /** Status calls so far, in this start. */
   readonly calls: number;
-  /** Tries in a row that brought no answer. */
+  /** Consecutive tries without an answer. */
   readonly failures: number;
-  /** 404s in a row: when the first came, in ms since the epoch by the database's clock, and how many there were. */
+  /** Consecutive 404s: when the first one came, in ms since the epoch by the database's clock, and how many there were. */
   readonly missing?: { readonly since: number; readonly answers: number };
 }
 
-/** How long whoever fetched a piece may be at it before another one gets it: a poll is short, a picture may be large. */
-const leaseSeconds: Record<PieceKind, number> = { submit: 300, poll: 30, download: 3_600 };
-/** A piece is never given up. */
+/** How long a worker may hold an item before another one gets it: a poll is short, a picture may be large. */
+const leaseSeconds: Record<WorkKind, number> = { submit: 300, poll: 30, download: 3_600 };
+/** An item is never given up. */
 const retryLimit = 1_000_000;
 
-export function queueOf(run: number, kind: PieceKind): string {
+export function queueOf(run: number, kind: WorkKind): string {
   return `millrace_${run}_${kind}`;
 }
 
 export async function makeQueues({ boss }: Database, run: number): Promise<void> {
-  for (const kind of pieceKinds) {
+  for (const kind of workKinds) {
     const options = { retryLimit, retryDelay: 0, expireInSeconds: leaseSeconds[kind] };
     const name = queueOf(run, kind);
     await boss.createQueue(name, { ...options, name, policy: 'standard' });
   }
 }
 
-/** pg-boss drops no queue with pieces in it. */
+/** pg-boss drops no queue that has items, so they are deleted first. */
 export async function dropQueues({ boss, pool }: Database, run: number): Promise<void> {
-  const names = pieceKinds.map((kind) => queueOf(run, kind));
+  const names = workKinds.map((kind) => queueOf(run, kind));
   await pool.query(`delete from ${queueSchema}.job where name = any($1)`, [names]);
   for (const name of names) await boss.deleteQueue(name);
 }
 
-/** Puts pieces in place of those of the same name. */
-export async function schedulePieces(
+/** Schedules items, each in place of one of the same name. */
+export async function scheduleItems(
   boss: PgBoss,
   on: Transaction,
-  queue: { run: number; kind: PieceKind },
-  pieces: readonly Piece[],
+  queue: { run: number; kind: WorkKind },
+  items: readonly WorkItem[],
 ): Promise<void> {
-  if (pieces.length === 0) return;
+  if (items.length === 0) return;
   const name = queueOf(queue.run, queue.kind);
-  await dropPieces(
+  await dropItems(
     boss,
     on,
     queue,
-    pieces.map(({ piece }) => piece),
+    items.map(({ item }) => item),
   );
-  const jobs = pieces.map(({ piece, afterMs, data }) => ({
-    ...{ id: piece, name, startAfter: `${Math.max(afterMs, 0) / 1_000}` },
+  const jobs = items.map(({ item, afterMs, data }) => ({
+    ...{ id: item, name, startAfter: `${Math.max(afterMs, 0) / 1_000}` },
     ...(data && { data }),
   }));
   await boss.insert(jobs, { db: executing(on) });
 }
 
-export async function dropPieces(
+export async function dropItems(
   boss: PgBoss,
   on: Transaction,
-  { run, kind }: { run: number; kind: PieceKind },
-  pieces: readonly string[],
+  { run, kind }: { run: number; kind: WorkKind },
+  items: readonly string[],
 ): Promise<void> {
-  if (pieces.length > 0) await boss.deleteJob(queueOf(run, kind), [...pieces], { db: executing(on) });
+  if (items.length > 0) await boss.deleteJob(queueOf(run, kind), [...items], { db: executing(on) });
 }
 
-/** Pieces that are due, leased to whoever asks. pg-boss takes an error for an empty queue: inside a transaction the next query tells. */
-export async function fetchPieces(
+/** Leases items that are due. pg-boss returns none when its query fails: inside a transaction the next query fails then as well. */
+export async function fetchItems(
   boss: PgBoss,
   on: Transaction,
-  { run, kind }: { run: number; kind: PieceKind },
+  { run, kind }: { run: number; kind: WorkKind },
   most: number,
-): Promise<readonly { readonly piece: string; readonly data: PieceData }[]> {
+): Promise<readonly { readonly item: string; readonly data: WorkData }[]> {
   const batchSize = Math.floor(most);
   if (batchSize < 1) return [];
   const options = { batchSize, priority: false, db: executing(on) };
-  const jobs = await boss.fetch<PieceData | null>(queueOf(run, kind), options);
-  return jobs.map(({ id, data }) => ({ piece: id, data: data ?? { calls: 0, failures: 0 } }));
+  const jobs = await boss.fetch<WorkData | null>(queueOf(run, kind), options);
+  return jobs.map(({ id, data }) => ({ item: id, data: data ?? { calls: 0, failures: 0 } }));
 }
 
-/** Ms until the next piece is due, 0 or less where one is; `undefined`: there is none. */
-export const nextDueSql = (kind: PieceKind): string =>
+/** SQL for the ms until the next item is due, 0 or less if one is; null if there is none. */
+export const nextDueSql = (kind: WorkKind): string =>
   `(select extract(epoch from min(start_after) - clock_timestamp()) * 1000 from ${queueSchema}.job
     where name = 'millrace_' || $1::int || '_${kind}' and state < 'active')`;
 

@@ -8,15 +8,15 @@ export interface WorkerState {
   readonly pid: number;
   /** In ms since the epoch. */
   readonly startedAt: number;
-  /** Ms since it was last heard of. */
+  /** Ms since its last heartbeat. */
   readonly seenMsAgo: number;
-  /** What it does, a piece after the other: how many of each it is at. */
+  /** How many work items of each kind it holds. */
   readonly does: { readonly submits: number; readonly polls: number; readonly downloads: number };
 }
 
 export type WorkerFacts = Pick<WorkerState, 'worker' | 'host' | 'pid' | 'does'>;
 
-/** Says that the worker is alive, and what it is at. */
+/** The heartbeat of a worker: it is alive, and this is what it does. */
 export async function noteWorker(on: Transaction, { worker, host, pid, does }: WorkerFacts): Promise<void> {
   await on.query(
     `insert into millrace.workers (worker, host, pid, does, seen_at) values ($1, $2, $3, $4, clock_timestamp())
@@ -25,14 +25,14 @@ export async function noteWorker(on: Transaction, { worker, host, pid, does }: W
   );
 }
 
-/** It has nothing in hand any more. */
+/** The worker has left, and holds nothing any more. */
 export async function forgetWorker(on: Transaction, worker: string): Promise<void> {
   await on.query('delete from millrace.workers where worker = $1', [worker]);
 }
 
 /**
- * Gives back the rows that stand in the worker's name and that it knows nothing of: the connection broke while its
- * intents were committed, so nothing of them was sent.
+ * Gives back the rows that the database assigns to the worker and that the worker does not know: the connection broke while
+ * their intents were committed, so nothing was sent.
  */
 export async function giveBack(
   database: Database,
@@ -42,7 +42,7 @@ export async function giveBack(
   await inTransaction(database.pool, async (on) => {
     const change = await RunChange.begin(database, on, run);
     for (const row of await lockRows(on, run, { workers: [worker] })) {
-      if (known.has(row.piece)) continue;
+      if (known.has(row.item)) continue;
       const isSent = row.state === 'sent';
       const free = change.put(row, { worker: null, ...(isSent && { state: 'open' }) });
       change.schedule(isSent ? 'submit' : 'download', free, 0);

@@ -1,37 +1,37 @@
 import type { ReplyRecord } from '../../batch/journal/record.js';
-import type { PieceData, PieceKind } from '../records/work-queue.js';
+import type { WorkData, WorkKind } from '../records/work-queue.js';
 import type { ReportedPrice } from '../records/ledger-record.js';
 import type { Ending } from '../records/row-record.js';
 
-/** What came of a piece. `attempt` fences it: it counts only for the POST that it belongs to. */
+/** The result of a work item. `attempt` fences it: it counts only for the POST that it belongs to. */
 export type Answer =
-  /** The service has a job, and it is asked for later. */
+  /** The service accepted it under this job id, which is polled from now on. */
   | (Fenced & { readonly is: 'accepted'; readonly jobId: string; readonly pollInMs: number })
-  /** Provably not accepted: the row is to be sent still. `tried`: a POST was refused; else none left. */
+  /** Provably not accepted: the row is sent again. `tried`: a POST was refused; otherwise none was sent. */
   | (Fenced & { readonly is: 'refused'; readonly afterMs: number; readonly tried: boolean })
   /** Provably not accepted, and not sent again in this start. */
   | (Fenced & { readonly is: 'left' })
   | (Fenced & {
       readonly is: 'ended';
       readonly ending: Ending;
-      /** In doubt, and sent again all the same. */
+      /** It may have been accepted, and is sent again all the same. */
       readonly sendAgain?: boolean;
       readonly price?: ReportedPrice;
     })
-  /** Completed, and its picture is to be saved by a worker. */
+  /** Completed; a worker has to save its picture. */
   | (Fenced & { readonly is: 'paid'; readonly reply: ReplyRecord; readonly price?: ReportedPrice })
-  /** Nothing new: another piece of the same kind follows. */
+  /** Nothing new: another item of the same kind follows. */
   | {
       readonly is: 'again';
-      readonly kind: Exclude<PieceKind, 'submit'>;
-      readonly piece: string;
+      readonly kind: Exclude<WorkKind, 'submit'>;
+      readonly item: string;
       readonly afterMs: number;
-      readonly data: PieceData;
+      readonly data: WorkData;
     }
-  /** Its row has moved on: the piece is dropped. */
-  | { readonly is: 'stale'; readonly kind: PieceKind; readonly piece: string };
+  /** Its row has moved on: the item is dropped. */
+  | { readonly is: 'stale'; readonly kind: WorkKind; readonly item: string };
 
 interface Fenced {
-  readonly piece: string;
+  readonly item: string;
   readonly attempt: number;
 }

@@ -2,7 +2,7 @@ import type { ReplyRecord } from '../../batch/journal/record.js';
 import type { RowFacts } from '../../batch/row/task.js';
 import { type Transaction, inTransaction, type Database } from '../records/database.js';
 import { lockLedger } from '../records/ledger-record.js';
-import { keyOf, type Ending, type RowBrief, type RowPlace } from '../records/row-record.js';
+import { keyOf, type Ending, type RowBrief, type StoredState } from '../records/row-record.js';
 import { costIn } from '../records/run-change.js';
 import type { EndedRow, FoundRow, KnownMoney } from './run-store.js';
 
@@ -20,7 +20,7 @@ interface Found {
 
 const submitted = `extract(epoch from submitted_at)::float8 * 1000 as "submittedAt"`;
 
-/** Endings behind a place, in order. A place is taken under the run's lock, so none is filled in later. */
+/** Endings after `after`, in order. A `seq` is taken under the run's lock, so no gap is filled in later. */
 export async function collectRows(
   on: Transaction,
   run: number,
@@ -48,7 +48,7 @@ export async function findRows(on: Transaction, run: number, ids: readonly strin
       late_job_id as "lateJobId", ending, seq::float8
     from millrace.rows where run = $1 and id = any($2)`;
   const { rows } = await on.query<
-    Nullable<FoundRow> & { brief: RowBrief; place: RowPlace; attempts: number }
+    Nullable<FoundRow> & { brief: RowBrief; place: StoredState; attempts: number }
   >(text, [run, ids.map(keyOf)]);
   return rows.map(({ brief: { id }, place, attempts, jobId, lateJobId, ending, seq }) => ({
     ...{ id, place, attempts },
@@ -63,7 +63,7 @@ type Nullable<T> = { [K in keyof T]-?: NonNullable<T[K]> | null };
 
 const pageRows = 500;
 
-/** What a run has spent and holds, but for what is paid and being saved, and for endings that somebody does not know. */
+/** Money spent and held by a run, without rows whose picture is being saved, and without endings for which `isKnown` is false. */
 export function moneyOf(
   { pool }: Database,
   run: number,
@@ -71,7 +71,7 @@ export function moneyOf(
   isKnown: (row: EndedRow) => Promise<boolean>,
 ): Promise<KnownMoney> {
   return inTransaction(pool, async (on) => {
-    // Nothing ends meanwhile: whoever ends a row locks the ledger first.
+    // No row ends meanwhile: that needs the ledger's lock.
     const { spent, unknown } = await lockLedger(on, run);
     const money = { spent, unknown };
     const takeOff = ({ cost, source }: ReturnType<typeof costIn>): void => {

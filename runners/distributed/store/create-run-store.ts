@@ -8,7 +8,7 @@ import { readState, readWorkers } from './read-state.js';
 import type { RunStore } from './run-store.js';
 import { settleHeld, takeUpRows } from './take-up-rows.js';
 
-/** The collector's verbs on a database. Each may be called again when a broken connection left it open whether it was done. */
+/** The collector's verbs on a database. Each may be called again when a broken connection did not say whether it was done. */
 export function createRunStore(database: Database): RunStore {
   const { pool } = database;
   return {

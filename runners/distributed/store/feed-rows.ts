@@ -2,33 +2,33 @@ import { isRead } from '../../batch/row/task.js';
 import { claimJobs, type RowJob } from '../records/claim-jobs.js';
 import { inTransaction, type Database, type Transaction, wakeWorkers } from '../records/database.js';
 import { lockLedger, saveLedger } from '../records/ledger-record.js';
-import { schedulePieces } from '../records/work-queue.js';
+import { scheduleItems } from '../records/work-queue.js';
 import { keyOf, type RowBrief } from '../records/row-record.js';
 import type { FedRow } from './run-store.js';
 
-/** Takes rows in that are to be done, with a piece for each. */
+/** Inserts rows to be done, with a work item for each. */
 export async function feedRows(database: Database, run: number, rows: readonly FedRow[]): Promise<number> {
   if (rows.length === 0) return 0;
   return inTransaction(database.pool, async (on) => {
     const ledger = await lockLedger(on, run);
     const taken = await insert(on, run, rows);
     await claimJobs(on, run, rows.flatMap(jobOf));
-    const pieces = (state: 'open' | 'accepted') =>
-      taken.filter((row) => row.state === state).map(({ piece }) => ({ piece, afterMs: 0 }));
-    const toSend = pieces('open');
-    const toPoll = pieces('accepted');
+    const items = (state: 'open' | 'accepted') =>
+      taken.filter((row) => row.state === state).map(({ item }) => ({ item, afterMs: 0 }));
+    const toSend = items('open');
+    const toPoll = items('accepted');
     ledger.open += toSend.length;
     ledger.inFlight += toPoll.length;
     await saveLedger(on, run, ledger);
-    await schedulePieces(database.boss, on, { run, kind: 'submit' }, toSend);
-    await schedulePieces(database.boss, on, { run, kind: 'poll' }, toPoll);
+    await scheduleItems(database.boss, on, { run, kind: 'submit' }, toSend);
+    await scheduleItems(database.boss, on, { run, kind: 'poll' }, toPoll);
     await wakeWorkers(on);
     return taken.length;
   });
 }
 
 interface TakenRow {
-  readonly piece: string;
+  readonly item: string;
   readonly state: 'open' | 'accepted';
 }
 
@@ -43,7 +43,7 @@ async function insert(on: Transaction, run: number, rows: readonly FedRow[]): Pr
       state = excluded.state, takes = excluded.takes, job_id = excluded.job_id, price = excluded.price,
       submitted_at = excluded.submitted_at, attempt = greatest(rows.attempt, excluded.attempt)
       where rows.state = 'left'
-    returning piece, state`;
+    returning piece as item, state`;
   const column = <T>(value: (row: FedRow) => T): T[] => rows.map(value);
   const { rows: taken } = await on.query<TakenRow>(text, [
     run,
@@ -57,7 +57,7 @@ async function insert(on: Transaction, run: number, rows: readonly FedRow[]): Pr
   return taken;
 }
 
-/** A job that was bought elsewhere is no row's purchase. */
+/** The job of a row that was bought elsewhere. */
 function jobOf({ facts, jobId }: FedRow): RowJob[] {
   return jobId === undefined ? [] : [{ key: keyOf(facts.id), endpoint: facts.endpoint, jobId }];
 }

@@ -23,7 +23,7 @@ export async function readState(on: Transaction, run: number): Promise<RunState>
   };
 }
 
-/** Workers that were heard of within two minutes. */
+/** Workers with a heartbeat within the last two minutes. */
 export async function readWorkers(on: Transaction): Promise<WorkerState[]> {
   const text = `select worker, host, pid, does, extract(epoch from started_at)::float8 * 1000 as "startedAt",
       greatest(extract(epoch from clock_timestamp() - seen_at)::float8 * 1000, 0) as "seenMsAgo"
@@ -42,11 +42,11 @@ export interface Pulse {
   readonly rate: number | null;
   readonly recovering: boolean;
   readonly pausedMs: number;
-  /** Since the service last gave a good answer, to whomever. */
-  readonly heardMsAgo: number;
+  /** Since the service last gave a good answer to any worker. */
+  readonly answeredMsAgo: number;
   /** The database's clock, since the epoch. */
   readonly now: number;
-  /** Until the next piece of its kind is due; `null`: there is none. */
+  /** Until the next item of this kind is due; `null`: there is none. */
   readonly submitInMs: number | null;
   readonly pollInMs: number | null;
   readonly downloadInMs: number | null;
@@ -56,7 +56,7 @@ export async function readPulse(on: Transaction, run: number): Promise<Pulse | u
   const epochMs = (column: string): string => `extract(epoch from ${column})::float8 * 1000`;
   const text = `select starts, stop, open, in_flight as "inFlight", concurrency, rate, recovering,
       ${epochMs('started_at')} as "startedAt", ${epochMs('clock_timestamp()')} as now,
-      ${msUntil('paused_until')} as "pausedMs", ${epochMs(`clock_timestamp() - ${past('heard_at')}`)} as "heardMsAgo",
+      ${msUntil('paused_until')} as "pausedMs", ${epochMs(`clock_timestamp() - ${past('heard_at')}`)} as "answeredMsAgo",
       ${nextDueSql('submit')}::float8 as "submitInMs", ${nextDueSql('poll')}::float8 as "pollInMs",
       ${nextDueSql('download')}::float8 as "downloadInMs"
     from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run) where run = $1`;

@@ -5,11 +5,11 @@ import { lockRows, type Ending, type RowRecord } from '../records/row-record.js'
 import { RunChange } from '../records/run-change.js';
 import type { RunTerms } from '../records/run-terms.js';
 
-/** A worker that was not seen for so long is taken for dead; one that waits for /runsync gets that time on top. */
+/** A worker without a heartbeat for this long is taken for dead; a row that waits for /runsync gets that time on top. */
 const deadAfterMs = 40_000;
 
-/** Rows in the hands of workers that are taken for dead. As text: PostgreSQL's JSON reads no half of a surrogate pair. */
-const abandoned = `select rows.run, rows.piece from millrace.rows
+/** Rows that dead workers hold. The JSON is read as text, because PostgreSQL's own reader fails at half a surrogate pair. */
+const abandoned = `select rows.run, rows.piece as item from millrace.rows
   join millrace.runs using (run) left join millrace.workers w on w.worker = rows.worker
   where rows.worker is not null and (w.worker is null or w.seen_at < clock_timestamp() - interval '1 ms' * ($1::float8 +
     case when state = 'sent' and brief::text like '%"mode":"sync"%'
@@ -17,16 +17,16 @@ const abandoned = `select rows.run, rows.piece from millrace.rows
   order by rows.run, rows.id limit 1000`;
 
 /**
- * What dead workers had in hand: a row that was sent and not answered ends as unknown, never sent again; all else is
- * given to others. Workers do this in turns; it may be done at any time, by anybody.
+ * Releases what dead workers held: a row that was sent without an answer ends as unknown and is never sent again; the rest
+ * goes to other workers. Each worker does this now and then; any process may do it at any time.
  */
 export async function sweep(database: Database, patienceMs = deadAfterMs): Promise<void> {
   const { pool, boss } = database;
   await boss.expire();
-  const { rows } = await pool.query<{ run: number; piece: string }>(abandoned, [patienceMs]);
+  const { rows } = await pool.query<{ run: number; item: string }>(abandoned, [patienceMs]);
   for (const run of new Set(rows.map((row) => row.run))) {
-    const pieces = rows.filter((row) => row.run === run).map(({ piece }) => piece);
-    await inTransaction(pool, (on) => release(database, on, run, { pieces, patienceMs }));
+    const items = rows.filter((row) => row.run === run).map(({ item }) => item);
+    await inTransaction(pool, (on) => release(database, on, run, { items, patienceMs }));
   }
   await pool.query(`delete from millrace.workers where seen_at < now() - interval '1 day'`);
 }
@@ -35,17 +35,17 @@ async function release(
   database: Database,
   on: Transaction,
   run: number,
-  found: { pieces: readonly string[]; patienceMs: number },
+  found: { items: readonly string[]; patienceMs: number },
 ): Promise<void> {
   const change = await RunChange.begin(database, on, run);
   const rules = await readRunRules(on, run);
   if (rules === undefined) return;
-  // Their worker may have come back, or answered, while the lock was waited for.
+  // Their worker may have come back, or answered, during the wait for the lock.
   const still = new Set(
-    (await on.query<{ piece: string }>(abandoned, [found.patienceMs])).rows.map((row) => row.piece),
+    (await on.query<{ item: string }>(abandoned, [found.patienceMs])).rows.map((row) => row.item),
   );
-  for (const row of await lockRows(on, run, { pieces: found.pieces }))
-    if (still.has(row.piece)) letGo(change, row, rules);
+  for (const row of await lockRows(on, run, { items: found.items }))
+    if (still.has(row.item)) letGo(change, row, rules);
   await change.save();
 }
 
@@ -59,11 +59,11 @@ function letGo(change: RunChange, row: RowRecord, rules: RunRules): void {
     change.schedule('submit', change.put(row, { state: 'open', worker: null }), 0);
     return;
   }
-  endInDoubt(change, row, doubtOf(row, change.ledger.now), rules);
+  endAsUnknown(change, row, unknownEnding(row, change.ledger.now), rules);
 }
 
-/** Ends a row that may have been accepted, or sends it again, as the user prefers. */
-export function endInDoubt(
+/** Ends a row that may have been accepted, or sends it again if the user prefers that. */
+export function endAsUnknown(
   change: RunChange,
   row: RowRecord,
   ending: Ending,
@@ -84,9 +84,9 @@ export async function readRunRules(on: Transaction, run: number): Promise<RunRul
   return rows[0];
 }
 
-/** It may have been accepted, and the user prefers to risk paying twice. */
+/** Sends a row again that may have been accepted: the user prefers to risk paying twice. */
 export function sendAgain(change: RunChange, row: RowRecord, ending: Ending): void {
-  change.doubt(row, ending);
+  change.keepUnknown(row, ending);
   const open = change.put(row, { state: 'open', worker: null, doubles: row.doubles + 1 });
   change.schedule('submit', open, 0);
 }
@@ -94,8 +94,8 @@ export function sendAgain(change: RunChange, row: RowRecord, ending: Ending): vo
 const workerIsGone =
   'The worker that sent it is gone, and no answer came: it may have been accepted, so it is not sent again.';
 
-/** The ending of a row that may have been accepted, under an id that is not known. */
-export function doubtOf(
+/** The ending of a row that may have been accepted under an id that is not known. */
+export function unknownEnding(
   { brief, attempt, price, submittedAt }: RowRecord,
   at: number,
   message = workerIsGone,
@@ -107,12 +107,12 @@ export function doubtOf(
   return { outcome };
 }
 
-/** Once the database is back every worker that lives has said so within so many ms. */
+/** Once the database is back, every live worker has sent a heartbeat within this many ms. */
 const graceMs = 15_000;
 
 /**
- * A sweep that is done every few seconds: while the database is away nobody can say that he is alive, so nobody is taken
- * for dead until it has been back for a while.
+ * A sweep for every few seconds. While the database is away no worker can send a heartbeat, so none is taken for dead until
+ * the database has been back for a while.
  */
 export function createSweeper(database: Database, now: () => number): () => Promise<void> {
   let isBroken = false;

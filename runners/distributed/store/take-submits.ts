@@ -7,17 +7,17 @@ import type { StopCause } from '../../batch/stop/stops.js';
 import type { RowFacts } from '../../batch/row/task.js';
 import { inTransaction, type Database, type Transaction } from '../records/database.js';
 import { lockGate, saveGate, afterTurns, turnsAt } from '../records/gate-record.js';
-import { fetchPieces } from '../records/work-queue.js';
+import { fetchItems } from '../records/work-queue.js';
 import type { ReportedPrice } from '../records/ledger-record.js';
 import { lockRows, readFacts, type RowRecord } from '../records/row-record.js';
 import { RunChange } from '../records/run-change.js';
 import { stopRun } from '../records/run-record.js';
 
-/** A row whose intent is committed, and that is to be sent. */
+/** A row whose intent is committed, to be sent now. */
 export interface TakenRow {
   readonly row: RowRecord;
   readonly facts: RowFacts;
-  /** Its turn at the gate. */
+  /** Ms until its turn at the gate. */
   readonly sendInMs: number;
 }
 
@@ -28,12 +28,12 @@ export interface TakeOptions {
   readonly maxPriceDriftPercent: number | undefined;
 }
 
-/** Turns further away than so many ms are left to others, polls above all. */
+/** Turns further away than this many ms are left to others, above all to polls. */
 const horizonMs = 250;
 
 /**
- * Rows to be sent, in one transaction: their pieces, a slot, a turn at the gate and their price reserved for each, and
- * their intent. The first row that does not fit under the cap stops the run.
+ * Takes rows to be sent, in one transaction: for each its work item, a slot, a turn at the gate, its reserved price and its
+ * intent. The first row that does not fit under the cap stops the run.
  */
 export async function takeSubmits(
   database: Database,
@@ -49,12 +49,12 @@ export async function takeSubmits(
     const { isStopped, blocked, prices } = await readRules(on, run);
     if (isStopped) return [];
     const turns = turnsAt(gate, free, horizonMs);
-    const fetched = await fetchPieces(database.boss, on, { run, kind: 'submit' }, turns.count);
+    const fetched = await fetchItems(database.boss, on, { run, kind: 'submit' }, turns.count);
     if (fetched.length === 0) return [];
     for (const { kind, endpoint, resolution, cost } of prices)
       options.book.observe({ kind, endpoint, ...(resolution !== '' && { resolution }) }, cost);
-    const rows = await lockRows(on, run, { pieces: fetched.map(({ piece }) => piece) });
-    for (const { piece } of fetched) change.drop('submit', piece);
+    const rows = await lockRows(on, run, { items: fetched.map(({ item }) => item) });
+    for (const { item } of fetched) change.drop('submit', item);
     const sent = await intend(change, rows, blocked, options);
     if (gate.rate !== null || gate.recovering)
       await saveGate(on, run, afterTurns(gate, { ...turns, count: sent.length }));
@@ -78,7 +78,7 @@ interface Rules {
   readonly prices: readonly (ReportedPrice & { readonly resolution: string })[];
 }
 
-/** What else there is to know before anything is sent. */
+/** The rules that a row is checked against before it is sent. */
 async function readRules(on: Transaction, run: number): Promise<Rules> {
   const text = `select stop is not null as "isStopped", blocked,
       (select coalesce(json_agg(json_build_object('kind', kind, 'endpoint', endpoint, 'resolution', resolution,
@@ -98,7 +98,7 @@ async function intend(
   const sent: RowRecord[] = [];
   let isStopped = false;
   for (const row of inManifestOrder(rows)) {
-    // A piece that is left over from an earlier turn of its row.
+    // The item is left over from an earlier state of its row.
     if (row.state !== 'open') continue;
     if (row.brief.kind !== 'route' && Object.hasOwn(blocked, row.brief.endpoint)) {
       change.put(row, { state: 'left' });
@@ -128,7 +128,7 @@ function send(change: RunChange, row: RowRecord, price: MicroDollars | null, wor
   });
 }
 
-/** By the list that the row was fed with, or the highest price that was reported since, if that is dearer. */
+/** The price of the list that the row was fed with, or the highest price reported since, if that is higher. */
 function reserved({ brief, listed }: RowRecord, book: PriceBook): MicroDollars | null {
   if (brief.isRead) return 0;
   const price = book.priceOf(pricedOf(brief));

@@ -4,7 +4,7 @@ import { keyOf, lockRows, type RowRecord } from '../records/row-record.js';
 import { costIn, RunChange } from '../records/run-change.js';
 import type { TakeUp, HeldSettlement, Settled } from './run-store.js';
 
-/** Takes up rows again that had ended. A row without a job cannot be polled. */
+/** Takes up rows again that had ended. A row without a job id cannot be polled. */
 export function takeUpRows(
   database: Database,
   run: number,
@@ -27,7 +27,7 @@ function toBuy(change: RunChange, row: RowRecord): boolean {
   return true;
 }
 
-/** What was held for it is reserved again. */
+/** Polls the row's job again. What was held for the row is reserved again. */
 function toPoll(change: RunChange, row: RowRecord, jobId = row.jobId ?? row.lateJobId): boolean {
   const { state, ending } = row;
   if (state !== 'ended' || ending === null || jobId === null) return false;
@@ -39,7 +39,7 @@ function toPoll(change: RunChange, row: RowRecord, jobId = row.jobId ?? row.late
   return true;
 }
 
-/** Ends the doubt about a row that may have been bought. */
+/** Settles a row that may have been bought. */
 export function settleHeld(
   database: Database,
   run: number,
@@ -70,7 +70,7 @@ function settle(change: RunChange, row: RowRecord, settlement: HeldSettlement): 
   if ('outcome' in settlement) change.end(open, { outcome: settlement.outcome });
 }
 
-/** The answer to the first telling was lost on its way. */
+/** Whether the same settlement was written before, and only its confirmation was lost. */
 function isSettledSo({ state, jobId }: RowRecord, settlement: HeldSettlement): boolean {
   if ('jobId' in settlement) return jobId === settlement.jobId;
   return 'notSent' in settlement && state === 'left';

@@ -3,9 +3,9 @@ import { whyDisbelieved } from '../../batch/purchase/note-price.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import type { Answer } from './answer.js';
 import { claimJobs, type RowJob } from '../records/claim-jobs.js';
-import { doubtOf, endInDoubt, readRunRules, sendAgain } from './sweep.js';
+import { unknownEnding, endAsUnknown, readRunRules, sendAgain } from './sweep.js';
 import { inTransaction, type Database, type Transaction } from '../records/database.js';
-import { dropPieces, pieceKinds, schedulePieces } from '../records/work-queue.js';
+import { dropItems, workKinds, scheduleItems } from '../records/work-queue.js';
 import { savePrices } from '../records/ledger-record.js';
 import { lockRows, type RowRecord } from '../records/row-record.js';
 import { RunChange } from '../records/run-change.js';
@@ -15,8 +15,8 @@ import { stopRun } from '../records/run-record.js';
 type RowAnswer = Exclude<Answer, { is: 'again' | 'stale' }>;
 
 /**
- * Makes durable what came of pieces of a run, all in one transaction. An answer to a POST that is not the row's last, or
- * is answered already, changes nothing; so all of it may be written again.
+ * Writes answers of a run in one transaction. An answer to an earlier POST of its row, or to one that has its answer already,
+ * changes nothing; so the same answers may be written again.
  */
 export async function writeAnswers(
   database: Database,
@@ -41,24 +41,24 @@ async function changeRows(
   answers: readonly RowAnswer[],
 ): Promise<void> {
   const change = await RunChange.begin(database, on, run);
-  const locked = await lockRows(on, run, { pieces: answers.map(({ piece }) => piece) });
-  const rows = new Map(locked.map((row) => [row.piece, row]));
+  const locked = await lockRows(on, run, { items: answers.map(({ item }) => item) });
+  const rows = new Map(locked.map((row) => [row.item, row]));
   const shared = await sharedJobs(on, run, rows, answers);
   const rules = shared.size > 0 ? await readRunRules(on, run) : undefined;
   for (const answer of answers) {
-    const row = rows.get(answer.piece);
+    const row = rows.get(answer.item);
     if (row === undefined || row.attempt !== answer.attempt) continue;
     const message = shared.get(answer);
     if (message !== undefined) {
-      // An id that comes late is not believed either, and leaves the row as it is.
+      // A late id is not believed either, and leaves the row as it is.
       if (row.state === 'sent' && rules !== undefined)
-        endInDoubt(change, row, doubtOf(row, change.ledger.now, message), rules);
-      rows.delete(answer.piece);
+        endAsUnknown(change, row, unknownEnding(row, change.ledger.now, message), rules);
+      rows.delete(answer.item);
       continue;
     }
     const next = answered(change, row, answer);
     if (next === undefined) continue;
-    rows.set(row.piece, next);
+    rows.set(row.item, next);
     const cause = whyStop(next, answer);
     if (cause !== undefined) await stopRun(on, run, cause);
   }
@@ -85,7 +85,7 @@ function answered(change: RunChange, row: RowRecord, answer: RowAnswer): RowReco
       return row.state === 'sent' ? change.put(row, { state: 'left', worker: null }) : undefined;
     case 'paid': {
       if (row.state !== 'sent' && row.state !== 'accepted') return undefined;
-      if (row.state === 'accepted') change.drop('poll', row.piece);
+      if (row.state === 'accepted') change.drop('poll', row.item);
       const saving = change.paid(row, answer.reply);
       change.schedule('download', saving, 0);
       return saving;
@@ -95,7 +95,7 @@ function answered(change: RunChange, row: RowRecord, answer: RowAnswer): RowReco
   }
 }
 
-/** Answers to POSTs that name a job which another row has, each with why it is not believed. */
+/** Answers that name the job of another row, each with the message why it is not believed. */
 async function sharedJobs(
   on: Transaction,
   run: number,
@@ -104,7 +104,7 @@ async function sharedJobs(
 ): Promise<ReadonlyMap<RowAnswer, string>> {
   const claims = new Map<RowJob, RowAnswer>();
   for (const answer of answers) {
-    const row = rows.get(answer.piece);
+    const row = rows.get(answer.item);
     const jobId = jobIn(answer);
     if (jobId === undefined || row?.attempt !== answer.attempt || !isUnanswered(row)) continue;
     claims.set({ key: row.key, endpoint: row.brief.endpoint, jobId }, answer);
@@ -129,7 +129,7 @@ function jobIn(answer: RowAnswer): string | undefined {
   return reply?.jobId ?? (outcome?.status === 'failed' ? outcome.jobId : undefined);
 }
 
-/** The books of all workers are in doubt after a cost that is not believed. */
+/** A cost that is not believed stops the run: the price lists of all workers may be wrong. */
 function whyStop({ brief }: RowRecord, answer: RowAnswer): StopCause | undefined {
   const booked = bookedIn(answer);
   return booked && whyDisbelieved(brief, booked);
@@ -166,11 +166,11 @@ function ended(
     sendAgain(change, row, ending);
     return undefined;
   }
-  if (row.state !== 'sent') change.drop(row.state === 'saving' ? 'download' : 'poll', row.piece);
+  if (row.state !== 'sent') change.drop(row.state === 'saving' ? 'download' : 'poll', row.item);
   return change.end({ ...row, jobId }, ending);
 }
 
-/** The worker was taken for dead, and its answer comes at last: the row stays unknown, and its job can be polled. */
+/** The worker was taken for dead, and its answer arrives late: the row stays unknown, and its job can be polled. */
 function late(change: RunChange, row: RowRecord, jobId: string): RowRecord | undefined {
   const outcome = row.ending?.outcome;
   const isHeld = outcome?.status === 'failed' && outcome.error.code === 'unknown' && row.jobId === null;
@@ -183,14 +183,14 @@ async function moveOn(
   run: number,
   answers: readonly Answer[],
 ): Promise<void> {
-  for (const kind of pieceKinds) {
+  for (const kind of workKinds) {
     const again = answers.flatMap((answer) =>
       answer.is === 'again' && answer.kind === kind ? [answer] : [],
     );
     const stale = answers.flatMap((answer) =>
-      answer.is === 'stale' && answer.kind === kind ? [answer.piece] : [],
+      answer.is === 'stale' && answer.kind === kind ? [answer.item] : [],
     );
-    await schedulePieces(boss, on, { run, kind }, again);
-    await dropPieces(boss, on, { run, kind }, stale);
+    await scheduleItems(boss, on, { run, kind }, again);
+    await dropItems(boss, on, { run, kind }, stale);
   }
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../store/answer.js';
 import type { Database } from '../records/database.js';
 import { RunGone } from '../records/ledger-record.js';
 import { writeAnswers } from '../store/write-answers.js';
-import type { Line } from '../database/database-link.js';
+import type { DatabaseLink } from '../database/database-link.js';
 import { sleep } from './sleep.js';
 
 interface Waiting {
@@ -13,12 +13,12 @@ interface Waiting {
 }
 
 const batchSize = 500;
-/** So long a lone answer waits for others to be written with. */
+/** An answer waits this long for others, so that they are written together. */
 const gatherMs = 3;
 
 /**
- * Writes what came of pieces, many in one transaction: those that come while one is written go into the next. While the
- * database is away they wait in memory, for as long as it takes.
+ * Writes the answers of work items, many in one transaction: answers that arrive during a write go into the next one. While
+ * the database is away they wait in memory, without a limit of time.
  */
 export class AnswerWriter {
   private waiting: Waiting[] = [];
@@ -26,12 +26,12 @@ export class AnswerWriter {
 
   constructor(
     private readonly database: Database,
-    private readonly line: Line,
+    private readonly link: DatabaseLink,
     private readonly scheduler: SchedulerLike,
-    private readonly faulty: (error: unknown) => void,
+    private readonly reportFault: (error: unknown) => void,
   ) {}
 
-  /** Resolves when the answer is durable; with false, when it can never be. */
+  /** Resolves to true when the answer is durable, to false when it cannot be written. */
   write(run: number, answer: Answer): Promise<boolean> {
     return new Promise((done) => {
       this.waiting.push({ run, answer, done });
@@ -55,7 +55,7 @@ export class AnswerWriter {
   private async store(run: number, answers: readonly Waiting[]): Promise<void> {
     const done = (isWritten: boolean): void => answers.forEach((answer) => answer.done(isWritten));
     try {
-      await this.line.insist(() =>
+      await this.link.insist(() =>
         writeAnswers(
           this.database,
           run,
@@ -66,10 +66,10 @@ export class AnswerWriter {
     } catch (error) {
       if (error instanceof RunGone) done(true);
       else if (answers.length === 1) {
-        this.faulty(error);
+        this.reportFault(error);
         done(false);
       }
-      // One that cannot be written does not take the others with it.
+      // Written one by one, so that an answer which cannot be written does not keep the others from it.
       else for (const one of answers) await this.store(run, [one]);
     }
   }

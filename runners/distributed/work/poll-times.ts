@@ -8,23 +8,23 @@ interface AskedJob {
   readonly endpoint: string;
   readonly resolution?: string | undefined;
   readonly submittedAt: number;
-  /** Status calls that found it waiting or at work. */
+  /** Status calls that found it queued or running. */
   readonly calls: number;
 }
 
-/** Jobs in flight are asked for so many times a second in all, at most. */
+/** At most this many status calls a second for all jobs in flight. */
 const callsPerSecond = 200;
 const leastMs = 50;
 
 /**
- * When to ask for a job again. What is learned is how long jobs take from their submission to their end, so that a job
- * needs nothing in memory; where many are in flight each is asked more rarely.
+ * When to poll a job again. It learns how long jobs take from submission to end, so nothing has to be kept for each job.
+ * The more jobs are in flight, the more rarely each one is polled.
  */
 export class PollTimes {
-  private readonly laws: PlannedLaws;
+  private readonly runTimes: PlannedLaws;
 
   constructor(pollCostMs: number) {
-    this.laws = createPlannedLaws(pollCostMs, {});
+    this.runTimes = createPlannedLaws(pollCostMs, {});
   }
 
   /** Ms from now. */
@@ -33,7 +33,7 @@ export class PollTimes {
     at: { readonly now: number; readonly inFlight: number; readonly rate: number | null },
   ): number {
     const age = Math.max(at.now - job.submittedAt, 0);
-    const planned = this.laws.planOf(nameOf(job)).nextAgeMs(age) - age;
+    const planned = this.runTimes.planOf(nameOf(job)).nextAgeMs(age) - age;
     const perSecond = Math.min(callsPerSecond, at.rate === null ? Infinity : at.rate / 2);
     const share = (at.inFlight / perSecond) * 1_000;
     return Math.max(planned, job.calls === 0 ? share / 2 : share, leastMs);
@@ -45,7 +45,7 @@ export class PollTimes {
       delayTimeMs !== undefined && executionTimeMs !== undefined
         ? delayTimeMs + executionTimeMs
         : now - job.submittedAt;
-    this.laws.observe(nameOf(job), { runTimeMs: Math.max(tookMs, 1), at: now, running: () => [] });
+    this.runTimes.observe(nameOf(job), { runTimeMs: Math.max(tookMs, 1), at: now, running: () => [] });
   }
 }
 
@@ -53,7 +53,7 @@ function nameOf({ endpoint, resolution = '' }: AskedJob): string {
   return JSON.stringify([endpoint, resolution]);
 }
 
-/** Never asks: each poll is a piece of its own. */
+/** Never polls: each poll is a work item of its own. */
 export function silentSchedule(): PollSchedule {
   return { pollTimes: () => NEVER, observe: () => undefined };
 }

@@ -22,56 +22,56 @@ import { isRead, type RowFacts } from '../../batch/row/task.js';
 import { expiryOf } from '../../batch/sinks/result-line.js';
 import type { Ending, RowBrief, RowRecord } from '../records/row-record.js';
 import type { Answer } from '../store/answer.js';
-import type { DuePiece } from '../store/take-due.js';
-import type { RunDesk } from './served-run.js';
+import type { DueItem } from '../store/take-due.js';
+import type { ServedRun } from './served-run.js';
 
 type EndAnswer = Pick<Extract<Answer, { is: 'ended' }>, 'is' | 'ending' | 'price'>;
 type PaidAnswer = Pick<Extract<Answer, { is: 'paid' }>, 'is' | 'reply' | 'price'>;
 
-/** What is kept of a completed job: its picture is saved here, by a later piece, or by the collector. */
+/** The records of a completed job. Its picture is saved here, by a later work item, or by the collector. */
 export async function keepCompleted(
-  desk: RunDesk,
+  served: ServedRun,
   row: RowRun,
   completed: Completed<unknown>,
   collides: boolean,
 ): Promise<EndAnswer | PaidAnswer> {
-  const at = desk.now();
-  const { artifacts } = desk.parts;
+  const at = served.now();
+  const { artifacts } = served.settings;
   const found = findPicture(completed.output, row.row.kind);
-  const cost = costOfCompleted(row, completed, desk.book);
+  const cost = costOfCompleted(row, completed, served.book);
   const price =
     cost.source === 'reported' && cost.cost !== null
       ? { price: { ...pricedOf(row.row), cost: cost.cost } }
       : {};
   const reply = (more: Partial<Pick<ReplyRecord, 'output' | 'imageUrl' | 'image'>> = {}): ReplyRecord =>
     replyRecord(row, completed, { at, output: completed.output, ...cost, ...more });
-  const ended = (told: ReplyRecord): Ending => ({
-    reply: told,
-    outcome: completedRecord(told, { at, image: told.image, ...purchaseOf(row, at) }),
+  const ended = (paid: ReplyRecord): Ending => ({
+    reply: paid,
+    outcome: completedRecord(paid, { at, image: paid.image, ...purchaseOf(row, at) }),
   });
   if (found === undefined) return { is: 'ended', ending: ended(reply()), ...price };
   if ('url' in found) {
-    const told = reply({ imageUrl: found.url });
-    if (!desk.terms.download) return { is: 'ended', ending: ended(told), ...price };
+    const paid = reply({ imageUrl: found.url });
+    if (!served.terms.download) return { is: 'ended', ending: ended(paid), ...price };
     return artifacts === undefined
-      ? { is: 'ended', ending: { reply: told }, ...price }
-      : { is: 'paid', reply: told, ...price };
+      ? { is: 'ended', ending: { reply: paid }, ...price }
+      : { is: 'paid', reply: paid, ...price };
   }
   if (artifacts === undefined) return { is: 'ended', ending: { reply: reply() }, ...price };
-  const saved = await saveEncoded(desk, row.id, found, { artifacts, collides });
+  const saved = await saveEncoded(served, row.id, found, { artifacts, collides });
   if (saved === undefined) return { is: 'ended', ending: { reply: reply() }, ...price };
   const output = replaceAt(completed.output, found.at, saved.path);
   return { is: 'ended', ending: ended(reply({ output, image: saved })), ...price };
 }
 
-/** `undefined`: it could not be saved here; the collector tries. */
+/** `undefined`: the picture could not be saved here, and the collector tries. */
 async function saveEncoded(
-  desk: RunDesk,
+  served: ServedRun,
   id: string,
   { bytes }: Extract<FoundPicture, { bytes: Buffer }>,
   { artifacts, collides }: { artifacts: string; collides: boolean },
 ) {
-  const place = { disk: desk.parts.disk, folder: artifacts, id, collides };
+  const place = { disk: served.settings.disk, folder: artifacts, id, collides };
   try {
     const { path, bytes: length, sha256 } = await savePicture((write) => write(bytes), place);
     return { path, bytes: length, sha256 };
@@ -80,9 +80,9 @@ async function saveEncoded(
   }
 }
 
-/** The failure of a row, as it is kept. */
-export function keepFailed(desk: RunDesk, row: RowRun, failed: Failed): EndAnswer {
-  const at = desk.now();
+/** The records of a failed row. */
+export function keepFailed(served: ServedRun, row: RowRun, failed: Failed): EndAnswer {
+  const at = served.now();
   const cost = costOfFailed(row, failed);
   const jobId = failed.jobId ?? row.jobId;
   if (jobId !== undefined) row.jobId = jobId;
@@ -99,27 +99,27 @@ export function keepFailed(desk: RunDesk, row: RowRun, failed: Failed): EndAnswe
   };
 }
 
-/** Saves the picture of a row that is paid for into the shared folder. What it cannot get is left to the collector. */
-export async function savePictureOf(desk: RunDesk, { piece, row }: DuePiece): Promise<Answer> {
-  const { artifacts, disk, saveFrom, scheduler, random } = desk.parts;
+/** Saves the picture of a paid row into the shared folder. A picture that it cannot download is left to the collector. */
+export async function savePictureOf(served: ServedRun, { item, row }: DueItem): Promise<Answer> {
+  const { artifacts, disk, saveFrom, scheduler, random } = served.settings;
   const reply = row?.state === 'saving' ? row.reply : null;
-  if (row === undefined || reply === null) return { is: 'stale', kind: 'download', piece };
+  if (row === undefined || reply === null) return { is: 'stale', kind: 'download', item };
   const { attempt, brief } = row;
   const url = reply.imageUrl;
-  if (artifacts === undefined || url === undefined) return { is: 'ended', piece, attempt, ending: { reply } };
+  if (artifacts === undefined || url === undefined) return { is: 'ended', item, attempt, ending: { reply } };
   const place = { disk, folder: artifacts, id: brief.id, collides: brief.collides };
-  const settings = { download: saveFrom, scheduler, random, maxRetries: desk.terms.retries, left$: NEVER };
-  const file = await downloadPicture(url, place, settings).catch(() => undefined);
-  if (file === undefined) return { is: 'ended', piece, attempt, ending: { reply } };
+  const options = { download: saveFrom, scheduler, random, maxRetries: served.terms.retries, left$: NEVER };
+  const file = await downloadPicture(url, place, options).catch(() => undefined);
+  if (file === undefined) return { is: 'ended', item, attempt, ending: { reply } };
   const { path, bytes, sha256 } = file;
   const image = { path, bytes, sha256, url, expiresAt: expiryOf(reply) };
   const { intent } = rowOf(row, factsOf(brief), reply.statusCalls);
   const purchase = intent === undefined ? {} : purchaseOfReply(intent, reply, { attempt, told: false });
-  const outcome = completedRecord(reply, { at: desk.now(), image, ...purchase });
-  return { is: 'ended', piece, attempt, ending: { reply, outcome } };
+  const outcome = completedRecord(reply, { at: served.now(), image, ...purchase });
+  return { is: 'ended', item, attempt, ending: { reply, outcome } };
 }
 
-/** The row of a piece as a local run knows it, so that its records are made the same way. */
+/** The row of a work item in the form of a local run, so that the same functions make its records. */
 export function rowOf(record: RowRecord, facts: RowFacts, statusCalls: number): RowRun {
   const { attempt, jobId, price, takes, submittedAt } = record;
   const row = new RowRun({ what: 'send', row: facts, attempts: attempt });
@@ -132,7 +132,7 @@ export function rowOf(record: RowRecord, facts: RowFacts, statusCalls: number): 
   return row;
 }
 
-/** All of the facts that the records of an ended row go by: what it sent is not asked for again. */
+/** The facts that the records of an ended row need. What the row sent is not among them, so it is not read again. */
 export function factsOf({ id, row, hash, kind, endpoint, mode, resolution }: RowBrief): RowFacts {
   const request = { kind: 'job', input: {} } as const;
   return { ...{ id, row, hash, kind, endpoint, mode, resolution }, request, cells: {}, columns: {} };

@@ -8,22 +8,22 @@ import { createSweeper } from '../store/sweep.js';
 import { channel } from '../records/database.js';
 import { forgetWorker, noteWorker } from '../records/worker-record.js';
 import { AnswerWriter } from './answer-writer.js';
-import { Hands } from './worker-slots.js';
+import { WorkerSlots } from './worker-slots.js';
 import { isAway } from '../database/database-error.js';
-import { Line } from '../database/database-link.js';
-import { partsOf, type Parts, type WorkerOptions } from './worker-options.js';
-import { RunDesk } from './served-run.js';
-import { serveRun, type Workplace } from './serve-run.js';
+import { DatabaseLink } from '../database/database-link.js';
+import { resolveWorkerOptions, type WorkerSettings, type WorkerOptions } from './worker-options.js';
+import { ServedRun } from './served-run.js';
+import { serveRun, type WorkerContext } from './serve-run.js';
 
-export type { PieceStep, WorkerEvent, WorkerOptions } from './worker-options.js';
+export type { WorkStep, WorkerEvent, WorkerOptions } from './worker-options.js';
 
-const beatMs = 5_000;
+const heartbeatMs = 5_000;
 const sweepMs = 10_000;
 const searchMs = 1_000;
 
 /**
- * Works on all runs of a database that are against its hosts, beside any number of others, until it is told to stop.
- * While the database is away it waits; what is on the wire then is kept and written when it is back.
+ * Works on all runs of a database that use this worker's hosts, beside any number of other workers, until `stop` emits.
+ * While the database is away the worker waits; answers that arrive meanwhile are kept and written when it is back.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   await new Worker(options).work();
@@ -31,56 +31,60 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 
 class Worker {
   private readonly id = randomUUID();
-  private readonly parts: Parts;
-  private readonly hands: Hands;
-  private readonly stirred = new Subject<void>();
+  private readonly settings: WorkerSettings;
+  private readonly slots: WorkerSlots;
+  private readonly changed = new Subject<void>();
   private readonly ordered = new ReplaySubject<void>(1);
   private readonly cut = new ReplaySubject<void>(1);
   private readonly left = new ReplaySubject<void>(1);
   private readonly serving = new Map<number, Promise<void>>();
   private readonly foreign = new Set<number>();
-  private readonly place: Workplace;
-  private readonly line: Line;
+  private readonly context: WorkerContext;
+  private readonly link: DatabaseLink;
   private orders = 0;
   private submitted = 0;
   private ended = 0;
 
   constructor(private readonly options: WorkerOptions) {
-    this.parts = partsOf(options);
-    const { database, scheduler, random, tell, slots } = this.parts;
-    this.hands = new Hands(slots);
-    this.line = new Line({ scheduler, random, left: this.ordered, cut: this.cut, tell });
-    const faulty = (error: unknown): void =>
-      tell({ type: 'fault', message: error instanceof Error ? error.message : String(error) });
-    this.place = {
-      ...{ worker: this.id, hands: this.hands, stirred: this.stirred, line: this.line, faulty },
-      writer: new AnswerWriter(database, this.line, scheduler, faulty),
+    this.settings = resolveWorkerOptions(options);
+    const { database, scheduler, random, notify, slots } = this.settings;
+    this.slots = new WorkerSlots(slots);
+    this.link = new DatabaseLink({
+      ...{ shown: 'of the runs', scheduler, random, notify },
+      ...{ left: this.ordered, cut: this.cut },
+    });
+    const reportFault = (error: unknown): void =>
+      notify({ type: 'fault', message: error instanceof Error ? error.message : String(error) });
+    this.context = {
+      ...{ worker: this.id, slots: this.slots, changed: this.changed, link: this.link, reportFault },
+      writer: new AnswerWriter(database, this.link, scheduler, reportFault),
       leaving: () => this.isLeaving,
       count: ({ is }) => this.count(is),
     };
   }
 
   async work(): Promise<void> {
-    const { tell, database, scheduler } = this.parts;
-    const orders = this.options.stop?.subscribe(() => this.obey());
-    const ears = this.listen();
-    await this.line.look(() => this.beat());
-    tell({ type: 'started', worker: this.id });
-    const beats = this.every(beatMs, () => this.beat());
+    const { notify, database, scheduler } = this.settings;
+    const orders = this.options.stop?.subscribe(() => this.stopOrdered());
+    const listening = this.listen();
+    await this.link.look(() => this.heartbeat());
+    notify({ type: 'started', worker: this.id });
+    const heartbeats = this.every(heartbeatMs, () => this.heartbeat());
     const sweeps = this.every(
       sweepMs,
       createSweeper(database, () => scheduler.now()),
     );
     try {
       await this.serve();
-      await this.handsEmpty();
+      await this.allDone();
     } finally {
       this.orders = Math.max(this.orders, 1);
       this.left.next();
-      this.stirred.next();
+      this.changed.next();
       orders?.unsubscribe();
-      await Promise.all([beats, sweeps, ears]);
-      if (this.hands.busy === 0) await forgetWorker(this.parts.database.pool, this.id).catch(() => undefined);
+      await Promise.all([heartbeats, sweeps, listening]);
+      if (this.slots.busy === 0)
+        await forgetWorker(this.settings.database.pool, this.id).catch(() => undefined);
     }
   }
 
@@ -88,98 +92,99 @@ class Worker {
     return this.orders > 0;
   }
 
-  private obey(): void {
+  private stopOrdered(): void {
     this.orders += 1;
     this.ordered.next();
-    this.stirred.next();
+    this.changed.next();
     if (this.orders > 1) this.cut.next();
   }
 
-  private async handsEmpty(): Promise<void> {
+  private async allDone(): Promise<void> {
     await Promise.all(this.serving.values());
-    while (this.hands.busy > 0 && this.orders < 2) await firstValueFrom(merge(this.hands.freed, this.cut));
+    while (this.slots.busy > 0 && this.orders < 2) await firstValueFrom(merge(this.slots.freed, this.cut));
   }
 
-  private beat(): Promise<void> {
-    const { pool } = this.parts.database;
-    const { does } = this.hands;
+  private heartbeat(): Promise<void> {
+    const { pool } = this.settings.database;
+    const { does } = this.slots;
     return noteWorker(pool, { worker: this.id, host: hostname(), pid: process.pid, does });
   }
 
-  /** Looks for runs, and works on each of them. */
+  /** Searches for runs, and works on each of them. */
   private async serve(): Promise<void> {
     while (!this.isLeaving) {
-      const found = await this.line.look(() => this.search());
-      for (const desk of found ?? []) this.open(desk);
-      if (this.parts.once && this.serving.size === 0) return;
-      const wait = timer(searchMs, this.parts.scheduler);
-      await firstValueFrom(merge(wait, this.stirred, ...(this.parts.once ? this.serving.values() : [])));
+      const found = await this.link.look(() => this.search());
+      for (const served of found ?? []) this.open(served);
+      if (this.settings.once && this.serving.size === 0) return;
+      const wait = timer(searchMs, this.settings.scheduler);
+      await firstValueFrom(merge(wait, this.changed, ...(this.settings.once ? this.serving.values() : [])));
     }
   }
 
-  private open(desk: RunDesk): void {
-    this.parts.tell({ type: 'run', run: desk.run });
-    const served = serveRun(desk, this.place)
-      .catch((error: unknown) => this.place.faulty(error))
-      .finally(() => this.serving.delete(desk.run));
-    this.serving.set(desk.run, served);
+  private open(served: ServedRun): void {
+    this.settings.notify({ type: 'run', run: served.run });
+    const serving = serveRun(served, this.context)
+      .catch((error: unknown) => this.context.reportFault(error))
+      .finally(() => this.serving.delete(served.run));
+    this.serving.set(served.run, serving);
   }
 
-  private async search(): Promise<RunDesk[]> {
-    const { pool } = this.parts.database;
+  private async search(): Promise<ServedRun[]> {
+    const { pool } = this.settings.database;
     const { rows } = await pool.query<{ run: number; terms: RunTerms }>(
       `select run, terms from millrace.runs join millrace.ledgers using (run)
        where open + in_flight + saving > 0 and run <> all($1::int[])
          and (stop is null or (in_flight + saving > 0 and not stop::text like '%"polls"%')) order by run`,
       [[...this.serving.keys()]],
     );
-    const desks: RunDesk[] = [];
+    const found: ServedRun[] = [];
     for (const { run, terms } of rows) {
       if (!this.mayServe(run, terms.identity)) continue;
       const pulse = await readPulse(pool, run);
-      if (pulse !== undefined) desks.push(new RunDesk(run, terms, this.parts, pulse));
+      if (pulse !== undefined) found.push(new ServedRun(run, terms, this.settings, pulse));
     }
-    return desks;
+    return found;
   }
 
-  /** The key goes to the hosts that this worker was given, to no other. */
+  /** The key goes only to the hosts that this worker was given. */
   private mayServe(run: number, { baseUrl, lbBaseUrl }: RunIdentity): boolean {
-    const { parts } = this;
+    const { settings } = this;
     const isOurs =
-      (baseUrl === '' || baseUrl === parts.baseUrl) && (lbBaseUrl === '' || lbBaseUrl === parts.lbBaseUrl);
+      (baseUrl === '' || baseUrl === settings.baseUrl) &&
+      (lbBaseUrl === '' || lbBaseUrl === settings.lbBaseUrl);
     if (!isOurs && !this.foreign.has(run)) {
-      const host = baseUrl === parts.baseUrl ? lbBaseUrl : baseUrl;
+      const host = baseUrl === settings.baseUrl ? lbBaseUrl : baseUrl;
       const message = `Run ${run} is against ${host}, and this worker was not given that host: others may do it.`;
-      parts.tell({ type: 'foreign', run, message });
+      settings.notify({ type: 'foreign', run, message });
       this.foreign.add(run);
     }
     return isOurs;
   }
 
-  /** What others change is heard at once; without it there is a look now and then all the same. */
+  /** Changes by others arrive at once by LISTEN; where it breaks, the regular looks still find them. */
   private async listen(): Promise<void> {
-    const { pool } = this.parts.database;
+    const { pool } = this.settings.database;
     do {
       const client = await pool.connect().catch(() => undefined);
       if (client === undefined) continue;
       const broken = new Promise<void>((resolve) => client.once('error', () => resolve()));
-      client.on('notification', () => this.stirred.next());
-      const heard = client.query(`listen ${channel}`).catch(() => undefined);
-      await heard.then(() => Promise.race([broken, firstValueFrom(this.left)]));
+      client.on('notification', () => this.changed.next());
+      const listening = client.query(`listen ${channel}`).catch(() => undefined);
+      await listening.then(() => Promise.race([broken, firstValueFrom(this.left)]));
       client.release(true);
-    } while (await this.goesOn(beatMs));
+    } while (await this.waitUnlessLeft(heartbeatMs));
   }
 
   private async every(periodMs: number, work: () => Promise<void>): Promise<void> {
-    while (await this.goesOn(periodMs))
+    while (await this.waitUnlessLeft(periodMs))
       await work().catch((error: unknown) => {
-        if (!isAway(error)) this.place.faulty(error);
+        if (!isAway(error)) this.context.reportFault(error);
       });
   }
 
-  /** Waits so long. False: the worker has left meanwhile. */
-  private goesOn(afterMs: number): Promise<boolean> {
-    const waited = timer(afterMs, this.parts.scheduler).pipe(map(() => true));
+  /** Waits `afterMs`. Resolves to false when the worker has left meanwhile. */
+  private waitUnlessLeft(afterMs: number): Promise<boolean> {
+    const waited = timer(afterMs, this.settings.scheduler).pipe(map(() => true));
     return firstValueFrom(merge(this.left.pipe(map(() => false)), waited));
   }
 
@@ -187,6 +192,6 @@ class Worker {
     if (is === 'accepted') this.submitted += 1;
     if (is === 'ended') this.ended += 1;
     if (is === 'accepted' || is === 'ended')
-      this.parts.tell({ type: 'progress', submitted: this.submitted, ended: this.ended });
+      this.settings.notify({ type: 'progress', submitted: this.submitted, ended: this.ended });
   }
 }

@@ -9,92 +9,96 @@ import type { Answer } from '../store/answer.js';
 import { blockEndpoint } from '../records/run-record.js';
 import type { TakenRow } from '../store/take-submits.js';
 import { keepCompleted, keepFailed, rowOf } from './row-endings.js';
-import type { RunDesk } from './served-run.js';
+import type { ServedRun } from './served-run.js';
 import { sleep } from './sleep.js';
 
-/** Sends a row whose intent is committed, once, and says what came of it. A pause that has begun meanwhile keeps it from leaving. */
-export async function sendRow(desk: RunDesk, { row, facts, sendInMs }: TakenRow): Promise<Answer> {
-  const { piece, attempt } = row;
-  const { scheduler, onStep } = desk.parts;
+/** Sends a row whose intent is committed, once, and returns the answer of this work item. A pause that has begun meanwhile keeps the POST back. */
+export async function sendRow(served: ServedRun, { row, facts, sendInMs }: TakenRow): Promise<Answer> {
+  const { item, attempt } = row;
+  const { scheduler, onStep } = served.settings;
   await sleep(sendInMs, scheduler);
   await onStep('intended');
-  const { pausedMs } = desk.gate;
-  if (pausedMs > 0) return { is: 'refused', piece, attempt, afterMs: pausedMs, tried: false };
-  desk.gate.grant(facts.id);
-  const event = await firstValueFrom(jobOf(desk, facts).pipe(filter(isDecisive)));
-  if (event.type === 'waiting') return { is: 'refused', piece, attempt, afterMs: event.forMs, tried: false };
+  const { pausedMs } = served.gate;
+  if (pausedMs > 0) return { is: 'refused', item, attempt, afterMs: pausedMs, tried: false };
+  served.gate.grant(facts.id);
+  const event = await firstValueFrom(jobOf(served, facts).pipe(filter(isDecisive)));
+  if (event.type === 'waiting') return { is: 'refused', item, attempt, afterMs: event.forMs, tried: false };
   await onStep('answered');
   if (event.type === 'accepted') {
     const { endpoint, resolution } = facts;
-    const job = { endpoint, resolution, submittedAt: row.submittedAt ?? desk.now(), calls: 0 };
-    const pollInMs = desk.times.next(job, { ...desk.pulse, now: desk.now() });
-    return { is: 'accepted', piece, attempt, jobId: event.jobId, pollInMs };
+    const job = { endpoint, resolution, submittedAt: row.submittedAt ?? served.now(), calls: 0 };
+    const pollInMs = served.times.next(job, { ...served.pulse, now: served.now() });
+    return { is: 'accepted', item, attempt, jobId: event.jobId, pollInMs };
   }
   const { outcome } = event;
   const known = rowOf(row, facts, 0);
   if (outcome.status === 'completed') {
     if (outcome.jobId !== '') known.jobId = outcome.jobId;
-    const kept = await keepCompleted(desk, known, outcome, row.brief.collides);
-    return { ...kept, piece, attempt };
+    const kept = await keepCompleted(served, known, outcome, row.brief.collides);
+    return { ...kept, item, attempt };
   }
-  if (failureCodes[outcome.code].scope === 'stop') return refused(desk, { row, facts }, outcome);
+  if (failureCodes[outcome.code].scope === 'stop') return refused(served, { row, facts }, outcome);
   const mayDouble =
-    outcome.code === 'unknown' && desk.terms.onUnknown === 'retry' && desk.pulse.stop === null;
-  const sendAgain = mayDouble && row.doubles < desk.terms.retries;
-  return { ...keepFailed(desk, known, outcome), piece, attempt, sendAgain };
+    outcome.code === 'unknown' && served.terms.onUnknown === 'retry' && served.pulse.stop === null;
+  const sendAgain = mayDouble && row.doubles < served.terms.retries;
+  return { ...keepFailed(served, known, outcome), item, attempt, sendAgain };
 }
 
 type Decisive = Extract<JobEvent<unknown>, { type: 'accepted' | 'settled' | 'waiting' }>;
 
-/** An answer; or a wait at the gate, as the endpoint pauses: nothing was sent, and the slot is another row's. */
+/** An answer, or a wait at the gate while the endpoint pauses: then nothing was sent, and another row gets the slot. */
 function isDecisive(event: JobEvent<unknown>): event is Decisive {
   return event.type === 'accepted' || event.type === 'settled' || event.type === 'waiting';
 }
 
 function jobOf(
-  desk: RunDesk,
+  served: ServedRun,
   { id, request, endpoint, mode, resolution }: RowFacts,
 ): Observable<JobEvent<unknown>> {
   const call = { key: id, ...(resolution !== undefined && { variant: resolution }) };
   if (request.kind === 'route') {
-    const { routes } = desk;
+    const { routes } = served;
     if (routes === undefined)
       throw new MillraceError('usage', 'routes need their host: {lb_base_url} is missing');
     const { method, route } = request;
     return method === 'GET' ? routes.get(route, call) : routes.post(route, request.body ?? {}, call);
   }
-  const queue = desk.queue(endpoint);
+  const queue = served.queue(endpoint);
   return mode === 'sync' ? queue.runSync(request.input, call) : queue.run(request.input, call);
 }
 
-/** Provably not accepted. While others get through the row is tried again; when nobody does the run stops. */
+/** Provably not accepted. The row is sent again while other requests get through; when none does, the run stops. */
 async function refused(
-  desk: RunDesk,
+  served: ServedRun,
   { row, facts }: Pick<TakenRow, 'row' | 'facts'>,
   { code, message, retryAfterMs }: Failed,
 ): Promise<Answer> {
-  const { piece, attempt, refusals } = row;
-  const again = { is: 'refused', piece, attempt, tried: true } as const;
+  const { item, attempt, refusals } = row;
+  const again = { is: 'refused', item, attempt, tried: true } as const;
   switch (code) {
     case 'unauthorized':
-      await desk.stop(stopCauses.keyRefused(message));
+      await served.stop(stopCauses.keyRefused(message));
       return { ...again, afterMs: 0 };
     case 'insecure':
-      await desk.stop(stopCauses.insecure(message));
+      await served.stop(stopCauses.insecure(message));
       return { ...again, afterMs: 0 };
     case 'endpoint-not-found':
-      await blockEndpoint(desk.database, desk.run, facts.endpoint, message);
-      return { is: 'left', piece, attempt };
+      await blockEndpoint(served.database, served.run, facts.endpoint, message);
+      return { is: 'left', item, attempt };
     default: {
-      const afterMs = retryDelayMs({ why: 'rate-limited', retryAfterMs }, refusals + 1, desk.parts.random);
-      const isUsedUp = refusals >= desk.terms.retries;
-      if (isUsedUp && !heardLately(desk)) await desk.stop(stopCauses.unreachable(message));
+      const afterMs = retryDelayMs(
+        { why: 'rate-limited', retryAfterMs },
+        refusals + 1,
+        served.settings.random,
+      );
+      const isUsedUp = refusals >= served.terms.retries;
+      if (isUsedUp && !answeredLately(served)) await served.stop(stopCauses.unreachable(message));
       return { ...again, afterMs };
     }
   }
 }
 
-/** Whether anybody got a good answer while the tries of a row were used up. */
-function heardLately({ pulse }: RunDesk): boolean {
-  return pulse.heardMsAgo < 30_000;
+/** Whether some worker got a good answer lately, while this row used its tries up. */
+function answeredLately({ pulse }: ServedRun): boolean {
+  return pulse.answeredMsAgo < 30_000;
 }

@@ -1,139 +1,139 @@
 import { firstValueFrom, merge, timer, type Observable } from 'rxjs';
 import type { Answer } from '../store/answer.js';
-import type { PieceKind } from '../records/work-queue.js';
+import type { WorkKind } from '../records/work-queue.js';
 import { takeDownloads, takePolls } from '../store/take-due.js';
 import { takeSubmits } from '../store/take-submits.js';
 import { giveBack } from '../records/worker-record.js';
 import type { AnswerWriter } from './answer-writer.js';
 import { askJob } from './ask-job.js';
-import type { Hands } from './worker-slots.js';
+import type { WorkerSlots } from './worker-slots.js';
 import { isAway } from '../database/database-error.js';
-import type { Line } from '../database/database-link.js';
-import type { RunDesk } from './served-run.js';
+import type { DatabaseLink } from '../database/database-link.js';
+import type { ServedRun } from './served-run.js';
 import { savePictureOf } from './row-endings.js';
 import { sendRow } from './send-row.js';
 
-/** What the runs of one worker share. */
-export interface Workplace {
+/** What all runs of one worker share. */
+export interface WorkerContext {
   readonly worker: string;
-  readonly hands: Hands;
+  readonly slots: WorkerSlots;
   readonly writer: AnswerWriter;
-  readonly line: Line;
-  /** Something may have changed: a piece is done, or somebody has changed a run. */
-  readonly stirred: Observable<unknown>;
-  /** Nothing new is begun. */
+  readonly link: DatabaseLink;
+  /** Emits when a worker or a collector has changed a run. */
+  readonly changed: Observable<unknown>;
+  /** Whether the worker is leaving, so that it begins nothing new. */
   readonly leaving: () => boolean;
-  readonly faulty: (error: unknown) => void;
+  readonly reportFault: (error: unknown) => void;
   readonly count: (answer: Answer) => void;
 }
 
-/** Where nobody says otherwise there is a look at the run so often. */
+/** How often the run is looked at when nothing calls for it earlier. */
 const idleMs = 500;
-/** What is due and was not had: others were faster, or the gate is crowded. */
+/** The least wait for an item that is due but was not taken: other workers were faster, or the gate is crowded. */
 const crowdedMs = 25;
-/** A picture that nobody has begun to save for so long. */
+/** A picture that no worker began to save within this time is taken by a worker without the folder, and left to the collector. */
 const unsavedMs = 20_000;
-/** Rows of one transaction. */
+/** Rows in one transaction. */
 const batchSize = 100;
 
-/** Works on a run until its start is over, there is nothing left to do, or the worker leaves. */
-export async function serveRun(desk: RunDesk, place: Workplace): Promise<void> {
+/** Works on a run until its start is over, nothing is left to do, or the worker leaves. */
+export async function serveRun(served: ServedRun, context: WorkerContext): Promise<void> {
   let isUnsure = false;
-  while (!place.leaving()) {
+  while (!context.leaving()) {
     let isThere = false;
     try {
-      isThere = (await place.line.look(() => desk.look())) ?? false;
+      isThere = (await context.link.look(() => served.look())) ?? false;
       if (isThere && isUnsure)
-        await giveBack(desk.database, desk.run, { ...place, known: place.hands.known });
+        await giveBack(served.database, served.run, { ...context, known: context.slots.known });
       isUnsure = false;
-      if (!isThere || isOver(desk)) return;
-      if ((await turn(desk, place)) > 0) continue;
+      if (!isThere || isOver(served)) return;
+      if ((await takeDueWork(served, context)) > 0) continue;
     } catch (error) {
       if (!isAway(error)) throw error;
-      // Whether what was begun was committed is not known.
+      // The connection broke: a take may have been committed without an answer.
       isUnsure = true;
     }
-    await rest(desk, place);
+    await waitForWork(served, context);
   }
 }
 
-function isOver({ pulse }: RunDesk): boolean {
+function isOver({ pulse }: ServedRun): boolean {
   const { open, inFlight, submitInMs, pollInMs, downloadInMs, stop } = pulse;
   if (stop?.leaves.includes('polls') === true) return true;
-  const hasPieces = pollInMs !== null || downloadInMs !== null || (stop === null && submitInMs !== null);
-  return !hasPieces && inFlight === 0 && (stop !== null || open === 0);
+  const hasItems = pollInMs !== null || downloadInMs !== null || (stop === null && submitInMs !== null);
+  return !hasItems && inFlight === 0 && (stop !== null || open === 0);
 }
 
-/** Takes what is due, as much as there are hands for: polls first. */
-async function turn(desk: RunDesk, place: Workplace): Promise<number> {
-  const { pulse, database, run, parts, terms, book } = desk;
-  const { hands, worker } = place;
-  const isPaused = desk.gate.pausedMs > 0;
+/** Takes as much due work as there are free slots, polls before submits. Returns how many items were begun. */
+async function takeDueWork(served: ServedRun, context: WorkerContext): Promise<number> {
+  const { pulse, database, run, settings, terms, book } = served;
+  const { slots, worker } = context;
+  const isPaused = served.gate.pausedMs > 0;
   const isDue = (inMs: number | null): boolean => inMs !== null && inMs <= 0;
-  const most = (): number => Math.min(hands.free, batchSize);
+  const most = (): number => Math.min(slots.free, batchSize);
   let begun = 0;
-  const start = (kind: PieceKind, piece: string, work: () => Promise<Answer>): void => {
+  const start = (kind: WorkKind, item: string, work: () => Promise<Answer>): void => {
     begun += 1;
-    begin(desk, place, { kind, piece }, work);
+    begin(served, context, { kind, item }, work);
   };
-  // Where nobody shares the folder any more, pictures are handed on to the collector.
-  const patienceMs = parts.artifacts === undefined ? unsavedMs : 0;
+  // A worker without the folder only hands pictures on to the collector that no other worker has begun to save.
+  const patienceMs = settings.artifacts === undefined ? unsavedMs : 0;
   if (pulse.downloadInMs !== null && pulse.downloadInMs <= -patienceMs)
     for (const due of await takeDownloads(database, run, { most: most(), worker }))
-      start('download', due.piece, () => savePictureOf(desk, due));
+      start('download', due.item, () => savePictureOf(served, due));
   if (isPaused) return begun;
   if (isDue(pulse.pollInMs) && most() > 0) {
     const isOpen = pulse.rate === null && !pulse.recovering;
     for (const due of await takePolls(database, run, { most: most(), isOpen }))
-      start('poll', due.piece, () => askJob(desk, due));
+      start('poll', due.item, () => askJob(served, due));
   }
   const hasRoom = pulse.inFlight < pulse.concurrency && pulse.stop === null;
   if (isDue(pulse.submitInMs) && hasRoom && most() > 0) {
     const { maxPriceDriftPercent } = terms;
     const options = { worker, most: most(), book, maxPriceDriftPercent };
     for (const taken of await takeSubmits(database, run, options))
-      start('submit', taken.row.piece, () => sendRow(desk, taken));
+      start('submit', taken.row.item, () => sendRow(served, taken));
   }
   return begun;
 }
 
-/** A piece is in hand until what came of it is durable. */
+/** The item occupies a slot until its answer is durable. */
 function begin(
-  desk: RunDesk,
-  { hands, writer, faulty, count }: Workplace,
-  { kind, piece }: { kind: PieceKind; piece: string },
+  served: ServedRun,
+  { slots, writer, reportFault, count }: WorkerContext,
+  { kind, item }: { kind: WorkKind; item: string },
   work: () => Promise<Answer>,
 ): void {
-  hands.take(kind, piece, async () => {
+  slots.take(kind, item, async () => {
     try {
       const answer = await work();
-      const isWritten = await writer.write(desk.run, answer);
-      if (answer.is === 'accepted' || answer.is === 'ended') await desk.parts.onStep(answer.is);
+      const isWritten = await writer.write(served.run, answer);
+      if (answer.is === 'accepted' || answer.is === 'ended') await served.settings.onStep(answer.is);
       count(answer);
       return isWritten;
     } catch (error) {
-      // Whether it was sent nobody knows: it stays in this worker's name, and ends as unknown when the worker has left.
-      faulty(error);
+      // It is not known whether it was sent: the row stays with this worker, and ends as unknown once the worker has left.
+      reportFault(error);
       return false;
     }
   });
 }
 
-/** Until something is due, a hand is free, or somebody says that there is something new. */
-async function rest(desk: RunDesk, { hands, stirred }: Workplace): Promise<void> {
-  const { pulse, parts } = desk;
-  const { scheduler } = parts;
-  if (hands.free < 1) {
-    await firstValueFrom(hands.freed);
+/** Waits until something is due, a slot is free, or a run has changed. */
+async function waitForWork(served: ServedRun, { slots, changed }: WorkerContext): Promise<void> {
+  const { pulse, settings } = served;
+  const { scheduler } = settings;
+  if (slots.free < 1) {
+    await firstValueFrom(slots.freed);
     return;
   }
   const dueIn = [pulse.pollInMs, pulse.stop === null ? pulse.submitInMs : null].flatMap((inMs) =>
     inMs === null ? [] : [Math.max(inMs, crowdedMs)],
   );
   const hasRoom = pulse.inFlight < pulse.concurrency;
-  const waitMs = desk.gate.pausedMs > 0 || !hasRoom ? idleMs : Math.min(idleMs, ...dueIn);
+  const waitMs = served.gate.pausedMs > 0 || !hasRoom ? idleMs : Math.min(idleMs, ...dueIn);
   const pollMs =
-    desk.gate.pausedMs > 0 || pulse.pollInMs === null ? idleMs : Math.max(pulse.pollInMs, crowdedMs);
+    served.gate.pausedMs > 0 || pulse.pollInMs === null ? idleMs : Math.max(pulse.pollInMs, crowdedMs);
   const wait = timer(Math.min(waitMs, pollMs, idleMs), scheduler);
-  await firstValueFrom(merge(wait, stirred, hands.freed));
+  await firstValueFrom(merge(wait, changed, slots.freed));
 }

@@ -11,48 +11,48 @@ import { readPulse, type Pulse } from '../store/read-state.js';
 import type { PriceTerms, RunTerms } from '../records/run-terms.js';
 import { stopRun } from '../records/run-record.js';
 import { takeTurn } from '../store/take-due.js';
-import { DeskGate } from './worker-gate.js';
+import { WorkerGate } from './worker-gate.js';
 import { isAway } from '../database/database-error.js';
-import type { Parts } from './worker-options.js';
+import type { WorkerSettings } from './worker-options.js';
 import { PollTimes, silentSchedule } from './poll-times.js';
 import { sleep } from './sleep.js';
 
-/** Good answers are told to the other workers so often. */
-const heardEveryMs = 2_000;
-/** One poll, with the tries again after what passes quickly. */
+/** How often a good answer of the service is noted for the other workers. */
+const noteAnswerEveryMs = 2_000;
+/** The longest one poll may take, its quick retries included. */
 export const pollLimitMs = 20_000;
 
-/** One start of a run, as one worker sees it. */
-export class RunDesk {
+/** One start of a run, as one worker sees it: its terms, clients and gate, and the latest pulse. */
+export class ServedRun {
   readonly book: PriceBook;
   readonly times: PollTimes;
-  readonly gate: DeskGate;
+  readonly gate: WorkerGate;
   readonly routes: RouteEndpoint | undefined;
   pulse: Pulse;
   private readonly client: Client;
   private readonly endpoints = new Map<string, QueueEndpoint<unknown, unknown>>();
   private clockAhead = 0;
-  private heardAt = -Infinity;
+  private answerNotedAt = -Infinity;
 
   constructor(
     readonly run: number,
     readonly terms: RunTerms,
-    readonly parts: Parts,
+    readonly settings: WorkerSettings,
     pulse: Pulse,
   ) {
     this.pulse = pulse;
     this.book = bookOf(terms.prices);
     this.times = new PollTimes(terms.pollCostMs);
-    this.gate = new DeskGate(
+    this.gate = new WorkerGate(
       {
         pause: (why, askedMs) =>
-          this.tell(pauseGate(this.database, run, { why, askedMs, random: parts.random })),
-        heard: () => this.heard(),
+          this.inBackground(pauseGate(this.database, run, { why, askedMs, random: settings.random })),
+        answered: () => this.answered(),
         turn: () => this.turn(),
       },
-      { scheduler: parts.scheduler, random: parts.random, isRated: pulse.rate !== null },
+      { scheduler: settings.scheduler, random: settings.random, isRated: pulse.rate !== null },
     );
-    const { transport, scheduler, random, apiKey } = parts;
+    const { transport, scheduler, random, apiKey } = settings;
     const { baseUrl, lbBaseUrl } = terms.identity;
     this.client = createClient({
       ...{ transport, scheduler, random, gate: this.gate },
@@ -66,19 +66,19 @@ export class RunDesk {
   }
 
   get database(): Database {
-    return this.parts.database;
+    return this.settings.database;
   }
 
   private get scheduler(): SchedulerLike {
-    return this.parts.scheduler;
+    return this.settings.scheduler;
   }
 
-  /** The database's clock, in ms since the epoch: those of machines differ. */
+  /** The database's clock, in ms since the epoch: the clocks of machines differ. */
   now(): number {
     return this.scheduler.now() + this.clockAhead;
   }
 
-  /** What there is to do. False: the run is gone, or has begun another start. */
+  /** Reads what there is to do. False: the run is gone, or another start of it has begun. */
   async look(): Promise<boolean> {
     const pulse = await readPulse(this.database.pool, this.run);
     if (pulse === undefined || pulse.starts !== this.pulse.starts) return false;
@@ -86,7 +86,7 @@ export class RunDesk {
     return true;
   }
 
-  /** An endpoint that buys at most once a call and never polls by itself: what comes next is another piece. */
+  /** An endpoint that buys at most once a call and never polls by itself: each poll is another work item. */
   queue(endpoint: string): QueueEndpoint<unknown, unknown> {
     const { terms } = this;
     const known = this.endpoints.get(endpoint);
@@ -110,12 +110,12 @@ export class RunDesk {
     if (pulse.pausedMs > 0) this.gate.hold(pulse.pausedMs);
   }
 
-  private heard(): void {
+  private answered(): void {
     const now = this.scheduler.now();
-    if (!this.pulse.recovering && now - this.heardAt < heardEveryMs) return;
-    this.heardAt = now;
-    this.pulse = { ...this.pulse, recovering: false, heardMsAgo: 0 };
-    this.tell(openGate(this.database, this.run));
+    if (!this.pulse.recovering && now - this.answerNotedAt < noteAnswerEveryMs) return;
+    this.answerNotedAt = now;
+    this.pulse = { ...this.pulse, recovering: false, answeredMsAgo: 0 };
+    this.inBackground(openGate(this.database, this.run));
   }
 
   private async turn(): Promise<void> {
@@ -126,9 +126,9 @@ export class RunDesk {
     }
   }
 
-  /** What is lost of it while the database is away is told again by the next answer. */
-  private tell(told: Promise<unknown>): void {
-    told.catch(() => undefined);
+  /** A write that fails while the database is away is made again with the next answer. */
+  private inBackground(write: Promise<unknown>): void {
+    write.catch(() => undefined);
   }
 }
 

@@ -4,26 +4,27 @@ import { createAdaptivePace } from '../../../src/policy/adaptive-pace.js';
 import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gate.js';
 import { createTurnstile, type EndpointGate } from '../../../src/policy/turnstile.js';
 
-/** What a gate writes into the database, and asks of it. */
+/** The shared gate in the database. */
 export interface GateKeeper {
   pause(why: WaitReason, askedMs: number): void;
-  heard(): void;
-  /** Resolves when a request may leave that no turn was taken for. */
+  /** The service gave a good answer. */
+  answered(): void;
+  /** Takes a turn for a request that has none; resolves when the request may leave. */
   turn(): Promise<unknown>;
 }
 
-interface DeskGateOptions {
+interface WorkerGateOptions {
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
-  /** The run's rate is given: turns keep to it, and none is to be found out. */
+  /** The run has a fixed rate, which the turns keep; otherwise each worker finds the rate of an endpoint out. */
   readonly isRated: boolean;
 }
 
 /**
- * The gate of a run as one worker's requests meet it. Pauses and rates of endpoints are found out by each worker, as by a
- * local run; turns were taken with the pieces. A pause is everybody's where all endpoints that the worker asks refuse.
+ * The gate of a run for the requests of one worker. Each worker finds the pauses and rates of endpoints out, as a local run
+ * does; a work item comes with its turn. When all endpoints that this worker calls refuse, the pause holds for all workers.
  */
-export class DeskGate implements Gate {
+export class WorkerGate implements Gate {
   private readonly granted = new Set<string>();
   private readonly own: EndpointGate;
   private readonly scheduler: SchedulerLike;
@@ -31,24 +32,24 @@ export class DeskGate implements Gate {
 
   constructor(
     private readonly keeper: GateKeeper,
-    { scheduler, random, isRated }: DeskGateOptions,
+    { scheduler, random, isRated }: WorkerGateOptions,
   ) {
     this.scheduler = scheduler;
     const paces = isRated ? {} : { own: () => createAdaptivePace(scheduler) };
     this.own = createTurnstile({ scheduler, random }, paces);
   }
 
-  /** The next request of this key has its turn. */
+  /** The next request with this key has its turn already. */
   grant(key: string): void {
     this.granted.add(key);
   }
 
-  /** Nothing is sent for so many ms, to whatever endpoint. */
+  /** Sends nothing to any endpoint for `forMs`. */
   hold(forMs: number): void {
     this.heldUntil = Math.max(this.heldUntil, this.scheduler.now() + forMs);
   }
 
-  /** Ms until a request may leave to some endpoint. */
+  /** Ms until a request to some endpoint may leave. */
   get pausedMs(): number {
     return Math.max(this.heldMs, this.own.pausedMs());
   }
@@ -65,7 +66,7 @@ export class DeskGate implements Gate {
     this.own.observe(answer);
     const pausedMs = this.own.pausedMs();
     if (isRefusal(answer) && pausedMs > 0) this.keeper.pause('rate-limited', pausedMs);
-    else if (status !== 0 && status !== 429 && status < 500) this.keeper.heard();
+    else if (status !== 0 && status !== 429 && status < 500) this.keeper.answered();
   }
 
   private get heldMs(): number {

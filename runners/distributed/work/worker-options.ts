@@ -8,62 +8,62 @@ import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { Database } from '../records/database.js';
 
-/** Of one worker. Hosts and key are its own: it serves only runs against these hosts, and the key goes to no other. */
+/** Options of one worker. Hosts and key are its own: it serves only runs against these hosts, and sends the key to no other. */
 export interface WorkerOptions {
   readonly database: Database;
   readonly apiKey?: string;
   readonly baseUrl?: string;
   readonly lbBaseUrl?: string;
-  /** The run's folder, where this worker shares it: it saves pictures there. @defaultValue left to the collector */
+  /** The run's folder, if this worker can reach it: the worker saves pictures there. @defaultValue the collector saves them */
   readonly artifacts?: string;
-  /** Pieces at a time. @defaultValue 128 */
+  /** Work items at a time. @defaultValue 128 */
   readonly slots?: number;
-  /** The first order ends it once what it has in hand is done, the second at once. */
+  /** The first value ends the worker once its current work items are done, the second one at once. */
   readonly stop?: Observable<unknown>;
-  /** Ends when no run has work left. @defaultValue false */
+  /** End when no run has work left. @defaultValue false */
   readonly once?: boolean;
-  readonly tell?: (event: WorkerEvent) => void;
-  /** Awaited between the steps of a piece. */
-  readonly onStep?: (step: PieceStep) => void | Promise<void>;
+  readonly notify?: (event: WorkerEvent) => void;
+  /** Awaited between the steps of a work item. */
+  readonly onStep?: (step: WorkStep) => void | Promise<void>;
   /** @defaultValue one over got */
   readonly transport?: Transport;
   /** @defaultValue one over got, without the key */
   readonly saveFrom?: Download;
   /** @defaultValue nodeDisk */
   readonly disk?: Disk;
-  /** @defaultValue asyncScheduler, which goes on where the clock is set back */
+  /** @defaultValue a clock that never goes back */
   readonly scheduler?: SchedulerLike;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
   readonly random?: () => number;
 }
 
 /**
- * `intended`: the intent is committed, and nothing is sent. `answered`: the POST has its answer, and it is not written.
- * `accepted`: the id is. `polled`: a status call has its answer. `ended`: the ending is written.
+ * `intended`: the intent is committed, nothing is sent yet. `answered`: the POST has its answer, which is not written yet.
+ * `accepted`: the job id is written. `polled`: a status call has its answer. `ended`: the ending is written.
  */
-export type PieceStep = 'intended' | 'answered' | 'accepted' | 'polled' | 'ended';
+export type WorkStep = 'intended' | 'answered' | 'accepted' | 'polled' | 'ended';
 
 export type WorkerEvent =
   | { readonly type: 'started'; readonly worker: string }
-  /** It works on this run from now on. */
+  /** The worker works on this run from now on. */
   | { readonly type: 'run'; readonly run: number }
-  /** It cannot work on this run, and why. */
+  /** The worker cannot work on this run; `message` has the reason. */
   | { readonly type: 'foreign'; readonly run: number; readonly message: string }
   | { readonly type: 'away'; readonly message: string }
   | { readonly type: 'back' }
   | { readonly type: 'fault'; readonly message: string }
   | { readonly type: 'progress'; readonly submitted: number; readonly ended: number };
 
-/** What a worker works with. */
-export type Parts = ReturnType<typeof partsOf>;
+/** A worker's options with their defaults. */
+export type WorkerSettings = ReturnType<typeof resolveWorkerOptions>;
 
-export function partsOf(options: WorkerOptions) {
-  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, onStep, tell } = options;
+export function resolveWorkerOptions(options: WorkerOptions) {
+  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, onStep, notify } = options;
   return {
     ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts },
     slots: options.slots ?? 128,
     once: options.once ?? false,
-    tell: tell ?? (() => undefined),
+    notify: notify ?? (() => undefined),
     onStep: onStep ?? (() => undefined),
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] }),

@@ -1,17 +1,17 @@
 import { Subject } from 'rxjs';
-import type { PieceKind } from '../records/work-queue.js';
+import type { WorkKind } from '../records/work-queue.js';
 
-/** The pieces that a worker is at, so many at a time. */
-export class Hands {
-  /** A hand is free again. */
+/** The work items that a worker is processing, at most `count` at a time. */
+export class WorkerSlots {
+  /** Emits when a slot becomes free. */
   readonly freed = new Subject<void>();
   private readonly at = { submit: 0, poll: 0, download: 0 };
-  private readonly pieces = new Set<string>();
+  private readonly items = new Set<string>();
 
-  constructor(private readonly slots: number) {}
+  constructor(private readonly count: number) {}
 
   get free(): number {
-    return this.slots - this.busy;
+    return this.count - this.busy;
   }
 
   get busy(): number {
@@ -22,18 +22,18 @@ export class Hands {
     return { submits: this.at.submit, polls: this.at.poll, downloads: this.at.download };
   }
 
-  /** By the name of their rows, also those of which nobody knows what came. */
+  /** Names of the items in progress, and of those whose answer could not be written. */
   get known(): ReadonlySet<string> {
-    return this.pieces;
+    return this.items;
   }
 
-  /** `work` never rejects. False: what came of the piece could not be written, so it stays known. */
-  take(kind: PieceKind, piece: string, work: () => Promise<boolean>): void {
+  /** `work` never rejects. When it resolves to false, the answer could not be written, and the item stays in `known`. */
+  take(kind: WorkKind, item: string, work: () => Promise<boolean>): void {
     this.at[kind] += 1;
-    this.pieces.add(piece);
+    this.items.add(item);
     void work().then((isWritten) => {
       this.at[kind] -= 1;
-      if (isWritten) this.pieces.delete(piece);
+      if (isWritten) this.items.delete(item);
       this.freed.next();
     });
   }

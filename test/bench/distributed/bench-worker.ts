@@ -22,10 +22,17 @@ const statuses: Record<number, number> = {};
 const got = createGotTransport();
 const transport: Transport = (request) =>
   got(request).pipe(tap(({ status }) => (statuses[status] = (statuses[status] ?? 0) + 1)));
-const tell = (event: { type: string }): void => {
+const notify = (event: { type: string }): void => {
   if (event.type !== 'progress') process.send?.(event);
 };
-await runWorker({ database: { pool, boss: await openQueue(pool) }, apiKey, baseUrl, stop, tell, transport });
+await runWorker({
+  database: { pool, boss: await openQueue(pool) },
+  apiKey,
+  baseUrl,
+  stop,
+  notify,
+  transport,
+});
 process.send?.({ statuses });
 await pool.end();
 process.disconnect();

@@ -1,23 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { Line } from '../../../../runners/distributed/database/database-link.js';
+import { DatabaseLink } from '../../../../runners/distributed/database/database-link.js';
 
+const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code });
 const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-function openLine() {
+function openLink() {
   const scheduler = new VirtualTimeScheduler();
   const left = new Subject<void>();
   const cut = new Subject<void>();
-  const told: string[] = [];
-  const line = new Line({
+  const events: string[] = [];
+  const link = new DatabaseLink({
+    shown: 'of the run',
     scheduler,
     random: () => 0.5,
     left,
     cut,
-    tell: ({ type }) => void told.push(type),
+    notify: ({ type }) => void events.push(type),
   });
-  /** Lets whatever waits run to its end, so often. */
+  /** Runs everything that waits, this many times. */
   const pass = async (times: number): Promise<void> => {
     for (let turn = 0; turn < times; turn++) {
       await setImmediate();
@@ -25,51 +27,80 @@ function openLine() {
     }
     await setImmediate();
   };
-  return { line, left, cut, told, pass };
+  return { link, left, cut, events, pass };
 }
 
-/** Fails so often, then gives `done`. */
+/** Fails this many times, then resolves to `done`. */
 function work(failures: number): () => Promise<string> {
   let calls = 0;
   return () => (calls++ < failures ? Promise.reject(away) : Promise.resolve('done'));
 }
 
-describe('the line to a database that is away', () => {
+describe('the link to a database that is away', () => {
   it.each(['insist', 'look'] as const)(
-    '%s tries again until it is back, and tells of it once',
+    '%s tries again until it is back, and reports it once',
     async (verb) => {
-      const { line, told, pass } = openLine();
-      const result = line[verb](work(3));
+      const { link, events, pass } = openLink();
+      const result = link[verb](work(3));
       await pass(4);
       expect(await result).toBe('done');
-      expect(told).toEqual(['away', 'back']);
+      expect(events).toEqual(['away', 'back']);
     },
   );
 
-  it('lets who leaves go when nothing is in hand, at once and from then on', async () => {
-    const { line, left, pass } = openLine();
-    const result = line.look(work(Infinity));
+  it('gives a look up when the worker leaves, at once and from then on', async () => {
+    const { link, left, pass } = openLink();
+    const result = link.look(work(Infinity));
     await pass(2);
     left.next();
     expect(await result).toBeUndefined();
-    expect(await line.look(work(Infinity))).toBeUndefined();
+    expect(await link.look(work(Infinity))).toBeUndefined();
   });
 
-  it('holds on to what is in hand although the worker leaves, until the second order', async () => {
-    const { line, left, cut, pass } = openLine();
-    const kept = line.insist(work(3));
+  it('insists although the worker leaves, until it is cut', async () => {
+    const { link, left, cut, pass } = openLink();
+    const kept = link.insist(work(3));
     await pass(1);
     left.next();
     await pass(4);
     expect(await kept).toBe('done');
-    const given = line.insist(work(Infinity)).catch((error: unknown) => error);
+    const given = link.insist(work(Infinity)).catch((error: unknown) => error);
     await pass(2);
     cut.next();
     expect(await given).toBe(away);
   });
 
-  it.each(['insist', 'look'] as const)('%s hands every other error on', async (verb) => {
+  it.each(['insist', 'look'] as const)('%s rejects with every other error', async (verb) => {
     const fault = new Error('syntax error');
-    await expect(openLine().line[verb](() => Promise.reject(fault))).rejects.toBe(fault);
+    await expect(openLink().link[verb](() => Promise.reject(fault))).rejects.toBe(fault);
+  });
+
+  it.each([
+    coded('57P01'),
+    coded('ECONNREFUSED'),
+    coded('EPIPE'),
+    coded('08006'),
+    new Error('Connection terminated unexpectedly'),
+    new Error('Client has encountered a connection error and is not queryable'),
+  ])('asks again after "%s"', async (error) => {
+    const { link, events, pass } = openLink();
+    const answers = [() => Promise.reject(error), () => Promise.resolve(42)];
+    const answer = link.insist(() => answers.shift()?.() ?? Promise.reject(error));
+    await pass(2);
+    expect({ answer: await answer, events }).toEqual({ answer: 42, events: ['away', 'back'] });
+  });
+
+  it('gives up a question that is wrong', async () => {
+    const wrong = () => Promise.reject(coded('42703', 'no such column'));
+    await expect(openLink().link.insist(wrong)).rejects.toThrow('no such column');
+  });
+
+  it('asks again at once where another question was answered', async () => {
+    const { link, events } = openLink();
+    const waiting = link.insist(work(1));
+    await setImmediate();
+    expect(await link.insist(work(0))).toBe('done');
+    expect(await waiting).toBe('done');
+    expect(events).toEqual(['away', 'back']);
   });
 });

@@ -31,8 +31,8 @@ async function sent(count: number, terms: Partial<RunTerms> = {}) {
   const options = { worker, most: count, book: createPriceBook(), maxPriceDriftPercent: undefined };
   const taken = await takeSubmits(database, run, options);
   const accepted = (place: number, jobId: string) => {
-    const { piece, attempt } = taken[place]!.row;
-    return { is: 'accepted', piece, attempt, jobId, pollInMs: 0 } as const;
+    const { item, attempt } = taken[place]!.row;
+    return { is: 'accepted', item, attempt, jobId, pollInMs: 0 } as const;
   };
   return { database, store, run, accepted };
 }

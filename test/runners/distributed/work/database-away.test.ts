@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PieceStep } from '../../../../runners/distributed/work/run-worker.js';
+import type { WorkStep } from '../../../../runners/distributed/work/run-worker.js';
 import { rowsOf } from '../../../support/run-database.js';
 import { useFleets } from '../../../support/use-fleets.js';
 
@@ -16,7 +16,7 @@ async function cutAll(): Promise<void> {
 describe('a worker whose connections break', () => {
   it('writes what it has in hand when they are back, and sends nothing twice', async () => {
     let cuts = 0;
-    const onStep = async (step: PieceStep): Promise<void> => {
+    const onStep = async (step: WorkStep): Promise<void> => {
       if ((step === 'answered' || step === 'polled') && cuts++ % 4 === 0) await cutAll();
     };
     const fleet = await fleets.open(rowsOf(12));

@@ -1,7 +1,7 @@
 import { firstValueFrom, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { EndedRow } from '../../../../runners/distributed/store/run-store.js';
-import type { PieceStep } from '../../../../runners/distributed/work/run-worker.js';
+import type { WorkStep } from '../../../../runners/distributed/work/run-worker.js';
 import type { FleetWorker } from '../../../support/fleet.js';
 import { rowsOf } from '../../../support/run-database.js';
 import { anHourPasses } from '../../../support/time-passes.js';
@@ -11,10 +11,10 @@ import { useFleets } from '../../../support/use-fleets.js';
 const fleets = useFleets();
 
 /** A worker that stops dead at a step of its first row until `goOn` emits, and how to know that it has. */
-function stuckAt(step: PieceStep) {
+function stuckAt(step: WorkStep) {
   const goOn = new Subject<void>();
   const seen = { stuck: false };
-  const onStep = async (at: PieceStep): Promise<void> => {
+  const onStep = async (at: WorkStep): Promise<void> => {
     if (at !== step || seen.stuck) return;
     seen.stuck = true;
     await firstValueFrom(goOn, { defaultValue: undefined });

@@ -15,7 +15,7 @@ describe('workers', () => {
         .map(({ facts }) => facts.id)
         .sort(),
     );
-    expect(rows.map(({ seq }) => seq)).toStrictEqual(rows.map((_, place) => place + 1));
+    expect(rows.map(({ seq }) => seq)).toStrictEqual(rows.map((_, context) => context + 1));
     expect(fleet.emulator.bill()).toHaveLength(24);
     const { reply, outcome } = rows[0]?.ending ?? {};
     expect(outcome).toMatchObject({ status: 'completed', cost: 100_000, source: 'estimated' });

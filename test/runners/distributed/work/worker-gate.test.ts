@@ -1,17 +1,17 @@
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { DeskGate } from '../../../../runners/distributed/work/worker-gate.js';
+import { WorkerGate } from '../../../../runners/distributed/work/worker-gate.js';
 import { visit } from '../../../support/virtual-time.js';
 
 function setUp() {
   const scheduler = new TestScheduler(() => undefined);
-  const kept = { pauses: [] as number[], heard: 0, turns: 0 };
+  const kept = { pauses: [] as number[], answered: 0, turns: 0 };
   const keeper = {
     pause: (_why: unknown, askedMs: number) => kept.pauses.push(askedMs),
-    heard: () => (kept.heard += 1),
+    answered: () => (kept.answered += 1),
     turn: () => Promise.resolve((kept.turns += 1)),
   };
-  const gate = new DeskGate(keeper, { scheduler, random: () => 1, isRated: false });
+  const gate = new WorkerGate(keeper, { scheduler, random: () => 1, isRated: false });
   /** Asks with a turn that was taken before, and says what the gate does. */
   const ask = (endpointId: string): 'passes' | number | undefined => {
     let answer: 'passes' | number | undefined;
@@ -64,6 +64,6 @@ describe("a worker's gate", () => {
     expect(gate.pausedMs).toBe(3_000);
     expect(ask('one')).toBeUndefined();
     gate.observe({ ...visit(), status: 200 });
-    expect(kept.heard).toBe(1);
+    expect(kept.answered).toBe(1);
   });
 });
