@@ -16,7 +16,7 @@ export type {
 } from './endpoints/queue-endpoint.js';
 export type { RouteCall, RouteCallOptions, RouteEndpoint, RouteOptions } from './endpoints/route-endpoint.js';
 export type { AttachOptions, CallOptions } from './endpoints/call-options.js';
-export type { JobPolicy, SubmitOptions, SyncOptions } from './endpoints/submit-options.js';
+export type { JobPolicy, SubmitOptions, SyncOptions } from './endpoints/call-options.js';
 export type { Activity } from './endpoints/client-state.js';
 
 // A job, its events and its outcome.
@@ -25,26 +25,26 @@ export type { Completed, Failed, JobEvent, Outcome } from './contract/outcome.js
 export type { Paid } from './contract/failure-code.js';
 export type { WaitReason, Checkpoint, CheckpointEvent } from './contract/outcome.js';
 export { toOutcome } from './operators/to-outcome.js';
-export { toOutput } from './operators/to-output.js';
-export { rebuy } from './operators/rebuy.js';
-export type { RebuyOptions } from './operators/rebuy.js';
-export { thenJob } from './operators/then-job.js';
+export { toOutput } from './operators/to-outcome.js';
+export { retryPurchase } from './operators/retry-purchase.js';
+export type { RetryPurchaseOptions } from './operators/retry-purchase.js';
+export { chainJob } from './operators/chain-job.js';
 export { cancelOnTeardown } from './operators/cancel-on-teardown.js';
 export { untilAborted } from './operators/until-aborted.js';
 export { iterate } from './operators/iterate.js';
 
 // Many jobs.
-export { pullJobs } from './operators/pull-jobs.js';
-export type { PullOptions } from './operators/pull-jobs.js';
-export type { PulledJobs } from './operators/pulled-jobs.js';
-export { mergeJobs } from './operators/merge-jobs.js';
-export type { MergeOptions } from './operators/merge-jobs.js';
-export { switchJobs } from './operators/switch-jobs.js';
-export type { OnError } from './operators/fan-out.js';
-export type { RowOutcome } from './operators/row-slot.js';
-export { createShares } from './operators/create-shares.js';
-export type { ShareOptions, Shares } from './operators/create-shares.js';
-export { withinShare } from './operators/within-share.js';
+export { pullJobs } from './operators/fan-out/pull-jobs.js';
+export type { PullOptions } from './operators/fan-out/pull-jobs.js';
+export type { PulledJobs } from './operators/fan-out/pulled-jobs.js';
+export { mergeJobs } from './operators/fan-out/merge-jobs.js';
+export type { MergeOptions } from './operators/fan-out/merge-jobs.js';
+export { switchJobs } from './operators/fan-out/switch-jobs.js';
+export type { OnError } from './operators/fan-out/fan-out.js';
+export type { RowOutcome } from './operators/fan-out/row-slot.js';
+export { createLanes } from './operators/within-lane.js';
+export type { LaneOptions, Lanes } from './operators/within-lane.js';
+export { withinLane } from './operators/within-lane.js';
 
 // Money.
 export { createBudget } from './operators/create-budget.js';
@@ -99,8 +99,8 @@ export { failureCodes } from './contract/failure-code.js';
 export type { FailureCode } from './contract/failure-code.js';
 export { isMillraceError, MillraceError } from './contract/millrace-error.js';
 export { JobError } from './operators/job-error.js';
-export { ChunkGapError } from './operators/streaming/chunk-gap-error.js';
-export { InvalidInputError } from './operators/invalid-input-error.js';
+export { ChunkGapError } from './operators/job-error.js';
+export { InvalidInputError } from './operators/job-error.js';
 export { InvalidOptionError } from './contract/millrace-error.js';
 export { TransportError } from './transport/transport-error.js';
 export type { FaultPhase } from './transport/transport-error.js';

@@ -1,5 +1,5 @@
 import { from, lastValueFrom, toArray } from 'rxjs';
-import { createClient, pullJobs, thenJob } from 'millrace';
+import { createClient, pullJobs, chainJob } from 'millrace';
 import { startEmulator } from 'millrace/emulator';
 
 // A pipeline of two endpoints: a picture is described, and the description becomes the prompt of its edit.
@@ -30,7 +30,7 @@ const urls = ['lake.jpg', 'fruit.jpg', 'desert.jpg'].map((name) => {
 const edited = pullJobs(
   urls,
   (url) =>
-    describer.run({ url }).pipe(thenJob(({ text }) => editor.runSync({ images: [url], prompt: text }))),
+    describer.run({ url }).pipe(chainJob(({ text }) => editor.runSync({ images: [url], prompt: text }))),
   { concurrency: 2 },
 );
 

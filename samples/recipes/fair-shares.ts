@@ -1,5 +1,5 @@
 import { lastValueFrom, merge, tap } from 'rxjs';
-import { createClient, createShares, pullJobs, withinShare } from 'millrace';
+import { createClient, createLanes, pullJobs, withinLane } from 'millrace';
 import { startEmulator } from 'millrace/emulator';
 
 // Two endpoints behind one bound: of four jobs in flight three belong to the large one and one to the small one, as long
@@ -10,18 +10,18 @@ const work = async ({ n }: Record<string, unknown>, job: { sleep(ms: number): Pr
 };
 const emulator = await startEmulator({ workers: 8, functions: { queue: { large: work, small: work } } });
 const client = createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl });
-const shares = createShares({ slots: 4, weights: { large: 3, small: 1 } });
+const lanes = createLanes({ slots: 4, weights: { large: 3, small: 1 } });
 const order: string[] = [];
 client.activity$.subscribe(({ type, endpointId }) => type === 'submitting' && order.push(endpointId));
 const rows = Array.from({ length: 12 }, (_, n) => ({ n }));
 
 const lane = (name: 'large' | 'small') => {
   const endpoint = client.queue(name);
-  return pullJobs(rows, (row) => endpoint.runSync(row).pipe(withinShare(shares, name)), { concurrency: 4 });
+  return pullJobs(rows, (row) => endpoint.runSync(row).pipe(withinLane(lanes, name)), { concurrency: 4 });
 };
 let most = 0;
 const note = () => {
-  const { large, small } = shares.state();
+  const { large, small } = lanes.state();
   if (large !== undefined && large.waiting > 0) most = Math.max(most, small?.held ?? 0);
 };
 await lastValueFrom(merge(lane('large'), lane('small')).pipe(tap(note)));

@@ -1,4 +1,4 @@
-import { createBudget, createClient, pullJobs, rebuy, withinBudget } from 'millrace';
+import { createBudget, createClient, pullJobs, retryPurchase, withinBudget } from 'millrace';
 import { startEmulator } from 'millrace/emulator';
 
 // A fan-out in which a row that failed is bought again, twice at most, and all rows together stay within one budget.
@@ -17,7 +17,9 @@ const outcomes = pullJobs(
   rows,
   (row) =>
     // Each purchase has a reservation of its own; the budget takes over-budget rows before anything is sent.
-    rebuy(() => endpoint.run(row), { maxRetries: 2, codes: ['job-failed'] }).pipe(withinBudget(budget, 0.05)),
+    retryPurchase(() => endpoint.run(row), { maxRetries: 2, codes: ['job-failed'] }).pipe(
+      withinBudget(budget, 0.05),
+    ),
   { concurrency: 1 },
 );
 

@@ -1,4 +1,9 @@
+import { waitBoundsMs } from '../contract/limits.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { Checkpoint } from '../contract/outcome.js';
+import { jobPolicySchema, type QueueRequest } from '../contract/queue-request.js';
+import { redact } from '../contract/redact.js';
+import { checkHttpUrl } from '../contract/request-parts.js';
 
 /** Options of one call. */
 export interface CallOptions<O = unknown> {
@@ -17,4 +22,90 @@ export interface CallOptions<O = unknown> {
 export interface AttachOptions<O = unknown> extends CallOptions<O> {
   /** When the job was submitted, in ms since the epoch. @defaultValue the time of the first subscription */
   submittedAt?: number;
+}
+
+/** Limits of a job at the service, beside its input; live services keep to them. Durations are whole ms above 0. */
+export interface JobPolicy {
+  /** The worker is stopped after so much work, and the job ends as `job-timed-out`. @defaultValue the endpoint's own */
+  executionTimeoutMs?: number;
+  /** The job is dropped so long after its submission, whatever its state: `expired` for who asks then. @defaultValue 24 h at live services */
+  ttlMs?: number;
+  /** Waits behind all jobs that do not say so. @defaultValue false */
+  lowPriority?: boolean;
+}
+
+/** Options of a submission. */
+export interface SubmitOptions<O = unknown> extends CallOptions<O> {
+  /** Sent beside the input. */
+  policy?: JobPolicy;
+  /**
+   * An absolute http or https URL that the service POSTs the ended job to. It is sent as it is, and the key is never part
+   * of it: a URL that holds the key is refused.
+   */
+  webhook?: string;
+}
+
+/** Options of a submission by /runsync. */
+export interface SyncOptions<O = unknown> extends SubmitOptions<O> {
+  /**
+   * How long the service is to hold the request before it answers with the id alone, in ms from 1,000 to 300,000
+   * (`?wait=`). Then the job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` says, so that
+   * a long job never ends in doubt. @defaultValue not sent: the service decides, 90,000 at live ones
+   */
+  waitMs?: number;
+}
+
+/** What goes beside the input on the wire. @throws InvalidOptionError */
+export function submissionFields(
+  { policy, webhook }: SubmitOptions<never>,
+  secrets: readonly string[],
+): Omit<QueueRequest, 'input'> {
+  if (policy === undefined && webhook === undefined) return noFields;
+  return {
+    ...(policy !== undefined && { policy: wirePolicy(policy) }),
+    ...(webhook !== undefined && { webhook: checkedWebhook(webhook, secrets) }),
+  };
+}
+
+const noFields = Object.freeze({});
+
+/** @throws InvalidOptionError outside 1,000–300,000 */
+export function checkWait(waitMs: number | undefined): void {
+  const { min, max } = waitBoundsMs;
+  if (waitMs === undefined || (Number.isInteger(waitMs) && waitMs >= min && waitMs <= max)) return;
+  throw new InvalidOptionError('waitMs', `is no whole number from ${min} to ${max} (got ${waitMs})`);
+}
+
+const wireNames = {
+  executionTimeoutMs: 'executionTimeout',
+  ttlMs: 'ttl',
+  lowPriority: 'lowPriority',
+} as const;
+
+function wirePolicy(policy: JobPolicy): NonNullable<QueueRequest['policy']> {
+  const sent: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(policy)) {
+    if (!isPolicyName(name))
+      throw new InvalidOptionError(`policy.${name}`, `is no field: ${Object.keys(wireNames).join(', ')}`);
+    if (value === undefined) continue;
+    sent[wireNames[name]] = value;
+  }
+  const checked = jobPolicySchema.safeParse(sent);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  const name = Object.entries(wireNames).find(([, wire]) => wire === issue?.path[0])?.[0];
+  throw new InvalidOptionError(`policy.${name ?? ''}`, issue?.message ?? 'is not valid');
+}
+
+function isPolicyName(name: string): name is keyof typeof wireNames {
+  return Object.hasOwn(wireNames, name);
+}
+
+/** Neither message quotes the URL: it may well hold a secret of its own. */
+function checkedWebhook(webhook: string, secrets: readonly string[]): string {
+  const problem = typeof webhook === 'string' ? checkHttpUrl(webhook) : 'is no text';
+  if (problem !== undefined) throw new InvalidOptionError('webhook', problem);
+  if (secrets.some((secret) => webhook.includes(secret)) || redact(webhook, secrets) !== webhook)
+    throw new InvalidOptionError('webhook', 'holds the API key, which would go to another host');
+  return webhook;
 }

@@ -1,6 +1,12 @@
-import type { JobEvent } from '../contract/outcome.js';
-import type { Desk } from '../operators/asking/exchange.js';
-import type { UntilAborted } from '../operators/waiting/until-aborted.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
+import type { JobEvent, Outcome } from '../contract/outcome.js';
+import type { StandardSchema } from '../contract/standard-schema.js';
+import type { Order } from '../operators/purchase/job-spec.js';
+import type { Desk } from '../operators/requests/exchange.js';
+import type { UntilAborted } from '../operators/until-aborted.js';
+import type { ResolvedQueueOptions } from '../policy/queue-options.js';
+import type { CallOptions } from './call-options.js';
+import { checkOutput } from './schema-checks.js';
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
 export interface ClientState extends Omit<Desk, 'endpointId' | 'host' | 'quota'> {
@@ -17,3 +23,38 @@ export interface ClientState extends Omit<Desk, 'endpointId' | 'host' | 'quota'>
 
 /** An event of any job, with whose it is. On a load-balanced route `endpointId` is the empty string. */
 export type Activity = JobEvent<unknown> & { endpointId: string; key: string };
+
+interface Terms<O> {
+  /** Endpoint id; the empty string on a route. */
+  readonly endpoint: string;
+  /** What keys begin with. */
+  readonly name: string;
+  readonly options: ResolvedQueueOptions;
+  readonly call: CallOptions<O>;
+  readonly output: StandardSchema<unknown, O> | undefined;
+}
+
+/** What all calls of a client have in common. @throws InvalidOptionError for a deadline that is none */
+export function orderOf<O>(
+  client: ClientState,
+  { endpoint, name, options, call, output }: Terms<O>,
+): Omit<Order<O>, 'request' | 'purpose' | 'sync'> {
+  const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
+  if (!(deadlineMs >= 0))
+    throw new InvalidOptionError('deadlineMs', `is no number from 0 on (got ${deadlineMs})`);
+  const whose = { endpointId: endpoint, key };
+  return {
+    key,
+    endpoint,
+    variant,
+    options: deadlineMs === options.deadlineMs ? options : { ...options, deadlineMs },
+    check: output === undefined ? unchecked<O> : (outcome) => checkOutput(output, outcome),
+    checkpoint,
+    untilAborted: client.untilAborted(signal),
+    tell: (event) => client.tell(event, whose),
+  };
+}
+
+function unchecked<O>(outcome: Outcome<unknown>): [Outcome<O>] {
+  return [outcome as Outcome<O>];
+}

@@ -1,10 +1,10 @@
 import { asyncScheduler, Subject, type Observable, type SchedulerLike } from 'rxjs';
-import { checkApiKey } from '../contract/request-parts.js';
 import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
+import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import { Agenda } from '../operators/waiting/agenda.js';
-import { createUntilAborted } from '../operators/waiting/until-aborted.js';
+import { Agenda } from '../operators/timers/agenda.js';
+import { createUntilAborted } from '../operators/until-aborted.js';
 import { EndpointMap } from '../policy/endpoint-map.js';
 import type { Gate } from '../policy/gate.js';
 import { guardGate } from '../policy/guard-hooks.js';
@@ -14,13 +14,13 @@ import type { QueueOptions } from '../policy/queue-options.js';
 import { createRetryQuota } from '../policy/retry-quota.js';
 import { createGotTransport } from '../transport/got-transport.js';
 import type { Transport } from '../transport/transport.js';
-import { checkBaseUrl } from './check-base-url.js';
 import type { Activity, ClientState } from './client-state.js';
 import { createQueueEndpoint } from './create-queue-endpoint.js';
 import type { ChunkOf, InputOf, OutputOf } from './endpoint-types.js';
 import { createImageEditEndpoint } from './image-edit-endpoint.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
+import { checkBaseUrl } from './wire-requests.js';
 
 /** Options of `createClient`; every one may be left out. */
 export interface ClientOptions {

@@ -1,4 +1,6 @@
 import { concatMap, EMPTY, map, of, repeat, timer, type Observable } from 'rxjs';
+import { InvalidOptionError } from '../contract/millrace-error.js';
+import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
 import { checkEndpointId, isJobId } from '../contract/request-parts.js';
 import {
   type Health,
@@ -7,15 +9,13 @@ import {
   type Purged,
   purgeReplySchema,
 } from '../contract/service-replies.js';
-import { InvalidOptionError } from '../contract/millrace-error.js';
-import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
-import { ask } from '../operators/asking/ask.js';
-import type { Asking, Desk } from '../operators/asking/exchange.js';
-import { InvalidInputError } from '../operators/invalid-input-error.js';
+import { InvalidInputError } from '../operators/job-error.js';
 import type { Job } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
-import type { Order } from '../operators/purchase/order.js';
+import type { Order } from '../operators/purchase/job-spec.js';
+import { ask } from '../operators/requests/ask-until-answered.js';
+import type { Asking, Desk } from '../operators/requests/exchange.js';
 import { jobChunks } from '../operators/streaming/job-chunks.js';
 import { readChunks } from '../operators/streaming/read-chunks.js';
 import { clampTimer } from '../policy/clamp-timer.js';
@@ -27,14 +27,18 @@ import {
 } from '../policy/queue-options.js';
 import type { Reading } from '../transport/read-reply.js';
 import type { WireRequest } from '../transport/transport.js';
-import type { AttachOptions, CallOptions } from './call-options.js';
-import { checkInput } from './check-input.js';
-import type { ClientState } from './client-state.js';
-import { orderOf } from './order-of.js';
+import {
+  type AttachOptions,
+  type CallOptions,
+  checkWait,
+  submissionFields,
+  type SubmitOptions,
+  type SyncOptions,
+} from './call-options.js';
+import { type ClientState, orderOf } from './client-state.js';
 import type { QueueEndpoint, StatusOptions, StreamOptions, WatchOptions } from './queue-endpoint.js';
-import { queueRequests, type QueueRequests } from './queue-requests.js';
-import { checkWait, submissionFields, type SubmitOptions, type SyncOptions } from './submit-options.js';
-import { toJson } from './to-json.js';
+import { checkInput } from './schema-checks.js';
+import { queueRequests, type QueueRequests, toJson } from './wire-requests.js';
 
 export interface QueueSchemas<O> {
   readonly input?: StandardSchema | undefined;

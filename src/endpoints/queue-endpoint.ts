@@ -1,8 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { Health, JobReply, Purged } from '../contract/service-replies.js';
 import type { Job } from '../operators/job.js';
-import type { AttachOptions, CallOptions } from './call-options.js';
-import type { SubmitOptions, SyncOptions } from './submit-options.js';
+import type { AttachOptions, CallOptions, SubmitOptions, SyncOptions } from './call-options.js';
 
 /**
  * A queue-based endpoint. Each call of `run`, `runSync`, `retry` or `attach` makes one job; what buys work sends one POST,

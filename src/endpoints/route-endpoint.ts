@@ -1,17 +1,14 @@
 import { defer, of } from 'rxjs';
-import { checkRoutePath } from '../contract/request-parts.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
+import { checkRoutePath } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import type { Job } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
 import { readRoute } from '../operators/purchase/read-route.js';
 import { resolveQueueOptions, type RetryPolicy } from '../policy/queue-options.js';
 import type { CallOptions } from './call-options.js';
-import { checkBaseUrl } from './check-base-url.js';
-import type { ClientState } from './client-state.js';
-import { orderOf } from './order-of.js';
-import { toJson } from './to-json.js';
-import { createWireRequests } from './wire-request.js';
+import { type ClientState, orderOf } from './client-state.js';
+import { checkBaseUrl, createWireRequests, toJson } from './wire-requests.js';
 
 /** Options of a load-balanced endpoint. Durations in ms. */
 export interface RouteOptions {

@@ -19,3 +19,31 @@ export class JobError extends MillraceError {
     this.outcome = outcome;
   }
 }
+
+/** An input is not of its schema. Nothing was sent. Code `invalid-input`. */
+export class InvalidInputError extends MillraceError {
+  static override readonly name: string = 'InvalidInputError';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('invalid-input', message, options);
+  }
+}
+
+/**
+ * A reply with chunks was lost on the way, and the job's output does not hold them: chunks may be missing between the
+ * first `received` ones and those after them. The service hands each chunk out once. Code `chunk-gap`.
+ */
+export class ChunkGapError extends MillraceError {
+  static override readonly name: string = 'ChunkGapError';
+
+  constructor(
+    readonly jobId: string,
+    /** Chunks that came before the gap: those are complete. */
+    readonly received: number,
+  ) {
+    super(
+      'chunk-gap',
+      `job ${jobId}: a reply with chunks was lost after the first ${received}, and the output does not hold them`,
+    );
+  }
+}

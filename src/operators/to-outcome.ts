@@ -1,6 +1,7 @@
-import { catchError, filter, map, of, take, type OperatorFunction } from 'rxjs';
+import { catchError, filter, map, of, type OperatorFunction, take } from 'rxjs';
 import { isMillraceError } from '../contract/millrace-error.js';
 import type { Failed, JobEvent, Outcome } from '../contract/outcome.js';
+import { JobError } from './job-error.js';
 
 /**
  * How the job ended: one Outcome, then completion. An input that is not of its schema is an outcome as well
@@ -29,4 +30,23 @@ export function toOutcome<O>(): OperatorFunction<JobEvent<O>, Outcome<O>> {
 export function asInvalidRow(error: unknown): Failed | undefined {
   if (!isMillraceError(error) || error.code !== 'invalid-input') return undefined;
   return { status: 'failed', code: 'invalid-row', paid: 'no', message: error.message };
+}
+
+/**
+ * The output of a job that completes: one value, then completion. Any other end errors with a `JobError`.
+ *
+ * @example
+ * ```ts
+ * endpoint.run({ text: 'hello' }).pipe(toOutput(), catchError((error: JobError) => of(fallback(error.code))));
+ * ```
+ */
+export function toOutput<O>(): OperatorFunction<JobEvent<O>, O> {
+  return (job) =>
+    job.pipe(
+      toOutcome<O>(),
+      map((outcome) => {
+        if (outcome.status === 'failed') throw new JobError(outcome);
+        return outcome.output;
+      }),
+    );
 }

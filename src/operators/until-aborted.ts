@@ -1,5 +1,12 @@
-import type { MonoTypeOperatorFunction } from 'rxjs';
-import { createUntilAborted } from './waiting/until-aborted.js';
+import {
+  defer,
+  identity,
+  type MonoTypeOperatorFunction,
+  Observable,
+  share,
+  takeUntil,
+  throwError,
+} from 'rxjs';
 
 /**
  * Passes everything through until the signal aborts, then errors with its reason and unsubscribes the source. For streams
@@ -12,4 +19,30 @@ import { createUntilAborted } from './waiting/until-aborted.js';
  */
 export function untilAborted<T>(signal: AbortSignal): MonoTypeOperatorFunction<T> {
   return createUntilAborted()(signal);
+}
+
+/** Passes the source through until the signal aborts; then errors with the signal's reason. */
+export type UntilAborted = <T>(signal: AbortSignal | undefined) => MonoTypeOperatorFunction<T>;
+
+/**
+ * One listener a signal serves every job that is given it: many jobs may share a signal, and Node warns of more than
+ * ten listeners.
+ */
+export function createUntilAborted(): UntilAborted {
+  const watched = new WeakMap<AbortSignal, Observable<never>>();
+  const watch = (signal: AbortSignal) => {
+    const known = watched.get(signal) ?? abortOf(signal);
+    watched.set(signal, known);
+    return known;
+  };
+  return (signal) => (signal === undefined ? identity : (source) => source.pipe(takeUntil(watch(signal))));
+}
+
+function abortOf(signal: AbortSignal): Observable<never> {
+  const later = new Observable<never>((subscriber) => {
+    const abort = () => subscriber.error(signal.reason);
+    signal.addEventListener('abort', abort);
+    return () => signal.removeEventListener('abort', abort);
+  }).pipe(share());
+  return defer(() => (signal.aborted ? throwError(() => signal.reason as unknown) : later));
 }

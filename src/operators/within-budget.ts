@@ -13,7 +13,7 @@ import { asJob, factsOf, type Job, type JobOperator, type Watched } from './job.
  * may be paid keeps it. So does a job that is left while it is under way; its room is given back, or its cost is booked, as
  * soon as the service reports its end: also where nobody is subscribed to it any more and the answer comes to its /cancel.
  *
- * The budget knows jobs by their ids: `attach` of a job that is counted already reserves nothing. Of `thenJob` and `rebuy`
+ * The budget knows jobs by their ids: `attach` of a job that is counted already reserves nothing. Of `chainJob` and `retryPurchase`
  * each purchase reserves the price when its turn comes, and is booked by itself. A job stays a job: it can be cancelled,
  * iterated, and given to `switchJobs`. All subscriptions to one job share one reservation; of a stream that is no job each
  * subscription makes its own.

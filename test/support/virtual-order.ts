@@ -1,6 +1,6 @@
 import { identity, of } from 'rxjs';
 import type { JobEvent, CheckpointEvent } from '../../src/contract/outcome.js';
-import type { Order } from '../../src/operators/purchase/order.js';
+import type { Order } from '../../src/operators/purchase/job-spec.js';
 import { fixed } from '../../src/policy/fixed.js';
 import { requestTo, type Virtual } from './virtual-time.js';
 

@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { expect } from 'vitest';
-import type { Desk } from '../../src/operators/asking/exchange.js';
-import { Agenda } from '../../src/operators/waiting/agenda.js';
+import type { Desk } from '../../src/operators/requests/exchange.js';
+import { Agenda } from '../../src/operators/timers/agenda.js';
 import type { RequestKind } from '../../src/policy/gate.js';
 import { createJobIds } from '../../src/policy/job-ids.js';
 import { openGate } from '../../src/policy/open-gate.js';

@@ -13,7 +13,7 @@ import {
   tap,
 } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
-import { pullJobs } from '../../../src/operators/pull-jobs.js';
+import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import type { ReplyRecord } from '../journal/record.js';
 import { buyRow, pollRow } from './buy-row.js';
 import { containFault } from '../stop/contain-fault.js';

@@ -1,7 +1,7 @@
 import { defaultIfEmpty, filter, firstValueFrom, takeUntil, timer } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
-import { whatWasAsked } from '../../../src/operators/asking/outcome-of.js';
+import { whatWasAsked } from '../../../src/operators/requests/outcome-of.js';
 import { overdue } from '../../../src/operators/purchase/poll-to-deadline.js';
 import { backoff } from '../../../src/policy/backoff.js';
 import { isGone } from '../../../src/policy/when-missing.js';

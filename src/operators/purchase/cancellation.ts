@@ -1,11 +1,11 @@
 import { concat, defer, EMPTY, type Observable } from 'rxjs';
-import { isTerminal } from '../../contract/service-replies.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
-import { ask } from '../asking/ask.js';
-import type { Desk } from '../asking/exchange.js';
-import { outcomeOf } from '../asking/outcome-of.js';
+import { isTerminal } from '../../contract/service-replies.js';
 import { inTurn } from '../in-turn.js';
-import type { Order } from './order.js';
+import { ask } from '../requests/ask-until-answered.js';
+import type { Desk } from '../requests/exchange.js';
+import { outcomeOf } from '../requests/outcome-of.js';
+import type { Order } from './job-spec.js';
 import type { Stage, Steps } from './stage.js';
 
 /** The job that is cancelled. */

@@ -2,9 +2,9 @@ import { failureCodes } from '../../contract/failure-code.js';
 import type { Failed } from '../../contract/outcome.js';
 import { sharedIdText, type JobIds } from '../../policy/job-ids.js';
 import type { WireRequest } from '../../transport/transport.js';
-import type { Judged } from '../asking/exchange.js';
-import { whatWasAsked } from '../asking/outcome-of.js';
-import type { Order } from './order.js';
+import type { Judged } from '../requests/exchange.js';
+import { whatWasAsked } from '../requests/outcome-of.js';
+import type { Order } from './job-spec.js';
 
 /**
  * Takes the id of an answer to a POST, completed, failed or accepted. Where another job has it the POST is in doubt, and the

@@ -1,10 +1,10 @@
 import { concat, concatMap, of, take, type Observable } from 'rxjs';
-import { isTerminal } from '../../contract/service-replies.js';
 import type { Failed } from '../../contract/outcome.js';
-import type { Desk } from '../asking/exchange.js';
-import { outcomeOf, whatWasAsked } from '../asking/outcome-of.js';
-import { pollOnce } from '../asking/poll-once.js';
-import { pollUntilTerminal, type PollStep, type PollTask } from '../asking/poll-until-terminal.js';
+import { isTerminal } from '../../contract/service-replies.js';
+import type { Desk } from '../requests/exchange.js';
+import { outcomeOf, whatWasAsked } from '../requests/outcome-of.js';
+import { pollOnce } from '../requests/poll-once.js';
+import { pollUntilTerminal, type PollStep, type PollTask } from '../requests/poll-until-terminal.js';
 
 export interface Due {
   /** In ms since the epoch, by the scheduler. */

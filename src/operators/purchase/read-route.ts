@@ -2,17 +2,14 @@ import { concat, concatMap, defer, from, map, of, tap, type Observable } from 'r
 import { failureCodes } from '../../contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { askUntilAnswered } from '../asking/ask-until-answered.js';
-import type { Desk, Judged } from '../asking/exchange.js';
-import type { WaitingEvent } from '../asking/through-gate.js';
-import { failureOf } from '../asking/failure-of.js';
-import { whatWasAsked } from '../asking/outcome-of.js';
 import { asJob, type Job } from '../job.js';
-import { deadline } from '../waiting/deadline.js';
-import { awaitMark } from './await-mark.js';
-import { directAnswer } from './direct-answer.js';
-import type { Order } from './order.js';
-import { refusalOf } from './refusal-of.js';
+import { askUntilAnswered } from '../requests/ask-until-answered.js';
+import type { Desk, Judged } from '../requests/exchange.js';
+import { directAnswer, failureOf, whatWasAsked } from '../requests/outcome-of.js';
+import type { WaitingEvent } from '../requests/through-gate.js';
+import { deadline } from '../timers/deadline.js';
+import { awaitMark, refusalOf } from './checkpoint-events.js';
+import type { Order } from './job-spec.js';
 
 /** A GET of a route, and how: what a purchase needs, without what makes it one. */
 export type RouteQuery<O> = Pick<

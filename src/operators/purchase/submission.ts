@@ -1,22 +1,20 @@
 import { EMPTY, Observable, type Subscriber } from 'rxjs';
-import type { Failed, JobEvent, CheckpointEvent, Outcome, WaitReason } from '../../contract/outcome.js';
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
+import type { Failed, JobEvent, CheckpointEvent, Outcome, WaitReason } from '../../contract/outcome.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { againAfter } from '../asking/ask-until-answered.js';
-import { Exchange, visitOf, type Desk, type Judged } from '../asking/exchange.js';
-import { failureOf, type FailureFacts } from '../asking/failure-of.js';
-import { whatWasAsked } from '../asking/outcome-of.js';
-import { admitted } from '../asking/through-gate.js';
 import { inTurn } from '../in-turn.js';
 import { lastOf } from '../last-of.js';
-import { deadline } from '../waiting/deadline.js';
-import { waitUntil } from '../waiting/wait-until.js';
-import { awaitMark } from './await-mark.js';
-import type { Order } from './order.js';
+import { againAfter } from '../requests/ask-until-answered.js';
+import { Exchange, visitOf, type Desk, type Judged } from '../requests/exchange.js';
+import { type FailureFacts, failureOf, whatWasAsked } from '../requests/outcome-of.js';
+import { admitted } from '../requests/through-gate.js';
+import { waitUntil } from '../timers/call-at.js';
+import { deadline } from '../timers/deadline.js';
+import { awaitMark, refusalOf } from './checkpoint-events.js';
+import type { Order } from './job-spec.js';
 import { othersAnswer } from './others-answer.js';
-import { refusalOf } from './refusal-of.js';
 import type { Stage, Steps } from './stage.js';
 
 /** What a POST may be answered with when it was not refused: a job, or the value of a route. */

@@ -1,12 +1,12 @@
-import { isTerminal, type JobReply, type StreamReply } from '../../contract/service-replies.js';
 import type { Failed } from '../../contract/outcome.js';
+import { isTerminal, type JobReply, type StreamReply } from '../../contract/service-replies.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
-import { againAfter } from '../asking/ask-until-answered.js';
-import type { Judged } from '../asking/exchange.js';
-import { failureOf } from '../asking/failure-of.js';
-import { outcomeOf } from '../asking/outcome-of.js';
-import { ChunkGapError } from './chunk-gap-error.js';
-import type { ChunkTask } from './chunk-task.js';
+import type { WireRequest } from '../../transport/transport.js';
+import { ChunkGapError } from '../job-error.js';
+import { againAfter } from '../requests/ask-until-answered.js';
+import type { Judged } from '../requests/exchange.js';
+import { failureOf, outcomeOf } from '../requests/outcome-of.js';
+import type { PollQuestion } from '../requests/poll-once.js';
 
 /** A service that does not hold a request is asked again after so many ms, ever later while nothing comes. */
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;
@@ -116,4 +116,12 @@ function add(list: unknown[], more: readonly unknown[]): void {
 
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** A job whose chunks are read. `request` asks for its status: that is where its end and its output stand. */
+export interface ChunkTask extends PollQuestion {
+  /** GET of the chunks since the last such answer. */
+  readonly chunks: WireRequest;
+  /** From the subscription, in ms. */
+  readonly deadlineMs: number;
 }

@@ -13,18 +13,17 @@ import {
   timer,
   type Observable,
 } from 'rxjs';
-import { isTerminal } from '../../contract/service-replies.js';
 import type { Failed } from '../../contract/outcome.js';
+import { isTerminal } from '../../contract/service-replies.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
-import { exchange, visitOf, type Desk } from '../asking/exchange.js';
-import { whatWasAsked } from '../asking/outcome-of.js';
-import { pollOnce } from '../asking/poll-once.js';
-import { throughGate } from '../asking/through-gate.js';
 import { JobError } from '../job-error.js';
 import { uninterrupted } from '../purchase/uninterrupted.js';
-import { deadline } from '../waiting/deadline.js';
-import { ChunkBook } from './chunk-book.js';
-import type { ChunkTask } from './chunk-task.js';
+import { exchange, visitOf, type Desk } from '../requests/exchange.js';
+import { whatWasAsked } from '../requests/outcome-of.js';
+import { pollOnce } from '../requests/poll-once.js';
+import { throughGate } from '../requests/through-gate.js';
+import { deadline } from '../timers/deadline.js';
+import { ChunkBook, type ChunkTask } from './chunk-book.js';
 
 /**
  * The chunks of a job: each once and in order, to every subscriber from the first on; completes when the job has

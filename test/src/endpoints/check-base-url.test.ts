@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkBaseUrl } from '../../../src/endpoints/check-base-url.js';
+import { checkBaseUrl } from '../../../src/endpoints/wire-requests.js';
 
 describe('checkBaseUrl', () => {
   it.each([

@@ -2,8 +2,7 @@ import { lastValueFrom, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { StandardSchema } from '../../../src/contract/standard-schema.js';
-import { checkInput } from '../../../src/endpoints/check-input.js';
-import { checkOutput } from '../../../src/endpoints/check-output.js';
+import { checkInput, checkOutput } from '../../../src/endpoints/schema-checks.js';
 import { completed, failed } from '../../support/job-events.js';
 
 /** A schema of another kind than zod's: a function. */

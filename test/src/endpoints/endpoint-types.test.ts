@@ -4,18 +4,18 @@ import * as z from 'zod';
 import {
   createBudget,
   createClient,
-  createShares,
+  createLanes,
   iterate,
   mergeJobs,
   pullJobs,
-  rebuy,
+  retryPurchase,
   switchJobs,
-  thenJob,
+  chainJob,
   toOutcome,
   toOutput,
   untilAborted,
   withinBudget,
-  withinShare,
+  withinLane,
   type Health,
   type ImageEditInput,
   type ImageEditOutput,
@@ -149,15 +149,15 @@ describe('types go through the operators', () => {
       toOutput(),
     );
     expectTypeOf(switched).toEqualTypeOf<Observable<Upscaled>>();
-    const again = rebuy(() => endpoint.run({ url: 'a' }), { maxRetries: 1, codes: ['job-failed'] });
+    const again = retryPurchase(() => endpoint.run({ url: 'a' }), { maxRetries: 1, codes: ['job-failed'] });
     expectTypeOf(again).toEqualTypeOf<Job<Upscaled>>();
   });
 
   it('of a pipeline, a share, a signal and an iteration', () => {
     const describe = client.queue('describe');
     const piped = describe.run({}).pipe(
-      withinShare(createShares({ slots: 1 }), 'describe'),
-      thenJob(({ text }) => endpoint.run({ url: text })),
+      withinLane(createLanes({ slots: 1 }), 'describe'),
+      chainJob(({ text }) => endpoint.run({ url: text })),
       untilAborted(new AbortController().signal),
     );
     expectTypeOf(piped).toEqualTypeOf<Observable<JobEvent<Upscaled>>>();

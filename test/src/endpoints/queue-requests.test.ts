@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { queueRequests } from '../../../src/endpoints/queue-requests.js';
+import { queueRequests } from '../../../src/endpoints/wire-requests.js';
 
 const requests = queueRequests('canary-key-0123', 'https://api.example.test/v2/e');
 const id = 'a/b c?d';

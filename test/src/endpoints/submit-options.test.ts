@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkWait, submissionFields, type SubmitOptions } from '../../../src/endpoints/submit-options.js';
+import { checkWait, submissionFields, type SubmitOptions } from '../../../src/endpoints/call-options.js';
 
 const key = 'canary-key-0123';
 const fields = (options: SubmitOptions<never>) => submissionFields(options, [key]);

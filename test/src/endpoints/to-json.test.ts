@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toJson } from '../../../src/endpoints/to-json.js';
+import { toJson } from '../../../src/endpoints/wire-requests.js';
 
 describe('toJson', () => {
   it('writes JSON without white space', () => {

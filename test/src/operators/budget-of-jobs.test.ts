@@ -2,14 +2,13 @@ import { config, lastValueFrom, NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { cancelOnTeardown } from '../../../src/operators/cancel-on-teardown.js';
 import { createBudget, type Budget } from '../../../src/operators/create-budget.js';
-import { createShares } from '../../../src/operators/create-shares.js';
+import { createLanes, withinLane } from '../../../src/operators/within-lane.js';
 import type { Job } from '../../../src/operators/job.js';
-import { rebuy } from '../../../src/operators/rebuy.js';
-import { switchJobs } from '../../../src/operators/switch-jobs.js';
-import { thenJob } from '../../../src/operators/then-job.js';
+import { retryPurchase } from '../../../src/operators/retry-purchase.js';
+import { switchJobs } from '../../../src/operators/fan-out/switch-jobs.js';
+import { chainJob } from '../../../src/operators/chain-job.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { withinBudget } from '../../../src/operators/within-budget.js';
-import { withinShare } from '../../../src/operators/within-share.js';
 import { scriptedClient } from '../../support/scripted-client.js';
 
 /** One poll, when the test says so. */
@@ -170,7 +169,7 @@ describe('a budget knows jobs by their ids', () => {
 
   it('books each purchase of a chain, and does not send the second without room for it', async () => {
     const { edits, within, answer, money, posts } = market();
-    const chain = thenJob(() => edits.run({ second: true }))(edits.run({}));
+    const chain = chainJob(() => edits.run({ second: true }))(edits.run({}));
     within(chain).subscribe();
     answer('/run', done('a', 0.3));
     expect(money()).toStrictEqual({ ...none, spentUsd: 0.3, reservedUsd: 0.4 });
@@ -178,18 +177,18 @@ describe('a budget knows jobs by their ids', () => {
     expect(money()).toStrictEqual({ ...none, spentUsd: 0.8 });
     within(chain).subscribe();
     expect(money()).toStrictEqual({ ...none, spentUsd: 0.8 });
-    const poor = within(thenJob(() => edits.run({}))(edits.attach('a')));
+    const poor = within(chainJob(() => edits.run({}))(edits.attach('a')));
     const outcome = lastValueFrom(poor.pipe(toOutcome()));
     answer('/status/a', done('a', 0.3));
     expect(await outcome).toMatchObject({ code: 'over-budget' });
     expect(posts()).toBe(2);
   });
 
-  it('books each purchase of rebuy, also through a share', async () => {
+  it('books each purchase of retryPurchase, also through a share', async () => {
     const { edits, within, answer, money, posts } = market();
-    const shares = createShares({ slots: 1 });
-    const bought = rebuy(() => edits.run({}), { maxRetries: 2, codes: ['job-failed'] });
-    const outcome = lastValueFrom(within(withinShare<unknown>(shares, 'x')(bought)).pipe(toOutcome()));
+    const shares = createLanes({ slots: 1 });
+    const bought = retryPurchase(() => edits.run({}), { maxRetries: 2, codes: ['job-failed'] });
+    const outcome = lastValueFrom(within(withinLane<unknown>(shares, 'x')(bought)).pipe(toOutcome()));
     answer('/run', { id: 'a', status: 'FAILED', error: 'no' });
     expect(money()).toStrictEqual({ ...none, reservedUsd: 0.4 });
     expect(shares.state()).toMatchObject({ x: { held: 1 } });
@@ -222,8 +221,8 @@ describe('a budget knows jobs by their ids', () => {
 describe('operators keep the job', () => {
   it.each([
     ['withinBudget', withinBudget<unknown>(createBudget(9), 0.1)],
-    ['withinShare', withinShare<unknown>(createShares({ slots: 1 }), 'x')],
-    ['thenJob', thenJob<unknown, unknown>(() => NEVER)],
+    ['withinLane', withinLane<unknown>(createLanes({ slots: 1 }), 'x')],
+    ['chainJob', chainJob<unknown, unknown>(() => NEVER)],
   ])('%s, also through pipe', async (_, operator) => {
     const { edits, answer, paths } = market();
     const job = edits.run({}, { key: 'mine' }).pipe(operator) as Job<unknown>;
@@ -239,9 +238,12 @@ describe('operators keep the job', () => {
     await iterator.return!();
   });
 
-  it('rebuy is one run: subscribers, retry and repeat buy nothing, and cancel ends it', () => {
+  it('retryPurchase is one run: subscribers, retry and repeat buy nothing, and cancel ends it', () => {
     const { edits, answer, posts, paths } = market();
-    const bought = rebuy(() => edits.run({}), { maxRetries: 3, codes: ['job-failed', 'job-cancelled'] });
+    const bought = retryPurchase(() => edits.run({}), {
+      maxRetries: 3,
+      codes: ['job-failed', 'job-cancelled'],
+    });
     const first = bought.subscribe();
     bought.subscribe();
     expect(posts()).toBe(1);
@@ -264,7 +266,7 @@ describe('operators keep the job', () => {
 
   it('a chain that was cancelled buys nothing more', async () => {
     const { edits, answer, posts } = market();
-    const job = thenJob<unknown, unknown>(() => edits.run({ second: true }))(edits.run({}));
+    const job = chainJob<unknown, unknown>(() => edits.run({ second: true }))(edits.run({}));
     const outcome = lastValueFrom(job.pipe(toOutcome()));
     job.cancel();
     answer('/run', done('a', 0.3));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
-import { InvalidInputError } from '../../../src/operators/invalid-input-error.js';
+import { InvalidInputError } from '../../../src/operators/job-error.js';
 import { asInvalidRow, toOutcome } from '../../../src/operators/to-outcome.js';
 import { completed, events, failed } from '../../support/job-events.js';
 import { inVirtualTime } from '../../support/virtual-time.js';

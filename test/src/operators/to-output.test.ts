@@ -2,7 +2,7 @@ import { lastValueFrom, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { JobError } from '../../../src/operators/job-error.js';
-import { toOutput } from '../../../src/operators/to-output.js';
+import { toOutput } from '../../../src/operators/to-outcome.js';
 import { events, failed, settled } from '../../support/job-events.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 

@@ -1,6 +1,6 @@
 import { config, EMPTY, firstValueFrom, lastValueFrom, map, of, throwError } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pullJobs } from '../../../src/operators/pull-jobs.js';
+import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { fixed } from '../../../src/policy/fixed.js';
 import type { Gate } from '../../../src/policy/gate.js';

@@ -1,6 +1,6 @@
 import { EMPTY, NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { awaitMark } from '../../../../src/operators/purchase/await-mark.js';
+import { awaitMark } from '../../../../src/operators/purchase/checkpoint-events.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
 const mark = { type: 'accepted', jobId: 'j' } as const;

@@ -1,10 +1,10 @@
 import { EMPTY, filter, ignoreElements, NEVER, retry, throwError, timer, type ObservableInput } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointEvent, Outcome } from '../../../../src/contract/outcome.js';
-import type { Desk } from '../../../../src/operators/asking/exchange.js';
-import { InvalidInputError } from '../../../../src/operators/invalid-input-error.js';
+import type { Desk } from '../../../../src/operators/requests/exchange.js';
+import { InvalidInputError } from '../../../../src/operators/job-error.js';
 import { createJob } from '../../../../src/operators/purchase/create-job.js';
-import type { Order } from '../../../../src/operators/purchase/order.js';
+import type { Order } from '../../../../src/operators/purchase/job-spec.js';
 import type { Gate } from '../../../../src/policy/gate.js';
 import { createRetryQuota } from '../../../../src/policy/retry-quota.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';

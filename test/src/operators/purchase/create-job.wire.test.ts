@@ -18,9 +18,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../../src/endpoints/create-client.js';
 import type { Job } from '../../../../src/operators/job.js';
-import { switchJobs } from '../../../../src/operators/switch-jobs.js';
-import { toOutcome } from '../../../../src/operators/to-outcome.js';
-import { toOutput } from '../../../../src/operators/to-output.js';
+import { switchJobs } from '../../../../src/operators/fan-out/switch-jobs.js';
+import { toOutcome, toOutput } from '../../../../src/operators/to-outcome.js';
 import { fixed } from '../../../../src/policy/fixed.js';
 import type { QueueOptions } from '../../../../src/policy/queue-options.js';
 import { serveQueue, type QueueServer } from '../../../support/queue-server.js';

@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { PollTask } from '../../../../src/operators/asking/poll-until-terminal.js';
+import type { PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
 import { pollToDeadline } from '../../../../src/operators/purchase/poll-to-deadline.js';
 import { fixed } from '../../../../src/policy/fixed.js';
 import {

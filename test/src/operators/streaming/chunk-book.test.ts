@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Judged } from '../../../../src/operators/asking/exchange.js';
+import type { Judged } from '../../../../src/operators/requests/exchange.js';
 import { ChunkBook } from '../../../../src/operators/streaming/chunk-book.js';
 import { requestTo } from '../../../support/virtual-time.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChunkTask } from '../../../../src/operators/streaming/chunk-task.js';
+import type { ChunkTask } from '../../../../src/operators/streaming/chunk-book.js';
 import { readChunks } from '../../../../src/operators/streaming/read-chunks.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import {

@@ -1,0 +1,125 @@
+import { InvalidOptionError } from '../contract/millrace-error.js';
+import { checkHttpUrl } from '../contract/request-parts.js';
+import { InvalidInputError } from '../operators/job-error.js';
+import { phaseTimeouts } from '../transport/phase-timeouts.js';
+import type { PhaseTimeouts, WireRequest } from '../transport/transport.js';
+import { wireHeaders } from '../transport/wire-headers.js';
+
+/** Every call of a queue endpoint as it goes on the wire; ids are encoded. (spec 4.1) */
+export interface QueueRequests {
+  run(body: string): WireRequest;
+  /** @param responseMs how long the reply may take to begin */
+  runSync(body: string, responseMs: number, waitMs?: number): WireRequest;
+  /** @param waitMs asks /status-sync, which holds the request so long at most */
+  status(jobId: string, waitMs?: number): WireRequest;
+  stream(jobId: string): WireRequest;
+  cancel(jobId: string): WireRequest;
+  /** Buys work, as /run does. */
+  retry(jobId: string): WireRequest;
+  health(): WireRequest;
+  purgeQueue(): WireRequest;
+}
+
+/** What answers at once: all but /runsync and /status-sync. Longer is a hang. */
+const promptMs = 60_000;
+/** A reply that is held back on purpose may be late by this. */
+const graceMs = 10_000;
+
+/** @param root address of the endpoint, without a slash at its end */
+export function queueRequests(apiKey: string | undefined, root: string): QueueRequests {
+  const wire = createWireRequests(apiKey);
+  const request = (
+    method: 'GET' | 'POST',
+    path: string,
+    { body, paid = false, responseMs = promptMs }: Partial<Call> = {},
+  ) => wire({ method, url: `${root}/${path}`, body, paid, responseMs });
+  return {
+    run: (body) => request('POST', 'run', { body, paid: true }),
+    runSync: (body, responseMs, waitMs) =>
+      request('POST', `runsync${waiting(waitMs)}`, {
+        body,
+        paid: true,
+        responseMs: Math.max(responseMs, (waitMs ?? -graceMs) + graceMs),
+      }),
+    status: (jobId, waitMs) =>
+      waitMs === undefined
+        ? request('GET', `status/${encodeURIComponent(jobId)}`)
+        : request('GET', `status-sync/${encodeURIComponent(jobId)}${waiting(waitMs)}`, {
+            responseMs: Math.max(promptMs, waitMs + graceMs),
+          }),
+    stream: (jobId) => request('GET', `stream/${encodeURIComponent(jobId)}`),
+    cancel: (jobId) => request('POST', `cancel/${encodeURIComponent(jobId)}`),
+    retry: (jobId) => request('POST', `retry/${encodeURIComponent(jobId)}`, { paid: true }),
+    health: () => request('GET', 'health'),
+    purgeQueue: () => request('POST', 'purge-queue'),
+  };
+}
+
+function waiting(waitMs: number | undefined): string {
+  return waitMs === undefined ? '' : `?wait=${waitMs}`;
+}
+
+/** What differs between the calls. */
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** JSON text. */
+  readonly body?: string | undefined;
+  /** How long the service may take until its reply begins. */
+  readonly responseMs: number;
+  /** Whether it buys work. */
+  readonly paid: boolean;
+}
+
+/** A caller may ask for another wait each time. */
+const maxLimits = 64;
+
+/** Makes the requests of one endpoint; what they have in common is made once. */
+export function createWireRequests(apiKey: string | undefined): (call: Call) => WireRequest {
+  const headers = Object.freeze(wireHeaders(apiKey, false));
+  const headersWithBody = Object.freeze(wireHeaders(apiKey, true));
+  const limits = new Map<number, PhaseTimeouts>();
+  const limitsOf = (responseMs: number): PhaseTimeouts => {
+    const known = limits.get(responseMs);
+    if (known) return known;
+    if (limits.size === maxLimits) limits.clear();
+    const made = Object.freeze(phaseTimeouts(responseMs));
+    limits.set(responseMs, made);
+    return made;
+  };
+  return ({ method, url, body, responseMs, paid }) => {
+    const timeouts = limitsOf(responseMs);
+    return body === undefined
+      ? { method, url, headers, timeouts, paid }
+      : { method, url, headers: headersWithBody, body, timeouts, paid };
+  };
+}
+
+/** JSON text of what is sent. @throws InvalidInputError for what JSON cannot hold: a cycle, a BigInt, nothing at all */
+export function toJson(value: unknown): string {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text !== undefined) return text;
+  } catch (error) {
+    throw new InvalidInputError(`cannot be written as JSON: ${String(error)}`, { cause: error });
+  }
+  throw new InvalidInputError('cannot be written as JSON: there is no value');
+}
+
+/**
+ * The base URL as it is used: trailing slashes dropped.
+ * @param option its name in messages
+ * @throws InvalidOptionError for what is no plain http or https URL, and for a trailing `/v2`, which the paths carry already
+ */
+export function checkBaseUrl(baseUrl: string, option: string): string {
+  const problem = checkHttpUrl(baseUrl) ?? problemOf(new URL(baseUrl));
+  if (problem !== undefined) throw new InvalidOptionError(option, problem);
+  return baseUrl.replace(/\/+$/, '');
+}
+
+function problemOf({ username, password, search, hash, pathname }: URL): string | undefined {
+  if (username !== '' || password !== '') return 'carries a user name or password';
+  if (search !== '' || hash !== '') return 'carries a query or a fragment';
+  if (/\/v2\/*$/.test(pathname)) return 'ends in /v2: leave it out, the paths carry it';
+  return undefined;
+}

@@ -1,0 +1,84 @@
+import { concatMap, of, type Observable } from 'rxjs';
+import type { Completed, JobEvent } from '../contract/outcome.js';
+import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type ReplaceJob } from './job.js';
+
+/**
+ * Goes on with another job when the first has completed: a pipeline of endpoints. All events of the first but its
+ * `settled` come through, then those of the second; a first job that fails is the failure of the whole, as a value, and
+ * nothing more is bought. Whoever subscribes how often, `project` is called once for each outcome of the first job, so the
+ * second is bought once as well. The cost in the outcome is that of the second job alone; a budget behind it books both.
+ * Of a job it gives a job: `jobId` is that of the job under way, and `cancel` cancels it; nothing is bought after that.
+ *
+ * @example
+ * ```ts
+ * describe.run({ url }).pipe(chainJob(({ text }) => edit.run({ images: [url], prompt: text })), toOutcome());
+ * ```
+ */
+export function chainJob<A, B>(
+  project: (output: A, outcome: Completed<A>) => Observable<JobEvent<B>>,
+): JobOperator<A, B> {
+  const operator = (first: Observable<JobEvent<A>>) => {
+    const chain = new Chain(project);
+    const facts = factsOf(first);
+    return facts === undefined ? chain.after(first) : jobOf(chain, first as Job<A>, facts);
+  };
+  return operator as JobOperator<A, B>;
+}
+
+/** The second job of a chain: made once for each outcome of the first, whoever subscribes. */
+class Chain<A, B> {
+  private readonly made = new WeakMap<Completed<A>, Observable<JobEvent<B>>>();
+  /** The last one made. */
+  second: JobFacts<B> | undefined;
+  isCancelled = false;
+
+  constructor(private readonly project: (output: A, outcome: Completed<A>) => Observable<JobEvent<B>>) {}
+
+  after(first: Observable<JobEvent<A>>, replace?: ReplaceJob): Observable<JobEvent<B>> {
+    return first.pipe(
+      concatMap((event): Observable<JobEvent<B>> => {
+        if (event.type !== 'settled') return of(event);
+        const { outcome } = event;
+        if (outcome.status === 'failed') return of({ type: 'settled', outcome });
+        const second = this.next(outcome);
+        return second === undefined ? of(cancelled(outcome)) : replaced(second, replace);
+      }),
+    );
+  }
+
+  private next(outcome: Completed<A>): Observable<JobEvent<B>> | undefined {
+    const known = this.made.get(outcome);
+    if (known !== undefined || this.isCancelled) return known;
+    const second = this.project(outcome.output, outcome);
+    this.made.set(outcome, second);
+    this.second = factsOf(second);
+    return second;
+  }
+}
+
+function replaced<B>(job: Observable<JobEvent<B>>, replace: ReplaceJob | undefined): Observable<JobEvent<B>> {
+  return replace === undefined || factsOf(job) === undefined ? job : replace(job as Job<B>);
+}
+
+function jobOf<A, B>(chain: Chain<A, B>, first: Job<A>, facts: JobFacts<A>, replace?: ReplaceJob): Job<B> {
+  return asJob(chain.after(first, replace), {
+    key: facts.key,
+    get jobId() {
+      return chain.second === undefined ? facts.jobId : chain.second.jobId;
+    },
+    get statusCalls() {
+      return facts.statusCalls + (chain.second?.statusCalls ?? 0);
+    },
+    cancel() {
+      chain.isCancelled = true;
+      facts.cancel();
+      chain.second?.cancel();
+    },
+    eachPurchase: (other) => jobOf(chain, other(first), facts, other),
+  });
+}
+
+function cancelled({ jobId }: Completed<unknown>): JobEvent<never> {
+  const message = `cancelled after job ${jobId} had completed: the job that was to follow was not sent`;
+  return { type: 'settled', outcome: { status: 'failed', code: 'job-cancelled', paid: 'no', message } };
+}

@@ -1,0 +1,198 @@
+import { distinctUntilChanged, isObservable, Subscription, type Observable, type Observer } from 'rxjs';
+import { MillraceError } from '../../contract/millrace-error.js';
+import type { JobEvent } from '../../contract/outcome.js';
+import { subscribeWithin } from '../subscribe-within.js';
+import type { Feed } from './row-feed.js';
+import { Slot, type RowOutcome } from './row-slot.js';
+
+/**
+ * What an error of the source, of `project`, of a job or of `concurrency` does to the rows in flight, whose jobs may be
+ * paid. `drain`: no more rows are taken, those in flight are followed to their end and emitted, then the stream errors.
+ * `stop`: the stream errors at once, and the jobs in flight are left to their `onUnsubscribe`.
+ */
+export type OnError = 'drain' | 'stop';
+
+export interface FanOutOptions<T, O> {
+  project: (row: T, index: number) => Observable<JobEvent<O>>;
+  onError?: OnError | undefined;
+}
+
+/** A subscriber: what is given it, and whether it has left. */
+export type Sink<V> = Observer<V> & Subscription;
+
+/** How many rows may be in flight. */
+export type Slots = number | Observable<number>;
+
+/**
+ * The slots of a fan-out and the loop that fills them: one run, for one subscriber at a time. When it is left, it stops;
+ * the next subscriber goes on with the jobs that were in flight and with the rows behind them. The loop is a trampoline: jobs that end at once do not nest,
+ * however many there are. User code runs in `take`, in `project`, in a job and in `subscriber.next`, and each of these may
+ * end the fan-out, make it fail or change the number of slots: the loop looks at all three after each of them.
+ */
+export class FanOut<T, O> {
+  private readonly running = new Set<Slot<T, O>>();
+  /** The one whose job is being subscribed. Most that end at once never enter the set. */
+  private starting: Slot<T, O> | undefined;
+  /** In flight when the run was left. */
+  private parked: Slot<T, O>[] = [];
+  private subscriber: Sink<RowOutcome<T, O>> | undefined;
+  private sizes = new Subscription();
+  private active = 0;
+  private limit = 0;
+  private taken = 0;
+  /** A row that was taken while its slot was taken away, or while the run was left. */
+  private held: IteratorYieldResult<T> | undefined;
+  private takesRows = true;
+  private failure: { readonly error: unknown } | undefined;
+  private filling = false;
+
+  constructor(
+    private readonly feed: Feed<T>,
+    private readonly options: FanOutOptions<T, O>,
+  ) {}
+
+  /** Begins the run, or goes on with it, until the subscriber leaves. */
+  play(subscriber: Sink<RowOutcome<T, O>>, slots: Slots): void {
+    if (this.failure !== undefined && this.options.onError === 'stop')
+      return subscriber.error(this.failure.error);
+    this.subscriber = subscriber;
+    subscriber.add(() => this.leave());
+    this.resume();
+    if (subscriber.closed) return;
+    if (isObservable(slots)) this.follow(slots);
+    else this.resize(slots);
+    this.fill();
+  }
+
+  /** Takes rows while slots are free. */
+  fill(): void {
+    if (this.filling) return;
+    this.filling = true;
+    while (this.mayTake() && this.active < this.limit && this.startNext());
+    this.filling = false;
+    this.endWhenDone();
+  }
+
+  /** The first error is the run's. */
+  fail(error: unknown): void {
+    if (this.failure !== undefined) return;
+    this.failure = { error };
+    if (this.options.onError === 'stop') return this.subscriber?.error(error);
+    this.stopTaking();
+    if (!this.filling) this.endWhenDone();
+  }
+
+  /** Called by a slot whose job has ended. */
+  free(slot: Slot<T, O>): void {
+    this.active -= 1;
+    if (slot !== this.starting) this.running.delete(slot);
+    const { row, index, outcome, failure } = slot;
+    if (outcome !== undefined) this.emit({ row, index, outcome });
+    if (failure !== undefined) this.fail(failure.error);
+    this.fill();
+  }
+
+  /** A subscriber may change the number of slots: the change takes effect once all subscribers have the outcome. */
+  private emit(outcome: RowOutcome<T, O>): void {
+    const { filling } = this;
+    this.filling = true;
+    this.subscriber?.next(outcome);
+    this.filling = filling;
+  }
+
+  private mayTake(): boolean {
+    return this.takesRows && this.subscriber !== undefined;
+  }
+
+  /** Whether to go on with the next row. */
+  private startNext(): boolean {
+    try {
+      const taken = this.held ?? this.feed.take();
+      this.held = undefined;
+      if (taken === undefined) return false;
+      if (taken.done === true) this.takesRows = false;
+      else if (this.mayTake() && this.active < this.limit) this.startJob(taken.value);
+      else this.held = taken;
+      return true;
+    } catch (error) {
+      this.fail(error);
+      return false;
+    }
+  }
+
+  private startJob(row: T): void {
+    const index = this.taken++;
+    const slot = new Slot<T, O>(this, row, index, this.options.project(row, index));
+    if (this.mayTake()) this.subscribe(slot);
+    else if (this.takesRows) this.parked.push(slot);
+  }
+
+  private subscribe(slot: Slot<T, O>): void {
+    this.active += 1;
+    this.starting = slot;
+    try {
+      slot.job.subscribe(slot);
+    } catch (error) {
+      slot.error(error);
+    }
+    this.starting = undefined;
+    if (!slot.closed) this.running.add(slot);
+  }
+
+  /** A job is joined where it is: it is not bought again. */
+  private resume(): void {
+    this.filling = true;
+    for (let slot = this.parked.shift(); slot !== undefined; slot = this.parked.shift()) {
+      this.subscribe(new Slot(this, slot.row, slot.index, slot.job));
+      if (this.subscriber === undefined) break;
+    }
+    this.filling = false;
+  }
+
+  private follow(concurrency: Observable<number>): void {
+    this.sizes = new Subscription();
+    subscribeWithin(this.sizes, concurrency.pipe(distinctUntilChanged()), {
+      next: (slots) => this.resize(slots),
+      error: (error: unknown) => this.fail(error),
+      complete: () => {
+        if (this.limit === 0 && this.takesRows)
+          this.fail(new MillraceError('usage', 'concurrency ended at 0: the rows left could never be taken'));
+      },
+    });
+  }
+
+  private resize(slots: number): void {
+    if (slots === Number.POSITIVE_INFINITY || (Number.isInteger(slots) && slots >= 0)) {
+      this.limit = slots;
+      this.fill();
+    } else this.fail(new MillraceError('usage', `concurrency is a whole number from 0, not ${slots}`));
+  }
+
+  private endWhenDone(): void {
+    if (this.takesRows || this.active > 0 || this.parked.length > 0) return;
+    if (this.failure === undefined) this.subscriber?.complete();
+    else this.subscriber?.error(this.failure.error);
+  }
+
+  private stopTaking(): void {
+    if (!this.takesRows) return;
+    this.takesRows = false;
+    this.held = undefined;
+    this.sizes.unsubscribe();
+    this.feed.close();
+  }
+
+  /** Also called at the end: then nothing is left to be done. */
+  private leave(): void {
+    this.subscriber = undefined;
+    this.sizes.unsubscribe();
+    const jobs = new Subscription();
+    if (this.starting?.closed === false) this.running.add(this.starting);
+    for (const slot of this.running) jobs.add(slot);
+    this.parked.push(...this.running);
+    this.running.clear();
+    this.active = 0;
+    if (this.takesRows) this.feed.close();
+    jobs.unsubscribe();
+  }
+}

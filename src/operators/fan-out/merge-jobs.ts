@@ -1,0 +1,105 @@
+import { Observable, Subscription, type Observer, type OperatorFunction } from 'rxjs';
+import { MillraceError } from '../../contract/millrace-error.js';
+import type { JobEvent, Outcome } from '../../contract/outcome.js';
+import { subscribeWithin } from '../subscribe-within.js';
+import { FanOut, type OnError } from './fan-out.js';
+import type { RowOutcome } from './row-slot.js';
+import { SharedRun } from './shared-run.js';
+
+/** Options of `mergeJobs`. */
+export interface MergeOptions {
+  /** Rows in flight. */
+  concurrency: number;
+  /** More rows than this waiting for a slot error the stream. @defaultValue 1_000 */
+  maxBuffered?: number;
+  /**
+   * What an error does to the rows in flight. `drain`: the source is left and rows that wait are dropped, rows in flight
+   * are followed to their end and emitted, then the stream errors with the first error. `stop`: the stream errors at once.
+   * @defaultValue 'drain'
+   */
+  onError?: OnError;
+  /** How many of the last outcomes a subscriber who comes later is given first, from 0. @defaultValue 100 */
+  replay?: number;
+}
+
+/**
+ * A job a row, for a source that cannot be pulled: rows wait in memory for a free slot, at most `maxBuffered` of them,
+ * and one more errors the stream with code `too-many-waiting`. What can be iterated goes through `pullJobs`, which holds
+ * nothing. Emits in order of completion; a failed row is a value. Unsubscribing leaves the source at once, also while it
+ * emits, and no row that waits is bought. See `onError` for what an error does.
+ *
+ * It is one run for all who subscribe, as with `pullJobs`: who comes when all have left goes on with the jobs in flight and
+ * the rows that wait. A source that has not ended by then is subscribed again: one that begins anew has its rows bought
+ * again, unless it is shared.
+ */
+export function mergeJobs<T, O>(
+  project: (row: T) => Observable<JobEvent<O>>,
+  { concurrency, maxBuffered = 1_000, onError, replay = 100 }: MergeOptions,
+): OperatorFunction<T, { row: T; outcome: Outcome<O> }> {
+  return (rows) => {
+    const waiting = new Queue<T>();
+    let input = new Subscription();
+    let ended = false;
+    const feed = {
+      take: () => waiting.shift() ?? (ended ? { done: true as const, value: undefined } : undefined),
+      close: () => input.unsubscribe(),
+    };
+    const slots = new FanOut<T, O>(feed, { project, onError });
+    const source: Observer<T> = {
+      next: (row) => {
+        waiting.push(row);
+        slots.fill();
+        if (waiting.length > maxBuffered) slots.fail(tooMany(maxBuffered, concurrency));
+      },
+      error: (error: unknown) => {
+        ended = true;
+        slots.fail(error);
+      },
+      complete: () => {
+        ended = true;
+        slots.fill();
+      },
+    };
+    const run = new SharedRun<RowOutcome<T, O>>((subscriber) => {
+      input = new Subscription();
+      slots.play(subscriber, concurrency);
+      if (!ended && !subscriber.closed) subscribeWithin(input, rows, source);
+    }, replay);
+    return new Observable((subscriber) => run.join(subscriber));
+  };
+}
+
+function tooMany(maxBuffered: number, concurrency: number): MillraceError {
+  const message = `mergeJobs: more than ${maxBuffered} rows wait for ${concurrency} slots; raise concurrency or maxBuffered, or pull the rows with pullJobs`;
+  return new MillraceError('too-many-waiting', message);
+}
+
+/** First in, first out, without moving what waits. */
+class Queue<T> {
+  private items: { done: false; value: T }[] = [];
+  private head = 0;
+
+  get length(): number {
+    return this.items.length - this.head;
+  }
+
+  push(value: T): void {
+    this.items.push({ done: false, value });
+  }
+
+  shift(): { done: false; value: T } | undefined {
+    const item = this.items[this.head];
+    if (item === undefined) return undefined;
+    this.head += 1;
+    if (this.head * 2 > this.items.length) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.items = [];
+    this.head = 0;
+  }
+}

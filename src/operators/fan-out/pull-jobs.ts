@@ -1,0 +1,57 @@
+import type { Observable } from 'rxjs';
+import type { JobEvent } from '../../contract/outcome.js';
+import { FanOut, type OnError } from './fan-out.js';
+import { asPulledJobs, type PulledJobs } from './pulled-jobs.js';
+import { feedOf } from './row-feed.js';
+
+/** Options of `pullJobs`. */
+export interface PullOptions {
+  /**
+   * Rows in flight, a whole number from 0; 0 pauses. An Observable changes it meanwhile: more slots are filled at once,
+   * fewer are reached as rows end. Once it has completed, its last number stays; where that is 0, rows that are left are
+   * an error.
+   */
+  concurrency: number | Observable<number>;
+  /**
+   * What an error does to the rows in flight. `drain`: no more rows are taken, those in flight are followed to their end
+   * and emitted, then the stream errors with the first error. `stop`: the stream errors at once. @defaultValue 'drain'
+   */
+  onError?: OnError;
+  /**
+   * How many of the last outcomes a subscriber who comes later is given first, from 0: those behind which something failed
+   * before a `retry`, for instance. They are kept in memory; an iteration is given none. @defaultValue 100
+   */
+  replay?: number;
+}
+
+/**
+ * Runs a job a row and pulls a row only for a free slot, from an array, a generator, an async iterable or a Node stream.
+ * Emits in order of completion; a failed row is a value. A slot is free when its job completes. Errors when the source,
+ * `project` or `concurrency` fails, or when a job errors other than by its input; see `onError` for the rows in flight.
+ * Unsubscribing unsubscribes every job and returns the iterator: no other row is taken, and one that was just taken is not
+ * bought. `for await` and `Readable.from` take it too, with back-pressure from end to end.
+ *
+ * One call is one run, as a job is one purchase. A second subscriber joins it; one who comes when all have left, as `retry`
+ * does, goes on: jobs in flight are joined, and the rows behind them are taken. Nothing is bought again; for that, call
+ * `pullJobs` again. Leaving a run closes its generator or stream: who goes on then has the jobs in flight, and behind them the
+ * error `source-closed`. An array is gone on with.
+ *
+ * @example
+ * ```ts
+ * pullJobs(rows, (row) => endpoint.run(row), { concurrency: 8 }).subscribe(({ row, outcome }) => save(row, outcome));
+ * ```
+ */
+export function pullJobs<T, O>(
+  source: Iterable<T> | AsyncIterable<T>,
+  project: (row: T, index: number) => Observable<JobEvent<O>>,
+  { concurrency, onError, replay = 100 }: PullOptions,
+): PulledJobs<T, O> {
+  let run: FanOut<T, O> | undefined;
+  const begun = (): FanOut<T, O> => {
+    const fill = () => fanOut.fill();
+    const fail = (error: unknown) => fanOut.fail(error);
+    const fanOut = new FanOut<T, O>(feedOf(source, { fill, fail }), { project, onError });
+    return fanOut;
+  };
+  return asPulledJobs((subscriber, slots) => (run ??= begun()).play(subscriber, slots), concurrency, replay);
+}

@@ -1,0 +1,130 @@
+import {
+  BehaviorSubject,
+  combineLatest,
+  concat,
+  connect,
+  defer,
+  filter,
+  from,
+  isObservable,
+  last,
+  map,
+  NEVER,
+  Observable,
+  startWith,
+  takeUntil,
+} from 'rxjs';
+import { iterate } from '../iterate.js';
+import type { Sink, Slots } from './fan-out.js';
+import type { RowOutcome } from './row-slot.js';
+import { SharedRun } from './shared-run.js';
+
+/**
+ * The outcomes of a fan-out: a stream, and an async iterable, so that `for await`, `Readable.from` and `pipeline` take it.
+ * All subscriptions and iterations are of one run. In an iteration a slot is free when its outcome has been taken: who
+ * reads slowly is sent no more than `concurrency` rows ahead.
+ */
+export interface PulledJobs<T, O> extends Observable<RowOutcome<T, O>>, AsyncIterable<RowOutcome<T, O>> {
+  /**
+   * The run at the pace of its reader. `return()`, which `break` calls, leaves it; a later iteration goes on with the
+   * outcomes that were not taken, the jobs in flight and the rows behind them.
+   */
+  [Symbol.asyncIterator](): AsyncIterator<RowOutcome<T, O>, undefined, undefined>;
+}
+
+type Play<T, O> = (subscriber: Sink<RowOutcome<T, O>>, slots: Slots) => void;
+
+/** @param play begins the run over so many slots, or goes on with it */
+export function asPulledJobs<T, O>(play: Play<T, O>, slots: Slots, replay: number): PulledJobs<T, O> {
+  const reading = new Reading<T, O>(slots);
+  const run = new SharedRun<RowOutcome<T, O>>(
+    (subscriber) => play(subscriber, reading.isOn ? reading.slots : slots),
+    replay,
+  );
+  return new Pulled(run, reading);
+}
+
+class Pulled<T, O> extends Observable<RowOutcome<T, O>> implements PulledJobs<T, O> {
+  constructor(
+    private readonly run: SharedRun<RowOutcome<T, O>>,
+    private readonly reading: Reading<T, O>,
+  ) {
+    super((subscriber) => run.join(subscriber));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
+    return this.reading.begin(this.run);
+  }
+}
+
+/** The iterations of a run, and what they have not taken yet. */
+class Reading<T, O> {
+  private readonly untaken = new BehaviorSubject(0);
+  private readonly readers = new Set<RowOutcome<T, O>[]>();
+  /** What the last reader had not taken when it left. */
+  private rest: RowOutcome<T, O>[] = [];
+  /** The slots of the run, less those whose outcomes wait for the slowest reader. */
+  readonly slots: Observable<number>;
+
+  constructor(slots: Slots) {
+    const all = isObservable(slots) ? slots : NEVER.pipe(startWith(slots));
+    this.slots = all.pipe(
+      connect((shared) =>
+        combineLatest([shared, this.untaken]).pipe(map(left), takeUntil(endAtZero(shared))),
+      ),
+    );
+  }
+
+  get isOn(): boolean {
+    return this.readers.size > 0;
+  }
+
+  begin(run: SharedRun<RowOutcome<T, O>>): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
+    const kept: RowOutcome<T, O>[] = [];
+    const outcomes = defer(() => {
+      this.readers.add(kept);
+      kept.push(...this.rest.splice(0));
+      this.count();
+      const coming = new Observable<RowOutcome<T, O>>((subscriber) => run.join(subscriber, 0));
+      return concat(from([...kept]), coming.pipe(map((outcome) => this.keep(kept, outcome))));
+    });
+    const iterator = iterate(outcomes);
+    return {
+      next: async () => {
+        const result = await iterator.next();
+        if (result.done !== true) kept.shift();
+        this.count();
+        return result;
+      },
+      return: async () => {
+        const result = await iterator.return?.();
+        if (this.readers.delete(kept) && !this.isOn) this.rest = kept;
+        return result ?? { done: true, value: undefined };
+      },
+    };
+  }
+
+  private keep(kept: RowOutcome<T, O>[], outcome: RowOutcome<T, O>): RowOutcome<T, O> {
+    kept.push(outcome);
+    this.count();
+    return outcome;
+  }
+
+  private count(): void {
+    const most = Math.max(0, ...[...this.readers].map((kept) => kept.length));
+    if (most !== this.untaken.value) this.untaken.next(most);
+  }
+}
+
+/** What is left of the slots; a number that is none stays so, and is an error of the run. */
+function left([slots, kept]: [slots: number, kept: number]): number {
+  return slots >= kept ? slots - kept : Math.min(slots, 0);
+}
+
+/** From then on no outcome that is taken frees a slot: the fan-out learns that no more will come. */
+function endAtZero(slots: Observable<number>): Observable<number> {
+  return slots.pipe(
+    last(undefined, 0),
+    filter((slot) => slot === 0),
+  );
+}

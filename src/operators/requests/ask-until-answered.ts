@@ -1,0 +1,83 @@
+import { concatMap, ignoreElements, type Observable, of, throwError, timer } from 'rxjs';
+import type { WaitReason } from '../../contract/outcome.js';
+import type { BackoffLimits } from '../../policy/backoff.js';
+import { clampTimer } from '../../policy/clamp-timer.js';
+import type { RetryPolicy } from '../../policy/queue-options.js';
+import { retryDelayMs } from '../../policy/retry-delay.js';
+import type { Reading } from '../../transport/read-reply.js';
+import { inTurn, type Heard } from '../in-turn.js';
+import { type Asking, type Desk, Exchange, type Judged, requestKinds, visitOf } from './exchange.js';
+import { admitted, type WaitingEvent } from './through-gate.js';
+
+export interface AskOptions {
+  readonly retry: Readonly<Required<RetryPolicy>>;
+}
+
+/**
+ * A request that is free to repeat, cold: one answer, then completion. Tries again what may pass, then errors with the
+ * `TransportError` or the `ReplyError` of the last try.
+ */
+export function ask(asking: Asking, { retry }: AskOptions, desk: Desk): Observable<Reading> {
+  const mayAskAgain = ({ verdict }: Judged, failures: number) =>
+    verdict.verdict === 'again' && failures <= retry.maxRetries;
+  return askUntilAnswered({ ...asking, backoff: retry, mayAskAgain }, desk).pipe(
+    concatMap((step) => {
+      if (step.type === 'waiting') return [];
+      const { reading, fault } = step.judged;
+      if (reading !== undefined && !('error' in reading)) return of(reading);
+      return throwError(() => fault ?? reading.error);
+    }),
+  );
+}
+
+export interface Question extends Asking {
+  readonly backoff: BackoffLimits;
+  /** Called for each request that is sent. */
+  readonly onCall?: () => void;
+  /** Whether to ask again after this. `failures` counts from 1. Called once for each exchange that is no answer. */
+  readonly mayAskAgain: (judged: Judged, failures: number) => boolean;
+}
+
+export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judged: Judged };
+
+/**
+ * Sends a request that is free to repeat, again and again, each time after a longer wait, until there is an answer or
+ * `mayAskAgain` says no; then emits the last exchange as it is. Never errors by itself.
+ */
+export function askUntilAnswered(question: Question, desk: Desk): Observable<Answered> {
+  return inTurn<Answered>(function* () {
+    yield { type: 'answered', judged: yield* asked(question, desk) };
+  });
+}
+
+/** The same as a part of a flow that is played by `inTurn`. */
+export function* asked(
+  question: Question,
+  desk: Desk,
+): Generator<Heard<WaitingEvent> | Observable<never> | WaitingEvent, Judged> {
+  const { purpose, key, backoff, onCall, mayAskAgain } = question;
+  for (let failures = 1; ; failures += 1) {
+    const visit = visitOf(desk, requestKinds[purpose], key);
+    if (desk.gate.tryPass?.(visit) !== true) yield admitted(desk.gate, visit);
+    onCall?.();
+    const talk = new Exchange(question, desk);
+    yield talk;
+    const judged = talk.result();
+    if (judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures)) return judged;
+    const again = againAfter(judged);
+    const forMs = retryDelayMs(again, failures, desk.random, backoff);
+    yield { type: 'waiting', why: whyWait(judged), forMs };
+    yield timer(clampTimer(forMs), desk.scheduler).pipe(ignoreElements());
+  }
+}
+
+function whyWait({ verdict }: Judged): WaitReason {
+  if (verdict.verdict === 'final' && verdict.code === 'expired') return 'not-found';
+  return verdict.verdict === 'again' && verdict.why === 'rate-limited' ? 'rate-limited' : 'backoff';
+}
+
+/** What the wait before another try goes by. */
+export function againAfter({ verdict, reading }: Judged): Parameters<typeof retryDelayMs>[0] {
+  const retryAfterMs = reading !== undefined && 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
+  return { why: verdict.verdict === 'again' ? verdict.why : 'transient', retryAfterMs };
+}

@@ -1,0 +1,103 @@
+import { type FailureCode, failureCodes, type Paid } from '../../contract/failure-code.js';
+import type { Completed, Failed, Outcome } from '../../contract/outcome.js';
+import { isCharged, reportedCostUsd } from '../../contract/reported-cost.js';
+import { serviceErrorText } from '../../contract/service-error-text.js';
+import type { FailedReply, JobReply } from '../../contract/service-replies.js';
+import type { WireRequest } from '../../transport/transport.js';
+import type { Judged } from './exchange.js';
+
+/** How a job in a terminal state ended. One that did not complete and reports a cost was paid. (spec 2.1, 2.6, 3) */
+export function outcomeOf(
+  job: JobReply | FailedReply,
+  request: Pick<WireRequest, 'method' | 'url'>,
+): Outcome<unknown> {
+  const { id, status, output, delayTime, executionTime } = job;
+  if (status === 'COMPLETED') {
+    const completed: Completed<unknown> = {
+      status: 'completed',
+      jobId: id,
+      output,
+      costUsd: reportedCostUsd(output),
+    };
+    if (delayTime !== undefined) completed.delayTimeMs = delayTime;
+    if (executionTime !== undefined) completed.executionTimeMs = executionTime;
+    return completed;
+  }
+  const code = isCharged(output) ? 'charged' : (codes[status] ?? 'job-failed');
+  const said = serviceErrorText(job);
+  return {
+    status: 'failed',
+    code,
+    paid: failureCodes[code].paid,
+    ...(id !== undefined && { jobId: id }),
+    message: `${whatWasAsked(request)}: ${status}: ${said?.message ?? failureCodes[code].meaning}`,
+    ...(said?.detail !== undefined && { detail: said.detail }),
+    ...('output' in job && { output }),
+    ...(delayTime !== undefined && { delayTimeMs: delayTime }),
+    ...(executionTime !== undefined && { executionTimeMs: executionTime }),
+  };
+}
+
+/** `POST /v2/echo/run`: never the host or a header. */
+export function whatWasAsked({ method, url }: Pick<WireRequest, 'method' | 'url'>): string {
+  return `${method} ${new URL(url).pathname}`;
+}
+
+const codes: Readonly<Record<string, FailureCode>> = {
+  FAILED: 'job-failed',
+  CANCELLED: 'job-cancelled',
+  TIMED_OUT: 'job-timed-out',
+};
+
+export interface FailureFacts {
+  request: Pick<WireRequest, 'method' | 'url'>;
+  jobId?: string;
+  /** Where it differs from what the code says: a known job that nobody may ask for any more may be paid. */
+  paid?: Paid;
+  /** Said behind the message: what a person may do. */
+  advice?: string;
+}
+
+/** The failure that an exchange amounts to, under the given code; a body that reports a cost was paid, whatever its HTTP status. */
+export function failureOf(code: FailureCode, judged: Judged, facts: FailureFacts): Failed {
+  const { message, code: saidCode, ...context } = said(judged, facts.request);
+  if (saidCode === 'charged') code = saidCode;
+  const { jobId = context.jobId, paid = failureCodes[code].paid, advice } = facts;
+  return {
+    status: 'failed',
+    ...context,
+    code,
+    paid,
+    ...(jobId !== undefined && { jobId }),
+    message: advice === undefined ? message : `${message}; ${advice}`,
+  };
+}
+
+type Said = Partial<Failed> & { message: string };
+
+function said({ reading, fault }: Judged, request: FailureFacts['request']): Said {
+  if (fault !== undefined) return { message: fault.message };
+  const httpStatus = reading.status;
+  if (reading.body === 'failed') {
+    const failed = outcomeOf(reading.job, request) as Failed;
+    return isSuccess(httpStatus) ? failed : { ...failed, httpStatus };
+  }
+  if (!('error' in reading)) return { message: `${whatWasAsked(request)}: HTTP ${httpStatus}`, httpStatus };
+  const { message, detail } = reading.error;
+  const retryAfterMs = 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
+  return {
+    message,
+    httpStatus,
+    ...(detail !== undefined && { detail }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The answer of a load-balanced route as an outcome: there is no job around it. (spec 4.2) */
+export function directAnswer(output: unknown): Completed<unknown> {
+  return { status: 'completed', jobId: '', output, costUsd: reportedCostUsd(output) };
+}

@@ -1,0 +1,70 @@
+import type { Observable } from 'rxjs';
+import type { Failed } from '../../contract/outcome.js';
+import type { JobReply } from '../../contract/service-replies.js';
+import type { BackoffLimits } from '../../policy/backoff.js';
+import { isGone } from '../../policy/when-missing.js';
+import type { WireRequest } from '../../transport/transport.js';
+import { inTurn, type Step } from '../in-turn.js';
+import { asked } from './ask-until-answered.js';
+import type { Desk, Judged } from './exchange.js';
+import { failureOf } from './outcome-of.js';
+import type { WaitingEvent } from './through-gate.js';
+
+export interface PollQuestion {
+  readonly key: string;
+  readonly jobId: string;
+  /** In ms since the epoch; a job of unknown age counts as a young one. */
+  readonly submittedAt?: number;
+  /** GET of the job's status. */
+  readonly request: WireRequest;
+  readonly backoff: BackoffLimits;
+  /** Called for each request that is sent. */
+  readonly onCall: () => void;
+}
+
+export type Polled =
+  | WaitingEvent
+  | { readonly type: 'replied'; readonly job: JobReply }
+  | { readonly type: 'ended'; readonly outcome: Failed };
+
+/** A key that is refused while jobs are out may be a hiccup of the service: so many extra tries. */
+const keyRetries = 3;
+
+/**
+ * One poll: asks until there is a reply of this job. `ended`: the service no longer knows it (a 404 that `isGone` believes), refuses
+ * the key time and again, or is not whom it should be; the job may have been paid.
+ */
+export function pollOnce(question: PollQuestion, desk: Desk): Observable<Polled> {
+  return inTurn(() => poll(question, desk));
+}
+
+function* poll(question: PollQuestion, desk: Desk): Iterable<Step<Polled>> {
+  const { jobId, request, key, backoff, onCall } = question;
+  let keyRefusals = 0;
+  const isGivenUp = missing(question, desk);
+  const mayAskAgain = ({ verdict }: Judged) => {
+    if (verdict.verdict !== 'final') return true;
+    if (verdict.code === 'expired') return !isGivenUp();
+    return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
+  };
+  const judged = yield* asked({ purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain }, desk);
+  const { verdict, reading } = judged;
+  if (reading !== undefined && 'job' in reading) {
+    yield { type: 'replied', job: { ...reading.job, id: jobId } };
+    return;
+  }
+  const code = verdict.verdict === 'final' ? verdict.code : 'expired';
+  yield { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
+}
+
+/** Told of each 404, says whether the job is given up. */
+function missing({ submittedAt }: PollQuestion, { scheduler }: Desk): () => boolean {
+  let since: number | undefined;
+  let answers = 0;
+  return () => {
+    const now = scheduler.now();
+    since ??= now;
+    answers += 1;
+    return isGone({ ageMs: since - (submittedAt ?? since), forMs: now - since, answers });
+  };
+}

@@ -1,0 +1,82 @@
+import { concatMap, defer, of, type Observable } from 'rxjs';
+import type { FailureCode } from '../contract/failure-code.js';
+import type { JobEvent, Outcome } from '../contract/outcome.js';
+import { asJob, type Job, type ReplaceJob } from './job.js';
+
+/** Options of `retryPurchase`. */
+export interface RetryPurchaseOptions {
+  /** Further purchases after the first, from 0. */
+  maxRetries: number;
+  /** Which failures are worth another purchase; those that may be paid never are. */
+  codes: readonly FailureCode[];
+}
+
+/**
+ * Buys again on purpose: a new job after one that failed with paid `no` and a listed code. Only the last job's `settled`
+ * is emitted. It is one run, as a job is one purchase: a second subscriber, `retry` and `repeat` join it and buy nothing;
+ * to begin anew, call `retryPurchase` again. It is a job itself: `jobId` is that of the job under way, `cancel` cancels it, and
+ * nothing is bought after that. A budget behind it books each purchase.
+ *
+ * @example
+ * ```ts
+ * retryPurchase(() => endpoint.run(row), { maxRetries: 2, codes: ['job-failed', 'job-timed-out'] }).pipe(toOutcome());
+ * ```
+ */
+export function retryPurchase<O>(make: () => Job<O>, options: RetryPurchaseOptions): Job<O> {
+  return new Attempts(make, options).asJob();
+}
+
+/** The jobs of one `retryPurchase`, each made once. */
+class Attempts<O> {
+  private readonly jobs: Job<O>[] = [];
+  private isCancelled = false;
+
+  constructor(
+    private readonly make: () => Job<O>,
+    private readonly options: RetryPurchaseOptions,
+  ) {}
+
+  asJob(replace?: ReplaceJob): Job<O> {
+    const { jobs } = this;
+    const latest = () => jobs.at(-1);
+    return asJob(this.from(0, replace), {
+      get key() {
+        return latest()?.key ?? '';
+      },
+      get jobId() {
+        return latest()?.jobId;
+      },
+      get statusCalls() {
+        return jobs.reduce((calls, job) => calls + job.statusCalls, 0);
+      },
+      cancel: () => {
+        this.isCancelled = true;
+        latest()?.cancel();
+      },
+      eachPurchase: (other) => this.asJob(other),
+    });
+  }
+
+  private from(attempt: number, replace?: ReplaceJob): Observable<JobEvent<O>> {
+    return defer(() => this.job(attempt, replace)).pipe(
+      concatMap((event) => {
+        const isLast = event.type !== 'settled' || !this.goesOn(attempt, event.outcome);
+        return isLast ? of(event) : this.from(attempt + 1, replace);
+      }),
+    );
+  }
+
+  private job(attempt: number, replace?: ReplaceJob): Job<O> {
+    const job = (this.jobs[attempt] ??= this.make());
+    if (this.isCancelled) job.cancel();
+    return replace === undefined ? job : replace(job);
+  }
+
+  /** Whoever comes late goes the way of those before: what was bought again stays so, also when it was cancelled since. */
+  private goesOn(attempt: number, outcome: Outcome<unknown>): boolean {
+    if (attempt + 1 < this.jobs.length) return true;
+    const { maxRetries, codes } = this.options;
+    if (this.isCancelled || attempt >= maxRetries) return false;
+    return outcome.status === 'failed' && outcome.paid === 'no' && codes.includes(outcome.code);
+  }
+}

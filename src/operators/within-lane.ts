@@ -1,0 +1,150 @@
+import { Observable } from 'rxjs';
+import { InvalidOptionError } from '../contract/millrace-error.js';
+import type { JobEvent } from '../contract/outcome.js';
+import { jobOperator, type JobOperator } from './job.js';
+
+/**
+ * Subscribes to the job when its lane has a slot, and gives the slot back when the job completes, errors or is
+ * unsubscribed. Until then nothing is sent. A job stays a job. Several fan-outs behind one `Lanes` share its slots fairly.
+ *
+ * @param lane the name of the lane: an endpoint, a customer
+ *
+ * @example
+ * ```ts
+ * const lanes = createLanes({ slots: 8, weights: { edit: 3, upscale: 1 } });
+ * merge(
+ *   pullJobs(edits, (row) => edit.run(row).pipe(withinLane(lanes, 'edit')), { concurrency: 8 }),
+ *   pullJobs(photos, (row) => upscale.run(row).pipe(withinLane(lanes, 'upscale')), { concurrency: 8 }),
+ * );
+ * ```
+ */
+export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
+  return jobOperator(
+    <P>(source: Observable<JobEvent<P>>) =>
+      new Observable<JobEvent<P>>((subscriber) => {
+        const giveBack = lanes.take(lane, () => {
+          if (!subscriber.closed) source.subscribe(subscriber);
+        });
+        subscriber.add(giveBack);
+      }),
+  );
+}
+
+/** Slots that several lanes share. What one lane does not use goes to the others. */
+export interface Lanes {
+  /**
+   * Calls `go` once the lane has a slot for it, at once where one is free.
+   * @returns gives the slot back, or leaves the queue where `go` has not been called yet; a second call does nothing
+   */
+  take(lane: string, go: () => void): () => void;
+  /** Slots that each lane holds, and how many callers of `take` wait for one, at this moment. */
+  state(): Record<string, { held: number; waiting: number }>;
+}
+
+/** Options of `createLanes`. */
+export interface LaneOptions {
+  /** Slots of all lanes together, a whole number from 1. */
+  slots: number;
+  /** Weight of a lane beside the others, above 0. @defaultValue 1 for each lane */
+  weights?: Readonly<Record<string, number>>;
+}
+
+interface Lane {
+  readonly weight: number;
+  readonly waiting: Set<() => void>;
+  held: number;
+  /** Slots that it was ever given, by weight: breaks a tie between lanes that hold the same. */
+  turns: number;
+}
+
+/**
+ * Slots that lanes share fairly: a free slot goes to the waiting lane that holds the fewest for its weight, and within a
+ * lane to the one that has waited longest.
+ * @throws InvalidOptionError
+ */
+export function createLanes({ slots, weights = {} }: LaneOptions): Lanes {
+  check('slots', Number.isInteger(slots) && slots >= 1, slots);
+  for (const [lane, weight] of Object.entries(weights))
+    check(`weights.${lane}`, weight > 0 && weight < Infinity, weight);
+  const lanes = new Map<string, Lane>();
+  let free = slots;
+  let handingOut = false;
+
+  const entryOf = (name: string): Lane => {
+    const known = lanes.get(name);
+    if (known !== undefined) return known;
+    const weight = Object.hasOwn(weights, name) ? (weights[name] ?? 1) : 1;
+    // A lane that is new, or comes back, has not saved up turns meanwhile.
+    const lane = { weight, waiting: new Set<() => void>(), held: 0, turns: fewestTurns(lanes) };
+    lanes.set(name, lane);
+    return lane;
+  };
+  /** A trampoline: jobs that end at once do not nest. */
+  const handOut = () => {
+    if (handingOut) return;
+    handingOut = true;
+    for (let lane = next(lanes); free > 0 && lane !== undefined; lane = next(lanes)) {
+      const [go] = lane.waiting;
+      if (go === undefined) break;
+      lane.waiting.delete(go);
+      free -= 1;
+      lane.held += 1;
+      lane.turns += 1 / lane.weight;
+      go();
+    }
+    handingOut = false;
+  };
+  return {
+    take(name, go) {
+      const lane = entryOf(name);
+      let has: 'place' | 'slot' | 'nothing' = 'place';
+      const turn = () => {
+        has = 'slot';
+        go();
+      };
+      if (lane.waiting.size === 0 && lane.held === 0) lane.turns = Math.max(lane.turns, fewestTurns(lanes));
+      lane.waiting.add(turn);
+      handOut();
+      return () => {
+        lane.waiting.delete(turn);
+        if (has === 'slot') {
+          lane.held -= 1;
+          free += 1;
+        }
+        has = 'nothing';
+        handOut();
+      };
+    },
+    state: () =>
+      Object.fromEntries(
+        [...lanes].map(([name, { held, waiting }]) => [name, { held, waiting: waiting.size }] as const),
+      ),
+  };
+}
+
+/** The waiting lane that holds the fewest slots for its weight, then the one with the fewest turns. */
+function next(lanes: ReadonlyMap<string, Lane>): Lane | undefined {
+  let best: Lane | undefined;
+  for (const lane of lanes.values()) {
+    if (lane.waiting.size === 0) continue;
+    if (best === undefined || isBefore(lane, best)) best = lane;
+  }
+  return best;
+}
+
+function isBefore(one: Lane, other: Lane): boolean {
+  const [mine, theirs] = [one.held / one.weight, other.held / other.weight];
+  return mine === theirs ? one.turns < other.turns : mine < theirs;
+}
+
+/** Among the lanes that hold slots or wait for them. */
+function fewestTurns(lanes: ReadonlyMap<string, Lane>): number {
+  const busy = [...lanes.values()].filter(({ held, waiting }) => held > 0 || waiting.size > 0);
+  return busy.length === 0 ? 0 : Math.min(...busy.map(({ turns }) => turns));
+}
+
+function check(option: string, isGood: boolean, value: number): void {
+  if (isGood) return;
+  const range = option === 'slots' ? 'no whole number from 1' : 'no number above 0';
+  throw new InvalidOptionError(option, `is ${range} (got ${value})`);
+}

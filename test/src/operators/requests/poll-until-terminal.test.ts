@@ -1,0 +1,161 @@
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { JobReply } from '../../../../src/contract/service-replies.js';
+import {
+  pollUntilTerminal,
+  statusEvent,
+  type PollTask,
+} from '../../../../src/operators/requests/poll-until-terminal.js';
+import type { PollSchedule } from '../../../../src/policy/poll-schedule.js';
+import type { Transport } from '../../../../src/transport/transport.js';
+import {
+  inVirtualTime,
+  replied,
+  requestTo,
+  virtualDesk,
+  type Virtual,
+} from '../../../support/virtual-time.js';
+
+const replies = {
+  q: replied(200, { id: 'j', status: 'IN_QUEUE' }),
+  p: replied(200, { id: 'j', status: 'IN_PROGRESS', delayTime: 5 }),
+  o: replied(200, { id: 'j', status: 'IN_PROGRESS', delayTime: 5, output: { step: 1 } }),
+  u: replied(200, { id: 'j', status: 'WARMING_UP' }),
+  d: replied(200, { id: 'j', status: 'COMPLETED', output: 'out' }),
+  n: replied(404, { error: 'gone' }),
+  x: replied(503, 'later'),
+};
+const q = { type: 'status', status: 'IN_QUEUE' } as const;
+const p = { type: 'status', status: 'IN_PROGRESS', delayTimeMs: 5 };
+const o = { ...p, partial: { step: 1 } };
+const u = { type: 'status', status: 'WARMING_UP' };
+const e = { type: 'ended', outcome: { status: 'completed', jobId: 'j', output: 'out', costUsd: null } };
+
+/** A poll whose times and replies are marbles; notes what the schedule was told. */
+const polling = (
+  { cold, scheduler }: Virtual,
+  times: string,
+  answers: string[],
+  more: Partial<PollTask> = {},
+) => {
+  const told: string[] = [];
+  const ticks = cold(times);
+  const schedule: PollSchedule = {
+    pollTimes: () => ticks as never,
+    observe: (key, reply: JobReply, at) => told.push(`${key} ${reply.status} ${at}`),
+  };
+  const streams = answers.map((marbles) => cold(marbles, replies));
+  let asked = 0;
+  const transport: Transport = () => streams[Math.min(asked++, streams.length - 1)]!;
+  const task: PollTask = {
+    key: 'k',
+    jobId: 'j',
+    submittedAt: 0,
+    request: requestTo('/v2/e/status/j', 'GET'),
+    schedule,
+    backoff: { initialMs: 2, factor: 1, maxMs: 2 },
+    atOnce: false,
+    onCall: () => undefined,
+    ...more,
+  };
+  return { told, ticks, streams, result: pollUntilTerminal(task, virtualDesk(scheduler, transport)) };
+};
+
+describe('pollUntilTerminal', () => {
+  it('asks at the times of the schedule until the job has ended, and tells of each change', () => {
+    inVirtualTime((virtual) => {
+      const { result, ticks, streams, told } = polling(virtual, '--t-t-t-t-t-t', ['q', 'q', 'p', 'o', 'd']);
+      virtual.expectObservable(result).toBe('--q---p-o-(e|)', { q, p, o, e });
+      virtual.expectSubscriptions(ticks.subscriptions).toBe('^---------!');
+      virtual.expectSubscriptions(streams[0]!.subscriptions).toBe('--(^!)');
+      virtual.flush();
+      expect(told).toStrictEqual([
+        'k IN_QUEUE 2',
+        'k IN_QUEUE 4',
+        'k IN_PROGRESS 6',
+        'k IN_PROGRESS 8',
+        'k COMPLETED 10',
+      ]);
+    });
+  });
+
+  it('never overlaps: times that fall into a poll, or into the waits between its tries, pass unused', () => {
+    inVirtualTime((virtual) => {
+      const { result, streams } = polling(virtual, '-ttttttttttt', ['-x|', '--q|', 'd']);
+      const w = { type: 'waiting', why: 'backoff', forMs: 2 };
+      virtual.expectObservable(result).toBe('--w---q(e|)', { w, q, e });
+      virtual.expectSubscriptions(streams[0]!.subscriptions).toBe('-^!');
+      virtual.expectSubscriptions(streams[1]!.subscriptions).toBe('----^-!');
+      virtual.expectSubscriptions(streams[2]!.subscriptions).toBe('-------(^!)');
+    });
+  });
+
+  it('asks at once for a job that was left for a while, and tells nothing that was told before', () => {
+    inVirtualTime((virtual) => {
+      const { result } = polling(virtual, '----t', ['q', 'd'], { atOnce: true, last: q });
+      virtual.expectObservable(result).toBe('----(e|)', { e });
+    });
+  });
+
+  it('goes on in a state that is not known, and when times run out [fault 13]', () => {
+    inVirtualTime((virtual) => {
+      const { result, streams } = polling(virtual, '-t|', ['u']);
+      virtual.expectObservable(result, '^-----!').toBe('-u----', { u });
+      virtual.expectSubscriptions(streams[0]!.subscriptions).toBe('-(^!)');
+      const silent = polling(virtual, '-', ['d']);
+      virtual.expectObservable(silent.result, '^---!').toBe('----');
+    });
+  });
+
+  it('ends when the service no longer knows the job', () => {
+    inVirtualTime((virtual) => {
+      const { result } = polling(virtual, '-t', ['n'], { submittedAt: -600_000 });
+      const w = { type: 'waiting', why: 'not-found', forMs: 2 };
+      const gone = { type: 'ended', outcome: expect.objectContaining({ code: 'expired', paid: 'maybe' }) };
+      virtual.expectObservable(result).toBe('-w-(g|)', { w, g: gone });
+    });
+  });
+
+  it('aborts the poll that is out when it is unsubscribed, and tells the schedule nothing of it', () => {
+    inVirtualTime((virtual) => {
+      const { result, ticks, streams, told } = polling(virtual, '-t', ['----q|']);
+      virtual.expectObservable(result, '^--!').toBe('---');
+      virtual.expectSubscriptions(ticks.subscriptions).toBe('^--!');
+      virtual.expectSubscriptions(streams[0]!.subscriptions).toBe('-^-!');
+      virtual.flush();
+      expect(told).toStrictEqual([]);
+    });
+  });
+
+  it('errors when the schedule does, by itself or by throwing', () => {
+    inVirtualTime((virtual) => {
+      virtual.expectObservable(polling(virtual, '-#', ['d']).result).toBe('-#');
+      const schedule: PollSchedule = {
+        pollTimes: () => {
+          throw new Error('broken');
+        },
+        observe: () => undefined,
+      };
+      const { result } = polling(virtual, '', ['d'], { schedule });
+      virtual.expectObservable(result).toBe('#', undefined, new Error('broken'));
+    });
+  });
+
+  it('takes a time that the schedule gives in return for a reply', () => {
+    inVirtualTime((virtual) => {
+      const times = new Subject<void>();
+      const schedule: PollSchedule = { pollTimes: () => times, observe: () => times.next() };
+      const { result } = polling(virtual, '', ['-q|', '-p|', '-d|'], { schedule, atOnce: true });
+      virtual.expectObservable(result).toBe('-qp(e|)', { q, p, e });
+    });
+  });
+});
+
+describe('statusEvent', () => {
+  it('carries only what the reply said', () => {
+    expect(statusEvent({ id: 'j', status: 'IN_QUEUE' })).toStrictEqual(q);
+    expect(statusEvent({ id: 'j', status: 'IN_PROGRESS', delayTime: 5, output: { step: 1 } })).toStrictEqual(
+      o,
+    );
+  });
+});

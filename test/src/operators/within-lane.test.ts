@@ -1,0 +1,57 @@
+import { of, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../../src/contract/outcome.js';
+import { createLanes, withinLane } from '../../../src/operators/within-lane.js';
+import { events } from '../../support/job-events.js';
+import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';
+
+const jobs =
+  ({ cold }: Virtual) =>
+  (marbles: string) =>
+    cold<JobEvent<string>>(marbles, events);
+
+describe('withinLane', () => {
+  it('subscribes when there is a slot, and gives it back at the end', () => {
+    inVirtualTime((virtual) => {
+      const lanes = createLanes({ slots: 1 });
+      const [first, second] = [jobs(virtual)('-d-|'), jobs(virtual)('-f|')];
+      virtual.expectObservable(first.pipe(withinLane(lanes, 'x'))).toBe('-d-|', events);
+      virtual.expectObservable(second.pipe(withinLane(lanes, 'x'))).toBe('----f|', events);
+      virtual.expectSubscriptions(second.subscriptions).toBe('---^-!');
+    });
+  });
+
+  it('passes on never, empty, one, many and an error, each of which gives its slot back', () => {
+    const lanes = createLanes({ slots: 1 });
+    inVirtualTime((virtual) => {
+      for (const marbles of ['|', '(d|)', '(sd|)', '#'])
+        virtual.expectObservable(jobs(virtual)(marbles).pipe(withinLane(lanes, 'x'))).toBe(marbles, events);
+      virtual.expectObservable(jobs(virtual)('-').pipe(withinLane(lanes, 'x')), '^-!').toBe('-');
+    });
+    expect(lanes.state()).toStrictEqual({ x: { held: 0, waiting: 0 } });
+  });
+
+  it('gives back its slot, or its place, when it is unsubscribed', () => {
+    inVirtualTime((virtual) => {
+      const lanes = createLanes({ slots: 1 });
+      const waiting = jobs(virtual)('-s');
+      virtual.expectObservable(jobs(virtual)('-').pipe(withinLane(lanes, 'x')), '^----!').toBe('-');
+      virtual.expectObservable(waiting.pipe(withinLane(lanes, 'x')), '^--!').toBe('-');
+      virtual.expectObservable(jobs(virtual)('-d|').pipe(withinLane(lanes, 'y'))).toBe('------d|', events);
+      virtual.expectSubscriptions(waiting.subscriptions).toBe([]);
+    });
+  });
+
+  it('does not nest jobs that end at once', () => {
+    const lanes = createLanes({ slots: 1 });
+    const first = new Subject<JobEvent<string>>();
+    let ended = 0;
+    first.pipe(withinLane(lanes, 'x')).subscribe();
+    for (let index = 0; index < 20_000; index += 1)
+      of<JobEvent<string>>(events.d)
+        .pipe(withinLane(lanes, 'x'))
+        .subscribe({ complete: () => (ended += 1) });
+    first.complete();
+    expect(ended).toBe(20_000);
+  });
+});
