@@ -1,3 +1,10 @@
+import {
+  editFieldNames,
+  editFields,
+  sentFields,
+  type EditFieldName,
+} from '../manifest/columns/manifest-fields.js';
+import { requestCells } from '../manifest/rows/request-cells.js';
 import type { ResultLine } from './result-line.js';
 import type { SheetRow } from './spreadsheet.js';
 
@@ -21,12 +28,8 @@ export const resultColumns = [
   'output',
 ] as const;
 
-/** Then what was sent, by kind. */
-export const requestColumns = {
-  edit: ['images', 'prompt', 'resolution', 'aspect_ratio', 'output_format', 'enable_base64_output'],
-  job: ['input'],
-  route: ['route', 'method', 'body'],
-} as const;
+/** Then what was sent, by kind. What an edit's input has beside its own fields stands in columns `input.<name>`. */
+export const requestColumns = { ...sentFields, edit: editFieldNames } as const;
 
 const reserved: ReadonlySet<string> = new Set<string>([
   ...resultColumns,
@@ -41,7 +44,7 @@ export function resultSheetRow(line: ResultLine): SheetRow {
     image: image?.path,
     imageUrl: image?.url,
     imageExpiresAt: image?.expiresAt,
-    ...requestCells(line.kind, request),
+    ...sentCells(line.kind, request),
     ...Object.fromEntries(Object.entries(columns).map(([name, value]) => [ownColumn(name), value])),
   };
 }
@@ -51,15 +54,13 @@ export function ownColumn(name: string): string {
   return reserved.has(name) ? `columns.${name}` : name;
 }
 
-function requestCells(kind: ResultLine['kind'], request: object): SheetRow {
-  const input = 'input' in request ? (request.input as Readonly<Record<string, unknown>>) : {};
-  if (kind === 'job') return { input };
-  if (kind === 'route') return { ...request };
-  const known: readonly string[] = requestColumns.edit;
-  return Object.fromEntries(
-    Object.entries(input).map(([name, value]) => [
-      known.includes(name) ? name : `input.${name}`,
-      name === 'images' && Array.isArray(value) ? value.join(' ') : value,
-    ]),
-  );
+function sentCells(kind: ResultLine['kind'], request: ResultLine['request']): SheetRow {
+  const cells = requestCells(kind, request);
+  if (kind !== 'edit') return cells;
+  const { input, ...fields } = cells;
+  const sheet: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields))
+    sheet[name] = editFields[name as EditFieldName].toCell(value);
+  for (const [name, value] of Object.entries(input ?? {})) sheet[`input.${name}`] = value;
+  return sheet;
 }

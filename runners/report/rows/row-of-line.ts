@@ -1,6 +1,8 @@
 import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { editFields } from '../../batch/manifest/columns/manifest-fields.js';
+import { CellProblem, imageList } from '../../batch/manifest/columns/cell-value.js';
+import type { RowKind } from '../../batch/manifest/manifest-row.js';
+import { requestCells } from '../../batch/manifest/rows/request-cells.js';
 import type { PageError, PageRow } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
 import { manifestImage } from './manifest-image.js';
@@ -45,17 +47,8 @@ export function rowOfFailure(failure: JsonObject): BareRow {
 
 /** The images that a row sends, as the manifest has them. */
 export function imagesOf(cells: JsonObject | undefined): string[] {
-  const images = cells?.['images'];
-  if (Array.isArray(images)) return images.filter((image) => typeof image === 'string');
-  if (typeof images !== 'string') return [];
-  if (images.startsWith('[')) {
-    try {
-      return imagesOf({ images: JSON.parse(images) as unknown });
-    } catch {
-      return [];
-    }
-  }
-  return images.split(/[\s|]+/).filter((image) => image !== '');
+  const images = cells?.['images'] === undefined ? [] : imageList(cells['images']);
+  return images instanceof CellProblem ? [] : images.filter((image) => typeof image === 'string');
 }
 
 function commonFacts(line: JsonObject, facts: JsonObject) {
@@ -73,35 +66,20 @@ function commonFacts(line: JsonObject, facts: JsonObject) {
 
 /** Undoes what reading the manifest did: the request becomes columns again. */
 function cellsOfResult(result: JsonObject, isLocal: boolean): JsonObject {
-  const request = isObject(result['request']) ? result['request'] : {};
+  const kind = kindOf(result['kind']);
   const columns = isObject(result['columns']) ? result['columns'] : {};
-  const input = isObject(request['input']) ? request['input'] : {};
-  const head = { id: result['id'], kind: result['kind'], ...endpointCell(result) };
-  if (result['kind'] === 'edit') return { ...columns, ...head, ...editCells(input, isLocal) };
-  if (result['kind'] === 'job') return { ...columns, ...head, input };
-  const { method, route, body } = request;
+  const cells = requestCells(kind, isObject(result['request']) ? result['request'] : {});
+  const images = imagesOf(cells).map((image) => manifestImage(image, isLocal));
   return {
     ...columns,
-    ...head,
-    route,
-    ...(method === undefined ? {} : { method }),
-    ...(body === undefined ? {} : { body }),
+    ...{ id: result['id'], kind: result['kind'], ...endpointCell(result) },
+    ...cells,
+    ...(images.length > 0 && { images }),
   };
 }
 
-const editNames: ReadonlySet<string> = new Set(editFields);
-
-/** What goes beyond the fields of an edit stays together in one JSON object: as columns, texts could become numbers. */
-function editCells(input: JsonObject, isLocal: boolean): JsonObject {
-  const isField = ([name]: [string, unknown]): boolean => editNames.has(name);
-  const fields = Object.entries(input).filter(isField);
-  const others = Object.entries(input).filter((entry) => !isField(entry));
-  const images = imagesOf(input).map((image) => manifestImage(image, isLocal));
-  return {
-    ...Object.fromEntries(fields),
-    ...(images.length === 0 ? {} : { images }),
-    ...(others.length === 0 ? {} : { input: Object.fromEntries(others) }),
-  };
+function kindOf(kind: unknown): RowKind {
+  return kind === 'edit' || kind === 'job' ? kind : 'route';
 }
 
 function endpointCell(facts: JsonObject): JsonObject {

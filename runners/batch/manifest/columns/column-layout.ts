@@ -1,7 +1,15 @@
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
-import type { RowProblem, ColumnUse, RowKind } from '../manifest-row.js';
-import { fieldNames, isFieldName, type FieldName, editFields } from './manifest-fields.js';
+import type { ColumnUse, RowProblem } from '../manifest-row.js';
+import {
+  fieldNames,
+  fieldsWith,
+  isFieldName,
+  isFor,
+  sentFields,
+  type FieldName,
+  type RowPurpose,
+} from './manifest-fields.js';
 import { pathColumn, type PathColumn } from './path-column.js';
 
 /** What the columns of a manifest mean, worked out once for all rows that have the same ones. */
@@ -59,53 +67,36 @@ function clash(column: string, map: Readonly<Record<string, string>>): RowProble
   };
 }
 
-const sentFields: Readonly<Record<RowKind, readonly FieldName[]>> = {
-  edit: [...editFields, 'input'],
-  job: ['input'],
-  route: ['route', 'method', 'body'],
-};
-
-const everySent = [...new Set(Object.values(sentFields).flat())];
-
-/** What a layout's columns are to rows of one kind. */
-export interface KindColumns {
+/** What a layout's columns are to rows of one purpose. */
+export interface PurposeColumns {
   readonly use: ColumnUse;
-  /** Columns that only another kind sends. */
+  /** Columns that mean something to other rows only. */
   readonly foreign: readonly PlacedName[];
 }
 
-/** Works out once for a layout and kind which columns are sent. A row that only collects a job sends none. */
-export function kindColumns(layout: ColumnLayout, kind: RowKind, collects: boolean): KindColumns {
-  const root = kind === 'route' ? 'body' : 'input';
-  const fields = collects ? [] : sentFields[kind];
+const mayBeForeign = [...fieldsWith('content', 'setting'), ...fieldsWith('fact')];
+
+/** Works out once for a layout and purpose which columns are sent. */
+export function purposeColumns(layout: ColumnLayout, purpose: RowPurpose): PurposeColumns {
+  const root = purpose === 'route' ? 'body' : 'input';
   const sent = new Set([
-    ...fields.map((field) => layout.at[field]),
-    ...layout.paths.filter((path) => path.root === root && !collects).map(({ at }) => at),
+    ...sentFields[purpose].map((field) => layout.at[field]),
+    ...layout.paths.filter((path) => path.root === root && purpose !== 'collect').map(({ at }) => at),
   ]);
   const foreign = [
-    ...[...everySent, ...(kind === 'route' ? (['endpoint'] as const) : [])]
-      .filter((field) => !fields.includes(field) && layout.at[field] >= 0)
+    ...mayBeForeign
+      .filter((field) => !isFor(purpose, field) && layout.at[field] >= 0)
       .map((field) => ({ name: field, at: layout.at[field] })),
     ...layout.paths.filter((path) => path.root !== root),
   ];
-  const nameAt = (at: number): string => layout.names[at] ?? '';
   const use: ColumnUse = {
-    kind,
+    kind: purpose === 'collect' ? 'job' : purpose,
     sent: [...sent]
       .filter((at) => at >= 0)
       .sort((a, b) => a - b)
-      .map(nameAt),
+      .map((at) => layout.names[at] ?? ''),
     own: layout.ownNames,
     misplaced: [],
   };
   return { use, foreign };
-}
-
-/** The foreign columns that a row fills all the same. */
-export function misplacedColumns(
-  columns: KindColumns,
-  cells: { isFilled(at: number): boolean },
-): readonly PlacedName[] {
-  if (columns.foreign.length === 0) return columns.foreign;
-  return columns.foreign.filter(({ at }) => cells.isFilled(at));
 }

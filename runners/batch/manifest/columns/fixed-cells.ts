@@ -2,8 +2,9 @@ import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { nearMiss } from './near-miss.js';
 import { quoteValue } from '../quote-value.js';
-import { cellValue, pathColumn, type PathColumn } from './path-column.js';
-import { isFieldName, type FieldName } from './manifest-fields.js';
+import { cellValue } from './cell-value.js';
+import { pathColumn, type PathColumn } from './path-column.js';
+import { fieldsWith, isFieldName, type FieldName } from './manifest-fields.js';
 
 /** What `--set` gives to rows that say nothing themselves. */
 export interface FixedCells {
@@ -12,7 +13,7 @@ export interface FixedCells {
   readonly paths: readonly (PathColumn & { readonly value: unknown })[];
 }
 
-const perRow: ReadonlySet<string> = new Set<FieldName>(['id', 'jobId', 'error', 'millrace']);
+const perRow: ReadonlySet<string> = new Set(fieldsWith('identity', 'failure'));
 
 /** Reads `--set`, and checks the names in it and in `--map`: a name that millrace does not know would have no effect. */
 export function fixedCells(settings: Pick<ManifestSettings, 'name' | 'set' | 'map'>): FixedCells {

@@ -1,14 +1,18 @@
 import type { ManifestSettings } from '../manifest-settings.js';
-import type { ColumnUse, RowKind, RowProblem } from '../manifest-row.js';
+import type { ColumnUse, RowProblem } from '../manifest-row.js';
 import {
   columnLayout,
+  purposeColumns,
   type ColumnLayout,
   type PlacedName,
-  kindColumns,
-  misplacedColumns,
-  type KindColumns,
+  type PurposeColumns,
 } from './column-layout.js';
+import type { RowPurpose } from './manifest-fields.js';
 import { misspeltColumns, type SpellingRules } from './misspelt-columns.js';
+
+interface KnownColumns extends PurposeColumns {
+  readonly misspelt: readonly RowProblem[];
+}
 
 /** JSONL may have other keys in every line: so many sets of them are remembered, then it starts anew. */
 const layoutsKept = 1_000;
@@ -18,8 +22,7 @@ export class LayoutBook {
   readonly #map: ManifestSettings['map'];
   readonly #spelling: SpellingRules;
   readonly #layouts = new Map<string, ColumnLayout>();
-  readonly #kinds = new WeakMap<ColumnLayout, Map<string, KindColumns>>();
-  readonly #misspelt = new WeakMap<ColumnLayout, Map<string, readonly RowProblem[]>>();
+  readonly #purposes = new WeakMap<ColumnLayout, Map<RowPurpose, KnownColumns>>();
   #lastNames: readonly string[] = [];
   #last: ColumnLayout | undefined;
 
@@ -35,24 +38,20 @@ export class LayoutBook {
     return this.#last;
   }
 
-  /** What of a row's columns is sent, and which filled ones only another kind would send. */
+  /** What becomes of a row's columns, and the filled ones that mean something to other rows only. */
   useOf(
     cells: { readonly layout: ColumnLayout; isFilled(at: number): boolean },
-    kind: RowKind,
-    collects: boolean,
+    purpose: RowPurpose,
   ): { readonly use: ColumnUse; readonly misplaced: readonly PlacedName[] } {
-    const columns = this.#kindColumns(cells.layout, kind, collects);
-    const misplaced = misplacedColumns(columns, cells);
-    if (misplaced.length === 0) return { use: columns.use, misplaced };
-    return { use: { ...columns.use, misplaced: misplaced.map(({ name }) => name) }, misplaced };
+    const { use, foreign } = this.#columnsFor(purpose, cells.layout);
+    const misplaced = foreign.length === 0 ? foreign : foreign.filter(({ at }) => cells.isFilled(at));
+    if (misplaced.length === 0) return { use, misplaced };
+    return { use: { ...use, misplaced: misplaced.map(({ name }) => name) }, misplaced };
   }
 
-  /** The columns of rows of a kind that are misspelt. */
-  misspelt(layout: ColumnLayout, kind: RowKind | 'collect'): readonly RowProblem[] {
-    const kinds = this.#misspelt.get(layout) ?? new Map<string, readonly RowProblem[]>();
-    const known = kinds.get(kind) ?? misspeltColumns(layout, kind, this.#spelling);
-    if (!kinds.has(kind)) this.#misspelt.set(layout, kinds.set(kind, known));
-    return known;
+  /** The columns of such rows that are misspelt. */
+  misspelt(layout: ColumnLayout, purpose: RowPurpose): readonly RowProblem[] {
+    return this.#columnsFor(purpose, layout).misspelt;
   }
 
   #find(names: readonly string[]): ColumnLayout {
@@ -65,12 +64,14 @@ export class LayoutBook {
     return layout;
   }
 
-  #kindColumns(layout: ColumnLayout, kind: RowKind, collects: boolean): KindColumns {
-    const kinds = this.#kinds.get(layout) ?? new Map<string, KindColumns>();
-    const key = collects ? 'collect' : kind;
-    const known = kinds.get(key) ?? kindColumns(layout, kind, collects);
-    if (!kinds.has(key)) this.#kinds.set(layout, kinds.set(key, known));
-    return known;
+  #columnsFor(purpose: RowPurpose, layout: ColumnLayout): KnownColumns {
+    const purposes = this.#purposes.get(layout) ?? new Map<RowPurpose, KnownColumns>();
+    const known = purposes.get(purpose);
+    if (known !== undefined) return known;
+    const misspelt = misspeltColumns(layout, purpose, this.#spelling);
+    const columns = { ...purposeColumns(layout, purpose), misspelt };
+    this.#purposes.set(layout, purposes.set(purpose, columns));
+    return columns;
   }
 }
 

@@ -1,39 +1,130 @@
-/** Columns that millrace understands; every other one is the user's own. */
-export const fieldNames = [
-  'id',
-  'kind',
-  'endpoint',
-  'images',
-  'prompt',
-  'resolution',
-  'aspect_ratio',
-  'output_format',
-  'enable_base64_output',
-  'input',
-  'route',
-  'method',
-  'body',
-  'jobId',
-  'error',
-  'millrace',
-] as const;
+import type { ImageEditInput } from '../../../../src/contract/image-edit.js';
+import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
+import { maxImages } from '../../../../src/contract/limits.js';
+import type { RowKind } from '../manifest-row.js';
+import { booleanCell, imageList } from './cell-value.js';
 
-export type FieldName = (typeof fieldNames)[number];
+/** What a row does with its columns: it is sent as one of the kinds, or it collects a job that was bought elsewhere. */
+export type RowPurpose = RowKind | 'collect';
 
-/** Input of an edit, column by column. (spec 2.5) */
-export const editFields = [
-  'images',
-  'prompt',
-  'resolution',
-  'aspect_ratio',
-  'output_format',
-  'enable_base64_output',
-] as const satisfies readonly FieldName[];
+/** A column that millrace understands. */
+interface Field {
+  /**
+   * - `identity`: names one row or job, so that `--set` cannot give it to all rows
+   * - `fact`: says how a row is sent
+   * - `content`: is sent, and makes no sense beside a job to collect
+   * - `setting`: is sent with the content
+   * - `failure`: what failures.jsonl reports of a row beside the row's own cells
+   */
+  readonly role: 'identity' | 'fact' | 'content' | 'setting' | 'failure';
+  /** The rows that it means something to. */
+  readonly for: readonly RowPurpose[];
+}
 
-export type EditField = (typeof editFields)[number];
+/** A column that becomes one field of an edit's input, and back. */
+interface EditField extends Field {
+  /** A cell as the input has it. Returns a `CellProblem`, or any value that the contract's schema refuses. */
+  readonly toWire: (cell: unknown) => unknown;
+  /** A value of the input as one cell of a spreadsheet. */
+  readonly toCell: (value: unknown) => unknown;
+  /**
+   * A check by hand for values that differ from row to row: it may pass only what the schema passes as it is. Without one
+   * the schema judges each value once, and its verdict is remembered. A field that an edit needs has one.
+   */
+  readonly passes?: (value: unknown) => boolean;
+}
+
+/** Each field of the contract's schema has its entry: one that is missing or is not whole is a compile error. (spec 2.5) */
+type EditFields = {
+  readonly [Name in keyof ImageEditInput]-?: undefined extends ImageEditInput[Name]
+    ? EditField
+    : EditField & Required<Pick<EditField, 'passes'>>;
+};
+
+const everyRow = ['edit', 'job', 'route', 'collect'] as const;
+const asItIs = (value: unknown): unknown => value;
+
+/**
+ * The columns of a manifest; every other one is the user's own. What is sent of a row, which columns may be misspelt, what
+ * `--set` takes, the columns of the spreadsheets and the way back from a request to a row all follow from this table.
+ */
+const table = {
+  id: { role: 'identity', for: everyRow },
+  kind: { role: 'fact', for: everyRow },
+  endpoint: { role: 'fact', for: ['edit', 'job', 'collect'] },
+  images: { role: 'content', for: ['edit'], toWire: imageList, toCell: joined, passes: isUrlList },
+  prompt: { role: 'content', for: ['edit'], toWire: asItIs, toCell: asItIs, passes: isFilledText },
+  resolution: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs },
+  aspect_ratio: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs },
+  output_format: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs },
+  enable_base64_output: { role: 'setting', for: ['edit'], toWire: booleanCell, toCell: asItIs },
+  input: { role: 'content', for: ['edit', 'job'] },
+  route: { role: 'content', for: ['route'] },
+  method: { role: 'setting', for: ['route'] },
+  body: { role: 'content', for: ['route'] },
+  jobId: { role: 'identity', for: ['collect'] },
+  error: { role: 'failure', for: [] },
+  millrace: { role: 'failure', for: [] },
+} as const satisfies Record<string, Field | EditField>;
+
+export type FieldName = keyof typeof table;
+/** A column that becomes one field of an edit's input. */
+export type EditFieldName = {
+  [Name in FieldName]: (typeof table)[Name] extends EditField ? Name : never;
+}[FieldName];
+
+/** How cells of an edit become its input, and back. */
+export const editFields: EditFields = table;
+
+/** In the table's order, which is also the order of the spreadsheets' columns. */
+export const fieldNames = Object.keys(table) as readonly FieldName[];
+
+export const editFieldNames = fieldNames.filter((name): name is EditFieldName => 'toWire' in table[name]);
 
 const known: ReadonlySet<string> = new Set(fieldNames);
+const ofEdits: ReadonlySet<string> = new Set(editFieldNames);
 
 export function isFieldName(name: string): name is FieldName {
   return known.has(name);
+}
+
+export function isEditField(name: string): name is EditFieldName {
+  return ofEdits.has(name);
+}
+
+/** The fields with one of these roles. */
+export function fieldsWith(...roles: readonly Field['role'][]): FieldName[] {
+  return fieldNames.filter((name) => roles.includes(table[name].role));
+}
+
+/** Whether a field means something to rows of this purpose. */
+export function isFor(purpose: RowPurpose, name: FieldName): boolean {
+  return (table[name].for as readonly RowPurpose[]).includes(purpose);
+}
+
+/** The columns that rows of a purpose send, but for those of the form `input.<name>` and `body.<name>`. */
+export const sentFields = byPurpose((role) => role === 'content' || role === 'setting');
+
+/** What a misspelt column of such rows may have been meant for. */
+export const meantFields = byPurpose((role) => role !== 'failure');
+
+function byPurpose(
+  isTaken: (role: Field['role']) => boolean,
+): Readonly<Record<RowPurpose, readonly FieldName[]>> {
+  const taken = (purpose: RowPurpose): FieldName[] =>
+    fieldNames.filter((name) => isTaken(table[name].role) && isFor(purpose, name));
+  return { edit: taken('edit'), job: taken('job'), route: taken('route'), collect: taken('collect') };
+}
+
+function joined(images: unknown): unknown {
+  return Array.isArray(images) ? images.join(' ') : images;
+}
+
+function isUrlList(images: unknown): boolean {
+  if (!Array.isArray(images) || images.length === 0 || images.length > maxImages) return false;
+  return images.every((image) => typeof image === 'string' && checkHttpUrl(image) === undefined);
+}
+
+function isFilledText(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() !== '';
 }

@@ -1,17 +1,15 @@
 import { shellWords, quoteValue } from '../quote-value.js';
 import { nearMiss } from './near-miss.js';
-import type { RowKind, RowProblem } from '../manifest-row.js';
+import type { RowProblem } from '../manifest-row.js';
 import type { ColumnLayout } from './column-layout.js';
-import { editFields, type FieldName } from './manifest-fields.js';
+import {
+  editFieldNames,
+  isEditField,
+  meantFields,
+  type FieldName,
+  type RowPurpose,
+} from './manifest-fields.js';
 import type { FixedCells } from './fixed-cells.js';
-
-/** What rows of a kind may say in columns, and what a column of theirs may have been meant for. */
-const meantFields: Readonly<Record<RowKind | 'collect', readonly FieldName[]>> = {
-  edit: ['id', 'kind', 'endpoint', ...editFields, 'input'],
-  job: ['id', 'kind', 'endpoint', 'input'],
-  route: ['id', 'kind', 'route', 'method', 'body'],
-  collect: ['id', 'kind', 'endpoint'],
-};
 
 /** What names a field beside the columns. */
 export interface SpellingRules {
@@ -26,13 +24,13 @@ export interface SpellingRules {
  */
 export function misspeltColumns(
   layout: ColumnLayout,
-  kind: RowKind | 'collect',
+  purpose: RowPurpose,
   { fixed, ignore }: SpellingRules,
 ): readonly RowProblem[] {
-  const names = [...layout.ownNames, ...(kind === 'edit' ? layout.paths.map(({ name }) => name) : [])];
+  const names = [...layout.ownNames, ...(purpose === 'edit' ? layout.paths.map(({ name }) => name) : [])];
   return names.flatMap((column) => {
     if (ignore.includes(column)) return [];
-    const meant = meantBy(column, kind);
+    const meant = meantBy(column, purpose);
     return meant === undefined || isPresent(meant, layout, fixed)
       ? []
       : [{ column, message: advice(column, meant) }];
@@ -49,11 +47,10 @@ export function misspeltText(misspelt: readonly RowProblem[], { names }: ColumnL
 }
 
 /** An edit's input may be written as `input.<name>` too. */
-function meantBy(column: string, kind: RowKind | 'collect'): string | undefined {
+function meantBy(column: string, purpose: RowPurpose): string | undefined {
   const below = column.startsWith('input.') ? column.slice('input.'.length) : undefined;
-  if (below === undefined) return nearMiss(column, meantFields[kind]);
-  const isField = (editFields as readonly string[]).includes(below);
-  return isField || below.includes('.') ? undefined : nearMiss(below, editFields);
+  if (below === undefined) return nearMiss(column, meantFields[purpose]);
+  return isEditField(below) || below.includes('.') ? undefined : nearMiss(below, editFieldNames);
 }
 
 function isPresent(

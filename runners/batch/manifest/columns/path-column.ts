@@ -1,5 +1,3 @@
-import { parseJson } from '../parse-json.js';
-
 /** A column such as `input.style.name` or `body.code:text`. */
 export interface PathColumn {
   readonly name: string;
@@ -11,31 +9,18 @@ export interface PathColumn {
 }
 
 const mostParts = 100;
-const textMark = ':text';
+const textSuffix = ':text';
 
 /** Reads a column's name as a path; `undefined` when it is none, a text when it is a wrong one. */
 export function pathColumn(name: string): PathColumn | string | undefined {
   const root = name.startsWith('input.') ? 'input' : name.startsWith('body.') ? 'body' : undefined;
   if (root === undefined) return undefined;
-  const text = name.endsWith(textMark);
-  const path = (text ? name.slice(0, -textMark.length) : name).slice(root.length + 1).split('.');
+  const text = name.endsWith(textSuffix);
+  const path = (text ? name.slice(0, -textSuffix.length) : name).slice(root.length + 1).split('.');
   if (path.includes('')) return `has an empty part; write ${root}.<name> or ${root}.<name>.<name>`;
   if (path.includes('__proto__')) return 'has a part "__proto__"; rename it';
   if (path.length > mostParts) return `has more than ${mostParts} parts`;
   return { name, root, path, text };
-}
-
-/** Most cells are plain text: a look at how they begin spares them an exception. */
-const mayBeJson = /^(?:["{[\d-]|true$|false$|null$)/;
-
-/**
- * A cell of an `input.…` or `body.…` column: JSON when it parses and prints back the same (`42`, `true`, `[1]`), else
- * text as it stands (`007`, `1e3`, `1.0`).
- */
-export function cellValue(cell: string): unknown {
-  if (!mayBeJson.test(cell)) return cell;
-  const parsed = parseJson(cell);
-  return 'value' in parsed && JSON.stringify(parsed.value) === cell ? parsed.value : cell;
 }
 
 /** Puts a value below `target`, making objects on the way. Says what is in the way when it cannot, and changes nothing then. */

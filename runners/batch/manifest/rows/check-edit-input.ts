@@ -1,11 +1,10 @@
 import type * as z from 'zod';
-import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
 import {
   imageEditInputSchema,
   looseImageEditInputSchema,
   type ImageEditInput,
 } from '../../../../src/contract/image-edit.js';
-import { maxImages } from '../../../../src/contract/limits.js';
+import { editFieldNames, editFields, type EditFieldName } from '../columns/manifest-fields.js';
 import { quoteValue } from '../quote-value.js';
 
 export type EditInput = ImageEditInput & Record<string, unknown>;
@@ -17,8 +16,10 @@ export interface InputProblem {
   readonly message: string | undefined;
 }
 
-const rarelyVaried = ['resolution', 'aspect_ratio', 'output_format', 'enable_base64_output'] as const;
 const verdictsKept = 1_000;
+
+/** A value as it is sent; `undefined`: the schema refuses it. */
+type Verdict = { readonly value: unknown } | undefined;
 
 /**
  * Makes a check of edit inputs by the contract's schema. Most rows differ in images and prompt alone: these are checked
@@ -28,48 +29,42 @@ const verdictsKept = 1_000;
 export function editInputCheck(): (
   input: Record<string, unknown>,
 ) => { readonly input: EditInput } | { readonly problems: readonly InputProblem[] } {
-  const verdicts = Object.fromEntries(
-    rarelyVaried.map((field) => [field, new Map<unknown, { value: unknown } | undefined>()]),
-  ) as Record<(typeof rarelyVaried)[number], Map<unknown, { value: unknown } | undefined>>;
+  const byHand = editFieldNames.flatMap((field) => {
+    const { passes } = editFields[field];
+    return passes === undefined ? [] : [{ field, passes }];
+  });
+  const byVerdict = editFieldNames
+    .filter((field) => editFields[field].passes === undefined)
+    .map((field) => ({ field, judge: rememberingJudge(field) }));
 
   const takePlain = (input: Record<string, unknown>): boolean => {
-    for (const field of rarelyVaried) {
+    for (const { field, passes } of byHand) if (!passes(input[field])) return false;
+    for (const { field, judge } of byVerdict) {
       const given = input[field];
       if (given === undefined) continue;
-      const verdict = judge(verdicts[field], field, given);
+      const verdict = judge(given);
       if (verdict === undefined) return false;
       input[field] = verdict.value;
     }
     return true;
   };
   return (input) => {
-    if (hasPlainImages(input['images']) && hasPrompt(input['prompt']) && takePlain(input))
-      return { input: input as EditInput };
+    if (takePlain(input)) return { input: input as EditInput };
     const result = looseImageEditInputSchema.safeParse(input, { reportInput: true });
     return result.success ? { input: result.data } : { problems: result.error.issues.map(explain) };
   };
 }
 
-function judge(
-  verdicts: Map<unknown, { value: unknown } | undefined>,
-  field: (typeof rarelyVaried)[number],
-  given: unknown,
-): { value: unknown } | undefined {
-  if (verdicts.has(given)) return verdicts.get(given);
-  const result = imageEditInputSchema.shape[field].safeParse(given);
-  const verdict = result.success ? { value: result.data } : undefined;
-  if (verdicts.size >= verdictsKept) verdicts.clear();
-  verdicts.set(given, verdict);
-  return verdict;
-}
-
-function hasPlainImages(images: unknown): boolean {
-  if (!Array.isArray(images) || images.length === 0 || images.length > maxImages) return false;
-  return images.every((image) => typeof image === 'string' && checkHttpUrl(image) === undefined);
-}
-
-function hasPrompt(prompt: unknown): boolean {
-  return typeof prompt === 'string' && prompt.trim() !== '';
+function rememberingJudge(field: EditFieldName): (value: unknown) => Verdict {
+  const verdicts = new Map<unknown, Verdict>();
+  return (given) => {
+    if (verdicts.has(given)) return verdicts.get(given);
+    const result = imageEditInputSchema.shape[field].safeParse(given);
+    const verdict = result.success ? { value: result.data } : undefined;
+    if (verdicts.size >= verdictsKept) verdicts.clear();
+    verdicts.set(given, verdict);
+    return verdict;
+  };
 }
 
 function explain(issue: z.core.$ZodIssue): InputProblem {

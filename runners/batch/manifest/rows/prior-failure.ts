@@ -1,3 +1,4 @@
+import { fieldsWith } from '../columns/manifest-fields.js';
 import { failureCodes, type FailureCode, type Paid } from '../../../../src/contract/failure-code.js';
 import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
 import type { Row, RowKind } from '../manifest-row.js';
@@ -83,7 +84,7 @@ function theMoreCareful(a: Paid, b: Paid): Paid {
   return paidOrder.indexOf(a) > paidOrder.indexOf(b) ? a : b;
 }
 
-const parents = ['error', 'millrace'] as const;
+const parents = fieldsWith('failure');
 
 /** Where the columns of a CSV stand that together are what a failure says of itself. */
 interface Folding {

@@ -1,8 +1,9 @@
 import type { ResolveImage } from '../manifest-settings.js';
 import type { RowRequest } from '../manifest-row.js';
 import type { EditInput, InputProblem, editInputCheck } from './check-edit-input.js';
-import { editFields, type EditField } from '../columns/manifest-fields.js';
-import { imageList, resolveImages } from './row-images.js';
+import { CellProblem } from '../columns/cell-value.js';
+import { editFieldNames, editFields, isEditField, type EditFieldName } from '../columns/manifest-fields.js';
+import { resolveImages } from './row-images.js';
 import { inputObject } from './job-input.js';
 import type { Problems, RowCells } from './row-cells.js';
 
@@ -56,7 +57,7 @@ function finish(input: EditInput, written: unknown, images: unknown): ReadEdit {
 function editInput(cells: RowCells, problems: Problems): Record<string, unknown> | undefined {
   const input = inputObject(cells, problems);
   if (input === undefined) return undefined;
-  for (const field of editFields) {
+  for (const field of editFieldNames) {
     const value = cells.get(field);
     if (value === undefined) continue;
     if (Object.hasOwn(input, field)) problems.add(cells.label(field), 'stands in the input object too');
@@ -66,20 +67,11 @@ function editInput(cells: RowCells, problems: Problems): Record<string, unknown>
   return input;
 }
 
-function fieldValue(field: EditField, value: unknown, cells: RowCells, problems: Problems): unknown {
-  if (field === 'enable_base64_output') return asBoolean(value);
-  if (field !== 'images') return value;
-  const list = imageList(value);
-  if ('images' in list) return list.images;
-  problems.add(cells.label('images'), list.problem);
+function fieldValue(field: EditFieldName, cell: unknown, cells: RowCells, problems: Problems): unknown {
+  const value = editFields[field].toWire(cell);
+  if (!(value instanceof CellProblem)) return value;
+  problems.add(cells.label(field), value.message);
   return undefined;
-}
-
-/** Spreadsheets write TRUE. Anything else is left for the check to refuse. */
-function asBoolean(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const text = value.toLowerCase();
-  return text === 'true' ? true : text === 'false' ? false : value;
 }
 
 function columnOf(field: string, cells: RowCells): string {
@@ -91,8 +83,4 @@ function columnOf(field: string, cells: RowCells): string {
 
 function absent(field: string, cells: RowCells): string {
   return isEditField(field) ? cells.missing(field) : 'is missing';
-}
-
-function isEditField(field: string): field is EditField {
-  return (editFields as readonly string[]).includes(field);
 }

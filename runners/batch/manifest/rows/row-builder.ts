@@ -14,7 +14,7 @@ import { misspeltText } from '../columns/misspelt-columns.js';
 import { Problems, RowCells } from './row-cells.js';
 import { rememberImages } from './row-images.js';
 import { rowId } from './row-head.js';
-import { jobOf, modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
+import { jobOf, modeOf, purposeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** A line on its way to a row. */
 interface Draft {
@@ -94,10 +94,7 @@ export class RowBuilder {
 
   /** Columns are those of a whole CSV, and of a single line in JSONL. @throws {ManifestError} for a CSV */
   #checkSpelling(layout: ColumnLayout, meaning: RowMeaning, problems: Problems): readonly RowProblem[] {
-    const misspelt = this.#layouts.misspelt(
-      layout,
-      meaning.collects === undefined ? meaning.kind : 'collect',
-    );
+    const misspelt = this.#layouts.misspelt(layout, purposeOf(meaning));
     const { name, format } = this.#settings;
     if (misspelt.length > 0 && format === 'csv')
       throw new ManifestError(name, misspeltText(misspelt, layout));
@@ -124,8 +121,8 @@ export class RowBuilder {
 
   #valid(draft: Draft, cells: RowCells, meaning: RowMeaning, prior: PriorFailure | undefined): ManifestRow {
     const { record, row } = draft;
-    const { kind, endpoint, request, written, resolution, collects } = meaning;
-    const { use, misplaced } = this.#layouts.useOf(cells, kind, collects !== undefined);
+    const { kind, endpoint, request, written, resolution } = meaning;
+    const { use, misplaced } = this.#layouts.useOf(cells, purposeOf(meaning));
     const derived = draft.id === undefined ? this.#derive(meaning, record.line) : undefined;
     const failure = prior?.failure;
     return new ManifestRow({

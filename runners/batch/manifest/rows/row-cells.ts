@@ -1,10 +1,13 @@
 import { nearMiss } from '../columns/near-miss.js';
 import { quoteValue } from '../quote-value.js';
-import { cellValue, setPath } from '../columns/path-column.js';
+import { cellValue } from '../columns/cell-value.js';
+import { setPath } from '../columns/path-column.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
-import type { FieldName } from '../columns/manifest-fields.js';
+import { fieldsWith, type FieldName } from '../columns/manifest-fields.js';
 import type { FixedCells } from '../columns/fixed-cells.js';
 import type { RowProblem } from '../manifest-row.js';
+
+const ofFailures: ReadonlySet<string> = new Set(fieldsWith('failure'));
 
 /** One row's cells by their meaning. An empty cell is absent, and what is absent is taken from `--set`. */
 export class RowCells {
@@ -77,7 +80,7 @@ export class RowCells {
   all(): Record<string, unknown> {
     const cells: Record<string, unknown> = {};
     for (const { name, at, path } of this.layout.cells) {
-      if (isOfFailure(name)) continue;
+      if (ofFailures.has(name)) continue;
       const value = path < 0 ? this.#values[at] : this.#pathValues[path];
       if (value !== undefined) cells[name] = value;
     }
@@ -99,11 +102,6 @@ export class RowCells {
   isFilled(at: number): boolean {
     return !isAbsent(this.#values[at]);
   }
-}
-
-/** What failures.jsonl says of a row beside its cells. */
-function isOfFailure(name: string): boolean {
-  return name === 'error' || name === 'millrace';
 }
 
 function isAbsent(value: unknown): boolean {

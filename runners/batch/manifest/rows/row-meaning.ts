@@ -1,8 +1,9 @@
+import { imageEditDefaults } from '../../../../src/contract/image-edit.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import type { RowKind, RowMode, RowRequest } from '../manifest-row.js';
 import type { editInputCheck } from './check-edit-input.js';
 import { readEdit } from './read-edit.js';
-import type { FieldName } from '../columns/manifest-fields.js';
+import { fieldsWith, type RowPurpose } from '../columns/manifest-fields.js';
 import { jobInput } from './job-input.js';
 import type { PriorFailure } from './prior-failure.js';
 import type { Problems, RowCells } from './row-cells.js';
@@ -60,7 +61,7 @@ function sentBy(
     });
     if (edit === undefined) return undefined;
     const { request, written } = edit;
-    return { request, written, resolution: request.input.resolution ?? '1k' };
+    return { request, written, resolution: request.input.resolution ?? imageEditDefaults.resolution };
   }
   if (kind === 'route') {
     const request = routeCall(cells, problems);
@@ -72,7 +73,7 @@ function sentBy(
   return request && { request, written: request };
 }
 
-const sendable: readonly FieldName[] = ['route', 'images', 'prompt', 'input', 'body'];
+const content = fieldsWith('content');
 
 /** A row that names a job collects it and sends nothing: one that does both would be paid for without a word. */
 function collected(
@@ -84,7 +85,7 @@ function collected(
   const { layout } = cells;
   const column = cells.label('jobId');
   const beside = [
-    ...sendable.filter((field) => cells.isFilled(layout.at[field])),
+    ...content.filter((field) => cells.isFilled(layout.at[field])),
     ...layout.paths.filter(({ at }) => cells.isFilled(at)).map(({ name }) => name),
   ];
   if (beside.length > 0)
@@ -98,6 +99,11 @@ function collected(
   if ('problem' in job || job.id === undefined) return undefined;
   const request = { kind: 'job', input: {} } as const;
   return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };
+}
+
+/** What the row's columns are for. */
+export function purposeOf({ kind, collects }: RowMeaning): RowPurpose {
+  return collects === undefined ? kind : 'collect';
 }
 
 /** The job that a row collects instead of buying one. */

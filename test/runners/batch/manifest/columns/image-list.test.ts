@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imageList } from '../../../../../runners/batch/manifest/rows/row-images.js';
+import { CellProblem, imageList } from '../../../../../runners/batch/manifest/columns/cell-value.js';
 
 describe('imageList', () => {
   it.each<[unknown, readonly unknown[]]>([
@@ -13,7 +13,7 @@ describe('imageList', () => {
       ['a b', 3],
     ],
   ])('reads %j', (value, images) => {
-    expect(imageList(value)).toEqual({ images });
+    expect(imageList(value)).toEqual(images);
   });
 
   it.each<[unknown, string]>([
@@ -21,6 +21,7 @@ describe('imageList', () => {
     [7, 'is no list of URLs, but 7'],
     [{ url: 'a' }, 'is no list of URLs, but {"url":"a"}'],
   ])('refuses %j', (value, problem) => {
-    expect(imageList(value)).toEqual({ problem: expect.stringContaining(problem) });
+    expect(imageList(value)).toBeInstanceOf(CellProblem);
+    expect(imageList(value)).toMatchObject({ message: expect.stringContaining(problem) });
   });
 });
