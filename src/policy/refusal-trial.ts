@@ -6,6 +6,12 @@ const rare = 0.012;
 const suspicious = 2;
 const suspiciousInNoise = 100;
 const mostSuspicious = 5;
+/**
+ * Before anything was lowered so many refusals are needed, since two of the first 20 answers may be chance; fewer do
+ * where nearly all answers since the first of them are refusals, as behind a limit.
+ */
+const suspiciousAtFirst = { usually: 5, behindLimit: 2 };
+const behindLimit = 0.7;
 /** So many standard deviations of an answer above the noise are expected. */
 const spread = 0.35;
 /** Fewer answers after a change show nothing. */
@@ -48,6 +54,7 @@ export class RefusalTrial {
   /** Counted since there were more refusals than expected. */
   private readonly run = new Counts();
   private suspicion = 0;
+  private hasNeverLowered = true;
 
   /** The load stays where it is until there is a verdict. */
   get isTrying(): boolean {
@@ -132,10 +139,15 @@ export class RefusalTrial {
   }
 
   private get isSuspicious(): boolean {
+    if (this.hasNeverLowered) {
+      const { behindLimit: fewest, usually } = suspiciousAtFirst;
+      return this.suspicion >= (this.run.share > behindLimit ? fewest : usually);
+    }
     return this.suspicion >= Math.min(suspicious + suspiciousInNoise * this.noise, mostSuspicious);
   }
 
   private begin(at: 'usual' | 'low' | 'trial'): void {
+    this.hasNeverLowered = false;
     this.at = at;
     this.phase = new Counts();
     this.suspicion = 0;

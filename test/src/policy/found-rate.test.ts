@@ -104,12 +104,16 @@ describe('the rate that a gate finds out', () => {
     expect(ratios.sort((one, other) => one - other)[1]).toBeGreaterThan(0.7);
   });
 
-  it.each([0.02, 0.1, 0.3])('costs a batch of 300 jobs little where %s are refused at random', (share) => {
+  it.each([
+    [0.02, 0.9],
+    [0.1, 0.8],
+    [0.3, 0.75],
+  ])('costs a batch of 300 jobs little where %s are refused at random', (share, least) => {
     const ratios = Array.from({ length: 21 }, (_, seed) => {
       const play = { serve: withNoise(share), jobs: 300, seed: seed + 1 };
       return mostMs(playGate(play)) / mostMs(found(play));
     });
-    expect(ratios.sort((one, other) => one - other)[10]).toBeGreaterThan(0.75);
+    expect(ratios.sort((one, other) => one - other)[10]).toBeGreaterThan(least);
   });
 
   it('is near a limit of 50 a second also where 10 % are refused at random [fault 4a]', () => {
