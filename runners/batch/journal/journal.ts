@@ -4,7 +4,7 @@ import type { RowKind } from '../manifest/manifest-row.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
-import type { RowStatus } from './rows/row-status.js';
+import type { RowStatus } from '../row/row-status.js';
 
 /** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
 export interface Journal {

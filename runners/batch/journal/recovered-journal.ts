@@ -7,7 +7,7 @@ import type { RecoveredFile } from './recover.js';
 import { recordsAMark } from './recovery.js';
 import { RowReader } from './row-reader.js';
 import { loadSnapshot } from './snapshot/load-snapshot.js';
-import type { RowStatus } from './rows/row-status.js';
+import type { RowStatus } from '../row/row-status.js';
 
 const oneRowBytes = 4 << 10;
 const manyRowsBytes = 64 << 10;

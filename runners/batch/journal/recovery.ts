@@ -7,9 +7,9 @@ import type { JournalRecord, RecordOf, RunIdentity } from './record.js';
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
-import type { RowStatus } from './rows/row-status.js';
+import type { RowStatus } from '../row/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
-import type { KeptTally } from './rows/tally.js';
+import type { KeptTally } from '../row/tally.js';
 
 /** So many records lie between two marks. */
 export const recordsAMark = 4_096;

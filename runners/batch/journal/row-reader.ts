@@ -11,8 +11,8 @@ import {
 } from './record.js';
 import { RecordWindow } from './record-window.js';
 import type { RecoveredFile } from './recover.js';
-import type { RowStatus } from './rows/row-status.js';
-import { bookings } from './rows/accounts.js';
+import type { RowStatus } from '../row/row-status.js';
+import { bookings } from '../row/accounts.js';
 import type { RowTable } from './rows/row-table.js';
 
 const places = {

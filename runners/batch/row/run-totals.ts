@@ -1,6 +1,6 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { RowStatus } from '../journal/rows/row-status.js';
+import type { RowStatus } from './row-status.js';
 import type { PendingRow, Recovered } from '../journal/journal.js';
 import type { OutcomeRecord, RecordOf } from '../journal/record.js';
 import { isToldPurchase } from './told-purchase.js';

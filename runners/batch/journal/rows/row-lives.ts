@@ -5,13 +5,13 @@ import type { HeadScanner } from '../line/head-scanner.js';
 import { JobHashes } from './job-hashes.js';
 import { unknownKind, unknownWord } from '../newer-journal.js';
 import { isCostByHand, type CostSource, type JournalRecord } from '../record.js';
-import { bookings, nothing } from './accounts.js';
-import type { Purchase } from './accounts.js';
-import { statusBytes, statusOf } from './row-status.js';
-import type { RowStatus } from './row-status.js';
+import { bookings, nothing } from '../../row/accounts.js';
+import type { Purchase } from '../../row/accounts.js';
+import { statusBytes, statusOf } from '../../row/row-status.js';
+import type { RowStatus } from '../../row/row-status.js';
 import { rowFlags } from './row-table.js';
 import type { RowTable } from './row-table.js';
-import { Tally } from './tally.js';
+import { Tally } from '../../row/tally.js';
 
 /** The words that a head may hold, the most frequent in front. */
 const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];

@@ -1,6 +1,5 @@
+import { statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
-import { statusBytes, statusOf } from './row-status.js';
-import type { RowStatus } from './row-status.js';
 import { RowTable } from './row-table.js';
 
 /** What is known of one row. */

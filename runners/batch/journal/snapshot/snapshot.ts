@@ -1,7 +1,7 @@
 import { endianness } from 'node:os';
 import { version } from '../../../../src/contract/version.js';
 import type { KeptRecovery, Recovery } from '../recovery.js';
-import { statuses } from '../rows/row-status.js';
+import { statuses } from '../../row/row-status.js';
 
 /** What was read of the first bytes of a journal, and by what these are known again. */
 export interface Snapshot {

@@ -1,5 +1,5 @@
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { RowStatus } from '../../journal/rows/row-status.js';
+import type { RowStatus } from '../../row/row-status.js';
 import type {
   CostSource,
   IntentRecord,

@@ -1,7 +1,7 @@
 import type { Disk } from '../../disk/disk.js';
 import { onDisk } from '../../disk/disk-fault.js';
 import type { Journal } from '../../journal/journal.js';
-import type { RowStatus } from '../../journal/rows/row-status.js';
+import type { RowStatus } from '../../row/row-status.js';
 import { holdsMark } from '../line-file.js';
 import type { FilesMark } from '../projections.js';
 import { filePurchases, type FilePurchase } from './file-purchases.js';

@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { PriceBook } from '../../ledger/price-book.js';
 import type { Totals } from '../../journal/journal.js';
 import { RowStates } from '../../journal/rows/row-states.js';
-import type { RowStatus } from '../../journal/rows/row-status.js';
+import type { RowStatus } from '../../row/row-status.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import type { Ahead } from './ahead.js';

@@ -4,7 +4,7 @@ import { encodeRecord } from '../../../../runners/batch/journal/line/encode-reco
 import { HeadScanner } from '../../../../runners/batch/journal/line/head-scanner.js';
 import type { CostSource, JournalRecord, RecordOf } from '../../../../runners/batch/journal/record.js';
 import { Recovery } from '../../../../runners/batch/journal/recovery.js';
-import type { RowStatus } from '../../../../runners/batch/journal/rows/row-status.js';
+import type { RowStatus } from '../../../../runners/batch/row/row-status.js';
 import {
   accepted,
   completed,

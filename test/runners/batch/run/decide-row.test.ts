@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
-import type { RowStatus } from '../../../../runners/batch/journal/rows/row-status.js';
+import type { RowStatus } from '../../../../runners/batch/row/row-status.js';
 import type { Row } from '../../../../runners/batch/manifest/manifest-row.js';
 import { decideRow, type Decision, type DecisionRules } from '../../../../runners/batch/row/decide-row.js';
 import { retryCodes } from '../../../../runners/batch/row/retry-codes.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RowStates } from '../../../../../runners/batch/journal/rows/row-states.js';
-import type { RowStatus } from '../../../../../runners/batch/journal/rows/row-status.js';
+import type { RowStatus } from '../../../../../runners/batch/row/row-status.js';
 
 const statuses: RowStatus[] = [
   'open',

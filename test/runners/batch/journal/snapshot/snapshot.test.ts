@@ -7,7 +7,7 @@ import { readJournal } from '../../../../../runners/batch/journal/recovered-jour
 import type { JournalReader } from '../../../../../runners/batch/journal/recovered-journal.js';
 import type { JournalRecord } from '../../../../../runners/batch/journal/record.js';
 import { Recovery } from '../../../../../runners/batch/journal/recovery.js';
-import { statuses } from '../../../../../runners/batch/journal/rows/row-status.js';
+import { statuses } from '../../../../../runners/batch/row/row-status.js';
 import type { Disk } from '../../../../../runners/batch/disk/disk.js';
 import { refreshSnapshot } from '../../../../../runners/batch/journal/snapshot/refresh-snapshot.js';
 import { madeBy } from '../../../../../runners/batch/journal/snapshot/snapshot.js';

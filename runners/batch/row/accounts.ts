@@ -1,5 +1,5 @@
-import type { RowKind } from '../../manifest/manifest-row.js';
-import type { MoneyBySource, ReportedPrice, Totals } from '../journal.js';
+import type { RowKind } from '../manifest/manifest-row.js';
+import type { MoneyBySource, ReportedPrice, Totals } from '../journal/journal.js';
 
 /** What a row's latest purchase counts as. One byte in the table. */
 export const bookings = { none: 0, reserved: 1, reported: 2, estimated: 3, unknown: 4 } as const;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { failureCodes } from '../../../../../src/contract/failure-code.js';
-import type { RowStatus } from '../../../../../runners/batch/journal/rows/row-status.js';
-import { statusBytes, statusOf } from '../../../../../runners/batch/journal/rows/row-status.js';
+import { failureCodes } from '../../../../src/contract/failure-code.js';
+import type { RowStatus } from '../../../../runners/batch/row/row-status.js';
+import { statusBytes, statusOf } from '../../../../runners/batch/row/row-status.js';
 
 it('holds every status in a byte of its own', () => {
   const all = ['open', 'sent', 'accepted', 'replied', 'completed', ...Object.keys(failureCodes)];

@@ -1,5 +1,5 @@
-import { failureCodes } from '../../../../src/contract/failure-code.js';
-import type { FailureCode } from '../../../../src/contract/failure-code.js';
+import { failureCodes } from '../../../src/contract/failure-code.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
 
 /** `open`: known, and still to be done. `sent`: an intent without an answer. `replied`: paid, its picture is not saved yet. */
 export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | 'completed' | FailureCode;

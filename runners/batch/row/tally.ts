@@ -1,10 +1,10 @@
-import { isBelievable } from '../../../../src/contract/reported-cost.js';
-import type { ReportedPrice, Totals } from '../journal.js';
-import type { CostSource } from '../record.js';
+import { isBelievable } from '../../../src/contract/reported-cost.js';
+import type { ReportedPrice, Totals } from '../journal/journal.js';
+import type { CostSource } from '../journal/record.js';
 import { Accounts, bookings } from './accounts.js';
 import type { Account, Booking, Purchase } from './accounts.js';
-import { rowFlags } from './row-table.js';
-import type { RowTable } from './row-table.js';
+import { rowFlags } from '../journal/rows/row-table.js';
+import type { RowTable } from '../journal/rows/row-table.js';
 import { statusOf } from './row-status.js';
 import type { RowStatus } from './row-status.js';
 
