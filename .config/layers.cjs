@@ -40,6 +40,7 @@ const rooms = {
     'runners/batch/disk',
     'runners/batch/manifest',
     'runners/batch/ledger',
+    'runners/batch/row',
   ],
   'runners/batch/artifacts': [
     'src/contract',
@@ -61,9 +62,15 @@ const rooms = {
     'runners/batch/manifest',
     'runners/batch/ledger',
     'runners/batch/journal',
+    'runners/batch/row',
   ],
   // The stages of a run. `row` is pure. The others still share the one type `Run` of `context`, which knows parts of them.
-  'runners/batch/row': below([]),
+  'runners/batch/row': [
+    'src/contract',
+    'runners/batch/manifest',
+    'runners/batch/ledger',
+    'runners/batch/journal',
+  ],
   'runners/batch/stop': below(['context']),
   'runners/batch/context': below(['row', 'stop', 'start', 'tasks', 'pictures']),
   'runners/batch/start': below(['row', 'stop', 'context', 'tasks', 'pictures', 'end']),

@@ -7,7 +7,7 @@ import type { JournalReader } from './journal/recovered-journal.js';
 import { peekJournal } from './journal/peek-journal.js';
 import { whoHolds } from './lock/who-holds.js';
 import { costSummary, failureCounts } from './end/summary-of.js';
-import { RunTotals } from './row/run-totals.js';
+import type { Totals } from './row/totals.js';
 import { isoTime } from './sinks/ended-row.js';
 import { readSummary } from './sinks/summary-file.js';
 import type { CostSummary, Summary } from './sinks/summary.js';
@@ -56,24 +56,24 @@ export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk
     throw new MillraceError('usage', `${out} holds no run: there is no journal.jsonl in it`);
   const { recovered } = journal;
   const owner = await whoHolds(disk, out);
-  const totals = new RunTotals(recovered);
+  const { totals } = recovered;
   const cap = capOf(recovered.capUsd, summary);
   return {
     isRunning: owner !== undefined,
     ...(owner && { owner: { pid: owner.pid, host: owner.host.name, started: owner.started } }),
     rows: rowsOf(totals, summary),
-    failures: failureCounts(totals.ended),
+    failures: failureCounts(totals.rows),
     pending: pendingOf(journal),
     held: await heldIds(journal),
     cost: {
-      ...costSummary(totals, recovered.totals.spent.reported + recovered.totals.spent.estimated),
-      reserved: toUsd(recovered.totals.reserved),
+      ...costSummary(totals),
+      reserved: toUsd(totals.reserved),
       ...(cap !== undefined && { cap }),
     },
     ...(recovered.capUsd !== undefined && { rememberedCap: recovered.capUsd }),
     times: timesOf(journal),
     starts: recovered.starts,
-    statusCalls: recovered.totals.statusCalls,
+    statusCalls: totals.statusCalls,
     ...(recovered.lastStop && { exitCode: recovered.lastStop.exitCode }),
     ...(recovered.lastStop &&
       summary?.thisStart.reason !== undefined && { reason: summary.thisStart.reason }),
@@ -87,9 +87,9 @@ function capOf(remembered: number | null | undefined, summary: Summary | undefin
 }
 
 /** The journal knows more than the last summary; only how many rows there are stands nowhere else. */
-function rowsOf(totals: RunTotals, summary: Summary | undefined): Summary['rows'] {
-  const completed = totals.ended.get('completed') ?? 0;
-  const failed = Object.values(failureCounts(totals.ended)).reduce((sum, count) => sum + count, 0);
+function rowsOf({ rows }: Totals, summary: Summary | undefined): Summary['rows'] {
+  const completed = rows.get('completed') ?? 0;
+  const failed = Object.values(failureCounts(rows)).reduce((sum, count) => sum + count, 0);
   const since = summary === undefined ? 0 : completed + failed - summary.rows.completed - summary.rows.failed;
   const toDo = Math.max((summary?.rows.toDo ?? 0) - since, 0);
   return { total: summary?.rows.total ?? completed + failed, completed, failed, toDo };

@@ -124,7 +124,7 @@ class Fetcher {
   }
 
   private async save(row: RowRecords, intent: IntentRecord, reply: ReplyRecord, url: string): Promise<void> {
-    const { disk, out, scheduler, journal, totals } = this.folder;
+    const { disk, out, scheduler, journal } = this.folder;
     const { random = Math.random, retries = 4, stop = NEVER } = this.options;
     const { id } = row;
     const place = { disk, folder: out, id, collides: this.names.collides(id) };
@@ -142,8 +142,6 @@ class Fetcher {
       ...purchaseOfReply(intent, reply, { attempt: row.attempts, told }),
     });
     if (row.status === 'replied') this.folder.toDo--;
-    if (row.outcome) totals.reopen(row.outcome, 'download');
-    totals.end(outcome);
     const reopen = { k: 'reopen', at, id, why: 'refetch', to: 'download' } as const;
     await lastValueFrom(merge(journal.append(reopen), journal.append(outcome)));
     this.tell({ type: 'saved', id, image });

@@ -92,7 +92,7 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
   if ('undo' in settlement) return { ...wanted, ...(await undone(folder, row)) };
   if (attempt !== undefined && attempt !== latestAttempt(row)) return freed(folder, wanted, attempt);
-  if (isSettledSo(row, settlement)) return { ...wanted, records: [], count: () => undefined };
+  if (isSettledSo(row, settlement)) return { ...wanted, records: [], toDo: 0 };
   if (!isHeld(row)) throw await notHeld(folder, row);
   if ('jobId' in settlement) await refuseOthersJob(folder, id, settlement.jobId);
   if ('jobId' in settlement) return { ...wanted, ...polled(folder, row, settlement.jobId) };
@@ -102,13 +102,13 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
 
 async function write(
   folder: OpenFolder,
-  { records, count, ...settled }: Settled,
+  { records, toDo, ...settled }: Settled,
   tellFirst: SettleOptions['tellFirst'],
 ): Promise<void> {
   if (records.length === 0) return;
   await tellFirst?.({ ...settled, ending: records.find((record) => record.k === 'outcome') });
-  count();
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
+  folder.toDo += toDo;
   if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled.id, settled.settlement);
 }
 
@@ -128,9 +128,8 @@ async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number)
   if (held === undefined) throw usage(`${name} is not held`);
   const cost = 'paidUsd' in settlement ? toMicroDollars(settlement.paidUsd) : undefined;
   const record = freedRecord(held, { at: now(folder), cost });
-  if (held.freed === undefined)
-    return { ...wanted, records: [record], count: () => folder.totals.free(record) };
-  if (held.freed.cost === record.cost) return { ...wanted, records: [], count: () => undefined };
+  if (held.freed === undefined) return { ...wanted, records: [record], toDo: 0 };
+  if (held.freed.cost === record.cost) return { ...wanted, records: [], toDo: 0 };
   throw usage(`${name} is not held: it was settled before`);
 }
 

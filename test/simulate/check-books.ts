@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { peekJournal } from '../../runners/batch/journal/peek-journal.js';
 import type { JournalRecord } from '../../runners/batch/journal/record.js';
-import { RunTotals } from '../../runners/batch/row/run-totals.js';
 import { costSummary } from '../../runners/batch/end/summary-of.js';
 import type { RunEvent } from '../../runners/batch/run-batch.js';
 import type { ForgetfulDisk } from '../support/forgetful-disk.js';
@@ -250,7 +249,7 @@ function likeTheSummary({ finished, disk, out, rows }: Books, { results, failure
 async function likeTheNextStart({ finished, disk, out }: Books): Promise<string[]> {
   const journal = await peekJournal(disk, out);
   if (journal === undefined || finished.summary === undefined) return ['no journal, or no summary'];
-  const totals = new RunTotals(journal.recovered);
+  const { totals } = journal.recovered;
   const wanted = JSON.stringify(inOrder(costSummary(totals)));
   const is = JSON.stringify(inOrder({ ...finished.summary.cost, drift: undefined, cap: undefined }));
   const calls = [finished.summary.statusCalls, totals.statusCalls].join(', not ');

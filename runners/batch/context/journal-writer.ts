@@ -1,14 +1,18 @@
-import { defer, tap, type Observable } from 'rxjs';
+import { defer, type Observable } from 'rxjs';
 import type { Journal } from '../journal/journal.js';
 import type { JournalRecord } from '../journal/record.js';
+import { RunTally } from '../row/run-tally.js';
 
-/** Appends to the journal, and remembers how far it is by the numbers that the journal itself gives. */
+/** Appends to the journal, and keeps the tally of what is durable in it. */
 export class JournalWriter {
+  /** Rows and money by all records that are durable. */
+  readonly tally: RunTally;
   private count: number;
   private outcome = 0;
 
   constructor(readonly journal: Journal) {
     this.count = journal.recovered.records;
+    this.tally = new RunTally(journal.recovered);
   }
 
   /** Records of the journal that are known to be durable. */
@@ -24,15 +28,16 @@ export class JournalWriter {
   /** Cold: subscribing appends. Emits the record's number, once, when it is durable. */
   append(record: JournalRecord): Observable<number> {
     return defer(() => {
-      const appended = this.journal.append(record).pipe(tap((number) => this.note(record, number)));
-      // An outcome counts also when its row was left while it was on its way to the disk.
-      if (record.k === 'outcome') appended.subscribe({ error: () => undefined });
+      const appended = this.journal.append(record);
+      // A record counts also when its row was left while it was on its way to the disk.
+      appended.subscribe({ next: (number) => this.note(record, number), error: () => undefined });
       return appended;
     });
   }
 
-  private note({ k }: JournalRecord, number: number): void {
+  private note(record: JournalRecord, number: number): void {
     this.count = Math.max(this.count, number);
-    if (k === 'outcome') this.outcome = Math.max(this.outcome, number);
+    if (record.k === 'outcome') this.outcome = Math.max(this.outcome, number);
+    if ('id' in record) this.tally.take(record);
   }
 }

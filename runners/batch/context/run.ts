@@ -17,7 +17,6 @@ import type { Queues } from './queues-of.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
 import type { RunJobIds } from './run-job-ids.js';
-import type { RunTotals } from '../row/run-totals.js';
 import type { Slots } from './slots-of.js';
 import type { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
@@ -39,7 +38,6 @@ export interface Run {
   readonly pending: ReadonlySet<string>;
   readonly journal: JournalWriter;
   readonly projections: Projections;
-  readonly totals: RunTotals;
   readonly ledger: Ledger;
   /** The ledger that runs share; absent where there is none. */
   readonly day: DayMoney | undefined;

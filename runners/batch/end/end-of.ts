@@ -9,14 +9,14 @@ import type { RunEnd } from '../stop/worst-end.js';
  * @param held ids of rows that are held as `unknown`, the first of them
  */
 export function endOf(run: Run, held: readonly string[]): RunEnd {
-  const { stops, totals, toDo, blocked } = run;
+  const { stops, journal, toDo, blocked } = run;
   const { end } = stops;
   const left = toDo.rows;
   if (end !== undefined) return { exitCode: end.exitCode, reason: withLeft(end.reason, left) };
   if (blocked.size > 0) return { exitCode: 4, reason: withLeft(blockedReason(blocked), left) };
-  const unknown = totals.ended.get('unknown') ?? 0;
+  const unknown = journal.tally.totals().rows.get('unknown') ?? 0;
   if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options.out), left) };
-  const { ended, failed, completed } = totals.now;
+  const { ended, failed, completed } = journal.tally.thisStart;
   if (failed > 0) return { exitCode: 1, reason: withLeft(failedReason(failed, ended), left) };
   if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
   return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };

@@ -25,13 +25,12 @@ export function endRow(run: Run, ending: Ending): Observable<EndedRow> {
   return defer(() => merge(...[...before, outcome].map((record) => run.journal.append(record)))).pipe(
     // The journal answers in the order of its records, and the lines are to have that order as well.
     last(),
-    concatMap((record) => {
-      run.totals.end(outcome);
-      return run.projections.write(ended, record).then(
+    concatMap((record) =>
+      run.projections.write(ended, record).then(
         () => true,
         (error: unknown) => noteDiskFault(run, error),
-      );
-    }),
+      ),
+    ),
     concatMap(() => delivered(run, ended)),
     concatMap(() => {
       tell(run, ending);
@@ -69,8 +68,8 @@ export function tellMoney(run: Run): void {
 /** A percentage counts of the rows to do, and of those that ended once they are enough to tell. */
 function haltIfTooMany(run: Run): void {
   const { halt } = run.options;
-  const { ended, invalid } = run.totals.now;
-  const failed = run.totals.now.failed - invalid;
+  const { ended, failed: allFailed, invalid } = run.journal.tally.thisStart;
+  const failed = allFailed - invalid;
   if (halt === undefined || run.stops.isStopping || failed === 0) return;
   const { ahead, taken } = run;
   const all = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + taken.polled.size;

@@ -44,9 +44,9 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
 }
 
 /** Of this start, and of earlier ones where nothing has become of them since. */
-async function heldIds({ totals, journal }: Run): Promise<string[]> {
-  const ids = new Set(totals.now.held);
-  const all = totals.ended.get('unknown') ?? 0;
+async function heldIds({ journal }: Run): Promise<string[]> {
+  const ids = new Set(journal.tally.thisStart.held);
+  const all = journal.tally.totals().rows.get('unknown') ?? 0;
   if (all <= ids.size) return [...ids];
   try {
     for await (const { id } of journal.journal.rowsIn(['unknown'])) if (ids.add(id).size >= heldShown) break;

@@ -4,19 +4,21 @@ import { listPrices } from '../ledger/list-prices.js';
 import { isoTime } from '../sinks/ended-row.js';
 import type { FilesMark } from '../sinks/projections.js';
 import type { CostSummary, Summary } from '../sinks/summary.js';
-import type { RunTotals } from '../row/run-totals.js';
+import { isEnd, type RowStatus } from '../row/row-status.js';
+import type { Totals } from '../row/totals.js';
 import type { Run } from '../context/run.js';
 import type { RunEnd } from '../stop/worst-end.js';
 
 /** What summary.json says at this moment. */
 export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd): Summary {
-  const { totals, options, startedAt, journal } = run;
+  const { options, startedAt, journal } = run;
+  const totals = journal.tally.totals();
   const { firstStartAt = startedAt, starts } = journal.journal.recovered;
-  const completed = totals.ended.get('completed') ?? 0;
-  const failures = failureCounts(totals.ended);
+  const completed = totals.rows.get('completed') ?? 0;
+  const failures = failureCounts(totals.rows);
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
   const { ratePerSecond: rate } = options.gate;
-  const { ended, completed: nowCompleted, failed: nowFailed, unknown } = totals.now;
+  const { ended, completed: nowCompleted, failed: nowFailed, unknown } = journal.tally.thisStart;
   const isLive = options.manifest.live !== undefined;
   return {
     rows: {
@@ -27,7 +29,7 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
       toDo: run.toDo.rows,
     },
     failures,
-    cost: costOf(run),
+    cost: costOf(run, totals),
     times: {
       firstStartAt: isoTime(firstStartAt),
       startedAt: isoTime(startedAt),
@@ -51,12 +53,12 @@ export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd)
 }
 
 /** Failed rows by code. */
-export function failureCounts(ended: ReadonlyMap<string, number>): Partial<Record<FailureCode, number>> {
-  const counts = [...ended].filter(([status, count]) => status !== 'completed' && count > 0);
+export function failureCounts(rows: ReadonlyMap<RowStatus, number>): Partial<Record<FailureCode, number>> {
+  const counts = [...rows].filter(([status]) => status !== 'completed' && isEnd(status));
   return Object.fromEntries(counts);
 }
 
-function costOf({ totals, ledger }: Run): CostSummary {
+function costOf({ ledger }: Run, totals: Totals): CostSummary {
   const { drift, cap, spent, reserved } = ledger.snapshot();
   return {
     ...costSummary(totals, spent),
@@ -66,16 +68,21 @@ function costOf({ totals, ledger }: Run): CostSummary {
   };
 }
 
-/** The money of all starts, in USD. `spent`, of rows that have not ended as well, in millionths of a dollar. */
+/**
+ * The money of all starts, in USD.
+ *
+ * @param all what was spent, on rows that have not ended as well, in millionths of a dollar
+ */
 export function costSummary(
-  { money, possiblyDouble, unpriced, byResolution }: RunTotals,
-  spent: MicroDollars = 0,
+  { ended, possiblyDouble, spent }: Totals,
+  all: MicroDollars = spent.reported + spent.estimated,
 ): Omit<CostSummary, 'drift' | 'cap' | 'reserved'> {
-  const unsaved = spent - money.reported - money.estimated;
+  const { reported, estimated, unknown, unpriced, byResolution } = ended;
+  const unsaved = all - reported - estimated;
   return {
-    reported: toUsd(money.reported),
-    estimated: toUsd(money.estimated),
-    unknown: toUsd(money.unknown),
+    reported: toUsd(reported),
+    estimated: toUsd(estimated),
+    unknown: toUsd(unknown),
     possiblyDouble: toUsd(possiblyDouble),
     ...(unsaved > 0 && { unsaved: toUsd(unsaved) }),
     unpriced,

@@ -1,10 +1,11 @@
 import type { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { RowKind } from '../manifest/manifest-row.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
 import type { RowStatus } from '../row/row-status.js';
+import type { KeptTally, RowBooks } from '../row/tally.js';
+import type { ReportedPrice, Totals } from '../row/totals.js';
 
 /** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
 export interface Journal {
@@ -80,6 +81,10 @@ export interface Recovered {
   /** Rows that have not ended, those accepted first in front. */
   readonly pending: ReadonlyMap<string, PendingRow>;
   readonly totals: Totals;
+  /** The sums behind `totals`, for a tally that goes on from them. */
+  readonly tally: KeptTally;
+  /** What the tally knows of a row; `undefined` where the journal does not know the row. */
+  booksOf(id: string): RowBooks | undefined;
   /** The highest prices reported so far: what the price book is told before anything is reserved. */
   readonly highestReported: readonly ReportedPrice[];
   /** Bytes of a record that was not finished when the run died; cut off. */
@@ -95,41 +100,4 @@ export interface Recovered {
    * have been this row's purchase. Ask before any purchase; an outcome or an intent since the repair settles it.
    */
   mustHold(id: string, row: number): boolean;
-}
-
-/** A price that the service reported, in millionths of a dollar. */
-export interface ReportedPrice {
-  readonly kind: RowKind;
-  readonly endpoint: string;
-  /** The empty string where there is none. */
-  readonly resolution: string;
-  readonly cost: MicroDollars;
-}
-
-/** Money and counts over all starts, in millionths of a dollar. */
-export interface Totals {
-  /** Rows by state; a state that no row has is missing. */
-  readonly rows: ReadonlyMap<RowStatus, number>;
-  readonly spent: MoneyBySource;
-  /** Held for rows that may have been paid, purchases of a row that was bought again since included. */
-  readonly unknown: MicroDollars;
-  /** Of `unknown`: purchases of rows that were bought again since, so possibly paid twice. */
-  readonly possiblyDouble: MicroDollars;
-  /** Reserved for pending rows. */
-  readonly reserved: MicroDollars;
-  /** How many purchases in `unknown` and `reserved` have no known price. */
-  readonly unpriced: number;
-  /** By `resolution`; the empty string for what has none. */
-  readonly byResolution: ReadonlyMap<
-    string,
-    MoneyBySource & { readonly purchases: number; readonly unknown: MicroDollars }
-  >;
-  /** Purchases with a known end. */
-  readonly purchases: number;
-  readonly statusCalls: number;
-}
-
-export interface MoneyBySource {
-  readonly reported: MicroDollars;
-  readonly estimated: MicroDollars;
 }

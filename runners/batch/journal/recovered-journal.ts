@@ -6,6 +6,7 @@ import { recover } from './recover.js';
 import type { RecoveredFile } from './recover.js';
 import { recordsAMark } from './recovery.js';
 import { RowReader } from './row-reader.js';
+import type { RowBooks } from '../row/tally.js';
 import { loadSnapshot } from './snapshot/load-snapshot.js';
 import type { RowStatus } from '../row/row-status.js';
 
@@ -109,8 +110,15 @@ function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
     ...(capUsd !== undefined && { capUsd }),
     manifests,
     totals: lives.tally.totals(),
+    tally: lives.tally.kept,
+    booksOf: (id) => booksOf(recovery, id),
     highestReported: lives.tally.highestReported(),
     attemptsOf: (id) => rows.get(id)?.attempts ?? 0,
     mustHold: (id, row) => recovery.mustHold(id, row),
   };
+}
+
+function booksOf({ lives, rows }: Found['recovery'], id: string): RowBooks | undefined {
+  const row = rows.indexOf(id);
+  return row < 0 ? undefined : lives.booksAt(row);
 }

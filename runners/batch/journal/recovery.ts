@@ -83,7 +83,7 @@ export class Recovery {
   finish(): void {
     for (let row = 0; row < this.table.length; row++) {
       if (!pendingStatuses.has(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;
-      this.lives.setStatus(row, 'open');
+      this.lives.open(row);
       this.table.setFlag(row, rowFlags.beforeRepair, true);
       this.heldUpToRow ??= 0;
       this.isPlain = false;

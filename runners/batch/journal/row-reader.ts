@@ -12,7 +12,6 @@ import {
 import { RecordWindow } from './record-window.js';
 import type { RecoveredFile } from './recover.js';
 import type { RowStatus } from '../row/row-status.js';
-import { bookings } from '../row/accounts.js';
 import type { RowTable } from './rows/row-table.js';
 
 const places = {
@@ -72,7 +71,10 @@ export class RowReader {
     const pending: PendingRow[] = [];
     for (let row = 0; row < this.table.length; row++) {
       if (!isPending(this.found.recovery.lives.statusAt(row))) continue;
-      pending.push({ ...((await this.read(row)) as PendingRow), price: this.priceOf(row) });
+      pending.push({
+        ...((await this.read(row)) as PendingRow),
+        price: this.found.recovery.lives.priceAt(row),
+      });
     }
     pending.sort((a, b) => urgency(a) - urgency(b) || waitingSince(a) - waitingSince(b));
     return new Map(pending.map((row) => [row.id, row]));
@@ -81,12 +83,6 @@ export class RowReader {
   private async record<K extends Kind>(row: number, kind: K): Promise<RecordOf<K> | undefined> {
     const place = this.table[places[kind]].get(row);
     return place === 0 ? undefined : ((await this.windows[kind].recordAt(place - 1)) as RecordOf<K>);
-  }
-
-  private priceOf(row: number): number | null {
-    const { tally } = this.found.recovery.lives;
-    const amount = tally.bookingOf(row) === bookings.none ? 0 : tally.amountOf(row);
-    return Number.isNaN(amount) ? null : amount;
   }
 }
 

@@ -148,7 +148,6 @@ function keepDoubt(run: Run, row: RowRun, failed: Failed): Observable<unknown> {
     tap({
       complete: () => {
         row.doubles++;
-        run.totals.addDouble(outcome);
         run.ledger.keepUnknown(id);
         row.enter('waiting');
         const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;

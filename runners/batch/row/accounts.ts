@@ -1,31 +1,41 @@
 import type { RowKind } from '../manifest/manifest-row.js';
-import type { MoneyBySource, ReportedPrice, Totals } from '../journal/journal.js';
+import type { PurchaseKind } from './record-head.js';
+import type { MoneyTotals, ReportedPrice, Totals } from './totals.js';
 
-/** What a row's latest purchase counts as. One byte in the table. */
-export const bookings = { none: 0, reserved: 1, reported: 2, estimated: 3, unknown: 4 } as const;
+/**
+ * What a row's latest purchase counts as. `paid…` is what a reply says of a row that has not ended: it stands in no file yet.
+ * One byte in the table of rows.
+ */
+export const bookings = {
+  none: 0,
+  reserved: 1,
+  reported: 2,
+  estimated: 3,
+  unknown: 4,
+  paidReported: 5,
+  paidEstimated: 6,
+  paidUnknown: 7,
+} as const;
 export type Booking = (typeof bookings)[keyof typeof bookings];
 
-/** What purchases are told apart by. */
-export interface Purchase {
-  readonly kind: string;
-  readonly endpoint: string;
-  readonly resolution: string;
-}
-
+/** The sums of one kind of purchase. */
 export interface Account {
-  readonly purchase: Purchase;
-  readonly sums: [none: number, reserved: number, reported: number, estimated: number, unknown: number];
-  /** With a known end. */
-  purchases: number;
+  readonly purchase: PurchaseKind;
+  /** Millionths of a dollar, by booking. */
+  readonly sums: number[];
+  /** How many purchases, by booking. */
+  readonly counts: number[];
+  /** How many of them have no known price, by booking. */
+  readonly unpriced: number[];
   /** Highest reported price; -1 where none was reported. */
   highest: number;
 }
 
 /** At most so many kinds of purchase are told apart; the rest counts as one. */
 const maxAccounts = 0xffff;
-export const nothing: Purchase = { kind: '', endpoint: '', resolution: '' };
+export const nothing: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
 
-/** The sums of a journal, an account for each kind of purchase. A row has the place of its account in the table. */
+/** The sums of a journal, an account for each kind of purchase. A row has the place of its account. */
 export class Accounts {
   private all: Account[] = [emptyAccount(nothing)];
   private readonly places = new Map<string, number>();
@@ -37,7 +47,7 @@ export class Accounts {
   }
 
   /** Mostly asked for the same purchase again, and then as the same object. */
-  placeOf(purchase: Purchase): number {
+  placeOf(purchase: PurchaseKind): number {
     if (purchase === this.latest) return this.latestPlace;
     this.latest = purchase;
     this.latestPlace = this.find(purchase);
@@ -51,12 +61,12 @@ export class Accounts {
 
   /** Goes on from what was `kept`. */
   restore(kept: readonly Account[]): void {
-    this.all = [...kept];
+    this.all = kept.map((account) => structuredClone(account));
     for (const [place, { purchase }] of this.all.entries())
       if (place > 0) this.places.set(nameOf(purchase), place);
   }
 
-  totals(): Pick<Totals, 'spent' | 'unknown' | 'reserved' | 'byResolution' | 'purchases'> {
+  totals(): Omit<Totals, 'rows' | 'possiblyDouble' | 'statusCalls'> {
     const whole = emptyAccount(nothing);
     const byResolution = new Map<string, Account>();
     for (const account of this.all) {
@@ -65,13 +75,21 @@ export class Accounts {
       byResolution.set(resolution, sum);
       for (const into of [whole, sum]) addTo(into, account);
     }
-    const used = [...byResolution].filter(([, sum]) => isUsed(sum));
+    const { reserved, unknown, paidUnknown } = bookings;
+    const { reported, estimated, unknown: held, purchases } = moneyOf(whole, all);
+    const unpricedEnded = whole.unpriced[unknown] ?? 0;
     return {
-      spent: spentOf(whole),
-      unknown: whole.sums[bookings.unknown],
-      reserved: whole.sums[bookings.reserved],
-      byResolution: new Map(used.map(([resolution, sum]) => [resolution, resolutionTotals(sum)])),
-      purchases: whole.purchases,
+      spent: { reported, estimated },
+      unknown: held,
+      reserved: whole.sums[reserved] ?? 0,
+      unpriced: (whole.unpriced[reserved] ?? 0) + unpricedEnded + (whole.unpriced[paidUnknown] ?? 0),
+      byResolution: moneyByResolution(byResolution, all),
+      purchases,
+      ended: {
+        ...moneyOf(whole, ended),
+        unpriced: unpricedEnded,
+        byResolution: moneyByResolution(byResolution, ended),
+      },
     };
   }
 
@@ -81,7 +99,7 @@ export class Accounts {
       .map(({ purchase, highest }) => ({ ...purchase, kind: purchase.kind as RowKind, cost: highest }));
   }
 
-  private find(purchase: Purchase): number {
+  private find(purchase: PurchaseKind): number {
     const name = nameOf(purchase);
     const known = this.places.get(name);
     if (known !== undefined || this.all.length >= maxAccounts) return known ?? 0;
@@ -91,27 +109,55 @@ export class Accounts {
   }
 }
 
-function nameOf({ kind, endpoint, resolution }: Purchase): string {
+function nameOf({ kind, endpoint, resolution }: PurchaseKind): string {
   return `${kind} ${endpoint} ${resolution}`;
 }
 
-function emptyAccount(purchase: Purchase): Account {
-  return { purchase, sums: [0, 0, 0, 0, 0], purchases: 0, highest: -1 };
+function emptyAccount(purchase: PurchaseKind): Account {
+  const zeros = (): number[] => new Array<number>(8).fill(0);
+  return { purchase, sums: zeros(), counts: zeros(), unpriced: zeros(), highest: -1 };
 }
 
 function addTo(sum: Account, account: Account): void {
-  for (const booking of [1, 2, 3, 4] as const) sum.sums[booking] += account.sums[booking];
-  sum.purchases += account.purchases;
+  for (const part of ['sums', 'counts', 'unpriced'] as const)
+    account[part].forEach((value, booking) => (sum[part][booking] = (sum[part][booking] ?? 0) + value));
 }
 
-function isUsed({ sums, purchases }: Account): boolean {
-  return purchases > 0 || sums.some((sum) => sum > 0);
+/** Which bookings count as what: of all purchases, or of those whose rows have ended. */
+interface Counted {
+  readonly reported: readonly Booking[];
+  readonly estimated: readonly Booking[];
+  readonly unknown: readonly Booking[];
 }
 
-function resolutionTotals(account: Account): MoneyBySource & { purchases: number; unknown: number } {
-  return { ...spentOf(account), purchases: account.purchases, unknown: account.sums[bookings.unknown] };
+const { reported, estimated, unknown, paidReported, paidEstimated, paidUnknown } = bookings;
+const all: Counted = {
+  reported: [reported, paidReported],
+  estimated: [estimated, paidEstimated],
+  unknown: [unknown, paidUnknown],
+};
+const ended: Counted = { reported: [reported], estimated: [estimated], unknown: [unknown, paidUnknown] };
+
+function moneyOf({ sums, counts }: Account, counted: Counted): MoneyTotals {
+  return {
+    reported: sumOf(sums, counted.reported),
+    estimated: sumOf(sums, counted.estimated),
+    unknown: sumOf(sums, counted.unknown),
+    purchases: sumOf(counts, counted.reported) + sumOf(counts, counted.estimated),
+  };
 }
 
-function spentOf({ sums }: Account): MoneyBySource {
-  return { reported: sums[bookings.reported], estimated: sums[bookings.estimated] };
+function sumOf(values: readonly number[], of: readonly Booking[]): number {
+  return of.reduce<number>((sum, booking) => sum + (values[booking] ?? 0), 0);
+}
+
+/** By resolution, in the order in which they were first bought; one that nothing was ever booked for is left out. */
+function moneyByResolution(
+  accounts: ReadonlyMap<string, Account>,
+  counted: Counted,
+): ReadonlyMap<string, MoneyTotals> {
+  const used = [...accounts].filter(
+    ([, account]) => account.sums.some((sum) => sum > 0) || moneyOf(account, all).purchases > 0,
+  );
+  return new Map(used.map(([resolution, account]) => [resolution, moneyOf(account, counted)]));
 }

@@ -1,8 +1,34 @@
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { EndStatus, RecordHead } from './record-head.js';
 
-/** `open`: known, and still to be done. `sent`: an intent without an answer. `replied`: paid, its picture is not saved yet. */
-export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | 'completed' | FailureCode;
+/**
+ * The states of a row. `open`: known, and still to be done. `sent`: an intent without an answer. `accepted`: its job id is known.
+ * `replied`: paid, its picture is not saved yet. The others are ends.
+ */
+export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | EndStatus;
+
+/** The state that a record leads to. Only an intent without an answer can be refused. */
+export function nextStatus(status: RowStatus, record: RecordHead): RowStatus {
+  switch (record.k) {
+    case 'intent':
+      // What buys nothing waits for no answer: its job, or its picture, is known already.
+      return record.takes === '' ? 'sent' : record.takes === 'job' ? 'accepted' : 'replied';
+    case 'refused':
+      return status === 'sent' ? 'open' : status;
+    case 'accepted':
+      return 'accepted';
+    case 'reply':
+      return 'replied';
+    case 'outcome':
+      return record.end;
+    case 'reopen':
+      return record.to === 'buy' ? 'open' : record.to === 'poll' ? 'accepted' : 'replied';
+    case 'freed':
+      // It is about an earlier purchase: the row goes on as it is.
+      return status;
+  }
+}
 
 /** A status in one byte. Their order holds within a process, and where it is compared: the journal has words. */
 export const statuses: readonly RowStatus[] = [
@@ -20,4 +46,9 @@ export const statusBytes = Object.fromEntries(statuses.map((status, byte) => [st
 
 export function statusOf(byte: number): RowStatus {
   return statuses[byte] ?? 'open';
+}
+
+/** Whether a row in this state has ended. */
+export function isEnd(status: RowStatus): status is EndStatus {
+  return status === 'completed' || Object.hasOwn(failureCodes, status);
 }

@@ -1,134 +1,85 @@
 import { isBelievable } from '../../../src/contract/reported-cost.js';
-import type { ReportedPrice, Totals } from '../journal/journal.js';
-import type { CostSource } from '../journal/record.js';
-import { Accounts, bookings } from './accounts.js';
-import type { Account, Booking, Purchase } from './accounts.js';
-import { rowFlags } from '../journal/rows/row-table.js';
-import type { RowTable } from '../journal/rows/row-table.js';
-import { statusOf } from './row-status.js';
-import type { RowStatus } from './row-status.js';
+import { isCostByHand } from '../journal/record.js';
+import { Accounts, bookings, type Account, type Booking } from './accounts.js';
+import type { PurchaseKind, RecordHead } from './record-head.js';
+import { nextStatus, statusBytes, statuses, type RowStatus } from './row-status.js';
+import type { ReportedPrice, Totals } from './totals.js';
 
-/** What a tally holds beside the table, as plain values. */
+/** What the tally knows of one row. The tally changes it with each record of the row. */
+export interface RowBooks {
+  status: RowStatus;
+  /** What its latest purchase counts as. */
+  booking: Booking;
+  /** What is booked for it, in millionths of a dollar; 0 where no price is known. */
+  amount: number;
+  isUnpriced: boolean;
+  /** Place of its account. */
+  account: number;
+}
+
+/** What a tally holds beside the rows, as plain values. */
 export interface KeptTally {
   readonly statusCalls: number;
   readonly possiblyDouble: number;
-  readonly unpriced: number;
+  /** By the byte of their status. */
+  readonly rows: readonly number[];
   readonly accounts: readonly Account[];
 }
 
-/** Adds up the money, purchase by purchase: a row's later record replaces what an earlier one booked. */
+/**
+ * Adds up rows and money, record by record: a row's later record replaces what an earlier one booked. The one sum of a
+ * journal: a start that reads it, the run that writes it, `status` and the summary have their figures from here.
+ */
 export class Tally {
-  statusCalls = 0;
+  private statusCalls = 0;
   private readonly accounts = new Accounts();
   private possiblyDouble = 0;
-  private unpriced = 0;
-
-  constructor(private readonly rows: RowTable) {}
+  private rows: number[] = statuses.map(() => 0);
 
   get kept(): KeptTally {
-    const { statusCalls, possiblyDouble, unpriced, accounts } = this;
-    return { statusCalls, possiblyDouble, unpriced, accounts: accounts.kept };
+    const { statusCalls, possiblyDouble, rows, accounts } = this;
+    return { statusCalls, possiblyDouble, rows, accounts: accounts.kept };
   }
 
-  /** Goes on from what was `kept`, over the same table. */
-  restore({ statusCalls, possiblyDouble, unpriced, accounts }: KeptTally): void {
+  /** Goes on from what was `kept`, which stays as it is. */
+  restore({ statusCalls, possiblyDouble, rows, accounts }: KeptTally): void {
     this.statusCalls = statusCalls;
     this.possiblyDouble = possiblyDouble;
-    this.unpriced = unpriced;
+    this.rows = [...rows];
     this.accounts.restore(accounts);
   }
 
-  /** Says what the row buys. Only while nothing is booked for it. */
-  setPurchase(row: number, purchase: Purchase): void {
-    this.rows.account.set(row, this.accounts.placeOf(purchase));
+  /** Counts a row that is seen for the first time. */
+  addRow(): void {
+    this.count('open', 1);
   }
 
-  /** Books the row's purchase as `booking`, in place of what it was. `amount` NaN: no price is known, 0 is booked. */
-  book(row: number, booking: Booking, amount: number): void {
-    const isPrice = isBelievable(amount, null);
-    const known = isPrice ? Math.round(amount) : 0;
-    // An outcome mostly says what the reply has said.
-    const isBooked = this.bookingOf(row) === booking && this.rows.amount.get(row) === known;
-    if (isBooked && this.isPriced(row) === isPrice) return;
-    this.unbook(row);
-    this.rows.booking.set(row, booking);
-    this.rows.amount.set(row, known);
-    this.rows.setFlag(row, rowFlags.unpriced, !isPrice);
-    if (!isPrice) this.unpriced++;
-    this.add(row, booking, known, 1);
+  /** Takes in a record, and brings its row up to it. */
+  take(row: RowBooks, record: RecordHead): void {
+    this.bookRecord(row, record);
+    this.move(row, nextStatus(row.status, record));
   }
 
-  /** Takes the row's purchase out of the sums. */
-  unbook(row: number): void {
-    this.add(row, this.bookingOf(row), this.rows.amount.get(row), -1);
-    if (!this.isPriced(row)) this.unpriced--;
-    this.clear(row);
-  }
-
-  /** Leaves the row's purchase in the sums for good: the row is bought again. */
-  close(row: number): void {
-    if (this.bookingOf(row) === bookings.reserved) this.book(row, bookings.unknown, this.amountOf(row));
-    if (this.bookingOf(row) === bookings.unknown) this.possiblyDouble += this.rows.amount.get(row);
-    this.clear(row);
-  }
-
-  /**
-   * Books what a reply or an outcome says of the cost. What is spent stays spent. A cost that is not believed, which
-   * 0.1.0 wrote as it was reported, is booked at what was reserved.
-   *
-   * @param isByHand a person said it: it is believed as long as the books can hold it
-   */
-  settle(row: number, source: CostSource, cost: number, isByHand = false): void {
-    const isSpent = source === 'reported' || source === 'estimated';
-    const estimate = this.amountOf(row);
-    if (isSpent && isBelievable(cost, source === 'reported' && !isByHand ? estimate : null))
-      return this.spend(row, source, cost);
-    if (isSpent && !Number.isNaN(cost) && !Number.isNaN(estimate))
-      return this.spend(row, 'estimated', estimate);
-    const booking = this.bookingOf(row);
-    if (booking === bookings.reported || booking === bookings.estimated) return;
-    if (source === 'none') this.unbook(row);
-    else this.book(row, bookings.unknown, Number.isNaN(cost) ? this.amountOf(row) : cost);
-  }
-
-  /** What is held as unknown for the row is reserved again: its id is polled. */
-  reserveAgain(row: number): void {
-    if (this.bookingOf(row) === bookings.unknown) this.book(row, bookings.reserved, this.amountOf(row));
+  /** Moves a row on without a record: one whose intent is lost cannot be gone on with. */
+  move(row: RowBooks, status: RowStatus): void {
+    if (row.status === status) return;
+    this.count(row.status, -1);
+    this.count(status, 1);
+    row.status = status;
   }
 
   /** What the row bought last. */
-  purchaseOf(row: number): Purchase {
-    return this.accounts.at(this.rows.account.get(row)).purchase;
-  }
-
-  /** Takes a purchase out of what is held that was closed before. `held` NaN: no price is known. */
-  free(
-    purchase: Purchase,
-    { held, paid }: { readonly held: number; readonly paid: number | undefined },
-  ): void {
-    const account = this.accounts.at(this.accounts.placeOf(purchase));
-    const isPriced = held >= 0;
-    const known = isPriced ? Math.round(held) : 0;
-    account.sums[bookings.unknown] -= known;
-    this.possiblyDouble -= known;
-    if (!isPriced) this.unpriced--;
-    if (paid === undefined) return;
-    account.sums[bookings.reported] += paid;
-    account.purchases++;
-  }
-
-  bookingOf(row: number): Booking {
-    return this.rows.booking.get(row) as Booking;
-  }
-
-  /** What is booked for the row; NaN where no price is known. */
-  amountOf(row: number): number {
-    return this.isPriced(row) ? this.rows.amount.get(row) : Number.NaN;
+  purchaseOf(row: RowBooks): PurchaseKind {
+    return this.accounts.at(row.account).purchase;
   }
 
   totals(): Totals {
-    const { possiblyDouble, unpriced, statusCalls } = this;
-    return { rows: this.countRows(), ...this.accounts.totals(), possiblyDouble, unpriced, statusCalls };
+    const { possiblyDouble, statusCalls } = this;
+    const rows = statuses.flatMap((status, byte) => {
+      const count = this.rows[byte] ?? 0;
+      return count > 0 ? [[status, count] as const] : [];
+    });
+    return { rows: new Map(rows), ...this.accounts.totals(), possiblyDouble, statusCalls };
   }
 
   /** The highest price reported of each kind, endpoint and resolution. */
@@ -136,36 +87,178 @@ export class Tally {
     return this.accounts.highestReported();
   }
 
-  private spend(row: number, source: 'reported' | 'estimated', cost: number): void {
-    this.book(row, bookings[source], cost);
-    const account = this.accounts.at(this.rows.account.get(row));
-    if (source === 'reported') account.highest = Math.max(account.highest, this.amountOf(row));
-  }
-
-  private add(row: number, booking: Booking, amount: number, sign: 1 | -1): void {
-    if (booking === bookings.none) return;
-    const account = this.accounts.at(this.rows.account.get(row));
-    account.sums[booking] += sign * amount;
-    if (booking === bookings.reported || booking === bookings.estimated) account.purchases += sign;
-  }
-
-  private clear(row: number): void {
-    if (this.bookingOf(row) === bookings.none) return;
-    this.rows.booking.set(row, bookings.none);
-    this.rows.amount.set(row, 0);
-    this.rows.setFlag(row, rowFlags.unpriced, false);
-  }
-
-  private isPriced(row: number): boolean {
-    return !this.rows.hasFlag(row, rowFlags.unpriced);
-  }
-
-  private countRows(): Map<RowStatus, number> {
-    const counts = new Map<number, number>();
-    for (let row = 0; row < this.rows.length; row++) {
-      const status = this.rows.status.get(row);
-      counts.set(status, (counts.get(status) ?? 0) + 1);
+  private bookRecord(row: RowBooks, record: RecordHead): void {
+    switch (record.k) {
+      case 'intent':
+        return this.bookIntent(row, record);
+      case 'refused':
+        if (row.status === 'sent') this.unbook(row);
+        return;
+      case 'accepted':
+        return;
+      case 'reply':
+        return this.settle(row, record);
+      case 'outcome':
+        return this.bookOutcome(row, record);
+      case 'reopen':
+        return this.bookReopening(row, record);
+      case 'freed':
+        return this.free(record);
     }
-    return new Map([...counts].map(([status, count]) => [statusOf(status), count]));
   }
+
+  private bookIntent(row: RowBooks, record: RecordHead): void {
+    // Nothing of an earlier purchase belongs to this one.
+    if (record.takes === '') this.close(row);
+    if (row.booking !== bookings.none) return;
+    this.setPurchase(row, record);
+    this.book(row, bookings.reserved, record.price);
+  }
+
+  private bookOutcome(row: RowBooks, record: RecordHead): void {
+    if (row.booking === bookings.none) this.setPurchase(row, record);
+    this.settle(row, record);
+    this.statusCalls += record.statusCalls || 0;
+  }
+
+  private bookReopening(row: RowBooks, { to, why }: RecordHead): void {
+    if (to === 'buy') {
+      if (why === 'settle') this.unbook(row);
+      else this.close(row);
+    } else if (isUnknown(row.booking)) this.book(row, bookings.reserved, amountOf(row));
+  }
+
+  /** Says what the row buys, where the record names it. Only while nothing is booked for the row. */
+  private setPurchase(row: RowBooks, record: RecordHead): void {
+    const purchase = record.purchase();
+    if (purchase !== undefined) row.account = this.accounts.placeOf(purchase);
+  }
+
+  /** Books the row's purchase as `booking`, in place of what it was. `amount` NaN: no price is known, 0 is booked. */
+  private book(row: RowBooks, booking: Booking, amount: number): void {
+    const isPrice = isBelievable(amount, null);
+    const known = isPrice ? Math.round(amount) : 0;
+    // An outcome mostly says what the reply has said.
+    if (row.booking === booking && row.amount === known && row.isUnpriced === !isPrice) return;
+    this.unbook(row);
+    row.booking = booking;
+    row.amount = known;
+    row.isUnpriced = !isPrice;
+    this.add(row, 1);
+  }
+
+  /** Takes the row's purchase out of the sums. */
+  private unbook(row: RowBooks): void {
+    this.add(row, -1);
+    clear(row);
+  }
+
+  /** Leaves the row's purchase in the sums for good: the row is bought again. */
+  private close(row: RowBooks): void {
+    if (row.booking === bookings.none) return;
+    if (row.booking === bookings.reserved) this.book(row, bookings.unknown, amountOf(row));
+    if (isUnknown(row.booking)) this.possiblyDouble += row.amount;
+    const closed = endedBookings[row.booking];
+    if (closed !== undefined) this.book(row, closed, amountOf(row));
+    clear(row);
+  }
+
+  /**
+   * Books what a reply or an outcome says of the cost. What is spent stays spent. A cost that is not believed, which
+   * 0.1.0 wrote as it was reported, is booked at what was reserved; one that a person said is believed as long as the
+   * books can hold it.
+   */
+  private settle(row: RowBooks, record: RecordHead): void {
+    const { source, cost } = record;
+    const isByHand = record.k === 'outcome' && isCostByHand(record.end);
+    const isSpent = source === 'reported' || source === 'estimated';
+    const estimate = amountOf(row);
+    if (isSpent && isBelievable(cost, source === 'reported' && !isByHand ? estimate : null))
+      return this.spend(row, record.k, source, cost);
+    if (isSpent && !Number.isNaN(cost) && !Number.isNaN(estimate))
+      return this.spend(row, record.k, 'estimated', estimate);
+    if (isSpentBooking(row.booking)) {
+      if (record.k === 'outcome') this.book(row, endedBookings[row.booking] ?? row.booking, estimate);
+    } else if (source === 'none') this.unbook(row);
+    else {
+      const booking = record.k === 'reply' ? bookings.paidUnknown : bookings.unknown;
+      this.book(row, booking, Number.isNaN(cost) ? estimate : cost);
+    }
+  }
+
+  private spend(row: RowBooks, k: RecordHead['k'], source: 'reported' | 'estimated', cost: number): void {
+    // The purchase of a row whose picture is asked for once more stands in the files already.
+    const isTold = row.booking === bookings.reported || row.booking === bookings.estimated;
+    const paid = source === 'reported' ? bookings.paidReported : bookings.paidEstimated;
+    this.book(row, k === 'reply' && !isTold ? paid : bookings[source], cost);
+    const account = this.accounts.at(row.account);
+    if (source === 'reported') account.highest = Math.max(account.highest, amountOf(row));
+  }
+
+  /** Takes a purchase out of what is held that was closed before. */
+  private free(record: RecordHead): void {
+    const account = this.accounts.at(this.accounts.placeOf(record.purchase() ?? nowhere));
+    const isPriced = record.price >= 0;
+    const known = isPriced ? Math.round(record.price) : 0;
+    this.possiblyDouble -= known;
+    change(account, bookings.unknown, { amount: -known, count: -1, unpriced: isPriced ? 0 : -1 });
+    if (record.source === 'reported')
+      change(account, bookings.reported, { amount: record.cost, count: 1, unpriced: 0 });
+  }
+
+  private add(row: RowBooks, sign: 1 | -1): void {
+    const { booking, amount, isUnpriced } = row;
+    if (booking === bookings.none) return;
+    const account = this.accounts.at(row.account);
+    change(account, booking, { amount: sign * amount, count: sign, unpriced: isUnpriced ? sign : 0 });
+  }
+
+  private count(status: RowStatus, by: 1 | -1): void {
+    const byte = statusBytes[status];
+    this.rows[byte] = (this.rows[byte] ?? 0) + by;
+  }
+}
+
+/** What a booking of a reply becomes when its row ends. */
+const endedBookings: Partial<Record<Booking, Booking>> = {
+  [bookings.paidReported]: bookings.reported,
+  [bookings.paidEstimated]: bookings.estimated,
+  [bookings.paidUnknown]: bookings.unknown,
+};
+
+const nowhere: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
+
+/** What is booked for the row; NaN where no price is known. */
+export function amountOf({ isUnpriced, amount }: Pick<RowBooks, 'isUnpriced' | 'amount'>): number {
+  return isUnpriced ? Number.NaN : amount;
+}
+
+function clear(row: RowBooks): void {
+  if (row.booking === bookings.none) return;
+  row.booking = bookings.none;
+  row.amount = 0;
+  row.isUnpriced = false;
+}
+
+function change(
+  account: Account,
+  booking: Booking,
+  { amount, count, unpriced }: { amount: number; count: number; unpriced: number },
+): void {
+  account.sums[booking] = (account.sums[booking] ?? 0) + amount;
+  account.counts[booking] = (account.counts[booking] ?? 0) + count;
+  account.unpriced[booking] = (account.unpriced[booking] ?? 0) + unpriced;
+}
+
+function isUnknown(booking: Booking): boolean {
+  return booking === bookings.unknown || booking === bookings.paidUnknown;
+}
+
+function isSpentBooking(booking: Booking): boolean {
+  return (
+    booking === bookings.reported ||
+    booking === bookings.estimated ||
+    booking === bookings.paidReported ||
+    booking === bookings.paidEstimated
+  );
 }

@@ -9,8 +9,8 @@ import { reopenRecord } from '../row/reopen-record.js';
 /** What a settlement writes. */
 export interface Written {
   readonly records: readonly JournalRecord[];
-  /** Brings the run's sums, and the rows still to be done, up to the records. */
-  readonly count: () => void;
+  /** By how many rows more are to be done then. */
+  readonly toDo: -1 | 0 | 1;
 }
 
 /** It was accepted: its job is polled by the next start. */
@@ -21,12 +21,8 @@ export function polled(folder: OpenFolder, row: RowRecords, jobId: string): Writ
       `what row ${JSON.stringify(row.id)} sent is not known: it cannot be polled`,
     );
   const accepted: JournalRecord = { k: 'accepted', at: folder.scheduler.now(), id: row.id, jobId };
-  if (row.status === 'sent') return { records: [accepted], count: () => undefined };
-  const count = (): void => {
-    if (row.outcome) folder.totals.reopen(row.outcome, 'poll');
-    folder.toDo++;
-  };
-  return { records: [accepted, reopened(folder, row, 'poll')], count };
+  if (row.status === 'sent') return { records: [accepted], toDo: 0 };
+  return { records: [accepted, reopened(folder, row, 'poll')], toDo: 1 };
 }
 
 /** It was never sent: the next start sends it. */
@@ -39,25 +35,16 @@ export function toBeSent(folder: OpenFolder, row: RowRecords): Written {
       id,
       why: 'settled by hand: it was never sent',
     } as const;
-    return { records: [refused], count: () => undefined };
+    return { records: [refused], toDo: 0 };
   }
-  const count = (): void => {
-    if (row.outcome) folder.totals.giveBack(row.outcome);
-    folder.toDo++;
-  };
-  return { records: [reopened(folder, row, 'buy')], count };
+  return { records: [reopened(folder, row, 'buy')], toDo: 1 };
 }
 
 /** It ran, and its result is gone: `expired`, with its cost known. */
 export function givenUp(folder: OpenFolder, row: RowRecords, paidUsd: number): Written {
   const outcome = paidOutcome(row, paidUsd, folder.scheduler.now());
   const before = row.status === 'sent' ? [] : [reopened(folder, row, 'poll')];
-  const count = (): void => {
-    if (row.outcome && row.status !== 'sent') folder.totals.reopen(row.outcome, 'poll');
-    if (row.status === 'sent') folder.toDo--;
-    folder.totals.end(outcome);
-  };
-  return { records: [...before, outcome], count };
+  return { records: [...before, outcome], toDo: row.status === 'sent' ? -1 : 0 };
 }
 
 function paidOutcome(

@@ -20,11 +20,7 @@ export async function undone(folder: OpenFolder, row: RowRecords): Promise<Writt
   const at = folder.scheduler.now();
   const held = heldOutcome(row, at);
   if (held === undefined) throw usage(`${name}: what was held for it is not known any more`);
-  const count = (): void => {
-    folder.totals.end(held);
-    folder.toDo--;
-  };
-  return { records: [held], count };
+  return { records: [held], toDo: -1 };
 }
 
 /** What a settlement leaves as a row's last record. */

@@ -12,7 +12,6 @@ import { readSummary, writeSummary } from '../sinks/summary-file.js';
 import type { Summary } from '../sinks/summary.js';
 import { refuseLostJournal } from './check/examine-files.js';
 import { JournalWriter } from '../context/journal-writer.js';
-import { RunTotals } from '../row/run-totals.js';
 import { costSummary, failureCounts } from '../end/summary-of.js';
 
 /** What a run's folder is opened with, where no manifest is read. */
@@ -34,7 +33,6 @@ export interface OpenFolder {
   readonly scheduler: SchedulerLike;
   readonly journal: JournalWriter;
   readonly projections: Projections;
-  readonly totals: RunTotals;
   /** Rows that are to be done after what is done now, beside those that were before. */
   toDo: number;
 }
@@ -77,9 +75,8 @@ async function inJournal<T>(
   const earlier = await readSummary(disk, out);
   const projections = await Projections.open({ disk, folder: out, journal, mark: earlier?.covers });
   try {
-    const totals = new RunTotals(journal.recovered);
     const writer = new JournalWriter(journal);
-    const folder = { out, disk, scheduler, journal: writer, projections, totals, toDo: 0 };
+    const folder = { out, disk, scheduler, journal: writer, projections, toDo: 0 };
     const result = await work(folder);
     await projections.catchUp();
     const covers = await projections.sync();
@@ -92,10 +89,11 @@ async function inJournal<T>(
 }
 
 /** What the last start's summary says now. */
-function updated(summary: Summary, { totals, toDo }: OpenFolder): Summary {
-  const failures = failureCounts(totals.ended);
+function updated(summary: Summary, { journal, toDo }: OpenFolder): Summary {
+  const totals = journal.tally.totals();
+  const failures = failureCounts(totals.rows);
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
-  const completed = totals.ended.get('completed') ?? 0;
+  const completed = totals.rows.get('completed') ?? 0;
   const rows = { ...summary.rows, completed, failed, toDo: Math.max(summary.rows.toDo + toDo, 0) };
   const { drift, cap, reserved } = summary.cost;
   const cost = {

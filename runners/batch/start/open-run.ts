@@ -27,7 +27,6 @@ import type { ResolvedOptions } from '../context/resolve-options.js';
 import { refuseFolder, refuseOtherManifest } from './check/refuse-folder.js';
 import type { RunEvent } from '../context/run-event.js';
 import { RunJobIds } from '../context/run-job-ids.js';
-import { RunTotals } from '../row/run-totals.js';
 import type { Run } from '../context/run.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import { sheetsOf } from '../end/sheets-of.js';
@@ -139,13 +138,12 @@ async function begin(
   const pollLaw = await openPollLaw(options);
   const writer = new JournalWriter(journal);
   for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
-  const totals = new RunTotals(journal.recovered);
   const reach = new ServiceReach(options.retries);
   const unreached = new Unreached({ now, log, events, stops, reach });
   const jobIds = new RunJobIds(journal);
   const { mode } = options.manifest.settings;
   const slots = slotsOf(options.concurrency, { plan, mode, scheduler });
-  const context = { options, journal: writer, projections, totals };
+  const context = { options, journal: writer };
   const beside = new BesidePolls({
     slots,
     stops,
@@ -159,7 +157,7 @@ async function begin(
   const ledger = ledgerOf(options, journal, taken.polled, ahead.cap);
   return {
     ...{ options, plan, ahead, names, pending: checked.pending },
-    ...{ journal: writer, projections, totals, host, stops, log, events, reach },
+    ...{ journal: writer, projections, host, stops, log, events, reach },
     ...hosts(options, pollLaw, { reach, slots, jobIds, unreached, beside }),
     unreached,
     beside,

@@ -5,13 +5,11 @@ import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { failedRecord, purchaseFacts, rowError } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolve-options.js';
-import type { RunTotals } from '../row/run-totals.js';
 import { isRead } from '../row/task.js';
 
 interface Recovering {
   readonly options: ResolvedOptions;
   readonly journal: JournalWriter;
-  readonly totals: RunTotals;
 }
 
 /** What became of the requests that were out when the last start ended. */
@@ -27,31 +25,28 @@ export interface RecoveredSent {
  * `onUnknown: 'retry'` those of the manifest are sent again. What is free to repeat is simply done again.
  */
 export async function recoverSent(context: Recovering, checked: Checked): Promise<RecoveredSent> {
-  const { options, journal, totals } = context;
+  const { options, journal } = context;
   const { pending, rows } = journal.journal.recovered;
   const held: { id: string; row: number; outcome: OutcomeRecord }[] = [];
   const records: JournalRecord[] = [];
+  const left = new Map<string, 'open' | 'unknown'>();
   let doubled = 0;
   for (const row of pending.values()) {
     if (!isUnanswered(row)) continue;
-    if (isFree(row)) {
-      rows.set(row.id, { status: 'open' });
-      continue;
-    }
+    left.set(row.id, 'open');
+    if (isFree(row)) continue;
     const outcome = unknownOutcome(row, options.scheduler.now());
     records.push(outcome);
     if (isSentAgain(row, context, checked)) {
       doubled++;
       records.push({ k: 'reopen', at: outcome.at, id: row.id, why: 'retry', to: 'buy' });
-      totals.addDouble(outcome);
-      rows.set(row.id, { status: 'open' });
     } else {
-      totals.end(outcome);
-      rows.set(row.id, { status: 'unknown' });
+      left.set(row.id, 'unknown');
       held.push({ id: row.id, row: row.intent.row, outcome });
     }
   }
   await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
+  for (const [id, status] of left) rows.set(id, { status });
   return { held, doubled };
 }
 

@@ -12,7 +12,6 @@ import type { RecoveredSent } from './recover-sent.js';
 import { readRows } from '../tasks/read-rows.js';
 import { reopenRecord } from '../row/reopen-record.js';
 import type { ResolvedOptions } from '../context/resolve-options.js';
-import type { RunTotals } from '../row/run-totals.js';
 import { SelectRows } from '../tasks/select-rows.js';
 
 /** Rows that had ended and are taken up again, beside those of the manifest. */
@@ -31,7 +30,6 @@ export type Taken = TakenUp & RecoveredSent;
 interface TakingUp {
   readonly options: ResolvedOptions;
   readonly journal: JournalWriter;
-  readonly totals: RunTotals;
 }
 
 /**
@@ -52,12 +50,11 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
   for await (const row of context.journal.journal.rowsIn(['expired'])) {
     if (!isAskedAgain(row, context.options)) continue;
     polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
-    context.totals.askAgain(row.id);
     await batch.add(row, 'poll');
   }
   const isWhole = context.options.manifest.live === undefined;
-  if (isWhole && context.totals.ended.get('invalid-row') !== invalid.size)
-    await forgetInvalid(context, invalid, batch);
+  const { rows } = context.journal.journal.recovered.totals;
+  if (isWhole && rows.get('invalid-row') !== invalid.size) await forgetInvalid(context, invalid, batch);
   const isReopening = ahead.retried + ahead.redone + invalid.size > 0;
   const kept = isReopening ? await reopenSent(context, checked, batch) : 0;
   await batch.flush();
@@ -128,8 +125,8 @@ async function reopenSent(
       continue;
     }
     const found = await journal.journal.find(row.id);
-    if (found !== undefined) await batch.add(found, 'buy', decision.reopen);
-    recovered.rows.set(row.id, { status: 'open' });
+    if (found === undefined) recovered.rows.set(row.id, { status: 'open' });
+    else await batch.add(found, 'buy', decision.reopen);
   }
   return kept;
 }
@@ -147,7 +144,6 @@ class Reopenings {
     to: 'poll' | 'download' | 'buy',
     why: 'retry' | 'redo' = 'retry',
   ): Promise<void> {
-    if (row.outcome !== undefined) this.context.totals.reopen(row.outcome, to);
     const at = this.context.options.scheduler.now();
     this.waiting.push(reopenRecord(row, { at, why, to }));
     if (this.waiting.length >= batchSize) await this.flush();
@@ -157,6 +153,9 @@ class Reopenings {
     const records = this.waiting;
     this.waiting = [];
     if (records.length === 0) return;
-    await lastValueFrom(merge(...records.map((record) => this.context.journal.append(record))));
+    const { journal } = this.context;
+    await lastValueFrom(merge(...records.map((record) => journal.append(record))));
+    for (const { id, to } of records)
+      if (to === 'buy') journal.journal.recovered.rows.set(id, { status: 'open' });
   }
 }

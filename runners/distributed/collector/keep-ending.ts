@@ -74,7 +74,6 @@ function keepDouble(run: Run, row: CopiedRow): Observable<unknown> {
   ).pipe(
     tap({
       complete: () => {
-        run.totals.addDouble(outcome);
         const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
         run.events.next({ type: 'warning', code: 'double', message });
       },

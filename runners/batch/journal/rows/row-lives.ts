@@ -1,157 +1,236 @@
-import { failureCodes } from '../../../../src/contract/failure-code.js';
-import type { FailureCode } from '../../../../src/contract/failure-code.js';
+import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
+import { nothing, type Booking } from '../../row/accounts.js';
+import type { EndStatus, PurchaseKind, RecordHead, RowRecord } from '../../row/record-head.js';
+import { statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
+import { amountOf, Tally, type RowBooks } from '../../row/tally.js';
 import { field } from '../line/fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';
-import { JobHashes } from './job-hashes.js';
 import { unknownKind, unknownWord } from '../newer-journal.js';
-import { isCostByHand, type CostSource, type JournalRecord } from '../record.js';
-import { bookings, nothing } from '../../row/accounts.js';
-import type { Purchase } from '../../row/accounts.js';
-import { statusBytes, statusOf } from '../../row/row-status.js';
-import type { RowStatus } from '../../row/row-status.js';
-import { rowFlags } from './row-table.js';
-import type { RowTable } from './row-table.js';
-import { Tally } from '../../row/tally.js';
+import type { CostSource } from '../record.js';
+import { JobHashes } from './job-hashes.js';
+import { rowFlags, type RowTable } from './row-table.js';
 
-/** The words that a head may hold, the most frequent in front. */
-const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];
-const takings = ['', 'job', 'picture'] as const;
-const ends = ['completed', 'failed'] as const;
-const failures = Object.keys(failureCodes) as FailureCode[];
-
-/** What each record makes of its row: its state, its money, and where its last records lie. */
+/** What each record makes of its row: its state and its money by the tally, and where its last records lie. */
 export class RowLives {
-  readonly tally: Tally;
+  readonly tally = new Tally();
   /** All jobs that rows had. */
   readonly jobs = new JobHashes();
   /** Largest row number seen. */
   lastRow = 0;
-  private purchase = nothing;
+  private readonly record = new ScannedHead();
+  private readonly books: TableBooks;
 
   constructor(private readonly table: RowTable) {
-    this.tally = new Tally(table);
+    this.books = new TableBooks(table);
   }
 
   /** Takes in a record of a row that begins at `offset` of the file. */
-  take(kind: JournalRecord['k'], head: HeadScanner, offset: number): void {
-    const row = this.table.add(head.id);
-    if (kind !== 'intent') this.takeJob(row, head);
-    switch (kind) {
-      case 'intent':
-        return this.takeIntent(row, head, offset);
-      case 'refused':
-        return this.takeRefusal(row);
-      case 'accepted':
-        this.table.acceptedAt.set(row, offset + 1);
-        return this.setStatus(row, 'accepted');
-      case 'reply':
-        this.table.replyAt.set(row, offset + 1);
-        this.tally.settle(row, head.word(field.source, sources), head.number(field.cost));
-        return this.setStatus(row, 'replied');
-      case 'outcome':
-        return this.takeOutcome(row, head, offset);
-      case 'reopen':
-        return this.takeReopening(row, head.word(field.to), head.word(field.why));
-      case 'freed':
-        return this.takeFreeing(head);
-      default:
-        throw unknownKind(kind);
-    }
+  take(word: string, head: HeadScanner, offset: number): void {
+    const { record, tally, table } = this;
+    const kind = record.read(word, head);
+    const { length } = table;
+    const row = table.add(head.id);
+    if (table.length > length) tally.addRow();
+    const books = this.books.at(row);
+    if (kind !== 'intent') this.takeJob(books, head);
+    if (kind === 'reopen' && record.why === 'redo') this.takeRedo(row);
+    tally.take(books, record);
+    this.takePlace(row, kind, head, offset);
   }
 
   statusAt(row: number): RowStatus {
     return statusOf(this.table.status.get(row));
   }
 
-  setStatus(row: number, status: RowStatus): void {
-    this.table.status.set(row, statusBytes[status]);
+  /** What is booked for the row; 0 where nothing is, `null` where no price is known. */
+  priceAt(row: number): number | null {
+    const amount = amountOf(this.books.at(row));
+    return Number.isNaN(amount) ? null : amount;
   }
 
-  private takeJob(row: number, head: HeadScanner): void {
+  /** The books of a row as they stand, apart from the table. */
+  booksAt(row: number): RowBooks {
+    const { status, booking, amount, isUnpriced, account } = this.books.at(row);
+    return { status, booking, amount, isUnpriced, account };
+  }
+
+  /** Opens a row whose intent is lost. */
+  open(row: number): void {
+    this.tally.move(this.books.at(row), 'open');
+  }
+
+  private takeJob(row: RowBooks, head: HeadScanner): void {
     const jobId = head.hashOf(field.jobId);
     if (jobId !== undefined) this.jobs.take(this.tally.purchaseOf(row).endpoint, jobId);
   }
 
+  private takeRedo(row: number): void {
+    const { replaced, content } = this.table;
+    replaced.set(row, [...(replaced.get(row) ?? []), content.get(row)]);
+  }
+
+  private takePlace(row: number, kind: RowRecord['k'], head: HeadScanner, offset: number): void {
+    const { table } = this;
+    switch (kind) {
+      case 'intent':
+        return this.takeIntent(row, head, offset);
+      case 'accepted':
+        return table.acceptedAt.set(row, offset + 1);
+      case 'reply':
+        return table.replyAt.set(row, offset + 1);
+      case 'outcome':
+        table.outcomeAt.set(row, offset + 1);
+        return table.setFlag(row, rowFlags.beforeRepair, false);
+    }
+  }
+
   private takeIntent(row: number, head: HeadScanner, offset: number): void {
-    const taken = head.word(field.takes, takings);
-    if (taken === '') this.beginPurchase(row);
-    if (this.tally.bookingOf(row) === bookings.none) {
-      this.tally.setPurchase(row, this.purchaseOf(head));
-      this.tally.book(row, bookings.reserved, head.number(field.price));
+    const { table } = this;
+    if (this.record.takes === '') {
+      table.acceptedAt.set(row, 0);
+      table.outcomeAt.set(row, 0);
     }
-    this.table.intentAt.set(row, offset + 1);
-    this.table.replyAt.set(row, 0);
-    this.table.setAttempts(row, head.number(field.attempt));
-    this.table.content.set(row, head.bits(field.hash));
-    this.table.setFlag(row, rowFlags.beforeRepair, false);
+    table.intentAt.set(row, offset + 1);
+    table.replyAt.set(row, 0);
+    table.setAttempts(row, head.number(field.attempt));
+    table.content.set(row, head.bits(field.hash));
+    table.setFlag(row, rowFlags.beforeRepair, false);
     this.lastRow = Math.max(this.lastRow, head.number(field.row));
-    // What buys nothing waits for no answer: its job, or its picture, is known already.
-    this.setStatus(row, taken === '' ? 'sent' : taken === 'job' ? 'accepted' : 'replied');
-  }
-
-  /** Nothing of an earlier purchase belongs to this one. */
-  private beginPurchase(row: number): void {
-    this.tally.close(row);
-    this.table.acceptedAt.set(row, 0);
-    this.table.outcomeAt.set(row, 0);
-  }
-
-  /** Only an intent without an answer can be refused. */
-  private takeRefusal(row: number): void {
-    if (this.statusAt(row) !== 'sent') return;
-    this.tally.unbook(row);
-    this.setStatus(row, 'open');
-  }
-
-  private takeOutcome(row: number, head: HeadScanner, offset: number): void {
-    const status = head.word(field.status, ends) === 'failed' ? failureOf(head) : 'completed';
-    this.table.outcomeAt.set(row, offset + 1);
-    const isByHand = isCostByHand(status);
-    const isWithoutIntent = this.tally.bookingOf(row) === bookings.none && head.word(field.endpoint) !== '';
-    if (isWithoutIntent) this.tally.setPurchase(row, this.purchaseOf(head));
-    this.tally.settle(row, head.word(field.source, sources), head.number(field.cost), isByHand);
-    this.tally.statusCalls += head.number(field.statusCalls) || 0;
-    this.table.setFlag(row, rowFlags.beforeRepair, false);
-    this.setStatus(row, status);
-  }
-
-  private takeReopening(row: number, to: string, why: string): void {
-    if (why === 'redo')
-      this.table.replaced.set(row, [...(this.table.replaced.get(row) ?? []), this.table.content.get(row)]);
-    if (to === 'buy') {
-      if (why === 'settle') this.tally.unbook(row);
-      else this.tally.close(row);
-      return this.setStatus(row, 'open');
-    }
-    this.tally.reserveAgain(row);
-    this.setStatus(row, to === 'poll' ? 'accepted' : 'replied');
-  }
-
-  /** Of an earlier purchase: the row goes on as it is. */
-  private takeFreeing(head: HeadScanner): void {
-    const isPaid = head.word(field.source, sources) === 'reported';
-    this.tally.free(this.purchaseOf(head), {
-      held: head.number(field.price),
-      paid: isPaid ? head.number(field.cost) : undefined,
-    });
-  }
-
-  /** Rows that buy the same follow each other: the same object then, and no new text. */
-  private purchaseOf(head: HeadScanner): Purchase {
-    const { kind, endpoint, resolution } = this.purchase;
-    const found = {
-      kind: head.word(field.kind, [kind]),
-      endpoint: head.word(field.endpoint, [endpoint]),
-      resolution: head.word(field.resolution, [resolution]),
-    };
-    const isSame = found.kind === kind && found.endpoint === endpoint && found.resolution === resolution;
-    if (!isSame) this.purchase = found;
-    return this.purchase;
   }
 }
 
-function failureOf(head: HeadScanner): FailureCode {
-  const code = head.word(field.code, failures);
-  if (!Object.hasOwn(statusBytes, code)) throw unknownWord('failure code', code);
-  return code;
+/** The books of a row in the table's columns: one object for all rows, as four million records pass in a resume. */
+class TableBooks implements RowBooks {
+  private row = 0;
+
+  constructor(private readonly table: RowTable) {}
+
+  /** The same object, which is the books of this row until the next call. */
+  at(row: number): this {
+    this.row = row;
+    return this;
+  }
+
+  get status(): RowStatus {
+    return statusOf(this.table.status.get(this.row));
+  }
+
+  set status(status: RowStatus) {
+    this.table.status.set(this.row, statusBytes[status]);
+  }
+
+  get booking(): Booking {
+    return this.table.booking.get(this.row) as Booking;
+  }
+
+  set booking(booking: Booking) {
+    this.table.booking.set(this.row, booking);
+  }
+
+  get amount(): number {
+    return this.table.amount.get(this.row);
+  }
+
+  set amount(amount: number) {
+    this.table.amount.set(this.row, amount);
+  }
+
+  get isUnpriced(): boolean {
+    return this.table.hasFlag(this.row, rowFlags.unpriced);
+  }
+
+  set isUnpriced(isUnpriced: boolean) {
+    this.table.setFlag(this.row, rowFlags.unpriced, isUnpriced);
+  }
+
+  get account(): number {
+    return this.table.account.get(this.row);
+  }
+
+  set account(account: number) {
+    this.table.account.set(this.row, account);
+  }
+}
+
+/** The words that a head may hold, the most frequent in front. */
+const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];
+const takings = ['', 'job', 'picture'] as const;
+const ends = ['completed', 'failed'] as const;
+const failures = Object.keys(failureCodes) as FailureCode[];
+const kinds: ReadonlySet<string> = new Set<RowRecord['k']>([
+  ...(['intent', 'refused', 'accepted', 'reply', 'outcome', 'reopen', 'freed'] as const),
+]);
+
+/** The head of a record from its bytes: a field is read when it is asked for. */
+class ScannedHead implements RecordHead {
+  k: RowRecord['k'] = 'intent';
+  private head: HeadScanner | undefined;
+  private latest = nothing;
+
+  /** Good until the scanner goes to another record. */
+  read(k: string, head: HeadScanner): RowRecord['k'] {
+    if (!kinds.has(k)) throw unknownKind(k);
+    this.head = head;
+    return (this.k = k as RowRecord['k']);
+  }
+
+  get takes(): RecordHead['takes'] {
+    return this.word(field.takes, takings);
+  }
+
+  get end(): EndStatus {
+    return this.word(field.status, ends) === 'failed' ? this.failure() : 'completed';
+  }
+
+  get to(): RecordHead['to'] {
+    return this.word(field.to);
+  }
+
+  get why(): string {
+    return this.word(field.why);
+  }
+
+  get source(): CostSource {
+    return this.word(field.source, sources);
+  }
+
+  get cost(): number {
+    return this.number(field.cost);
+  }
+
+  get price(): number {
+    return this.number(field.price);
+  }
+
+  get statusCalls(): number {
+    return this.number(field.statusCalls);
+  }
+
+  /** Rows that buy the same follow each other: the same object then, and no new text. */
+  purchase(): PurchaseKind | undefined {
+    const { kind, endpoint, resolution } = this.latest;
+    const found = {
+      kind: this.word(field.kind, [kind]),
+      endpoint: this.word(field.endpoint, [endpoint]),
+      resolution: this.word(field.resolution, [resolution]),
+    };
+    if (this.k === 'outcome' && found.endpoint === '') return undefined;
+    const isSame = found.kind === kind && found.endpoint === endpoint && found.resolution === resolution;
+    if (!isSame) this.latest = found;
+    return this.latest;
+  }
+
+  private failure(): FailureCode {
+    const code = this.word(field.code, failures);
+    if (!Object.hasOwn(statusBytes, code)) throw unknownWord('failure code', code);
+    return code;
+  }
+
+  private word<W extends string>(place: number, words?: readonly W[]): W {
+    return this.head?.word(place, words) ?? ('' as W);
+  }
+
+  private number(place: number): number {
+    return this.head?.number(place) ?? Number.NaN;
+  }
 }

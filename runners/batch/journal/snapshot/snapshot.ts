@@ -27,7 +27,7 @@ export const bytesASnapshot = 16 << 20;
 export const numberBytes = 4;
 
 /** Raised when something else is kept, or means something else. */
-const format = 4;
+const format = 5;
 
 /** Who wrote a snapshot: only the same version reads it, on a machine with the same order of bytes. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });

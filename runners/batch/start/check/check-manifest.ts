@@ -1,7 +1,7 @@
 import type { FailureCode } from '../../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { PriceBook } from '../../ledger/price-book.js';
-import type { Totals } from '../../journal/journal.js';
+import type { Totals } from '../../row/totals.js';
 import { RowStates } from '../../journal/rows/row-states.js';
 import type { RowStatus } from '../../row/row-status.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';

@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { Totals } from '../../journal/journal.js';
+import type { Totals } from '../../row/totals.js';
 
 /** The cost cap of a start. */
 export interface CapInForce {

@@ -1,0 +1,66 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { CostSource, JournalRecord, OutcomeRecord } from '../journal/record.js';
+
+/** How a row has ended. */
+export type EndStatus = 'completed' | FailureCode;
+
+/** A record of one row. */
+export type RowRecord = Extract<JournalRecord, { id: string }>;
+
+/** What purchases are told apart by. */
+export interface PurchaseKind {
+  readonly kind: string;
+  readonly endpoint: string;
+  /** The empty string where there is none. */
+  readonly resolution: string;
+}
+
+/**
+ * What of a record changes the state of its row and the money. A journal that is read gives it from the bytes of a line, a
+ * run from the record that it has written. A field says nothing in a record that has none of its name.
+ */
+export interface RecordHead {
+  readonly k: RowRecord['k'];
+  /** Of an intent that buys nothing. */
+  readonly takes: '' | 'job' | 'picture';
+  /** Of an outcome. */
+  readonly end: EndStatus;
+  /** Of a reopening. */
+  readonly to: 'poll' | 'download' | 'buy' | '';
+  readonly why: string;
+  readonly source: CostSource;
+  /** NaN where it is not known. */
+  readonly cost: number;
+  /** NaN where it is not known. */
+  readonly price: number;
+  readonly statusCalls: number;
+  /** What is bought; `undefined` where the record does not name it. */
+  purchase(): PurchaseKind | undefined;
+}
+
+/** The head of a record that was just written. */
+export function headOf(record: RowRecord): RecordHead {
+  return {
+    k: record.k,
+    takes: (record.k === 'intent' ? record.takes : undefined) ?? '',
+    end: record.k === 'outcome' ? endOfOutcome(record) : 'completed',
+    to: record.k === 'reopen' ? record.to : '',
+    why: record.k === 'reopen' ? record.why : '',
+    source: 'source' in record ? record.source : 'none',
+    cost: ('cost' in record ? record.cost : null) ?? Number.NaN,
+    price: ('price' in record ? record.price : null) ?? Number.NaN,
+    statusCalls: record.k === 'outcome' ? record.statusCalls : 0,
+    purchase: () => purchaseOf(record),
+  };
+}
+
+/** The state of a row that has ended so. */
+export function endOfOutcome(outcome: OutcomeRecord): EndStatus {
+  return outcome.status === 'completed' ? outcome.status : outcome.error.code;
+}
+
+function purchaseOf(record: RowRecord): PurchaseKind | undefined {
+  if (!('endpoint' in record) || record.endpoint === undefined) return undefined;
+  if (record.k === 'outcome' && record.endpoint === '') return undefined;
+  return { kind: record.kind ?? '', endpoint: record.endpoint, resolution: record.resolution ?? '' };
+}

@@ -1,0 +1,100 @@
+import type { OutcomeRecord } from '../journal/record.js';
+import { bookings } from './accounts.js';
+import { headOf, type EndStatus, type RowRecord } from './record-head.js';
+import { Tally, type KeptTally, type RowBooks } from './tally.js';
+import type { Totals } from './totals.js';
+
+/** What a journal knew when it was opened. */
+export interface KnownBooks {
+  readonly tally: KeptTally;
+  /** `undefined` for a row that the journal does not know. */
+  booksOf(id: string): RowBooks | undefined;
+}
+
+/** How many rows this start has ended. A row that is bought again at once has not ended. */
+export interface StartCounts {
+  readonly ended: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Of `failed`: they may have been bought, and a person decides. */
+  readonly unknown: number;
+  /** Of `failed`: they could not be sent. */
+  readonly invalid: number;
+  /** Ids of the first rows that are held as unknown. */
+  readonly held: readonly string[];
+}
+
+interface RunRow extends RowBooks {
+  /** How this start has ended the row. */
+  end?: EndStatus;
+}
+
+/** Of the rows that are held, for people. */
+const idsKept = 3;
+
+/** The tally of a run that goes on: what its journal knew, and every record that has become durable since. */
+export class RunTally {
+  private readonly tally = new Tally();
+  /** Rows in flight, and those that are held. The others are forgotten: nothing more is booked for them in this start. */
+  private readonly rows = new Map<string, RunRow>();
+  /** Rows whose results were gone, and that are asked for once more. */
+  private readonly askedAgain = new Set<string>();
+  private counts = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0 };
+  private held: string[] = [];
+
+  constructor(private readonly known: KnownBooks) {
+    this.tally.restore(known.tally);
+  }
+
+  /** Takes in a record that is durable, in the order of the journal. */
+  take(record: RowRecord): void {
+    const row = this.rowOf(record.id);
+    if (record.k === 'reopen') this.countReopening(record.id, row, record.to);
+    this.tally.take(row, headOf(record));
+    if (record.k === 'outcome') this.countEnd(record, row);
+  }
+
+  /** Rows and money over all starts. */
+  totals(): Totals {
+    return this.tally.totals();
+  }
+
+  get thisStart(): StartCounts {
+    return { ...this.counts, held: this.held };
+  }
+
+  private rowOf(id: string): RunRow {
+    const row = this.rows.get(id) ?? this.known.booksOf(id) ?? this.newRow();
+    this.rows.set(id, row);
+    return row;
+  }
+
+  private newRow(): RunRow {
+    this.tally.addRow();
+    return { status: 'open', booking: bookings.none, amount: 0, isUnpriced: false, account: 0 };
+  }
+
+  private countEnd({ id, source }: OutcomeRecord, row: RunRow): void {
+    if (source !== 'unknown') this.rows.delete(id);
+    // What it was before is no news.
+    if (row.status === 'expired' && this.askedAgain.delete(id)) return;
+    row.end = row.status as EndStatus;
+    this.count(row.end, 1);
+    if (row.end === 'unknown' && this.held.length < idsKept) this.held.push(id);
+  }
+
+  private countReopening(id: string, row: RunRow, to: 'poll' | 'download' | 'buy'): void {
+    if (row.status === 'expired' && to === 'poll') this.askedAgain.add(id);
+    if (row.end === undefined) return;
+    this.count(row.end, -1);
+    this.held = this.held.filter((held) => held !== id);
+    delete row.end;
+  }
+
+  private count(end: EndStatus, by: 1 | -1): void {
+    this.counts.ended += by;
+    this.counts[end === 'completed' ? 'completed' : 'failed'] += by;
+    if (end === 'unknown') this.counts.unknown += by;
+    if (end === 'invalid-row') this.counts.invalid += by;
+  }
+}

@@ -1,0 +1,48 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RowKind } from '../manifest/manifest-row.js';
+import type { RowStatus } from './row-status.js';
+
+/** Rows and money over all starts, in millionths of a dollar: what the tally of a journal adds up to. */
+export interface Totals {
+  /** Rows by state; a state that no row has is missing. */
+  readonly rows: ReadonlyMap<RowStatus, number>;
+  readonly spent: MoneyBySource;
+  /** Held for rows that may have been paid, purchases of a row that was bought again since included. */
+  readonly unknown: MicroDollars;
+  /** Of `unknown`: purchases of rows that were bought again since, so possibly paid twice. */
+  readonly possiblyDouble: MicroDollars;
+  /** Reserved for pending rows. */
+  readonly reserved: MicroDollars;
+  /** How many purchases in `unknown` and `reserved` have no known price. */
+  readonly unpriced: number;
+  /** By `resolution`; the empty string for what has none. */
+  readonly byResolution: ReadonlyMap<string, MoneyTotals>;
+  /** Purchases with a known end. */
+  readonly purchases: number;
+  /** The same without rows that are paid and wait for their picture: what stands in the files. */
+  readonly ended: MoneyTotals & {
+    readonly unpriced: number;
+    readonly byResolution: ReadonlyMap<string, MoneyTotals>;
+  };
+  readonly statusCalls: number;
+}
+
+export interface MoneyBySource {
+  readonly reported: MicroDollars;
+  readonly estimated: MicroDollars;
+}
+
+export interface MoneyTotals extends MoneyBySource {
+  readonly unknown: MicroDollars;
+  /** With a known end. */
+  readonly purchases: number;
+}
+
+/** A price that the service reported, in millionths of a dollar. */
+export interface ReportedPrice {
+  readonly kind: RowKind;
+  readonly endpoint: string;
+  /** The empty string where there is none. */
+  readonly resolution: string;
+  readonly cost: MicroDollars;
+}
