@@ -71,17 +71,12 @@ export class RowLives {
 
   private takePlace(row: number, kind: RowRecord['k'], head: HeadScanner, offset: number): void {
     const { table } = this;
-    switch (kind) {
-      case 'intent':
-        return this.takeIntent(row, head, offset);
-      case 'accepted':
-        return table.acceptedAt.set(row, offset + 1);
-      case 'reply':
-        return table.replyAt.set(row, offset + 1);
-      case 'outcome':
-        table.outcomeAt.set(row, offset + 1);
-        return table.setFlag(row, rowFlags.beforeRepair, false);
-    }
+    if (kind === 'intent') this.takeIntent(row, head, offset);
+    if (kind === 'accepted') table.acceptedAt.set(row, offset + 1);
+    if (kind === 'reply') table.replyAt.set(row, offset + 1);
+    if (kind !== 'outcome') return;
+    table.outcomeAt.set(row, offset + 1);
+    table.setFlag(row, rowFlags.beforeRepair, false);
   }
 
   private takeIntent(row: number, head: HeadScanner, offset: number): void {
