@@ -15,5 +15,5 @@ export function bundlePage() {
       target: ['es2022', 'chrome111', 'firefox113', 'safari16.4'],
       loader: { '.woff2': 'dataurl' },
     }).outputFiles[0].text;
-  return { script: bundle('main.ts'), style: bundle('report.css') };
+  return { script: bundle('start-page.ts'), style: bundle('report.css') };
 }

@@ -1,7 +1,6 @@
-import type { PageData, RowClass, RowSource } from './page-data.js';
+import { numberRuns, type PageData, type RowClass, type RowSource } from './page-data.js';
 import type { RowSurvey } from './survey/survey-rows.js';
 import type { Survey } from './survey/survey-run.js';
-import { numberRuns } from './words/number-runs.js';
 
 /** What the page's script needs to know of the run. */
 export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly number[]): PageData {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Eta } from 'eta';
+import { readFile } from 'node:fs/promises';
 import type { ReportView } from './report-view.js';
 import type { FlightView } from './watch/view-flight.js';
-import { escapeHtml } from './words/escape-html.js';
+import { escapeHtml } from './messages/escape-html.js';
 
 /** What the page is made of: templates, style and script, as the package brings them. */
 export interface PageParts {
@@ -14,7 +15,7 @@ export interface PageParts {
 }
 
 /** The page in two halves: the rows go between them. */
-export interface RenderedPage {
+interface RenderedPage {
   readonly top: string;
   readonly bottom: string;
   /** The content security policy, for a header. */
@@ -36,7 +37,7 @@ export function renderFlight(parts: PageParts, view: FlightView): string {
   return eta.renderString(parts.flight, view);
 }
 
-export interface PageExtras {
+interface PageExtras {
   /** Makes it the live page, served over HTTP: its policy goes into a header, and lets it listen to its server. */
   readonly flight?: FlightView;
   /** What the report tells of, for the next one (`runState`). @defaultValue '', which is not told */
@@ -78,4 +79,20 @@ function policyOf(nonce: string, pictures: string): string {
     `base-uri 'none'`,
     `form-action 'none'`,
   ].join('; ');
+}
+
+/** The parts as the build left them in dist/runners/report/page, seen from there and from where the command line is bundled. */
+export async function readPageParts(): Promise<PageParts> {
+  const read = (name: string): Promise<string> =>
+    readFile(new URL(`../report/page/${name}`, import.meta.url), 'utf8');
+  const [page, summary, flight, style, script] = await Promise.all(
+    ['page.eta', 'summary.eta', 'flight.eta', 'bundle.css', 'bundle.js'].map(read),
+  );
+  return {
+    page: page ?? '',
+    summary: summary ?? '',
+    flight: flight ?? '',
+    style: style ?? '',
+    script: script ?? '',
+  };
 }

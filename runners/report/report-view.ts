@@ -3,16 +3,15 @@ import { failureCodes, type FailureCode } from '../../src/contract/failure-code.
 import { costChart } from './charts/cost-chart.js';
 import { outcomesChart } from './charts/outcomes-chart.js';
 import type { Chart } from './charts/plot.js';
-import { quantileOf } from './charts/quantile-of.js';
-import { spreadChart } from './charts/spread-chart.js';
+import { quantileOf, spreadChart } from './charts/spread-chart.js';
 import { statusCallChart } from './charts/status-call-chart.js';
 import { allOf, type MoneyRow } from './survey/sum-money.js';
 import type { Survey } from './survey/survey-run.js';
 import type { Cause } from './survey/survey-rows.js';
-import { adviseOn } from './words/advise-on.js';
-import { countOf, formatCount, formatShare, formatSpan, formatSum } from './words/amounts.js';
-import { describeRun } from './words/describe-run.js';
-import { statusLabel } from './words/status-label.js';
+import { adviseOn } from './messages/advise-on.js';
+import { countOf, formatCount, formatShare, formatSpan, formatSum } from './messages/format-amounts.js';
+import { describeRun } from './messages/describe-run.js';
+import { statusLabel } from './messages/status-label.js';
 
 /** What the templates show; all of it plain text but for `svg`. */
 export interface ReportView {
@@ -21,7 +20,6 @@ export interface ReportView {
   readonly facts: readonly string[];
   readonly outcomes: readonly OutcomeView[];
   readonly money: readonly MoneyView[];
-  readonly inDoubt: boolean;
   readonly times: readonly {
     readonly name: string;
     readonly half: string;
@@ -66,14 +64,13 @@ interface CauseView {
 }
 
 export function viewReport(survey: Survey, leftOut: readonly string[]): ReportView {
-  const { rows, money, story } = survey;
+  const { rows, story } = survey;
   return {
     name: survey.name,
     sentence: describeRun(survey),
     facts: factsOf(survey),
     outcomes: outcomesOf(survey),
     money: moneyOf(survey),
-    inDoubt: money.total.unknown > 0,
     times: [timesOf('in the queue', rows.delays), timesOf('at work', rows.executions)].flatMap(
       (times) => times ?? [],
     ),

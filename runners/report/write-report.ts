@@ -1,21 +1,23 @@
 import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import type { Disk } from '../batch/disk/disk.js';
 import { nodeDisk } from '../batch/disk/node-disk.js';
 import { replaceFile } from '../batch/disk/replace-file.js';
 import { pageDataOf } from './page-data-of.js';
 import type { PageRow, RowSource } from './page-data.js';
-import { readPageParts } from './page-parts.js';
-import { manifestFoldersOf } from './pictures/manifest-folders-of.js';
-import { PictureShelf } from './pictures/picture-shelf.js';
-import { renderPage, type PageParts } from './render-page.js';
+import { manifestFoldersOf } from './rows/picture-files.js';
+import { RunPictures } from './rows/run-pictures.js';
+import { type PageParts, readPageParts, renderPage } from './render-page.js';
 import { viewReport } from './report-view.js';
 import { inlineRows } from './rows/inline-rows.js';
 import { pageRows } from './rows/page-rows.js';
-import { removeRowFiles, writeRowFiles } from './rows/row-files.js';
-import { runState } from './run-state.js';
-import { surveyRun, type Survey } from './survey/survey-run.js';
-import { countOf } from './words/amounts.js';
-import { embedJson } from './words/embed-json.js';
+import { folderName, removeRowFiles, writeRowFiles } from './rows/row-files.js';
+import { type Survey, surveyRun } from './survey/survey-run.js';
+import { countOf } from './messages/format-amounts.js';
+import { embedJson } from './messages/escape-html.js';
+import { openIfThere } from './read/read-jsonl.js';
+import { version } from '../../src/contract/version.js';
+import { readSummary } from '../batch/sinks/summary-file.js';
 
 export interface WriteReportOptions {
   /** @defaultValue the real disk */
@@ -46,7 +48,7 @@ export async function writeReport(
   const count = survey.rows.places.length;
   const manifestFolders =
     options.manifestFolder === undefined ? manifestFoldersOf(survey) : [options.manifestFolder];
-  const shelf = await PictureShelf.open({
+  const shelf = await RunPictures.open({
     disk,
     folder,
     manifestFolders,
@@ -69,7 +71,7 @@ export async function writeReport(
 }
 
 /** The rows and thumbnails as blocks of the page; `undefined` when they are too heavy for one. */
-async function collectInline(disk: Disk, survey: Survey, shelf: PictureShelf): Promise<string[] | undefined> {
+async function collectInline(disk: Disk, survey: Survey, shelf: RunPictures): Promise<string[] | undefined> {
   const rows: PageRow[] = [];
   for await (const batch of pageRows(disk, survey, shelf)) rows.push(...batch);
   return inlineRows(disk, survey.folder, rows, maxInlineBytes);
@@ -86,7 +88,7 @@ interface PageRows {
 async function* pageText(
   parts: PageParts,
   survey: Survey,
-  shelf: PictureShelf,
+  shelf: RunPictures,
   { source, blocks = [], state = '' }: PageRows,
 ): AsyncGenerator<string, void, void> {
   const { top, bottom } = renderPage(parts, viewReport(survey, leftOut(shelf)), { state });
@@ -97,10 +99,51 @@ async function* pageText(
   await Promise.resolve();
 }
 
-function leftOut(shelf: PictureShelf): string[] {
+function leftOut(shelf: RunPictures): string[] {
   if (shelf.plain === 0) return [];
   const have = `${countOf(shelf.plain, 'picture')} ${shelf.plain === 1 ? 'has' : 'have'} no thumbnail`;
   return [
     `${have}: the gallery shows the files themselves. Thumbnails are made as a run saves its pictures, when sharp is installed: npm i sharp`,
   ];
+}
+
+/** The state stands in front of all else. */
+const headBytes = 2048;
+
+/**
+ * Writes `report.html`, unless there is a large one that tells the same already: a start that finds nothing to do in a
+ * million rows does not write a million rows again. A small one is always written; it takes no time.
+ */
+export async function refreshReport(folder: string, options: WriteReportOptions = {}): Promise<void> {
+  const disk = options.disk ?? nodeDisk;
+  const state = await runState(disk, folder);
+  if (state === '' || state !== (await writtenState(disk, folder))) await writeReport(folder, options);
+}
+
+/** The state that the report in the folder tells of; `undefined` where it is small, or lacks its rows. */
+async function writtenState(disk: Disk, folder: string): Promise<string | undefined> {
+  const rows = await disk.stat(join(folder, folderName, 'page-0001.js'));
+  const file = await openIfThere(disk, join(folder, 'report.html'));
+  if (file === undefined) return undefined;
+  try {
+    const head = Buffer.alloc(headBytes);
+    const count = await file.read(head, 0);
+    const state = /<meta name="run-state" content="(\w+)">/.exec(head.toString('utf8', 0, count))?.[1];
+    return rows === undefined ? undefined : state;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * A short text that stays the same as long as a report of the run would tell the same, times of starts left out; empty
+ * where summary.json does not say how far the other files go.
+ */
+export async function runState(disk: Disk, folder: string): Promise<string> {
+  const summary = await readSummary(disk, folder);
+  if (summary?.covers === undefined) return '';
+  const { rows, failures, statusCalls, prices, priceTable } = summary;
+  const cost = { ...summary.cost, drift: 0 };
+  const facts = [version, rows, failures, cost, statusCalls, prices, priceTable, summary.covers.files];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 24);
 }

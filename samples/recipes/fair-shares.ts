@@ -15,7 +15,7 @@ const order: string[] = [];
 client.activity$.subscribe(({ type, endpointId }) => type === 'submitting' && order.push(endpointId));
 const rows = Array.from({ length: 12 }, (_, n) => ({ n }));
 
-const lane = (name: 'large' | 'small') => {
+const startRows = (name: 'large' | 'small') => {
   const endpoint = client.queue(name);
   return pullJobs(rows, (row) => endpoint.runSync(row).pipe(withinLane(lanes, name)), { concurrency: 4 });
 };
@@ -24,9 +24,9 @@ const note = () => {
   const { large, small } = lanes.state();
   if (large !== undefined && large.waiting > 0) most = Math.max(most, small?.held ?? 0);
 };
-await lastValueFrom(merge(lane('large'), lane('small')).pipe(tap(note)));
+await lastValueFrom(merge(startRows('large'), startRows('small')).pipe(tap(note)));
 
-// The large lane came first and took every slot; the first that came free went to the small one.
+// The large one came first and took every slot; the first that came free went to the small one.
 console.log(order.slice(0, 5).join(' '));
 console.log(`small held ${most} of 4 slots while large had rows waiting, and all ${order.length} ran`);
 await emulator.close();

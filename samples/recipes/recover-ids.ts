@@ -12,8 +12,8 @@ const store = join(folder, 'ids.jsonl');
 const endpoint = () => createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl }).queue('echo');
 
 // A job goes on only when its checkpoint has: what was accepted stands in the file.
-const checkpoint = async (mark: CheckpointEvent<unknown>) => {
-  if (mark.type === 'accepted') await appendFile(store, `${JSON.stringify(mark.jobId)}\n`);
+const checkpoint = async (event: CheckpointEvent<unknown>) => {
+  if (event.type === 'accepted') await appendFile(store, `${JSON.stringify(event.jobId)}\n`);
 };
 const before = endpoint();
 for (const n of [1, 2, 3]) {

@@ -2,15 +2,15 @@
 
 /** How a job stands, as a card shows it. Times in ms, money in USD. */
 export type CardState =
-  | { readonly stage: 'sending' | 'queued' | 'working'; readonly words?: string }
+  | { readonly phase: 'sending' | 'queued' | 'working'; readonly words?: string }
   | {
-      readonly stage: 'done';
+      readonly phase: 'done';
       readonly imageUrl: string;
       readonly costUsd: number | null;
       readonly waitedMs?: number;
       readonly workedMs?: number;
     }
-  | { readonly stage: 'failed'; readonly words: string };
+  | { readonly phase: 'failed'; readonly words: string };
 
 /** All pages of a server share one cap. `heldUsd` is reserved for jobs under way, or for such as may have been paid. */
 export interface Money {
@@ -25,7 +25,7 @@ export type Message =
   | { readonly type: 'money'; readonly money: Money }
   | { readonly type: 'card'; readonly card: string; readonly state: CardState };
 
-export const isEnded = ({ stage }: CardState): boolean => stage === 'done' || stage === 'failed';
+export const isEnded = ({ phase }: CardState): boolean => phase === 'done' || phase === 'failed';
 
 export const limits = {
   pictureBytes: 15_000_000,
@@ -36,3 +36,8 @@ export const limits = {
   /** Of all pictures that jobs under way refer to. */
   shelfBytes: 200_000_000,
 };
+
+/** `$0.0875`, `$1.50`: at least cents, at most what a price list has. */
+export function formatUsd(usd: number): string {
+  return `$${usd.toFixed(4).replace(/0{1,2}$/, '')}`;
+}

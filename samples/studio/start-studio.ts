@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { startEmulator, type Emulator, type EmulatorOptions } from 'millrace/emulator';
 import { bundlePage } from './server/bundle-page.js';
-import { createApp } from './server/create-app.js';
+import { createApp } from './server/studio-app.js';
 import { openShop } from './server/open-shop.js';
-import { PictureShelf } from './server/picture-shelf.js';
+import { PictureShelf } from './server/served-pictures.js';
 import { Tabs } from './server/tabs.js';
 
 export interface StudioOptions {

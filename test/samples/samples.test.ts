@@ -28,8 +28,8 @@ describe('samples', () => {
     expect(said).toMatch(/completed\n$/);
   });
 
-  it('run-batch: a batch from a program', async () => {
-    expect(await run('samples/run-batch.js')).toContain('11 rows completed.');
+  it('batch-program: a batch from a program', async () => {
+    expect(await run('samples/batch-program.js')).toContain('11 rows completed.');
     expect(await lines('out/jobs/results.jsonl')).toHaveLength(11);
   });
 

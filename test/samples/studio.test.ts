@@ -46,7 +46,7 @@ describe('the studio', () => {
   const stages = () =>
     page
       .locator('.card')
-      .evaluateAll((cards: { dataset: { stage?: string } }[]) => cards.map((card) => card.dataset.stage));
+      .evaluateAll((cards: { dataset: { phase?: string } }[]) => cards.map((card) => card.dataset.phase));
   const money = () => page.locator('#money p').textContent();
   const statuses = () => studio.emulator.bill().map(({ status }) => status);
 

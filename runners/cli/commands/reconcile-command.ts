@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { describeReconciliation } from '../../report/reconcile/describe-reconciliation.js';
-import { reconcile as holdAgainst, type Reconciliation } from '../../report/reconcile/reconcile.js';
+import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { parseOptions } from '../options/parse-options.js';
@@ -33,7 +33,7 @@ export async function reconcileCommand(
   const folder = await runFolder(name, io);
   const statement = await statementFile(options.statement, io);
   const { jobColumn: job, amountColumn: amount, timeColumn: time } = options;
-  const found = await holdAgainst(folder, statement, {
+  const found = await reconcileRun(folder, statement, {
     columns: { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) },
   }).catch(explainStatement);
   const lines = options.json
@@ -73,7 +73,7 @@ export function reconciliationJson(found: Reconciliation): Record<string, unknow
     isEven,
     totals: {
       booked: toUsd(totals.booked),
-      inDoubt: toUsd(totals.inDoubt),
+      inDoubt: toUsd(totals.unknown),
       charged: toUsd(totals.charged),
     },
     matched,

@@ -15,7 +15,7 @@ import { resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { RowRecords } from '../../batch/journal/journal.js';
 import type { RowSettlement } from '../../batch/settle-row.js';
-import { reconcile, type Reconciliation } from '../../report/reconcile/reconcile.js';
+import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import { explainStatement } from './reconcile-command.js';
 
 const jobPatienceMs = 30_000;
@@ -94,7 +94,7 @@ export async function proposedSettlements(
   { statement = '', jobColumn: job, amountColumn: amount, timeColumn: time }: SettleOptions,
   io: Pick<CliIo, 'cwd'>,
 ): Promise<{ readonly rows: RowSettlement[]; readonly open: string[] }> {
-  const { held } = await reconcile(folder, resolve(io.cwd, statement), {
+  const { held } = await reconcileRun(folder, resolve(io.cwd, statement), {
     columns: { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) },
   }).catch(explainStatement);
   const journal = await peekJournal(nodeDisk, folder);

@@ -68,7 +68,7 @@ export async function tellOutcome(
 async function tryReport({ io, out, source }: StartedRun, exitCode: number): Promise<void> {
   if (exitCode >= 128) return;
   try {
-    const { refreshReport } = await import('../../report/refresh-report.js');
+    const { refreshReport } = await import('../../report/write-report.js');
     await refreshReport(out, { manifestFolder: source.folder });
   } catch (error) {
     io.stderr.write(`warning: report.html could not be written: ${plainText(String(error), 200)}\n`);

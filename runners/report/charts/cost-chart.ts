@@ -2,8 +2,8 @@ import { scaleLinear } from 'd3-scale';
 import { area, curveStepAfter, line } from 'd3-shape';
 import { allOf } from '../survey/sum-money.js';
 import type { Survey } from '../survey/survey-run.js';
-import { formatSum } from '../words/amounts.js';
-import { escapeHtml } from '../words/escape-html.js';
+import { formatSum } from '../messages/format-amounts.js';
+import { escapeHtml } from '../messages/escape-html.js';
 import { drawPlot, narrow, round, valueAxis, type Chart } from './plot.js';
 import { layTimeAxis } from './time-axis.js';
 
@@ -36,17 +36,17 @@ export function costChart(survey: Survey): Chart {
     narrow.base,
     ({ spent }) => round(y(spent)),
   ).curve(curveStepAfter);
-  const doubt = area<Point>(
+  const unknown = area<Point>(
     ({ x }) => x,
     ({ spent }) => round(y(spent)),
     ({ spent, unknown }) => round(y(spent + unknown)),
   ).curve(curveStepAfter);
-  const inDoubt = money.total.unknown > 0;
+  const hasUnknown = money.total.unknown > 0;
   const caption = costWords(survey);
   const content = [
     valueAxis(y.ticks(4), y, tickWords(y.ticks(4))),
     `<path class="area" d="${fill(points) ?? ''}"/>`,
-    inDoubt ? `<path class="doubt" d="${doubt(points) ?? ''}"/>` : '',
+    hasUnknown ? `<path class="doubt" d="${unknown(points) ?? ''}"/>` : '',
     `<path class="line" d="${steps(points) ?? ''}"/>`,
     shownCap === undefined ? '' : drawCap(shownCap, y(shownCap)),
     axis.svg,
@@ -55,7 +55,7 @@ export function costChart(survey: Survey): Chart {
     title,
     caption,
     svg: drawPlot(caption, content),
-    ...(inDoubt
+    ...(hasUnknown
       ? {
           legend: [
             { name: 'charged', tone: 'line' },

@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import type { RowSurvey } from '../survey/survey-rows.js';
 import type { Survey } from '../survey/survey-run.js';
-import { countOf, formatCount, formatSpan } from '../words/amounts.js';
+import { countOf, formatCount, formatSpan } from '../messages/format-amounts.js';
 import { drawPlot, narrow, round, valueAxis, wide, type Area, type Chart } from './plot.js';
 import { layTimeAxis, timeBins } from './time-axis.js';
 
@@ -16,8 +16,8 @@ export function outcomesChart(survey: Survey): Chart {
   const ended = totalOf(ends);
   if (ended < 2) return { title, caption: 'Too few rows ended to draw.', svg: '' };
   const perMinute = survey.workedMs > 0 ? ended / (survey.workedMs / 60_000) : 0;
-  const pace = perMinute >= 1 ? `, ${formatCount(perMinute)} a minute` : '';
-  const caption = `${countOf(ended, 'row')} in ${formatSpan(survey.workedMs)} of work${pace}.`;
+  const rate = perMinute >= 1 ? `, ${formatCount(perMinute)} a minute` : '';
+  const caption = `${countOf(ended, 'row')} in ${formatSpan(survey.workedMs)} of work${rate}.`;
   // Fewer than four rows to a bar, and the bars are noise.
   const most = Math.max(8, Math.ceil(ended / 4));
   return {

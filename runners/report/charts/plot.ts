@@ -1,4 +1,4 @@
-import { escapeHtml } from '../words/escape-html.js';
+import { escapeHtml } from '../messages/escape-html.js';
 
 /** The drawing area of every chart: drawn at the size at which it is usually seen, so that its text keeps its size. */
 export interface Area {

@@ -1,7 +1,6 @@
 import { scaleLinear } from 'd3-scale';
-import { formatCount, formatSpan } from '../words/amounts.js';
-import { drawPlot, narrow, labelUnder, round, valueAxis, type Chart } from './plot.js';
-import { quantileOf } from './quantile-of.js';
+import { formatCount, formatSpan } from '../messages/format-amounts.js';
+import { type Chart, drawPlot, labelUnder, narrow, round, valueAxis } from './plot.js';
 
 const binsWanted = 30;
 
@@ -36,7 +35,7 @@ export function spreadChart(title: string, doing: string, sorted: ArrayLike<numb
   const content = [
     valueAxis(y.ticks(3).filter(Number.isInteger), y, formatCount),
     ...bars,
-    medianMark(x(half)),
+    medianLine(x(half)),
     ...labels,
   ];
   return { title, caption, svg: drawPlot(caption, content) };
@@ -52,6 +51,12 @@ function countBins(sorted: ArrayLike<number>, end: number): number[] {
   return bins;
 }
 
-function medianMark(at: number): string {
+function medianLine(at: number): string {
   return `<line class="median" x1="${round(at)}" x2="${round(at)}" y1="${narrow.top - 4}" y2="${narrow.base}"/><text class="median-label" x="${round(at + 4)}" y="${narrow.top + 4}">half</text>`;
+}
+
+/** The value below which a share of sorted values lies; 0 of none. */
+export function quantileOf(sorted: ArrayLike<number>, share: number): number {
+  const at = Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1);
+  return sorted[Math.max(0, at)] ?? 0;
 }

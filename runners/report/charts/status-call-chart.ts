@@ -1,5 +1,5 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
-import { countOf, formatCount } from '../words/amounts.js';
+import { countOf, formatCount } from '../messages/format-amounts.js';
 import { drawPlot, narrow, labelUnder, round, valueAxis, type Chart } from './plot.js';
 
 const mostShown = 12;

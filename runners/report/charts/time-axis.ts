@@ -5,7 +5,7 @@ import { labelUnder, narrow, round, type Area } from './plot.js';
 export interface TimeAxis {
   x(at: number): number;
   /** The stretches of work as they lie on the page. */
-  readonly pieces: readonly (Span & { readonly x0: number; readonly x1: number })[];
+  readonly stretches: readonly (Span & { readonly x0: number; readonly x1: number })[];
   /** Labels, and a mark where time is left out between two stretches. */
   readonly svg: string;
 }
@@ -16,33 +16,35 @@ export function layTimeAxis(spans: readonly Span[], area: Area = narrow): TimeAx
   const worked = spans.reduce((sum, { from, to }) => sum + Math.max(1, to - from), 0);
   const perMs = (area.to - area.from - gap * (spans.length - 1)) / worked;
   let x0 = area.from;
-  const pieces = spans.map(({ from, to }) => {
-    const piece = { from, to: Math.max(to, from + 1), x0, x1: x0 + Math.max(1, to - from) * perMs };
-    x0 = piece.x1 + gap;
-    return piece;
+  const stretches = spans.map(({ from, to }) => {
+    const stretch = { from, to: Math.max(to, from + 1), x0, x1: x0 + Math.max(1, to - from) * perMs };
+    x0 = stretch.x1 + gap;
+    return stretch;
   });
   const scale = scaleLinear(
-    pieces.flatMap(({ from, to }) => [from, to]),
-    pieces.flatMap((piece) => [piece.x0, piece.x1]),
+    stretches.flatMap(({ from, to }) => [from, to]),
+    stretches.flatMap((stretch) => [stretch.x0, stretch.x1]),
   ).clamp(true);
-  const breaks = pieces.slice(1).map((piece, index) => breakMark(pieces[index] ?? piece, piece, area));
-  return { x: (at) => round(scale(at)), pieces, svg: [...labels(pieces, area), ...breaks].join('') };
+  const breaks = stretches
+    .slice(1)
+    .map((stretch, index) => breakSign(stretches[index] ?? stretch, stretch, area));
+  return { x: (at) => round(scale(at)), stretches, svg: [...labels(stretches, area), ...breaks].join('') };
 }
 
-/** The beginning of each stretch, and round times after it as far as there is room. No time is told twice. */
-function labels(pieces: TimeAxis['pieces'], area: Area): string[] {
+/** The beginning of each stretch, and round times after it as far as there is room. No time stands twice. */
+function labels(stretches: TimeAxis['stretches'], area: Area): string[] {
   let free = -Infinity;
-  let told = '';
-  return pieces.flatMap((piece) => {
-    const scale = scaleTime([new Date(piece.from), new Date(piece.to)], [piece.x0, piece.x1]);
+  let shown = '';
+  return stretches.flatMap((stretch) => {
+    const scale = scaleTime([new Date(stretch.from), new Date(stretch.to)], [stretch.x0, stretch.x1]);
     const ticks = scale
-      .ticks(Math.max(2, Math.floor((piece.x1 - piece.x0) / 75)))
+      .ticks(Math.max(2, Math.floor((stretch.x1 - stretch.x0) / 75)))
       .filter((tick) => tick.getMilliseconds() === 0);
     const inSeconds = ticks.length === 0 || ticks.some((tick) => tick.getSeconds() > 0);
-    return [startOf(piece.from, inSeconds), ...ticks].flatMap((at) => {
-      const [x, text] = [Math.max(scale(at), piece.x0), clock(at, inSeconds)];
-      if (text === told || x < free || x > area.to - 12) return [];
-      told = text;
+    return [startOf(stretch.from, inSeconds), ...ticks].flatMap((at) => {
+      const [x, text] = [Math.max(scale(at), stretch.x0), clock(at, inSeconds)];
+      if (text === shown || x < free || x > area.to - 12) return [];
+      shown = text;
       free = x + (inSeconds ? 66 : 54);
       return labelUnder(x, text, area);
     });
@@ -55,7 +57,7 @@ function startOf(at: number, inSeconds: boolean): Date {
 }
 
 /** Two short strokes, and how long the pause was for whoever points at them. */
-function breakMark(before: Span & { x1: number }, after: Span & { x0: number }, { base }: Area): string {
+function breakSign(before: Span & { x1: number }, after: Span & { x0: number }, { base }: Area): string {
   const x = round((before.x1 + after.x0) / 2);
   const title = `<title>nothing ran from ${dated(before.to)} to ${dated(after.from)}</title>`;
   const stroke = (at: number): string => `<path d="M${round(at - 2)} ${base + 5}l4 -10"/>`;
@@ -82,8 +84,8 @@ export function timeBins(
   axis: TimeAxis,
   count: number,
 ): { from: number; to: number; x: number; width: number }[] {
-  const drawn = axis.pieces.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0);
-  return axis.pieces.flatMap(({ from, to, x0, x1 }) => {
+  const drawn = axis.stretches.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0);
+  return axis.stretches.flatMap(({ from, to, x0, x1 }) => {
     const bins = Math.max(1, Math.round((count * (x1 - x0)) / drawn));
     return Array.from({ length: bins }, (_, index) => ({
       from: from + ((to - from) * index) / bins,

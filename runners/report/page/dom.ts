@@ -1,8 +1,8 @@
-import { visibleText } from '../words/escape-html.js';
+import { visibleText } from '../messages/escape-html.js';
 
 type Child = Node | string | number | undefined | false;
 type Handler = (event: never) => void;
-export type Attributes = Record<string, string | number | boolean | Handler | undefined>;
+type Attributes = Record<string, string | number | boolean | Handler | undefined>;
 
 /**
  * An element. Strings become text, never markup, with control characters made visible; functions become listeners;
@@ -54,7 +54,7 @@ export function link(address: string | undefined, label: string, attributes: Att
 }
 
 /** A small drawing of one or more strokes in a square of 100 units. */
-export function drawing(className: string, ...paths: readonly string[]): SVGElement {
+function drawing(className: string, ...paths: readonly string[]): SVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('viewBox', '0 0 100 100');
   svg.setAttribute('preserveAspectRatio', 'none');
@@ -66,4 +66,13 @@ export function drawing(className: string, ...paths: readonly string[]): SVGElem
     svg.append(stroke);
   }
   return svg;
+}
+
+/** The red grease pencil of whoever goes over a contact sheet. */
+export function pencilCross(): SVGElement {
+  return drawing(
+    'pencil',
+    'M7 11C22 24 41 45 58 62 70 73 82 84 94 91',
+    'M92 8C78 24 60 41 44 57 31 69 19 81 8 93',
+  );
 }

@@ -1,5 +1,4 @@
 import type { PageRow, RowSource } from '../page-data.js';
-import type { RowSupply } from './row-supply.js';
 
 /** Script files hand over what they hold by calling these; a browser refuses to fetch files. */
 declare global {
@@ -86,4 +85,11 @@ function batches<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );
+}
+
+/** Hands out rows by their place in the manifest's order. */
+export interface RowSupply {
+  load(indexes: readonly number[]): Promise<PageRow[]>;
+  /** What the search looks through: lower-case text of every row. */
+  texts(): Promise<readonly string[]>;
 }

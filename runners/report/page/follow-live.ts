@@ -1,5 +1,5 @@
 import type { FlightUpdate, LiveUpdate } from '../page-data.js';
-import { formatSpan } from '../words/amounts.js';
+import { formatSpan } from '../messages/format-amounts.js';
 
 /** Takes the updates of a server that watches a run, and says when it is gone. The browser reconnects by itself. */
 export function followLive(take: (update: LiveUpdate) => void): void {

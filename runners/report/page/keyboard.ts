@@ -1,5 +1,5 @@
-import type { Gallery } from './gallery.js';
-import type { LargeView } from './large-view.js';
+import type { Gallery } from './gallery/gallery.js';
+import type { LargeView } from './large/large-view.js';
 import type { Page } from './page.js';
 
 const moves = {

@@ -1,14 +1,27 @@
+import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { PageRow, RunFacts } from '../page-data.js';
-import type { Mark } from './mark.js';
+
+/** A row that a person has rejected, with what is to be different next time. */
+export interface Rejection {
+  /** Its number in the manifest: its place in the gallery changes as other rows end. */
+  readonly row: number;
+  /** The purchase that was rejected: once it has been replaced, the rejection is of the past. */
+  readonly of: string;
+  readonly failed: boolean;
+  readonly prompt?: string;
+  readonly resolution?: string;
+  /** What the repeat would cost in micro-dollars; `null`: not known. */
+  readonly cost: number | null;
+}
 
 export interface RejectedRow {
   readonly row: PageRow;
-  readonly mark: Mark;
+  readonly rejection: Rejection;
 }
 
 /** The rejected rows as a manifest, each with its changes. */
 export function redoManifest(rejected: readonly RejectedRow[], format: 'csv' | 'jsonl'): string {
-  const rows = rejected.map(({ row, mark }) => cellsOf(row, mark));
+  const rows = rejected.map(({ row, rejection }) => cellsOf(row, rejection));
   return format === 'jsonl' ? rows.map((cells) => `${JSON.stringify(cells)}\n`).join('') : asCsv(rows);
 }
 
@@ -18,14 +31,14 @@ export function redoManifest(rejected: readonly RejectedRow[], format: 'csv' | '
  */
 export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
   return rejected.every(
-    ({ row, mark }) =>
-      !Object.values(cellsOf(row, mark)).some((value) => /^[=+\-@\t\r]/.test(cellText(value))),
+    ({ row, rejection }) =>
+      !Object.values(cellsOf(row, rejection)).some((value) => /^[=+\-@\t\r]/.test(cellText(value))),
   );
 }
 
 /** The command that takes the manifest into the same folder. */
-export function redoCommand(file: string, rejected: Iterable<Mark>, run: RunFacts): string {
-  const failed = [...rejected].some((mark) => mark.failed);
+export function redoCommand(file: string, rejected: Iterable<Rejection>, run: RunFacts): string {
+  const failed = [...rejected].some((rejection) => rejection.failed);
   const words = [
     'millrace',
     'run',
@@ -37,17 +50,17 @@ export function redoCommand(file: string, rejected: Iterable<Mark>, run: RunFact
     ...(failed ? ['--retry', 'failed'] : []),
     ...run.options,
   ];
-  return words.map(quoted).join(' ');
+  return shellWords(...words);
 }
 
-function cellsOf(row: PageRow, mark: Mark): Record<string, unknown> {
+function cellsOf(row: PageRow, rejection: Rejection): Record<string, unknown> {
   return {
     ...row.cells,
     id: row.id,
     // Names the purchase that was rejected, so that a second start with this manifest buys nothing again.
     ...(row.status === 'completed' && row.jobId !== undefined ? { redo: row.jobId } : {}),
-    ...(mark.prompt === undefined ? {} : { prompt: mark.prompt }),
-    ...(mark.resolution === undefined ? {} : { resolution: mark.resolution }),
+    ...(rejection.prompt === undefined ? {} : { prompt: rejection.prompt }),
+    ...(rejection.resolution === undefined ? {} : { resolution: rejection.resolution }),
   };
 }
 
@@ -64,9 +77,4 @@ function cellText(value: unknown): string {
 
 function csvCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** As a POSIX shell takes it. */
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,8 +1,6 @@
-import type { PageData, PageRow } from '../page-data.js';
-import { placeInRuns } from '../words/number-runs.js';
-import { searchText } from '../words/search-text.js';
-import { fileLoader } from './file-loader.js';
-import type { RowSupply } from './row-supply.js';
+import { type PageData, type PageRow, placeInRuns } from '../page-data.js';
+import { searchText } from '../messages/search-text.js';
+import { fileLoader, type RowSupply } from './file-loader.js';
 
 /** The rows of the run by their place in the manifest's order, wherever they come from. */
 export interface RowStore extends RowSupply {

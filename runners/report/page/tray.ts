@@ -1,4 +1,4 @@
-import { countOf, formatSum } from '../words/amounts.js';
+import { countOf, formatSum } from '../messages/format-amounts.js';
 import { h } from './dom.js';
 import type { Page } from './page.js';
 import { fitsCsv, redoCommand, redoManifest, type RejectedRow } from './redo-manifest.js';
@@ -29,7 +29,7 @@ export function createTray(
       sum,
       h('button', { type: 'button', class: 'strong', onclick: () => void download() }, 'Download manifest'),
       h('button', { type: 'button', onclick: showRejected }, 'Show them'),
-      h('button', { type: 'button', onclick: () => page.marks.clear() }, 'Clear'),
+      h('button', { type: 'button', onclick: () => page.rejections.clear() }, 'Clear'),
     ),
     how,
   );
@@ -42,21 +42,21 @@ export function createTray(
     const format = wanted === 'csv' && !fitsCsv(rejected) ? 'jsonl' : wanted;
     const file = `${page.data.run.name.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.redo.${format}`;
     save(file, redoManifest(rejected, format), format === 'csv' ? 'text/csv' : 'application/jsonl');
-    command.textContent = redoCommand(file, page.marks.all.values(), page.data.run);
+    command.textContent = redoCommand(file, page.rejections.all.values(), page.data.run);
     note.textContent = notesOn(rejected, format !== wanted).join(' ');
     how.hidden = false;
   }
 
   function refresh(): void {
-    const marks = [...page.marks.all.values()];
-    tray.hidden = marks.length === 0;
-    if (marks.length === 0) how.hidden = true;
-    const known = marks.reduce((total, { cost }) => total + (cost ?? 0), 0);
-    const unpriced = marks.filter(({ cost }) => cost === null).length;
+    const rejections = [...page.rejections.all.values()];
+    tray.hidden = rejections.length === 0;
+    if (rejections.length === 0) how.hidden = true;
+    const known = rejections.reduce((total, { cost }) => total + (cost ?? 0), 0);
+    const unpriced = rejections.filter(({ cost }) => cost === null).length;
     const more = unpriced > 0 ? `, and ${unpriced} of unknown price` : '';
     sum.replaceChildren(
-      h('b', {}, `${countOf(marks.length, 'row')} rejected`),
-      ` Repeating ${marks.length === 1 ? 'it' : 'them'} costs ${formatSum(known)}${more}.`,
+      h('b', {}, `${countOf(rejections.length, 'row')} rejected`),
+      ` Repeating ${rejections.length === 1 ? 'it' : 'them'} costs ${formatSum(known)}${more}.`,
     );
   }
 
@@ -76,12 +76,14 @@ function hasPath(images: unknown): boolean {
   return names.some((name) => typeof name === 'string' && name !== '' && !/^[a-z][a-z\d+.-]+:/i.test(name));
 }
 
-async function rejectedRows({ marks, store }: Page): Promise<RejectedRow[]> {
-  const places = [...marks.all.values()].flatMap(({ row }) => store.placeOf(row) ?? []).sort((a, b) => a - b);
+async function rejectedRows({ rejections, store }: Page): Promise<RejectedRow[]> {
+  const places = [...rejections.all.values()]
+    .flatMap(({ row }) => store.placeOf(row) ?? [])
+    .sort((a, b) => a - b);
   const rows = await store.load(places);
   return rows.flatMap((row) => {
-    const mark = marks.of(row);
-    return mark === undefined ? [] : [{ row, mark }];
+    const rejection = rejections.of(row);
+    return rejection === undefined ? [] : [{ row, rejection }];
   });
 }
 

@@ -46,8 +46,8 @@ export async function* readCsv(
 }
 
 function separatorOf(header: string): string {
-  const count = (mark: string): number => header.split(mark).length;
-  return [',', ';', '\t'].reduce((best, mark) => (count(mark) > count(best) ? mark : best));
+  const count = (separator: string): number => header.split(separator).length;
+  return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best));
 }
 
 /** `undefined` while a quote is open: the record goes on in the next line. */

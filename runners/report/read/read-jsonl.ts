@@ -54,3 +54,8 @@ export function parseObject(text: string): JsonObject | undefined {
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** A finite number, or what stands in for it. */
+export function numberOr<T>(value: unknown, other: T): number | T {
+  return typeof value === 'number' && Number.isFinite(value) ? value : other;
+}

@@ -1,7 +1,7 @@
-import { countOf, formatPrice } from '../words/amounts.js';
+import { countOf, formatPrice } from '../messages/format-amounts.js';
 import type { Charge } from './read-charges.js';
 import type { Purchase } from '../read/read-costs.js';
-import type { Reconciliation } from './reconcile.js';
+import type { Reconciliation } from './reconcile-run.js';
 
 /** Of each kind. */
 const shown = 200;
@@ -10,7 +10,7 @@ const shown = 200;
 export function describeReconciliation(found: Reconciliation): string[] {
   const { totals, matched, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
   return [
-    `The run booked ${formatPrice(totals.booked)}${totals.inDoubt > 0 ? ` and holds ${formatPrice(totals.inDoubt)} in doubt` : ''}; the statement charges ${formatPrice(totals.charged)} for it.`,
+    `The run booked ${formatPrice(totals.booked)}${totals.unknown > 0 ? ` and holds ${formatPrice(totals.unknown)} in doubt` : ''}; the statement charges ${formatPrice(totals.charged)} for it.`,
     `${countOf(matched, 'purchase')} ${matched === 1 ? 'stands' : 'stand'} in both at the same price.`,
     ...section(
       'charged at another price',

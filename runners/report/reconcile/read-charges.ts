@@ -2,8 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readCsv } from '../read/read-csv.js';
-import { parseAmount } from './parse-amount.js';
-import { statementColumns, type FoundColumns, type StatementColumns } from './statement-columns.js';
+import { type FoundColumns, statementColumns, type StatementColumns } from './statement-columns.js';
 
 /** What a billing export charges for one job; several lines of one job are one charge. */
 export interface Charge {
@@ -23,7 +22,7 @@ export interface Charge {
 export async function readCharges(
   disk: Disk,
   path: string,
-  told: StatementColumns,
+  given: StatementColumns,
 ): Promise<Map<string, Charge>> {
   const charges = new Map<string, Charge>();
   let columns: FoundColumns | undefined;
@@ -31,7 +30,7 @@ export async function readCharges(
     throw new MillraceError('statement', `${path}, line ${line}: a quote is opened that nothing closes`);
   };
   for await (const { line, cells } of readCsv(disk, path, refuse)) {
-    columns ??= statementColumns(path, Object.keys(cells), told);
+    columns ??= statementColumns(path, Object.keys(cells), given);
     const amount = parseAmount(cells[columns.amount] ?? '');
     if (amount === undefined) throw noAmount(path, line, columns.amount, cells[columns.amount] ?? '');
     const jobId = (cells[columns.job] ?? '').trim();
@@ -62,4 +61,25 @@ function timeOf(cell: string): number | undefined {
       ? Number(text)
       : Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
+}
+
+/**
+ * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50`, `0,175`, `-0.10`, `(0.10)`. `undefined` when it is none.
+ * A comma before the last three digits is one of thousands, unless a zero stands before it.
+ */
+export function parseAmount(cell: string): MicroDollars | undefined {
+  const text = cell.replace(/[\s$€£]|usd|eur|gbp/gi, '').replace(/^\((.*)\)$/, '-$1');
+  if (!/^[-+]?[\d.,]*\d[\d.,]*(?:e[-+]?\d+)?$/i.test(text)) return undefined;
+  const usd = Number(withDecimalPoint(text));
+  return Number.isFinite(usd) ? Math.round(usd * 1_000_000) : undefined;
+}
+
+/** The separator that comes last, once, is the decimal one. */
+function withDecimalPoint(text: string): string {
+  const last = Math.max(text.lastIndexOf('.'), text.lastIndexOf(','));
+  if (last < 0) return text;
+  const separator = text.charAt(last);
+  if (text.split(separator).length > 2 || /^[-+]?[1-9]\d{0,2},\d{3}$/.test(text))
+    return text.replace(/[.,]/g, '');
+  return `${text.slice(0, last).replace(/[.,]/g, '')}.${text.slice(last + 1)}`;
 }

@@ -6,7 +6,7 @@ export interface StatementColumns {
   readonly job?: string;
   /** What was charged, in USD. */
   readonly amount?: string;
-  /** When. Without such a column, charges of other times cannot be told from those of the run. */
+  /** When. Without such a column, charges of other times cannot be given from those of the run. */
   readonly time?: string;
 }
 
@@ -40,10 +40,10 @@ export interface FoundColumns {
 export function statementColumns(
   path: string,
   present: readonly string[],
-  told: StatementColumns,
+  given: StatementColumns,
 ): FoundColumns {
   const find = (meaning: keyof typeof usual): string | undefined => {
-    const name = told[meaning];
+    const name = given[meaning];
     if (name === undefined)
       return usual[meaning].flatMap((one) => present.find((column) => plain(column) === one) ?? [])[0];
     const found =

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { PageRow } from '../page-data.js';
-import { readWhole } from '../pictures/read-whole.js';
-import { embedJson } from '../words/embed-json.js';
+import { readWhole } from './picture-files.js';
+import { embedJson } from '../messages/escape-html.js';
 
 /**
  * The rows and their thumbnails as blocks of one page; `undefined` when the thumbnails are too heavy. A thumbnail stands

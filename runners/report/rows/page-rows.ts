@@ -1,30 +1,28 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import type { EarlierPicture, PageRow } from '../page-data.js';
-import type { PictureShelf } from '../pictures/picture-shelf.js';
+import type { RunPictures } from './run-pictures.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
 import { openPlaces, type PlaceReader } from '../read/read-places.js';
-import { earlierFile } from '../survey/index-earlier.js';
 import type { RowPlace } from '../survey/row-places.js';
-import type { Survey } from '../survey/survey-run.js';
-import { earlierPicture } from './earlier-picture.js';
-import { manifestImage } from './manifest-image.js';
-import { imagesOf, rowOfFailure, rowOfResult } from './row-of-line.js';
+import { earlierFile, type Survey } from '../survey/survey-run.js';
+import { imagesOf, manifestImage, rowOfFailure, rowOfResult } from './row-of-line.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 
 const batchRows = 250;
 
 /** Reads rows of a surveyed run as the gallery shows them. */
 export class PageRowReader {
   readonly #survey: Survey;
-  readonly #shelf: PictureShelf;
+  readonly #shelf: RunPictures;
   readonly #reader: PlaceReader;
 
-  private constructor(survey: Survey, shelf: PictureShelf, reader: PlaceReader) {
+  private constructor(survey: Survey, shelf: RunPictures, reader: PlaceReader) {
     this.#survey = survey;
     this.#shelf = shelf;
     this.#reader = reader;
   }
 
-  static async open(disk: Disk, survey: Survey, shelf: PictureShelf): Promise<PageRowReader> {
+  static async open(disk: Disk, survey: Survey, shelf: RunPictures): Promise<PageRowReader> {
     const files = ['results.jsonl', 'failures.jsonl', earlierFile];
     return new PageRowReader(survey, shelf, await openPlaces(disk, survey.folder, files));
   }
@@ -48,7 +46,7 @@ export class PageRowReader {
 export async function* pageRows(
   disk: Disk,
   survey: Survey,
-  shelf: PictureShelf,
+  shelf: RunPictures,
 ): AsyncGenerator<PageRow[], void, void> {
   const reader = await PageRowReader.open(disk, survey, shelf);
   const count = survey.rows.places.length;
@@ -60,7 +58,7 @@ export async function* pageRows(
 }
 
 interface Sources {
-  readonly shelf: PictureShelf;
+  readonly shelf: RunPictures;
   readonly reader: PlaceReader;
   readonly earlier: Survey['earlier'];
   readonly isLocal: boolean;
@@ -96,4 +94,19 @@ async function earlierOf(id: string, { reader, earlier, shelf }: Sources): Promi
 function objectIn(line: JsonObject, name: string): JsonObject {
   const value = line[name];
   return isObject(value) ? value : {};
+}
+
+/** A superseded result as the gallery shows it behind the latest; `undefined` when it had no picture. */
+async function earlierPicture(result: JsonObject, shelf: RunPictures): Promise<EarlierPicture | undefined> {
+  const picture = await shelf.result(result['image']);
+  if (picture === undefined) return undefined;
+  const request = isObject(result['request']) ? result['request'] : {};
+  const input = isObject(request['input']) ? request['input'] : {};
+  return {
+    ...picture,
+    ...(typeof input['prompt'] === 'string' ? { prompt: input['prompt'] } : {}),
+    ...(typeof input['resolution'] === 'string' ? { resolution: input['resolution'] } : {}),
+    ...(typeof result['cost'] === 'number' ? { cost: toMicroDollars(result['cost']) } : {}),
+    ...(typeof result['settledAt'] === 'string' ? { settledAt: result['settledAt'] } : {}),
+  };
 }

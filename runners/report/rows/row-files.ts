@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { PageRow, RowSource } from '../page-data.js';
-import { embedJson } from '../words/embed-json.js';
-import { searchText } from '../words/search-text.js';
+import { embedJson } from '../messages/escape-html.js';
+import { searchText } from '../messages/search-text.js';
 
 export const rowsPerFile = 250;
 /** Each file is synced: where there are very many rows, more of them share one. */

@@ -1,14 +1,13 @@
-import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
+import { type FailureCode, failureCodes, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { CellProblem, imageList } from '../../batch/manifest/columns/cell-value.js';
 import type { RowKind } from '../../batch/manifest/manifest-row.js';
 import { requestCells } from '../../batch/manifest/rows/request-cells.js';
 import type { PageError, PageRow } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/read-jsonl.js';
-import { manifestImage } from './manifest-image.js';
 
 /** A row as the gallery shows it, but for its pictures: those are added by whoever knows where they lie. */
-export type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
+type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
 
 /** Longer rows (base64 pictures in a manifest) are shown, and cannot be repeated from the report. */
 const longestCells = 16_000;
@@ -36,12 +35,12 @@ export function rowOfResult(result: JsonObject, isLocal: boolean): BareRow {
 export function rowOfFailure(failure: JsonObject): BareRow {
   const { error, millrace, ...cells } = failure;
   const facts = isObject(millrace) ? millrace : {};
-  const said = isObject(error) ? error : {};
+  const fields = isObject(error) ? error : {};
   return defined({
     ...commonFacts(failure, facts),
-    status: codeOf(said['code']),
+    status: codeOf(fields['code']),
     cells: kept({ ...endpointCell(facts), ...cells }),
-    error: pageError(said),
+    error: pageError(fields),
   });
 }
 
@@ -128,4 +127,21 @@ function numeric(value: unknown): number | undefined {
 /** JSON leaves out what is undefined. */
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return value as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+/** Where the embedded emulator serves the pictures that lie beside the manifest. */
+const served = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/files\/(.+)$/;
+
+/** A picture that was uploaded, with the path that the manifest had. */
+const uploaded = /^s3:\/\/[^#]+#(.+)$/;
+
+/** An image as the manifest had it: a rehearsal sends paths as addresses of the emulator, which is gone afterwards. */
+export function manifestImage(image: string, isLocal: boolean): string {
+  const path = (isLocal ? served : uploaded).exec(image)?.[1];
+  if (path === undefined) return image;
+  try {
+    return path.split('/').map(decodeURIComponent).join('/');
+  } catch {
+    return image;
+  }
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { readJsonl } from '../read/read-jsonl.js';
-import { numberOr } from './number-or.js';
-import { recordKind } from './record-kind.js';
+import { numberOr, readJsonl } from '../read/read-jsonl.js';
+import { recordKind } from '../read/record-kind.js';
 import type { RunStory } from './run-story.js';
 
 /**

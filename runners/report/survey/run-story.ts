@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { isObject, readJsonl, type JsonObject } from '../read/read-jsonl.js';
-import { numberOr } from './number-or.js';
-import { recordKind } from './record-kind.js';
+import { isObject, type JsonObject, numberOr, readJsonl } from '../read/read-jsonl.js';
+import { recordKind } from '../read/record-kind.js';
 
 /** What the journal tells of the run as a whole. Times in ms since the epoch. */
 export interface RunStory {

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { isObject, readJsonl, type JsonObject, type PlacedObject } from '../read/read-jsonl.js';
+import { isObject, type JsonObject, numberOr, type PlacedObject, readJsonl } from '../read/read-jsonl.js';
 import { causeOf } from './cause-of.js';
 import { NumberList } from './number-list.js';
-import { numberOr } from './number-or.js';
 import { RowPlaces } from './row-places.js';
 
 /** Rows that failed for the same reason. */

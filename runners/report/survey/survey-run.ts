@@ -3,14 +3,19 @@ import { basename, join } from 'node:path';
 import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { Place } from '../read/read-places.js';
-import { isObject, openIfThere, parseObject, type JsonObject } from '../read/read-jsonl.js';
-import { indexEarlier } from './index-earlier.js';
-import { numberOr } from './number-or.js';
+import {
+  isObject,
+  type JsonObject,
+  numberOr,
+  openIfThere,
+  parseObject,
+  readJsonl,
+} from '../read/read-jsonl.js';
 import { originalRows } from './original-rows.js';
 import { readStory, type RunStory } from './run-story.js';
-import { sumMoney, type Money } from './sum-money.js';
-import { surveyRows, type RowSurvey } from './survey-rows.js';
-import { spansOf, type Span } from './spans-of.js';
+import { type Money, sumMoney } from './sum-money.js';
+import { type RowSurvey, surveyRows } from './survey-rows.js';
+import { type Span, spansOf } from './spans-of.js';
 
 /** All that the report says of a run as a whole. */
 export interface Survey {
@@ -66,8 +71,8 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
 /** The same for every report of one run, wherever its folder is moved. */
 function keyOf(story: RunStory, rows: RowSurvey): string {
   const first = story.starts[0];
-  const mark = first === undefined ? `${firstEnd(rows)}` : `${first.at} ${first.baseUrl}`;
-  return createHash('sha256').update(mark).digest('hex').slice(0, 16);
+  const identity = first === undefined ? `${firstEnd(rows)}` : `${first.at} ${first.baseUrl}`;
+  return createHash('sha256').update(identity).digest('hex').slice(0, 16);
 }
 
 function firstEnd({ places }: RowSurvey): number {
@@ -105,4 +110,19 @@ function pricesOf(summary: JsonObject, rows: RowSurvey): Record<string, MicroDol
     ([resolution, usd]) => [resolution, toMicroDollars(usd)] as const,
   );
   return { ...imageEditPrices, ...Object.fromEntries(own) };
+}
+
+export const earlierFile = 'earlier.jsonl';
+
+/** Where the superseded results of each row stand, oldest first. */
+async function indexEarlier(disk: Disk, folder: string): Promise<ReadonlyMap<string, readonly Place[]>> {
+  const index = new Map<string, Place[]>();
+  for await (const { value, offset, length } of readJsonl(disk, join(folder, earlierFile), () => undefined)) {
+    const id = value['id'];
+    if (typeof id !== 'string') continue;
+    const places = index.get(id) ?? [];
+    places.push({ file: earlierFile, offset, length });
+    index.set(id, places);
+  }
+  return index;
 }

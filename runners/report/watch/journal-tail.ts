@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-lines.js';
-import { isObject, openIfThere, parseObject } from '../read/read-jsonl.js';
-import { numberOr } from '../survey/number-or.js';
-import { recordKind } from '../survey/record-kind.js';
+import { isObject, numberOr, openIfThere, parseObject } from '../read/read-jsonl.js';
+import { recordKind } from '../read/record-kind.js';
 
 /** Where a row is that has not ended: on its way to the service, at the service, or answered and its picture not saved yet. */
 export type FlightPhase = 'sent' | 'accepted' | 'saving';

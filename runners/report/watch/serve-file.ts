@@ -7,7 +7,7 @@ const types: Record<string, string> = {
   jpg: 'image/jpeg',
   webp: 'image/webp',
 };
-const pieceBytes = 256 * 1024;
+const chunkBytes = 256 * 1024;
 
 /** Sends a picture; what is none by its name, or no plain file, is not there. */
 export async function serveFile(disk: Disk, path: string, response: ServerResponse): Promise<void> {
@@ -21,10 +21,10 @@ export async function serveFile(disk: Disk, path: string, response: ServerRespon
   const file = await disk.open(path, 'r');
   try {
     for (let at = 0; at < found.size && !response.destroyed;) {
-      const piece = Buffer.allocUnsafe(Math.min(pieceBytes, found.size - at));
-      const count = await file.read(piece, at);
+      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, found.size - at));
+      const count = await file.read(chunk, at);
       if (count === 0) break;
-      if (!response.write(piece.subarray(0, count))) await drained(response);
+      if (!response.write(chunk.subarray(0, count))) await drained(response);
       at += count;
     }
   } finally {

@@ -1,6 +1,6 @@
 import type { Owner } from '../../batch/lock/owner.js';
 import type { Survey } from '../survey/survey-run.js';
-import { countOf, formatCount, formatSpan } from '../words/amounts.js';
+import { countOf, formatCount, formatSpan } from '../messages/format-amounts.js';
 import { requestOf, type FlightPhase, type JournalTail, type RowInFlight } from './journal-tail.js';
 
 /** What the live page says of a run that may be going on; all of it plain text. */
@@ -23,8 +23,8 @@ interface FlightRow {
 
 /** More than a screen holds helps nobody. */
 const rowsShown = 12;
-const paceMs = 120_000;
-/** Less than this says nothing about the pace. */
+const rateWindowMs = 120_000;
+/** Less than this says nothing about the rate. */
 const enoughMs = 3_000;
 
 const places: Record<FlightPhase, string> = {
@@ -45,7 +45,7 @@ export function viewFlight(
   const shown = rows.slice(0, rowsShown).map((row) => rowOf(row, isRunning));
   return {
     state: stateOf(tail, isRunning ? owner : undefined, rows.length),
-    facts: isRunning ? [...phaseFacts(rows), ...paceFacts(survey, now)] : restFacts(tail, rows.length),
+    facts: isRunning ? [...phaseFacts(rows), ...rateFacts(survey, now)] : restFacts(tail, rows.length),
     rows: shown,
     more: rows.length > rowsShown ? `and ${formatCount(rows.length - rowsShown)} more` : '',
   };
@@ -79,14 +79,14 @@ function phaseFacts(rows: readonly RowInFlight[]): string[] {
 }
 
 /** Over the last two minutes of this start. */
-function paceFacts({ rows, story, toDo }: Survey, now: number): string[] {
-  const from = Math.max(story.starts.at(-1)?.at ?? 0, now - paceMs);
+function rateFacts({ rows, story, toDo }: Survey, now: number): string[] {
+  const from = Math.max(story.starts.at(-1)?.at ?? 0, now - rateWindowMs);
   let ended = 0;
   for (const at of rows.places.endTimes) if (at >= from) ended++;
   if (ended === 0 || now - from < enoughMs) return [];
   const aMinute = (ended * 60_000) / (now - from);
-  const pace = `${aMinute < 10 ? aMinute.toFixed(1) : formatCount(aMinute)} rows a minute`;
-  return toDo > 0 ? [pace, `about ${formatSpan((toDo / aMinute) * 60_000)} left`] : [pace];
+  const rate = `${aMinute < 10 ? aMinute.toFixed(1) : formatCount(aMinute)} rows a minute`;
+  return toDo > 0 ? [rate, `about ${formatSpan((toDo / aMinute) * 60_000)} left`] : [rate];
 }
 
 function rowOf(row: RowInFlight, isRunning: boolean): FlightRow {

@@ -1,16 +1,15 @@
-import { asyncScheduler, catchError, concatMap, defer, expand, of, timer, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, catchError, concatMap, defer, expand, of, type SchedulerLike, timer } from 'rxjs';
+import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { readPageParts } from '../page-parts.js';
-import type { PageParts } from '../render-page.js';
+import { type PageParts, readPageParts } from '../render-page.js';
 import { whoHolds } from '../../batch/lock/who-holds.js';
 import { JournalTail } from './journal-tail.js';
-import { runMark } from './run-mark.js';
-import { Snapshot } from './snapshot.js';
+import { RunSnapshot } from './run-snapshot.js';
 import { viewFlight } from './view-flight.js';
 import { WatchServer } from './watch-server.js';
 
-export interface WatchRunOptions {
+interface WatchRunOptions {
   /** @defaultValue 0: any free port */
   readonly port?: number;
   /** How often the files are looked at, ms; where reading them takes long, a fifth of the time goes into it. @defaultValue 1000 */
@@ -40,16 +39,16 @@ export async function watchRun(folder: string, options: WatchRunOptions = {}): P
   const { port = 0, disk = nodeDisk, everyMs = 1000, scheduler = asyncScheduler } = options;
   const server = new WatchServer({ disk, folder, parts: options.parts ?? (await readPageParts()) });
   const tail = new JournalTail(disk, folder);
-  let mark = '';
-  let snapshot: Snapshot | undefined;
+  let state = '';
+  let snapshot: RunSnapshot | undefined;
 
   async function look(): Promise<number> {
     const began = scheduler.now();
     await tail.look();
-    const now = `${tail.starts} ${tail.exitCode ?? ''} ${await runMark(disk, folder)}`;
-    const isNew = snapshot === undefined || now !== mark;
-    if (snapshot === undefined || isNew) snapshot = await Snapshot.take(disk, folder);
-    mark = now;
+    const now = `${tail.starts} ${tail.exitCode ?? ''} ${await fileSizes(disk, folder)}`;
+    const isNew = snapshot === undefined || now !== state;
+    if (snapshot === undefined || isNew) snapshot = await RunSnapshot.take(disk, folder);
+    state = now;
     const flight = viewFlight(tail, await whoHolds(disk, folder), snapshot.survey, scheduler.now());
     if (isNew) server.show(snapshot, flight);
     else server.showFlight(flight);
@@ -76,4 +75,14 @@ export async function watchRun(folder: string, options: WatchRunOptions = {}): P
       await server.close();
     },
   };
+}
+
+const names = ['results.jsonl', 'failures.jsonl', 'earlier.jsonl', 'costs.csv', 'summary.json'];
+
+/** Changes whenever the files of a run that tell of rows that ended have grown or been written anew. */
+async function fileSizes(disk: Disk, folder: string): Promise<string> {
+  const sizes = await Promise.all(
+    names.map(async (name) => (await disk.stat(join(folder, name)))?.size ?? 0),
+  );
+  return sizes.join(' ');
 }

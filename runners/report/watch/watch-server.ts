@@ -3,15 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Disk } from '../../batch/disk/disk.js';
-import type { LiveUpdate } from '../page-data.js';
-import { renderFlight, renderPage, renderSummary, type PageParts } from '../render-page.js';
-import { embedJson } from '../words/embed-json.js';
-import { Listeners } from './listeners.js';
+import type { FlightUpdate, LiveUpdate } from '../page-data.js';
+import { type PageParts, renderFlight, renderPage, renderSummary } from '../render-page.js';
+import { embedJson } from '../messages/escape-html.js';
 import { serveFile } from './serve-file.js';
-import type { Snapshot } from './snapshot.js';
+import type { RunSnapshot } from './run-snapshot.js';
 import type { FlightView } from './view-flight.js';
 
-export interface WatchServerOptions {
+interface WatchServerOptions {
   readonly disk: Disk;
   readonly folder: string;
   readonly parts: PageParts;
@@ -25,7 +24,7 @@ export class WatchServer {
   readonly #options: WatchServerOptions;
   readonly #server: Server;
   readonly #listeners = new Listeners();
-  #snapshots: readonly Snapshot[] = [];
+  #snapshots: readonly RunSnapshot[] = [];
   #flight: FlightView = { state: '', facts: [], rows: [], more: '' };
 
   constructor(options: WatchServerOptions) {
@@ -43,7 +42,7 @@ export class WatchServer {
     });
   }
 
-  show(snapshot: Snapshot, flight: FlightView): void {
+  show(snapshot: RunSnapshot, flight: FlightView): void {
     this.#flight = flight;
     this.#snapshots = [snapshot, ...this.#snapshots].slice(0, snapshotsKept);
     if (this.#listeners.count > 0) this.#listeners.send(this.#update(snapshot));
@@ -68,7 +67,7 @@ export class WatchServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  #update(snapshot: Snapshot): LiveUpdate {
+  #update(snapshot: RunSnapshot): LiveUpdate {
     return {
       summary: renderSummary(this.#options.parts, snapshot.view, this.#flight),
       data: snapshot.data,
@@ -149,4 +148,37 @@ function decoded(pathname: string): string {
   } catch {
     return '';
   }
+}
+
+/** The pages that listen, by server-sent events. */
+class Listeners {
+  readonly #open = new Set<ServerResponse>();
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  add(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write('retry: 2000\n\n');
+    this.#open.add(response);
+    response.on('close', () => this.#open.delete(response));
+  }
+
+  send(update: LiveUpdate, to: Iterable<ServerResponse> = this.#open): void {
+    write('update', update, to);
+  }
+
+  sendFlight(update: FlightUpdate): void {
+    write('flight', update, this.#open);
+  }
+
+  close(): void {
+    for (const response of this.#open) response.end();
+  }
+}
+
+function write(event: string, update: LiveUpdate | FlightUpdate, to: Iterable<ServerResponse>): void {
+  const text = `event: ${event}\ndata: ${JSON.stringify(update)}\n\n`;
+  for (const response of to) response.write(text);
 }

@@ -1,7 +1,7 @@
 import { BehaviorSubject, concatMap, from, mergeMap, Subject, type Observable } from 'rxjs';
 import { limits } from '../messages.js';
-import { pictureType } from '../picture-type.js';
-import { h } from './dom.js';
+import { pictureType } from '../uploaded-type.js';
+import { h } from './page-elements.js';
 
 /** A picture in the tray, and later beside its result. */
 export interface Chosen {

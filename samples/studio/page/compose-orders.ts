@@ -1,9 +1,8 @@
-import { combineLatest, defer, filter, fromEvent, map, merge, of, Subject, tap, type Observable } from 'rxjs';
-import { formatUsd } from '../format-usd.js';
+import { combineLatest, defer, filter, fromEvent, map, merge, type Observable, of, Subject, tap } from 'rxjs';
+import { formatUsd } from '../messages.js';
 import { choosePictures, type Chosen } from './choose-pictures.js';
-import { h, part } from './dom.js';
+import { h, part } from './page-elements.js';
 import { dragging, incomingFiles } from './incoming-files.js';
-import { pricesUsd } from './prices.js';
 
 /** One picture to be edited: one job, one card. */
 export interface Order {
@@ -29,8 +28,12 @@ export function composeOrders(isConnected: () => boolean): Observable<readonly O
     const what = length === 0 ? 'Edit' : length === 1 ? 'Edit 1 picture' : `Edit ${length} pictures`;
     part('send', HTMLButtonElement).textContent = length === 0 ? what : `${what} for ${price}`;
   });
-  const isTold = merge(problem$, missing$, merge(fromEvent(form, 'input'), chosen$).pipe(map(() => '')));
-  isTold.subscribe((words) => (problem.textContent = words));
+  const problemText$ = merge(
+    problem$,
+    missing$,
+    merge(fromEvent(form, 'input'), chosen$).pipe(map(() => '')),
+  );
+  problemText$.subscribe((words) => (problem.textContent = words));
 
   const lacks = (): [words: string, place?: HTMLElement] => {
     if (!isConnected()) return ['The server cannot be reached. Start it, or wait a moment.'];
@@ -76,3 +79,8 @@ function drawResolutions(place: HTMLElement): Observable<string> {
 function chosenResolution(place: HTMLElement): string {
   return place.querySelector<HTMLInputElement>('[name=resolution]:checked')?.value ?? '1k';
 }
+
+/** Put in when the page is bundled: resolution → USD. */
+declare const PRICES_USD: Record<string, number>;
+
+const pricesUsd: Readonly<Record<string, number>> = PRICES_USD;

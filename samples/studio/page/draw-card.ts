@@ -1,7 +1,6 @@
-import { formatUsd } from '../format-usd.js';
-import { isEnded, type CardState } from '../messages.js';
+import { type CardState, formatUsd, isEnded } from '../messages.js';
 import type { Order } from './compose-orders.js';
-import { h } from './dom.js';
+import { h } from './page-elements.js';
 
 export interface Card {
   readonly element: HTMLElement;
@@ -41,18 +40,18 @@ export function drawCard({ picture, prompt, resolution }: Order): Card {
       facts.textContent = [resolution, ...factsOf(state, performance.now() - since)].join(' · ');
       if (state === shown) return;
       shown = state;
-      element.dataset['stage'] = state.stage;
+      element.dataset['phase'] = state.phase;
       close.setAttribute('aria-label', `${isEnded(state) ? 'Remove' : 'Cancel'} ${name}`);
       close.title = isEnded(state) ? 'Remove' : 'Cancel';
       words.textContent = 'words' in state ? (state.words ?? '') : '';
-      track.hidden = state.stage === 'failed';
-      const at = steps.findIndex(([stage]) => stage === state.stage);
+      track.hidden = state.phase === 'failed';
+      const at = steps.findIndex(([phase]) => phase === state.phase);
       [...track.children].forEach((step, index) => {
         step.classList.toggle('past', index <= at);
         if (index === at) step.setAttribute('aria-current', 'step');
         else step.removeAttribute('aria-current');
       });
-      if (state.stage === 'done') result.replaceChildren(drawResult(state.imageUrl, `${name}: ${prompt}`));
+      if (state.phase === 'done') result.replaceChildren(drawResult(state.imageUrl, `${name}: ${prompt}`));
     },
   };
 }
@@ -70,8 +69,8 @@ function drawResult(address: string, alt: string): HTMLElement {
 }
 
 function factsOf(state: CardState, elapsedMs: number): string[] {
-  if (state.stage === 'failed') return [];
-  if (state.stage !== 'done') return [seconds(elapsedMs)];
+  if (state.phase === 'failed') return [];
+  if (state.phase !== 'done') return [seconds(elapsedMs)];
   const { waitedMs, workedMs, costUsd } = state;
   return [
     ...(waitedMs === undefined ? [] : [`waited ${seconds(waitedMs)}`]),

@@ -1,19 +1,36 @@
-import { filter, map, merge, of, startWith, takeWhile, timer, type Observable } from 'rxjs';
-import { isEnded, type CardState } from '../messages.js';
+import { filter, map, merge, Observable, of, share, startWith, takeWhile, timer } from 'rxjs';
+import { type CardState, isEnded, type Message } from '../messages.js';
 import type { Order } from './compose-orders.js';
-import type { Told } from './connect.js';
+
+type ServerMessage = Message | { readonly type: 'lost' };
+
+/**
+ * What the server tells this page. One stream for all jobs: a browser opens six connections to a host and no more. When it
+ * breaks, the server has cancelled what was under way; the browser connects again, as another page to the server.
+ */
+export function connect(): Observable<ServerMessage> {
+  return new Observable<ServerMessage>((subscriber) => {
+    const source = new EventSource('events');
+    source.addEventListener('message', ({ data }: MessageEvent<string>) => {
+      const message: Message = JSON.parse(data);
+      subscriber.next(message);
+    });
+    source.addEventListener('error', () => subscriber.next({ type: 'lost' }));
+    return () => source.close();
+  }).pipe(share());
+}
 
 /** How an order stands, from its sending to its end. */
 export function followOrder(
   { card }: Order,
-  { told$, sent$ }: { told$: Observable<Told>; sent$: Observable<string | undefined> },
+  { messages$, sent$ }: { messages$: Observable<ServerMessage>; sent$: Observable<string | undefined> },
 ): Observable<CardState> {
-  const told = told$.pipe(
-    filter((told) => told.type === 'card'),
+  const states = messages$.pipe(
+    filter((message) => message.type === 'card'),
     filter((message) => message.card === card),
     map(({ state }) => state),
   );
-  const lost = told$.pipe(
+  const lost = messages$.pipe(
     filter(({ type }) => type === 'lost'),
     map(() => failed('The connection to the server broke, which cancels the job.')),
   );
@@ -21,8 +38,8 @@ export function followOrder(
     filter((problem) => problem !== undefined),
     map(failed),
   );
-  return merge(told, lost, refused).pipe(
-    startWith<CardState>({ stage: 'sending' }),
+  return merge(states, lost, refused).pipe(
+    startWith<CardState>({ phase: 'sending' }),
     takeWhile((state) => !isEnded(state), true),
   );
 }
@@ -33,5 +50,5 @@ export function ticking(state: CardState): Observable<CardState> {
 }
 
 function failed(words: string): CardState {
-  return { stage: 'failed', words };
+  return { phase: 'failed', words };
 }

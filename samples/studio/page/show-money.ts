@@ -1,6 +1,5 @@
-import { formatUsd } from '../format-usd.js';
-import type { Money } from '../messages.js';
-import { h } from './dom.js';
+import { formatUsd, type Money } from '../messages.js';
+import { h } from './page-elements.js';
 
 /** What was spent, what is held for jobs under way, and the cap of both. */
 export function showMoney(place: HTMLElement, { capUsd, spentUsd, heldUsd }: Money): void {

@@ -13,7 +13,7 @@ export interface PageFiles {
 export async function bundlePage(folder: string): Promise<PageFiles> {
   const prices = Object.entries(imageEditPrices).map(([name, price]) => [name, toUsd(price)]);
   const { outputFiles } = await build({
-    entryPoints: ['main.ts', 'studio.css'].map((name) => join(folder, name)),
+    entryPoints: ['studio-page.ts', 'studio.css'].map((name) => join(folder, name)),
     bundle: true,
     write: false,
     minify: true,

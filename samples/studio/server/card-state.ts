@@ -1,6 +1,5 @@
 import { imageEditPrices, toUsd, type Failed, type ImageEditOutput, type JobEvent } from 'millrace';
-import { formatUsd } from '../format-usd.js';
-import type { CardState, Money } from '../messages.js';
+import { type CardState, formatUsd, type Money } from '../messages.js';
 
 export type Resolution = keyof typeof imageEditPrices;
 
@@ -9,24 +8,24 @@ export function cardState(
   event: JobEvent<ImageEditOutput>,
   { before, resolution, money }: { before: CardState; resolution: Resolution; money: Money },
 ): CardState {
-  if (event.type === 'submitting') return { stage: 'sending' };
-  if (event.type === 'accepted') return { stage: 'queued' };
-  if (event.type === 'status') return { stage: event.status === 'IN_PROGRESS' ? 'working' : 'queued' };
+  if (event.type === 'submitting') return { phase: 'sending' };
+  if (event.type === 'accepted') return { phase: 'queued' };
+  if (event.type === 'status') return { phase: event.status === 'IN_PROGRESS' ? 'working' : 'queued' };
   if (event.type === 'waiting') {
     const words = `The service is busy or cannot be reached: again in ${Math.ceil(event.forMs / 1000)} s`;
     return {
-      stage: before.stage === 'queued' || before.stage === 'working' ? before.stage : 'sending',
+      phase: before.phase === 'queued' || before.phase === 'working' ? before.phase : 'sending',
       words,
     };
   }
   const { outcome } = event;
   if (outcome.status === 'failed')
-    return { stage: 'failed', words: failureWords(outcome, resolution, money) };
+    return { phase: 'failed', words: failureWords(outcome, resolution, money) };
   const imageUrl = outcome.output.image_url ?? outcome.output.result;
   if (imageUrl === undefined)
-    return { stage: 'failed', words: 'The service was paid, but sent no address of a picture.' };
+    return { phase: 'failed', words: 'The service was paid, but sent no address of a picture.' };
   return {
-    stage: 'done',
+    phase: 'done',
     imageUrl,
     costUsd: outcome.costUsd,
     ...(outcome.delayTimeMs === undefined ? {} : { waitedMs: outcome.delayTimeMs }),

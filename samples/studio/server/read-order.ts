@@ -1,8 +1,8 @@
 import { imageEditPrices } from 'millrace';
 import { limits } from '../messages.js';
-import { pictureType } from '../picture-type.js';
+import { pictureType } from '../uploaded-type.js';
 import type { Resolution } from './card-state.js';
-import type { Picture } from './picture-shelf.js';
+import type { Picture } from './served-pictures.js';
 
 /** One picture to be edited. `card` is the page's own name for it. */
 export interface Order {

@@ -18,7 +18,7 @@ import {
 import { limits, type CardState, type Message } from '../messages.js';
 import { cardState } from './card-state.js';
 import type { Shop } from './open-shop.js';
-import type { PictureShelf } from './picture-shelf.js';
+import type { PictureShelf } from './served-pictures.js';
 import type { Order } from './read-order.js';
 
 interface Tab {
@@ -77,7 +77,7 @@ export class Tabs {
   #card(tab: Tab, { card, prompt, resolution, picture }: Order): Observable<Message> {
     const name = this.shelf.put(picture);
     const full: CardState = {
-      stage: 'failed',
+      phase: 'failed',
       words: 'Too many pictures are waiting. Try again in a while.',
     };
     if (name === undefined) return of({ type: 'card', card, state: full });
@@ -85,9 +85,9 @@ export class Tabs {
     return this.shop.buy({ images: [this.shelf.urlOf(name)], prompt, resolution }).pipe(
       withLatestFrom(this.shop.money$),
       scan((before: CardState, [event, money]) => cardState(event, { before, resolution, money }), {
-        stage: 'sending',
+        phase: 'sending',
       }),
-      catchError((error: unknown) => of<CardState>({ stage: 'failed', words: `Not sent: ${String(error)}` })),
+      catchError((error: unknown) => of<CardState>({ phase: 'failed', words: `Not sent: ${String(error)}` })),
       distinctUntilChanged((one, other) => JSON.stringify(one) === JSON.stringify(other)),
       map((state): Message => ({ type: 'card', card, state })),
       takeUntil(tab.closings$.pipe(filter((closed) => closed === card))),

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { refreshReport } from '../../../runners/report/refresh-report.js';
+import { refreshReport } from '../../../runners/report/write-report.js';
 import { makeRun } from '../../support/make-run.js';
 import { pageParts } from '../../support/page-parts.js';
 import { reportFolder } from '../../support/report-folder.js';

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { cardState } from '../../../samples/studio/server/card-state.js';
 
 const money = { capUsd: 1, spentUsd: 0, heldUsd: 0 };
-const context = { before: { stage: 'working' }, resolution: '1k', money } as const;
+const context = { before: { phase: 'working' }, resolution: '1k', money } as const;
 
 describe('cardState', () => {
   it('leaves a card where it stands while a poll is tried again', () => {
     expect(cardState({ type: 'waiting', why: 'backoff', forMs: 1_200 }, context)).toEqual({
-      stage: 'working',
+      phase: 'working',
       words: 'The service is busy or cannot be reached: again in 2 s',
     });
   });
@@ -22,7 +22,7 @@ describe('cardState', () => {
   ] as const)('says of %s what happened and what it cost', (code, paid, words) => {
     const message = 'GET /v2/e/status/j: FAILED: out of memory';
     const outcome = { status: 'failed', code, paid, message } as const;
-    expect(cardState({ type: 'settled', outcome }, context)).toEqual({ stage: 'failed', words });
+    expect(cardState({ type: 'settled', outcome }, context)).toEqual({ phase: 'failed', words });
   });
 
   it('does not show a reference by an address that nobody knows', () => {
@@ -36,6 +36,6 @@ describe('cardState', () => {
 
   it('does not take an output without a picture for a picture', () => {
     const outcome = { status: 'completed', jobId: 'j', output: {}, costUsd: 0.0875 } as const;
-    expect(cardState({ type: 'settled', outcome }, context)).toMatchObject({ stage: 'failed' });
+    expect(cardState({ type: 'settled', outcome }, context)).toMatchObject({ phase: 'failed' });
   });
 });

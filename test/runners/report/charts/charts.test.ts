@@ -122,7 +122,7 @@ describe('layTimeAxis', () => {
       { from: 0, to: 60_000 },
       { from: 9_000_000, to: 9_120_000 },
     ]);
-    const [first, second] = axis.pieces;
+    const [first, second] = axis.stretches;
     expect((second!.x1 - second!.x0) / (first!.x1 - first!.x0)).toBeCloseTo(2);
     expect(second!.x0 - first!.x1).toBe(14);
     expect(axis.x(4_000_000)).toBeGreaterThanOrEqual(first!.x1);
@@ -144,7 +144,7 @@ describe('layTimeAxis', () => {
   it('has room for a run of a hundred starts', () => {
     const spans = Array.from({ length: 100 }, (_, n) => ({ from: n * 1e7, to: n * 1e7 + 1000 }));
     const axis = layTimeAxis(spans);
-    expect(axis.pieces.every(({ x0, x1 }) => x1 > x0)).toBe(true);
+    expect(axis.stretches.every(({ x0, x1 }) => x1 > x0)).toBe(true);
     expect(timeBins(axis, 50).length).toBeGreaterThanOrEqual(100);
   });
 });

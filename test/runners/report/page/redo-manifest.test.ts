@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PageRow, RunFacts } from '../../../../runners/report/page-data.js';
-import type { Mark } from '../../../../runners/report/page/mark.js';
+import type { Rejection } from '../../../../runners/report/page/redo-manifest.js';
 import { fitsCsv, redoCommand, redoManifest } from '../../../../runners/report/page/redo-manifest.js';
 import { rowOfResult } from '../../../../runners/report/rows/row-of-line.js';
 import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
 import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
 import { collect } from '../../../support/collect.js';
 
-const mark = (more: Partial<Mark> = {}): Mark => ({
+const rejection = (more: Partial<Rejection> = {}): Rejection => ({
   row: 1,
   of: 'j',
   failed: false,
@@ -76,7 +76,7 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
     ];
     const items = await read(
       redoManifest(
-        rows.map((row) => ({ row, mark: mark() })),
+        rows.map((row) => ({ row, rejection: rejection() })),
         format,
       ),
       format,
@@ -108,13 +108,16 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
       h: 'text',
       i: { j: '1' },
     };
-    const [item] = await read(redoManifest([{ row: pageRow('e', { input }), mark: mark() }], format), format);
+    const [item] = await read(
+      redoManifest([{ row: pageRow('e', { input }), rejection: rejection() }], format),
+      format,
+    );
     expect(item!.valid && item!.row.request).toEqual({ kind: 'edit', input });
   });
 
   it('is other content than what was bought, also unchanged, and the same whenever it is read', async () => {
     const row = pageRow('e', edit);
-    const again = redoManifest([{ row, mark: mark() }], format);
+    const again = redoManifest([{ row, rejection: rejection() }], format);
     const original = JSON.stringify({ ...row.cells });
     const hashes = await Promise.all([read(again, format), read(again, format), read(original, 'jsonl')]);
     const [first, second, before] = hashes.map(([item]) => item!.valid && item!.row.hash);
@@ -125,7 +128,7 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
   it('sends the changes that were made', async () => {
     const row = pageRow('e', edit);
     const [item] = await read(
-      redoManifest([{ row, mark: mark({ prompt: 'a blue mug', resolution: '4k' }) }], format),
+      redoManifest([{ row, rejection: rejection({ prompt: 'a blue mug', resolution: '4k' }) }], format),
       format,
     );
     expect(item!.valid && item!.row.request).toMatchObject({
@@ -144,7 +147,10 @@ describe('redoManifest', () => {
       fc.asyncProperty(text, async (words) => {
         const prompt = `p${words}.`;
         const rejected = [
-          { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), mark: mark() },
+          {
+            row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }),
+            rejection: rejection(),
+          },
         ];
         const [item] = await read(redoManifest(rejected, 'csv'), 'csv');
         expect(item!.valid && item!.row.request).toMatchObject({ input: { prompt } });
@@ -155,7 +161,7 @@ describe('redoManifest', () => {
 
   it('does not fit a CSV when a text begins like a formula', () => {
     const rejected = (prompt: string) => [
-      { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), mark: mark() },
+      { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), rejection: rejection() },
     ];
     expect(['=cmd()', '+1', '-1', '@x', '\tx'].map((prompt) => fitsCsv(rejected(prompt)))).toEqual([
       false,
@@ -176,7 +182,9 @@ describe('redoManifest', () => {
       references: [],
       cells: { id: 'f', images: 'a.png', prompt: 'x', note: 'n' },
     };
-    expect(JSON.parse(redoManifest([{ row, mark: mark({ failed: true, prompt: 'y' }) }], 'jsonl'))).toEqual({
+    expect(
+      JSON.parse(redoManifest([{ row, rejection: rejection({ failed: true, prompt: 'y' }) }], 'jsonl')),
+    ).toEqual({
       id: 'f',
       images: 'a.png',
       prompt: 'y',
@@ -187,19 +195,19 @@ describe('redoManifest', () => {
 
 describe('redoCommand', () => {
   it('takes the manifest into the same folder', () => {
-    expect(redoCommand('edits.redo.csv', [mark()], run)).toBe(
+    expect(redoCommand('edits.redo.csv', [rejection()], run)).toBe(
       'millrace run edits.redo.csv --out edits.out --changed redo',
     );
   });
 
   it('retries failed rows too when some are among the rejected, and names what the run needs', () => {
-    expect(redoCommand('a.csv', [mark({ failed: true })], { ...run, options: ['--local'] })).toMatch(
+    expect(redoCommand('a.csv', [rejection({ failed: true })], { ...run, options: ['--local'] })).toMatch(
       /--changed redo --retry failed --local$/,
     );
   });
 
   it('quotes what a shell would take apart', () => {
-    expect(redoCommand(`it's.csv`, [mark()], { ...run, folder: '/my runs/$(x)' })).toBe(
+    expect(redoCommand(`it's.csv`, [rejection()], { ...run, folder: '/my runs/$(x)' })).toBe(
       `millrace run 'it'\\''s.csv' --out '/my runs/$(x)' --changed redo`,
     );
   });

@@ -1,0 +1,112 @@
+import { formatCount } from '../../messages/format-amounts.js';
+import { h } from '../dom.js';
+
+export interface FilterChoice {
+  readonly name: string;
+  readonly label: string;
+  readonly count: number;
+}
+
+export interface Toolbar {
+  readonly element: HTMLElement;
+  /** The same pager once more, for the end of the sheet. */
+  readonly pagerBelow: HTMLElement;
+  setFilters(choices: readonly FilterChoice[], chosen: string): void;
+  setPlace(first: number, count: number, found: number): void;
+  setQuery(query: string): void;
+  focusSearch(): void;
+}
+
+export interface ToolbarActions {
+  search(query: string): void;
+  filter(name: string): void;
+  turn(pages: number): void;
+}
+
+/** Search, filters, and where one is; it stays in sight while the sheet is scrolled. */
+export function createToolbar(actions: ToolbarActions): Toolbar {
+  const search = h('input', {
+    type: 'search',
+    placeholder: 'Search prompts, ids, errors',
+    'aria-label': 'Search',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    oninput: () => actions.search(search.value),
+  });
+  const filters = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filter' });
+  const place = h('p', { role: 'status' });
+  const pagers = [createPager('Pages', actions), createPager('Pages, below the sheet', actions)] as const;
+  pagers[1].element.classList.add('below');
+  const searchBox = h('div', { class: 'search' }, search, h('kbd', { 'aria-hidden': 'true' }, '/'));
+  const where = h('div', { class: 'where' }, place, pagers[0].element, keysLine());
+  return {
+    element: h('div', { class: 'toolbar' }, searchBox, filters, where),
+    pagerBelow: pagers[1].element,
+    setFilters: (choices, chosen) => drawFilters(filters, choices, chosen, (name) => actions.filter(name)),
+    setPlace(first, count, found) {
+      place.textContent =
+        found === 0 ? '' : `${formatCount(first + 1)}–${formatCount(first + count)} of ${formatCount(found)}`;
+      for (const pager of pagers) pager.set(first > 0, first + count < found);
+    },
+    setQuery(query) {
+      if (search.value !== query) search.value = query;
+    },
+    focusSearch: () => search.focus(),
+  };
+}
+
+function drawFilters(
+  filters: HTMLElement,
+  choices: readonly FilterChoice[],
+  chosen: string,
+  choose: (name: string) => void,
+): void {
+  const hadFocus = filters.contains(document.activeElement);
+  const buttons = choices.map(({ name, label, count }) =>
+    h(
+      'button',
+      { type: 'button', 'aria-pressed': String(name === chosen), onclick: () => choose(name) },
+      h('span', {}, label),
+      h('span', { class: 'many' }, formatCount(count)),
+    ),
+  );
+  filters.replaceChildren(...buttons);
+  if (hadFocus) filters.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus();
+}
+
+function createPager(
+  label: string,
+  actions: ToolbarActions,
+): { element: HTMLElement; set(back: boolean, on: boolean): void } {
+  const back = h(
+    'button',
+    { type: 'button', 'aria-label': 'Previous page', onclick: () => actions.turn(-1) },
+    '←',
+  );
+  const on = h('button', { type: 'button', 'aria-label': 'Next page', onclick: () => actions.turn(1) }, '→');
+  const element = h('nav', { class: 'pager', 'aria-label': label }, back, on);
+  return {
+    element,
+    set(canGoBack, canGoOn) {
+      element.hidden = !canGoBack && !canGoOn;
+      back.disabled = !canGoBack;
+      on.disabled = !canGoOn;
+    },
+  };
+}
+
+function keysLine(): HTMLElement {
+  const key = (...names: string[]): HTMLElement => h('span', {}, ...names.map((name) => h('kbd', {}, name)));
+  return h(
+    'p',
+    { class: 'keys' },
+    key('←', '→'),
+    ' move',
+    key('Enter'),
+    ' open',
+    key('X'),
+    ' reject',
+    key('/'),
+    ' search',
+  );
+}

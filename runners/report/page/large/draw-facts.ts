@@ -1,0 +1,67 @@
+import type { PageRow } from '../../page-data.js';
+import { formatCount, formatPrice, formatSpan } from '../../messages/format-amounts.js';
+import { sentenceCase, statusLabel } from '../../messages/status-label.js';
+import { h, link } from '../dom.js';
+
+const paidWords = { no: 'not charged', maybe: 'may have been charged', yes: 'charged' } as const;
+const shownElsewhere = new Set(['id', 'kind', 'endpoint', 'images', 'prompt', 'redo']);
+
+/** How the row ended, and what it cost. */
+export function drawStatus(row: PageRow): HTMLElement {
+  const state = row.status === 'completed' ? 'completed' : row.status === 'unknown' ? 'held' : 'failed';
+  const cost = row.cost === undefined || row.cost === null ? 'cost not reported' : formatPrice(row.cost);
+  const money = row.error === undefined ? cost : paidWords[row.error.paid];
+  return h(
+    'p',
+    { class: 'status' },
+    h('i', { class: `dot ${state}` }),
+    sentenceCase(statusLabel(row.status)),
+    h('span', {}, money),
+  );
+}
+
+/** What was asked for, and what is known of the job. */
+export function drawFacts(row: PageRow): HTMLElement {
+  const parameters = Object.entries(row.cells ?? {}).filter(([name]) => !shownElsewhere.has(name));
+  const facts: [string, string | HTMLElement | undefined][] = [
+    ...parameters.map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+    ['in the queue', row.delayTime === undefined ? undefined : formatSpan(row.delayTime)],
+    ['at work', row.executionTime === undefined ? undefined : formatSpan(row.executionTime)],
+    ['ended', row.settledAt === undefined ? undefined : dated(row.settledAt)],
+    ['endpoint', row.endpoint === '' ? undefined : row.endpoint],
+    ['job', row.jobId === '' ? undefined : row.jobId],
+    ['attempts', row.attempts === undefined || row.attempts === 1 ? undefined : formatCount(row.attempts)],
+    ['HTTP', row.error?.httpStatus === undefined ? undefined : String(row.error.httpStatus)],
+    [
+      'file',
+      row.picture?.path === undefined
+        ? undefined
+        : link(row.picture.path, decodeURIComponent(row.picture.path)),
+    ],
+    ['at the service', serviceLink(row)],
+  ];
+  const shown = facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [h('dt', {}, name), h('dd', {}, value)],
+  );
+  return h('dl', { class: 'facts' }, ...shown);
+}
+
+function serviceLink({ picture }: PageRow): HTMLElement | undefined {
+  if (picture?.url === undefined) return undefined;
+  return link(picture.url, picture.expiresAt === undefined ? 'open' : `until ${dated(picture.expiresAt)}`);
+}
+
+function dated(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  return at.toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+}

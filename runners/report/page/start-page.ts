@@ -1,0 +1,59 @@
+import type { PageData } from '../page-data.js';
+import { followLive } from './follow-live.js';
+import { Gallery } from './gallery/gallery.js';
+import { listenToKeys } from './keyboard.js';
+import { LargeView } from './large/large-view.js';
+import { canRepeat, openRejections } from './rejections.js';
+import type { Page } from './page.js';
+import { openRows, readBlock } from './row-store.js';
+import { createTray } from './tray.js';
+
+/** Brings the report to life: the figures are there without it. */
+function start(): void {
+  const data = readBlock<PageData>('page-data');
+  const [root, largeRoot] = [document.getElementById('rows'), document.getElementById('large')];
+  if (data === undefined || root === null || largeRoot === null) return;
+  const rejections = openRejections(data);
+  const page: Page = {
+    data,
+    store: openRows(data),
+    rejections,
+    openLarge: (index) => void large.open(index),
+    toggle: (row) => {
+      if (canRepeat(row)) rejections.toggle(row);
+    },
+  };
+  const gallery = new Gallery(root, page);
+  const large = new LargeView(largeRoot, page, {
+    neighbour: (index, by) => gallery.found[gallery.found.indexOf(index) + by],
+    closed: (index) => void gallery.goTo(index),
+  });
+  const tray = createTray(document.body, page, () => gallery.show({ name: 'rejections' }));
+  rejections.onChange(() => {
+    gallery.showRejections();
+    large.showRejection();
+    tray.refresh();
+  });
+  tray.refresh();
+  listenToKeys(page, gallery, large);
+  followFilterLinks((filter) => gallery.show(filter));
+  followLive(({ summary, data: newer }) => {
+    const figures = document.getElementById('summary');
+    if (figures !== null) figures.innerHTML = summary;
+    page.data = newer;
+    page.store = openRows(newer);
+    large.rowsChanged();
+    void gallery.update();
+  });
+}
+
+/** The figures above the gallery lead to the rows they count. */
+function followFilterLinks(show: (filter: { name: string; query: string }) => void): void {
+  document.addEventListener('click', (event) => {
+    const anchor = (event.target as Element).closest<HTMLElement>('[data-filter]');
+    const name = anchor?.dataset['filter'];
+    if (name !== undefined) show({ name, query: '' });
+  });
+}
+
+start();

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import pLimit from 'p-limit';
+import { makeThumbnail } from '../../batch/artifacts/make-thumbnail.js';
+import { thumbnailPath } from '../../batch/artifacts/thumbnail-path.js';
+import type { Disk } from '../../batch/disk/disk.js';
+import { replaceFile } from '../../batch/disk/replace-file.js';
+import type { PagePicture, PageReference } from '../page-data.js';
+import { isObject, type JsonObject } from '../read/read-jsonl.js';
+import { readWhole } from './picture-files.js';
+
+interface ShelfOptions {
+  readonly disk: Disk;
+  readonly folder: string;
+  /** What relative references are relative to; the first that has the file is taken. */
+  readonly manifestFolders: readonly string[];
+  /** At most so many thumbnails are made; a run that made its own needs none. */
+  readonly mayMake: number;
+  /** Where the page finds a file. @defaultValue its path relative to the output folder */
+  readonly addressOf?: (path: string) => string | undefined;
+}
+
+const longestName = 120;
+
+/** Where the pictures of a run lie, with thumbnails that are made when they are missing. */
+export class RunPictures {
+  /** Pictures that are shown without a thumbnail. */
+  plain = 0;
+  readonly #options: ShelfOptions;
+  readonly #thumbnails: Set<string>;
+  readonly #references = new Map<string, Promise<PageReference>>();
+  /** Thumbnails of this report, by their path: the earlier and the present version of a row can share one. */
+  readonly #made = new Map<string, Promise<boolean>>();
+  readonly #atOnce = pLimit(4);
+  #mayMake: number;
+
+  private constructor(options: ShelfOptions, thumbnails: readonly string[]) {
+    this.#options = options;
+    this.#thumbnails = new Set(thumbnails);
+    this.#mayMake = options.mayMake;
+  }
+
+  static async open(options: ShelfOptions): Promise<RunPictures> {
+    return new RunPictures(options, await options.disk.list(join(options.folder, 'thumbnails')));
+  }
+
+  /** The `image` of a result; without a path it was left at its URL. */
+  async result(image: unknown): Promise<PagePicture | undefined> {
+    if (!isObject(image)) return undefined;
+    const path = safeImagePath(image['path']);
+    if (path === undefined) return leftAtItsUrl(image);
+    const { folder } = this.#options;
+    return defined({
+      path: this.#address(join(folder, path)),
+      thumb: await this.#thumbOf(
+        join(folder, path),
+        thumbnailPath({ path, sha256: textOf(image['sha256']) ?? '' }),
+      ),
+      bytes: typeof image['bytes'] === 'number' ? image['bytes'] : undefined,
+      url: webUrl(image['url']),
+      expiresAt: textOf(image['expiresAt']),
+    });
+  }
+
+  /** One of a row's references, as the manifest names it. */
+  reference(name: string): Promise<PageReference> {
+    const known = this.#references.get(name) ?? this.#findReference(name);
+    if (name.length < 1000) this.#references.set(name, known);
+    return known;
+  }
+
+  async #findReference(name: string): Promise<PageReference> {
+    const shown = name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+    const url = webUrl(name);
+    if (url !== undefined) return { name: shown, url };
+    if (/^[a-z][a-z+.-]+:/i.test(name)) return { name: shown };
+    const { disk, manifestFolders } = this.#options;
+    for (const manifestFolder of manifestFolders) {
+      const path = resolve(manifestFolder, name);
+      const found = await disk.stat(path).catch(() => undefined);
+      if (found?.kind !== 'file') continue;
+      const key = createHash('sha256').update(`${path} ${found.size}`).digest('hex').slice(0, 16);
+      const thumb = await this.#thumbOf(path, `thumbnails/reference-${key}.webp`);
+      return defined({ name: shown, path: this.#address(path), thumb });
+    }
+    return { name: shown };
+  }
+
+  /** The thumbnail's URL; without one the picture's own. */
+  async #thumbOf(picture: string, thumbnail: string): Promise<string | undefined> {
+    const { folder } = this.#options;
+    const name = thumbnail.slice(thumbnail.indexOf('/') + 1);
+    const target = join(folder, thumbnail);
+    if (this.#thumbnails.has(name)) return this.#address(target);
+    if (await this.#make(picture, target)) return this.#address(target);
+    this.plain++;
+    return this.#address(picture);
+  }
+
+  #make(picture: string, target: string): Promise<boolean> {
+    const known = this.#made.get(target);
+    if (known !== undefined) return known;
+    if (this.#mayMake-- <= 0) return Promise.resolve(false);
+    const made = this.#atOnce(() => makeFrom(this.#options.disk, picture, target));
+    this.#made.set(target, made);
+    return made;
+  }
+
+  #address(path: string): string | undefined {
+    const { folder, addressOf } = this.#options;
+    return addressOf === undefined ? relativeUrl(folder, path) : addressOf(path);
+  }
+}
+
+async function makeFrom(disk: Disk, picture: string, thumbnail: string): Promise<boolean> {
+  const bytes = await readWhole(disk, picture);
+  const small = bytes === undefined ? undefined : await makeThumbnail(bytes);
+  if (small === undefined) return false;
+  await disk.mkdir(dirname(thumbnail));
+  await replaceFile(disk, thumbnail, small);
+  return true;
+}
+
+function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
+  const url = webUrl(image['url']);
+  return url === undefined ? undefined : defined({ url, expiresAt: textOf(image['expiresAt']) });
+}
+
+/** Only what lies in the folder: results.jsonl is read as it stands, whoever wrote into it. */
+function safeImagePath(path: unknown): string | undefined {
+  if (typeof path !== 'string' || path === '' || path.startsWith('/')) return undefined;
+  return path.split(/[/\\]/).some((part) => part === '..' || part === '') || /^[a-z]:/i.test(path)
+    ? undefined
+    : path;
+}
+
+function webUrl(url: unknown): string | undefined {
+  return typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
+
+/** A path below or beside the output folder as a relative URL; `undefined` where no relative path leads there. */
+function relativeUrl(folder: string, path: string): string | undefined {
+  const way = relative(folder, path);
+  if (way === '' || isAbsolute(way)) return undefined;
+  return way.split(sep).map(encodeURIComponent).join('/');
+}

@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { relative, isAbsolute, sep } from 'node:path';
+import type { Disk } from '../../batch/disk/disk.js';
+import { pageDataOf } from '../page-data-of.js';
+import type { PageData } from '../page-data.js';
+import { manifestFoldersOf } from '../rows/picture-files.js';
+import { RunPictures } from '../rows/run-pictures.js';
+import { viewReport, type ReportView } from '../report-view.js';
+import { PageRowReader } from '../rows/page-rows.js';
+import { rowsPerFile, scriptText, textsPerFile } from '../rows/row-files.js';
+import { surveyRun, type Survey } from '../survey/survey-run.js';
+import { searchText } from '../messages/search-text.js';
+
+const latestKept = 960;
+
+/** A run as it stood at one moment; its rows are read when somebody asks for them. */
+export class RunSnapshot {
+  readonly version: string;
+  readonly view: ReportView;
+  readonly data: PageData;
+  /** Files outside the output folder that rows name as references, by the name under which they are served. */
+  readonly references = new Map<string, string>();
+  readonly survey: Survey;
+  readonly #disk: Disk;
+
+  private constructor(disk: Disk, survey: Survey) {
+    this.#disk = disk;
+    this.survey = survey;
+    this.version = randomBytes(6).toString('hex');
+    this.view = viewReport(survey, []);
+    const textFiles = Math.ceil(survey.rows.places.length / textsPerFile);
+    const source = {
+      kind: 'files',
+      folder: 'report',
+      version: this.version,
+      rowsPerFile,
+      textFiles,
+    } as const;
+    this.data = pageDataOf(survey, source, survey.rows.places.latest(latestKept));
+  }
+
+  static async take(disk: Disk, folder: string): Promise<RunSnapshot> {
+    return new RunSnapshot(disk, await surveyRun(disk, folder));
+  }
+
+  /** The script that hands one part of the rows, or of what the search reads, to the page. */
+  async script(kind: 'page' | 'search', file: number): Promise<string> {
+    const size = kind === 'page' ? rowsPerFile : textsPerFile;
+    const reader = await PageRowReader.open(this.#disk, this.survey, await this.#shelf());
+    try {
+      const rows = await reader.read(file * size, (file + 1) * size);
+      return scriptText(kind, this.version, file, kind === 'page' ? rows : rows.map(searchText));
+    } finally {
+      await reader.close();
+    }
+  }
+
+  #shelf(): Promise<RunPictures> {
+    const { folder } = this.survey;
+    const addressOf = (path: string): string => this.#addressOf(path, folder);
+    return RunPictures.open({
+      disk: this.#disk,
+      folder,
+      manifestFolders: manifestFoldersOf(this.survey),
+      mayMake: 0,
+      addressOf,
+    });
+  }
+
+  #addressOf(path: string, folder: string): string {
+    const way = relative(folder, path);
+    if (!way.startsWith('..') && !isAbsolute(way)) return way.split(sep).map(encodeURIComponent).join('/');
+    const name = createHash('sha256').update(path).digest('hex').slice(0, 16);
+    this.references.set(name, path);
+    return `references/${name}`;
+  }
+}

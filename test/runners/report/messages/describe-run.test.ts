@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { surveyRun } from '../../../../runners/report/survey/survey-run.js';
+import { describeRun } from '../../../../runners/report/messages/describe-run.js';
+import { makeRun, type MadeRun } from '../../../support/make-run.js';
+import { reportFolder } from '../../../support/report-folder.js';
+
+async function sentence(made: Partial<MadeRun>): Promise<string> {
+  const folder = join(await reportFolder(), 'edits.out');
+  await makeRun({ folder, rows: 10, pictures: false, flawless: true, ...made });
+  return describeRun(await surveyRun(nodeDisk, folder));
+}
+
+describe('describeRun', () => {
+  it('says what went well in one sentence', async () => {
+    expect(await sentence({})).toMatch(/^All 10 rows completed in [\d.]+ s for \$[\d.]+\.$/);
+    expect(await sentence({ rows: 1 })).toMatch(/^The row completed in [\d.]+ s for \$[\d.]+\.$/);
+  });
+
+  it('names failures, held rows with their price, and rows to be done', async () => {
+    expect(await sentence({ rows: 300, flawless: false, toDo: 2 })).toMatch(
+      /^287 of 302 rows completed in 7 min for about \$30\.24\. 11 failed, and 2 are held: they may have been bought for \$0\.18\. 2 are still to be done\.$/,
+    );
+  });
+
+  it('tells of money that may have been paid beside, where no row is held for it any more', async () => {
+    const folder = join(await reportFolder(), 'edits.out');
+    await makeRun({ folder, rows: 10, pictures: false, flawless: true });
+    const survey = await surveyRun(nodeDisk, folder);
+    const { total } = survey.money;
+    const money = { ...survey.money, total: { ...total, unknown: 2_707_500 } };
+    expect(describeRun({ ...survey, money })).toMatch(
+      /^All 10 rows completed in .* for \$[\d.]+\. \$2\.71 more may have been charged\.$/,
+    );
+  });
+
+  it('speaks of a run in which nothing ended', async () => {
+    expect(await sentence({ rows: 0, toDo: 5 })).toBe('Nothing has ended yet: 5 rows to be done.');
+    expect(await sentence({ rows: 0 })).toBe('Nothing has ended yet.');
+  });
+});

@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { describeReconciliation } from '../../../../runners/report/reconcile/describe-reconciliation.js';
+import {
+  reconcileRun,
+  type ReconcileOptions,
+  type Reconciliation,
+} from '../../../../runners/report/reconcile/reconcile-run.js';
+import { makeRun } from '../../../support/make-run.js';
+import { reportFolder } from '../../../support/report-folder.js';
+
+const head = 'id,row,attempt,jobId,endpoint,resolution,cost,source,settledAt';
+const at = '2026-11-20T10:00:00.000Z';
+const costs = [
+  head,
+  `a,1,1,job-a,e,1k,0.0875,reported,${at}`,
+  `b,2,1,job-b,e,2k,0.13,estimated,${at}`,
+  `c,3,1,job-c,e,1k,0,estimated,${at}`,
+  `d,4,1,,e,1k,0.0875,unknown,${at}`,
+];
+
+async function held(
+  statement: readonly string[],
+  purchases: readonly string[] = costs,
+  options?: ReconcileOptions,
+): Promise<Reconciliation> {
+  const folder = await reportFolder({
+    'costs.csv': purchases.join('\r\n'),
+    'statement.csv': statement.join('\n'),
+  });
+  return reconcileRun(folder, join(folder, 'statement.csv'), options);
+}
+
+describe('reconcile', () => {
+  it('finds the books of a run even when everything was charged as it was booked', async () => {
+    const found = await held(['Job ID,Amount', 'job-a,$0.0875', 'job-b,$0.13'], costs.slice(0, 4));
+    expect(found).toMatchObject({
+      isEven: true,
+      matched: 2,
+      totals: { booked: 217_500, unknown: 0, charged: 217_500 },
+    });
+    expect(describeReconciliation(found)).toEqual([
+      'The run booked $0.2175; the statement charges $0.2175 for it.',
+      '2 purchases stand in both at the same price.',
+      'The books are even.',
+    ]);
+  });
+
+  it('names what stands in one and not in the other, and what differs', async () => {
+    const found = await held(['job,cost', 'job-a,0.09', 'job-c,0.0875', 'job-x,0.13'], costs.slice(0, 4));
+    expect(
+      found.differing.map(({ purchase, charge }) => [purchase.id, purchase.cost, charge.amount]),
+    ).toEqual([
+      ['a', 87_500, 90_000],
+      ['c', 0, 87_500],
+    ]);
+    expect(found.onlyInRun.map(({ id }) => id)).toEqual(['b']);
+    expect(found.onlyInStatement).toEqual([{ jobId: 'job-x', lines: [4], amount: 130_000 }]);
+    expect(found.isEven).toBe(false);
+    expect(describeReconciliation(found).join('\n')).toContain(
+      'a (row 1): booked $0.0875, charged $0.09, line 2 of the statement',
+    );
+  });
+
+  it('tells which charge a held row most likely is, and how to settle it', async () => {
+    const found = await held([
+      'job,cost,time',
+      `job-a,0.0875,${at}`,
+      `job-b,0.13,${at}`,
+      'lost,0.0875,2026-11-20T10:20:00Z',
+    ]);
+    expect(
+      found.held.map(({ purchase, charges }) => [purchase.id, charges.map(({ jobId }) => jobId)]),
+    ).toEqual([['d', ['lost']]]);
+    expect(found.onlyInStatement).toEqual([]);
+    expect(describeReconciliation(found).join('\n')).toContain(
+      'd (row 4): most likely job lost, line 4 of the statement (settle it with --job lost)',
+    );
+  });
+
+  it('takes a held row for not bought when no charge is like it', async () => {
+    const found = await held(['job,cost', 'job-a,0.0875', 'job-b,0.13', 'other,0.175']);
+    expect(describeReconciliation(found).join('\n')).toContain('d (row 4): no charge looks like it');
+    expect(found.onlyInStatement.map(({ jobId }) => jobId)).toEqual(['other']);
+  });
+
+  it('leaves charges of other times aside', async () => {
+    const found = await held(
+      ['job,cost,date', `job-a,0.0875,${at}`, `job-b,0.13,${at}`, 'old,5,2026-10-01', 'seconds,1,1790000000'],
+      costs.slice(0, 4),
+    );
+    expect(found).toMatchObject({ isEven: true, elsewhere: { count: 2, amount: 6_000_000 } });
+  });
+
+  it('adds up several lines of one job', async () => {
+    const found = await held(['job,cost', 'job-a,0.08', 'job-b,0.13', 'job-a,0.0075'], costs.slice(0, 4));
+    expect(found.isEven).toBe(true);
+  });
+
+  it('takes the columns it is told, and says which there are', async () => {
+    const statement = ['Vorgang;Betrag', 'job-a;0,0875', 'job-b;0,13'];
+    const found = await held(statement, costs.slice(0, 4), { columns: { job: 'Vorgang', amount: 'Betrag' } });
+    expect(found.isEven).toBe(true);
+    await expect(held(statement)).rejects.toThrow('say which of "Vorgang", "Betrag" does');
+    await expect(held(statement, costs, { columns: { job: 'Nummer' } })).rejects.toMatchObject({
+      code: 'statement-columns',
+      message: expect.stringContaining('"Nummer"') as string,
+    });
+  });
+
+  it('refuses an amount that is none, with its line and column', async () => {
+    await expect(held(['job,cost', '"job-a\n",0.1', 'job-b,oops'])).rejects.toThrow(
+      'statement.csv, line 4, column "cost": "oops" is no amount',
+    );
+    await expect(held(['job,cost', 'job-a'])).rejects.toThrow('line 2, column "cost": the amount is empty');
+    await expect(held(['job,cost', 'job-a,1', '"job-b,2'])).rejects.toThrow(
+      'line 3: a quote is opened that nothing closes',
+    );
+    await expect(held(['job,cost'])).rejects.toThrow('holds no charges');
+  });
+
+  it('does not hold in doubt what was unknown for a while and reported since', async () => {
+    const found = await held(
+      ['job,cost', 'job-a,0.0875', 'job-e,0.0875'],
+      [
+        ...costs.slice(0, 2),
+        `e,5,1,job-e,e,1k,0.0875,unknown,${at}`,
+        `e,5,1,job-e,e,1k,0.0875,reported,2026-11-20T11:00:00.000Z`,
+      ],
+    );
+    expect(found).toMatchObject({
+      isEven: true,
+      matched: 2,
+      totals: { booked: 175_000, unknown: 0, charged: 175_000 },
+    });
+  });
+
+  it('agrees with the books of a whole run', async () => {
+    const parent = await reportFolder();
+    const folder = join(parent, 'edits.out');
+    await makeRun({ folder, rows: 300, pictures: false });
+    const found = await reconcileRun(folder, join(folder, 'costs.csv'));
+    expect(found).toMatchObject({ matched: 298, differing: [], onlyInRun: [] });
+    expect(found.totals.booked).toBe(30_235_000);
+    expect(found.held.length).toBe(2);
+  });
+});
