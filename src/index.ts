@@ -56,23 +56,20 @@ export { imageEditPrices } from './contract/micro-dollars.js';
 
 // When to ask, when to send, when to send again.
 export type { QueueOptions, RetryPolicy } from './policy/queue-options.js';
-export { fixed } from './policy/fixed.js';
-export { exponential } from './policy/exponential.js';
-export type { ExponentialOptions } from './policy/exponential.js';
-export { learned } from './policy/learned.js';
-export type { LearnedOptions, LearnedSchedule } from './policy/learned.js';
-export type { PollJob, PollSchedule } from './policy/poll-schedule.js';
-export { openGate } from './policy/open-gate.js';
-export { rateGate } from './policy/rate-gate.js';
-export { publishedGate } from './policy/published-gate.js';
-export type { KindRates } from './policy/published-gate.js';
-export { adaptiveGate } from './policy/adaptive-gate.js';
-export type { Gate, GateAnswer, GateRequest, RequestKind } from './policy/gate.js';
+export { fixed, exponential } from './policy/polling/poll-schedule.js';
+export type { ExponentialOptions } from './policy/polling/poll-schedule.js';
+export { learned } from './policy/polling/learned.js';
+export type { LearnedOptions, LearnedSchedule } from './policy/polling/learned.js';
+export type { PollJob, PollSchedule } from './policy/polling/poll-schedule.js';
+export { openGate, rateGate, publishedGate } from './policy/gates/built-in-gates.js';
+export type { KindRates } from './policy/gates/built-in-gates.js';
+export { adaptiveGate } from './policy/gates/built-in-gates.js';
+export type { Gate, GateAnswer, GateRequest, RequestKind } from './policy/gates/gate.js';
 export { createJobIds } from './policy/job-ids.js';
 export type { AnsweredId, JobIds } from './policy/job-ids.js';
-export type { GateOptions } from './policy/turnstile.js';
-export { adaptiveConcurrency } from './policy/adaptive-concurrency.js';
-export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/adaptive-concurrency.js';
+export type { GateOptions } from './policy/gates/endpoint-gate.js';
+export { adaptiveConcurrency } from './policy/gates/adaptive-concurrency.js';
+export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/gates/adaptive-concurrency.js';
 
 // The wire.
 export { createGotTransport } from './transport/got-transport.js';

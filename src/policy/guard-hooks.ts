@@ -1,7 +1,6 @@
 import { catchError, concat, defer, EMPTY, throwError, type Observable, type SchedulerLike } from 'rxjs';
-import { fixed } from './fixed.js';
-import type { Gate } from './gate.js';
-import type { PollSchedule } from './poll-schedule.js';
+import { fixed, type PollSchedule } from './polling/poll-schedule.js';
+import type { Gate } from './gates/gate.js';
 
 /** How often a job is polled whose schedule has failed or completed, in ms. */
 const fallbackPollMs = 5_000;

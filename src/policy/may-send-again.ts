@@ -2,15 +2,15 @@ import type { FailureCode } from '../contract/failure-code.js';
 
 /**
  * What a request is for. `submit` (POST /run, /runsync), `retry` (POST /retry) and `route-post` buy work, and `purge`
- * takes away what others wait for: none of them may happen twice unasked. The others are free to repeat.
+ * removes the waiting jobs of others too: none of them may happen twice unasked. The others are free to repeat.
  */
 export type RequestPurpose =
   'submit' | 'retry' | 'route-post' | 'route-get' | 'poll' | 'stream' | 'cancel' | 'health' | 'purge';
 
 /**
- * What a reply's body turned out to be. `job`: a job in a known state; `failed`: a body that says FAILED; `value`: a
- * readable answer that is no job; `error`: JSON with an `error`; `no-workers`: an `error` that says so, as on a cold
- * start; `unreadable`: anything else.
+ * What a reply's body turned out to be. `job`: a job in a known state; `failed`: a body with the state FAILED; `value`: a
+ * readable answer that is no job; `error`: JSON with an `error`; `no-workers`: an `error` that reports no workers, as on
+ * a cold start; `unreadable`: anything else.
  */
 export type BodyKind = 'job' | 'failed' | 'value' | 'error' | 'no-workers' | 'unreadable';
 
@@ -32,7 +32,7 @@ export type Verdict =
 
 /**
  * The one rule for sending again. A POST that buys work is sent again only when it provably never left (`sent` no) or
- * was provably refused: 429, or 503 with a readable Retry-After. Whatever else leaves a doubt is ambiguous.
+ * was provably refused: 429, or 503 with a readable Retry-After. Any other POST that may have been accepted is ambiguous.
  * Everything else is free to repeat. A FAILED body is an answer whatever the HTTP status. (spec 7)
  */
 export function maySendAgain(purpose: RequestPurpose, exchange: Exchange): Verdict {
@@ -53,13 +53,13 @@ function isAnswer(status: number, body: BodyKind): boolean {
   return body === 'job' || body === 'failed' || (body === 'value' && isSuccess(status));
 }
 
-/** What every kind of request takes the same way: the key, the rate, the way to the service. */
+/** What is judged alike for every purpose: a refused key, a rate limit, a redirect. */
 function refusal(
   purpose: RequestPurpose,
   { status, body, retryAfterMs }: Extract<Exchange, { status: number }>,
 ): Verdict | undefined {
   if (status === 401 || status === 403) return final('unauthorized');
-  // A page of a proxy says nothing of the job.
+  // An unreadable 404 may be a proxy's page: it does not mean that the job is gone.
   if (status === 404 && purpose === 'poll' && body === 'unreadable') return undefined;
   if (status === 404) return final(notFound[purpose]);
   if (status === 429) return again(purpose, 'rate-limited');
@@ -68,7 +68,7 @@ function refusal(
   return undefined;
 }
 
-/** On a route an HTTP error with a JSON `error` is the function's answer, not a doubt. */
+/** On a route an HTTP error with a JSON `error` is the function's answer: nothing about it is ambiguous. */
 function routeAnswer(purpose: RequestPurpose, status: number, body: BodyKind): Verdict | undefined {
   if ((purpose !== 'route-get' && purpose !== 'route-post') || status < 400) return undefined;
   if (body === 'no-workers' && purpose === 'route-get') return again(purpose, 'no-workers');
@@ -96,10 +96,10 @@ const notFound = {
   purge: 'endpoint-not-found',
 } as const satisfies Record<RequestPurpose, FailureCode>;
 
-/** Moved before it was worked on. 303 is missing: it may well follow upon work that was done. */
+/** Redirects that come before any work is done. 303 is missing: it may come after the work. */
 const redirects: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 
-/** The request itself is at fault: nothing was begun. 408, 409, 425 and the like leave a doubt. */
+/** The request itself is at fault: nothing was begun. After 408, 409, 425 and the like it may have been. */
 const refusedInput: ReadonlySet<number> = new Set([400, 405, 406, 411, 413, 414, 415, 417, 422, 431]);
 
 const once: ReadonlySet<RequestPurpose> = new Set<RequestPurpose>(['submit', 'retry', 'route-post', 'purge']);
@@ -127,3 +127,23 @@ const usedUpCodes = {
   'no-workers': 'refused',
   transient: 'transport',
 } as const satisfies Record<AgainReason, FailureCode>;
+
+/** A 404 about a younger job may come from a replica that lags, or from a proxy during a deploy. */
+const youngMs = 10 * 60_000;
+const askAgainForMs = 60_000;
+const asksOfOldJob = 2;
+
+/** A job that the service gave an id to, and answers 404 about. */
+export interface MissingJob {
+  /** Age of the job at the first of these answers, in ms. */
+  readonly ageMs: number;
+  /** Since the first of these answers, in ms. */
+  readonly forMs: number;
+  /** How many 404s there were in a row, from 1. */
+  readonly answers: number;
+}
+
+/** Whether a job is given up as `expired`: a young one after a minute of 404s, an older one after the second. */
+export function isGone({ ageMs, forMs, answers }: MissingJob): boolean {
+  return ageMs < youngMs ? forMs >= askAgainForMs : answers >= asksOfOldJob;
+}

@@ -2,9 +2,8 @@ import type { SchedulerLike } from 'rxjs';
 import * as z from 'zod';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { defaultRunsyncTimeoutMs } from '../contract/limits.js';
-import { defaultBackoff } from './backoff.js';
-import { exponential } from './exponential.js';
-import type { PollSchedule } from './poll-schedule.js';
+import { defaultBackoff } from './retry-delay.js';
+import { exponential, type PollSchedule } from './polling/poll-schedule.js';
 
 /** How often and how soon what is safe to send again is sent again. Durations in ms. */
 export interface RetryPolicy {

@@ -1,13 +1,21 @@
-import { backoff, defaultBackoff } from './backoff.js';
-import type { BackoffLimits } from './backoff.js';
+import { clampTimer } from './clamp-timer.js';
 import type { AgainReason } from './may-send-again.js';
 
-/** An endpoint that starts its first worker is asked again 5 to 10 s later. */
+/** Growth of the wait between tries. Durations in ms. */
+export interface BackoffLimits {
+  readonly initialMs: number;
+  readonly factor: number;
+  readonly maxMs: number;
+}
+
+export const defaultBackoff: BackoffLimits = { initialMs: 500, factor: 2, maxMs: 30_000 };
+
+/** An endpoint without a running worker is asked again 5 to 10 s later. */
 const coldStart: BackoffLimits = { initialMs: 10_000, factor: 1, maxMs: 10_000 };
 
 /**
- * The wait in ms before a request is sent again: what the service asks for, else backoff. A Retry-After of 0 is no
- * leave to hammer, so backoff applies.
+ * The wait in ms before a request is sent again: what the service asks for, else backoff. A Retry-After of 0 must not
+ * make the retries immediate, so backoff applies.
  * @param failures tries that have failed, from 1
  */
 export function retryDelayMs(
@@ -18,4 +26,45 @@ export function retryDelayMs(
 ): number {
   if (again.retryAfterMs !== undefined && again.retryAfterMs > 0) return again.retryAfterMs;
   return backoff(failures, random, again.why === 'no-workers' ? coldStart : limits);
+}
+
+/**
+ * The wait in ms before another try: exponential, with equal jitter (half of it is fixed, half is random), so that rows
+ * that failed together are not sent again together.
+ * @param failures tries that have failed before this wait, from 1
+ * @param random from 0 to 1, as `Math.random`
+ */
+export function backoff(
+  failures: number,
+  random: () => number,
+  limits: BackoffLimits = defaultBackoff,
+): number {
+  const steps = Math.max(failures - 1, 0);
+  const full = clampTimer(Math.min(limits.initialMs * limits.factor ** steps, limits.maxMs));
+  return full / 2 + (full / 2) * Math.min(Math.max(random(), 0), 1);
+}
+
+/** A longer Retry-After is cut to 10 minutes. */
+const maxRetryAfterMs = 600_000;
+
+/** The three date forms of RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`, with dashes and a short year, and without a zone. */
+const httpDate =
+  /^[A-Za-z]{3,9},? (\d{2}[ -][A-Za-z]{3}[ -]\d{2,4}|[A-Za-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( GMT| \d{4})$/;
+
+/**
+ * The wait in ms that a Retry-After header asks for, from seconds or a date; `undefined` when there is none, or none
+ * that can be read. A date in the past counts as 0, a year as 10 minutes.
+ * @param nowMs the time of the reply in ms since the epoch
+ */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : untilDate(text, nowMs);
+  return waitMs === undefined ? undefined : Math.min(Math.max(waitMs, 0), maxRetryAfterMs);
+}
+
+function untilDate(text: string, nowMs: number): number | undefined {
+  if (!httpDate.test(text)) return undefined;
+  // eslint-disable-next-line no-restricted-globals -- reads a date that is given, not the clock
+  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(at) ? undefined : at - nowMs;
 }

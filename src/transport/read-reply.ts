@@ -14,7 +14,7 @@ import {
 import { redact } from '../contract/redact.js';
 import { serviceErrorText } from '../contract/service-error-text.js';
 import type { BodyKind, RequestPurpose } from '../policy/may-send-again.js';
-import { retryAfterMs } from '../policy/retry-after.js';
+import { retryAfterMs } from '../policy/retry-delay.js';
 import {
   BadRequestError,
   MalformedReplyError,

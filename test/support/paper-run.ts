@@ -1,6 +1,6 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { runBatch, type RunBatchOptions, type RunEvent } from '../../runners/batch/run-batch.js';
-import { fixed } from '../../src/policy/fixed.js';
+import { fixed } from '../../src/policy/polling/poll-schedule.js';
 import { ForgetfulDisk, type ForgetfulDiskOptions } from './forgetful-disk.js';
 import { paperService, type PaperService } from './paper-service.js';
 

@@ -1,6 +1,6 @@
 import { VirtualTimeScheduler, type SchedulerLike } from 'rxjs';
-import { backoff } from '../../src/policy/backoff.js';
-import type { Gate, RequestKind } from '../../src/policy/gate.js';
+import { backoff } from '../../src/policy/retry-delay.js';
+import type { Gate, RequestKind } from '../../src/policy/gates/gate.js';
 import { seeded } from './seeded.js';
 
 /** What a service answers to a request that comes in at `now` (ms) while `open` others are in work. */

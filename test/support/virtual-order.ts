@@ -1,7 +1,7 @@
 import { identity, of } from 'rxjs';
 import type { JobEvent, CheckpointEvent } from '../../src/contract/outcome.js';
 import type { Order } from '../../src/operators/purchase/job-spec.js';
-import { fixed } from '../../src/policy/fixed.js';
+import { fixed } from '../../src/policy/polling/poll-schedule.js';
 import { requestTo, type Virtual } from './virtual-time.js';
 
 /** An order for /v2/e/run that is polled every 3 ms, and what it noted. */

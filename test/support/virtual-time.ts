@@ -3,9 +3,9 @@ import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { expect } from 'vitest';
 import type { Desk } from '../../src/operators/requests/exchange.js';
 import { Agenda } from '../../src/operators/timers/agenda.js';
-import type { RequestKind } from '../../src/policy/gate.js';
+import type { RequestKind } from '../../src/policy/gates/gate.js';
 import { createJobIds } from '../../src/policy/job-ids.js';
-import { openGate } from '../../src/policy/open-gate.js';
+import { openGate } from '../../src/policy/gates/built-in-gates.js';
 import { createRetryQuota } from '../../src/policy/retry-quota.js';
 import type { WireReply, WireRequest } from '../../src/transport/transport.js';
 

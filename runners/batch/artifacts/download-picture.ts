@@ -1,13 +1,12 @@
 import { firstValueFrom, takeUntil, timer, type Observable, type SchedulerLike } from 'rxjs';
-import { backoff } from '../../../src/policy/backoff.js';
+import { backoff } from '../../../src/policy/retry-delay.js';
 import type { Download, Downloaded } from '../../../src/transport/download.js';
 import { privateAddressCode } from '../../../src/transport/private-address.js';
 import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import { PictureEnd } from './picture-end.js';
 import { PictureError } from './picture-error.js';
-import { maxPictureBytes, savePicture } from './save-picture.js';
-import type { PictureFile, PicturePlace } from './save-picture.js';
+import { maxPictureBytes, type PictureFile, type PicturePlace, savePicture } from './save-picture.js';
 
 export interface DownloadSettings {
   readonly download: Download;

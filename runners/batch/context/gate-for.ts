@@ -1,8 +1,11 @@
-import { adaptiveGate } from '../../../src/policy/adaptive-gate.js';
-import type { Gate } from '../../../src/policy/gate.js';
-import { publishedGate, runpodRates } from '../../../src/policy/published-gate.js';
-import { rateGate } from '../../../src/policy/rate-gate.js';
-import type { GateOptions } from '../../../src/policy/turnstile.js';
+import {
+  adaptiveGate,
+  publishedGate,
+  rateGate,
+  runpodRates,
+} from '../../../src/policy/gates/built-in-gates.js';
+import type { Gate } from '../../../src/policy/gates/gate.js';
+import type { GateOptions } from '../../../src/policy/gates/endpoint-gate.js';
 
 /** The gate of a run, by its rate: so many requests a second, the published limits, or what it finds out. */
 export function gateFor(rate: number | 'runpod' | undefined, clock: GateOptions = {}): Gate {

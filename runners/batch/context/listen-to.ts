@@ -1,5 +1,5 @@
 import { concat } from 'rxjs';
-import type { Gate, GateAnswer } from '../../../src/policy/gate.js';
+import type { Gate, GateAnswer } from '../../../src/policy/gates/gate.js';
 import type { BesidePolls } from './beside-polls.js';
 
 interface Listener {

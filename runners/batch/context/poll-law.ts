@@ -1,7 +1,7 @@
 import type { SchedulerLike } from 'rxjs';
 import * as z from 'zod';
-import { learned } from '../../../src/policy/learned.js';
-import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import { learned } from '../../../src/policy/polling/learned.js';
+import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Disk } from '../disk/disk.js';
 import { readText } from '../disk/read-text.js';
 import { replaceFile } from '../disk/replace-file.js';

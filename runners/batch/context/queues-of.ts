@@ -1,6 +1,6 @@
 import type { Client } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
-import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
 /** The queue endpoint of that id. */

@@ -1,5 +1,8 @@
 import type { SchedulerLike } from 'rxjs';
-import { adaptiveConcurrency, type AdaptiveConcurrency } from '../../../src/policy/adaptive-concurrency.js';
+import {
+  adaptiveConcurrency,
+  type AdaptiveConcurrency,
+} from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 
 /** How many rows may be in flight: a number that stands, or one that is found out. */

@@ -4,7 +4,7 @@ import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import type { Probe, Probed } from '../../../src/transport/got-probe.js';
 import type { PhaseTimeouts } from '../../../src/transport/transport.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
-import type { Gate } from '../../../src/policy/gate.js';
+import type { Gate } from '../../../src/policy/gates/gate.js';
 import type { Target } from './service-settings.js';
 import type { Health } from '../../../src/contract/service-replies.js';
 

@@ -1,5 +1,5 @@
 import { firstValueFrom, race, Subject, timer, type Observable, type SchedulerLike } from 'rxjs';
-import { backoff } from '../../../src/policy/backoff.js';
+import { backoff } from '../../../src/policy/retry-delay.js';
 import { explainDatabase, isAway } from './database-error.js';
 
 export interface DatabaseLinkOptions {

@@ -1,5 +1,5 @@
 import type { WaitReason } from '../../../src/contract/outcome.js';
-import { backoff } from '../../../src/policy/backoff.js';
+import { backoff } from '../../../src/policy/retry-delay.js';
 import { inTransaction, type Database, type Transaction, wakeWorkers } from './database.js';
 import { RunGone } from './ledger-record.js';
 

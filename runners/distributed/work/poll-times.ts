@@ -1,7 +1,7 @@
 import { NEVER } from 'rxjs';
 import type { Outcome } from '../../../src/contract/outcome.js';
-import { createPlannedLaws, type PlannedLaws } from '../../../src/policy/learning/planned-laws.js';
-import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import { createPlannedVariants, type PlannedVariants } from '../../../src/policy/polling/planned-variants.js';
+import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 
 /** A job that has not ended. Times in ms since the epoch, by the database's clock. */
 interface AskedJob {
@@ -21,10 +21,10 @@ const leastMs = 50;
  * The more jobs are in flight, the more rarely each one is polled.
  */
 export class PollTimes {
-  private readonly runTimes: PlannedLaws;
+  private readonly runTimes: PlannedVariants;
 
   constructor(pollCostMs: number) {
-    this.runTimes = createPlannedLaws(pollCostMs, {});
+    this.runTimes = createPlannedVariants(pollCostMs, {});
   }
 
   /** Ms from now. */

@@ -1,8 +1,8 @@
 import { concat, defer, EMPTY, ignoreElements, timer, type Observable, type SchedulerLike } from 'rxjs';
 import type { WaitReason } from '../../../src/contract/outcome.js';
-import { createAdaptivePace } from '../../../src/policy/adaptive-pace.js';
-import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gate.js';
-import { createTurnstile, type EndpointGate } from '../../../src/policy/turnstile.js';
+import { createAdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-limiter.js';
+import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gates/gate.js';
+import { createEndpointGate, type EndpointGate } from '../../../src/policy/gates/endpoint-gate.js';
 
 /** The shared gate in the database. */
 export interface GateKeeper {
@@ -35,8 +35,8 @@ export class WorkerGate implements Gate {
     { scheduler, random, isRated }: WorkerGateOptions,
   ) {
     this.scheduler = scheduler;
-    const paces = isRated ? {} : { own: () => createAdaptivePace(scheduler) };
-    this.own = createTurnstile({ scheduler, random }, paces);
+    const rates = isRated ? {} : { own: () => createAdaptiveRateLimiter(scheduler) };
+    this.own = createEndpointGate({ scheduler, random }, rates);
   }
 
   /** The next request with this key has its turn already. */

@@ -1,9 +1,8 @@
 import { concatMap, ignoreElements, type Observable, of, throwError, timer } from 'rxjs';
 import type { WaitReason } from '../../contract/outcome.js';
-import type { BackoffLimits } from '../../policy/backoff.js';
+import { type BackoffLimits, retryDelayMs } from '../../policy/retry-delay.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import type { RetryPolicy } from '../../policy/queue-options.js';
-import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import { inTurn, type Heard } from '../in-turn.js';
 import { type Asking, type Desk, Exchange, type Judged, requestKinds, visitOf } from './exchange.js';

@@ -1,6 +1,6 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { redact } from '../../contract/redact.js';
-import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gate.js';
+import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
 import type { JobIds } from '../../policy/job-ids.js';
 import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/may-send-again.js';
 import type { RetryQuota } from '../../policy/retry-quota.js';

@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { Failed } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
-import type { BackoffLimits } from '../../policy/backoff.js';
-import { isGone } from '../../policy/when-missing.js';
+import type { BackoffLimits } from '../../policy/retry-delay.js';
+import { isGone } from '../../policy/may-send-again.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { inTurn, type Step } from '../in-turn.js';
 import { asked } from './ask-until-answered.js';

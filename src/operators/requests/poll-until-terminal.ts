@@ -1,7 +1,7 @@
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
-import type { PollJob, PollSchedule } from '../../policy/poll-schedule.js';
+import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import type { Desk } from './exchange.js';
 import { outcomeOf } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './poll-once.js';

@@ -1,6 +1,6 @@
 import { from, type Observable, type ObservableInput } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
-import type { Gate, GateRequest } from '../../policy/gate.js';
+import type { Gate, GateRequest } from '../../policy/gates/gate.js';
 import { Heard, inTurn } from '../in-turn.js';
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;

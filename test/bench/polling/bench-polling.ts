@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import type { VirtualTimeScheduler } from 'rxjs';
-import { exponential } from '../../../src/policy/exponential.js';
-import { fixed } from '../../../src/policy/fixed.js';
-import { learned } from '../../../src/policy/learned.js';
-import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import { exponential, fixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
+import { learned } from '../../../src/policy/polling/learned.js';
 import { drawFront, type FrontCurve } from './draw-front.js';
 import { createRandom, lognormalRunTimes } from './laws.js';
 import { optimum } from './optimum.js';

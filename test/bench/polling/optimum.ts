@@ -1,6 +1,6 @@
 import { type SchedulerLike, Observable } from 'rxjs';
-import { ageGrid } from '../../../src/policy/learning/age-grid.js';
-import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import { ageGrid } from '../../../src/policy/polling/run-time-distribution.js';
+import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 
 /**
  * The optimum, were the law of run times known and every start too: poll times by plain dynamic programming over all

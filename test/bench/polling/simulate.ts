@@ -1,5 +1,5 @@
 import { type Subscription, VirtualTimeScheduler } from 'rxjs';
-import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 
 /** A service and a client in virtual time. Times in ms. */
 export interface Scenario {

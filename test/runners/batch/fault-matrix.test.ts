@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../../runners/emulator/index.js';
 import type { JournalRecord } from '../../../runners/batch/journal/record.js';
 import { runBatch, type RunBatchOptions } from '../../../runners/batch/run-batch.js';
-import { fixed } from '../../../src/policy/fixed.js';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
 import { hurriedClock } from '../../support/hurried-clock.js';
 import { type LoopbackServer, serveHttp } from '../../support/loopback-server.js';
 import { onePixel } from '../../support/other-server.js';

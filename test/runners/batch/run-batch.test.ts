@@ -1,7 +1,7 @@
 import { tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBatch, runStages, type RunStages } from '../../../runners/batch/run-batch.js';
-import { fixed } from '../../../src/policy/fixed.js';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
 import { startOtherServer, type OtherServer } from '../../support/other-server.js';
 import { finished, runFolder, type RunFolder } from '../../support/run-folder.js';
 

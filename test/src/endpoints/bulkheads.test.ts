@@ -2,11 +2,9 @@ import { lastValueFrom, of, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { adaptiveGate } from '../../../src/policy/adaptive-gate.js';
-import { fixed } from '../../../src/policy/fixed.js';
-import type { GateAnswer, GateRequest } from '../../../src/policy/gate.js';
-import { openGate } from '../../../src/policy/open-gate.js';
-import { rateGate } from '../../../src/policy/rate-gate.js';
+import { adaptiveGate, openGate, rateGate } from '../../../src/policy/gates/built-in-gates.js';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import type { GateAnswer, GateRequest } from '../../../src/policy/gates/gate.js';
 import { serveQueue } from '../../support/queue-server.js';
 import { replied } from '../../support/virtual-time.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Activity } from '../../../src/endpoints/client-state.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed } from '../../../src/policy/fixed.js';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
 import { clientOver, finished } from '../../support/client-over.js';
 import { replied } from '../../support/virtual-time.js';
 

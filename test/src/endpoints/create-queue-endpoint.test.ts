@@ -2,8 +2,8 @@ import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { openGate } from '../../../src/policy/open-gate.js';
-import type { PollJob, PollSchedule } from '../../../src/policy/poll-schedule.js';
+import { openGate } from '../../../src/policy/gates/built-in-gates.js';
+import type { PollJob, PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import { clientOver, finished } from '../../support/client-over.js';
 import { inVirtualTime, replied } from '../../support/virtual-time.js';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../runners/emulator/index.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed } from '../../../src/policy/fixed.js';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
 import type { QueueOptions } from '../../../src/policy/queue-options.js';
 import { asking } from '../../support/ask-emulator.js';
 import { hurriedClock } from '../../support/hurried-clock.js';

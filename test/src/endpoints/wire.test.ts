@@ -3,7 +3,7 @@ import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type Client } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed } from '../../../src/policy/fixed.js';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
 import { tap, type Tapped } from '../../support/wire-tap.js';
 
 const host = 'https://api.example.test';

@@ -2,11 +2,10 @@ import { config, EMPTY, firstValueFrom, lastValueFrom, map, of, throwError } fro
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed } from '../../../src/policy/fixed.js';
-import type { Gate } from '../../../src/policy/gate.js';
+import { fixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
+import type { Gate } from '../../../src/policy/gates/gate.js';
 import { guardSchedule } from '../../../src/policy/guard-hooks.js';
-import { openGate } from '../../../src/policy/open-gate.js';
-import type { PollSchedule } from '../../../src/policy/poll-schedule.js';
+import { openGate } from '../../../src/policy/gates/built-in-gates.js';
 import { clientOver } from '../../support/client-over.js';
 import { inVirtualTime, replied } from '../../support/virtual-time.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
-import { fixed } from '../../../src/policy/fixed.js';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
 import { type QueueOptions, resolveQueueOptions } from '../../../src/policy/queue-options.js';
 
 function problem(options: unknown): InvalidOptionError {

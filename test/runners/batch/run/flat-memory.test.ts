@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { delay, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBatch } from '../../../../runners/batch/run-batch.js';
-import { fixed } from '../../../../src/policy/fixed.js';
+import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 
 setFlagsFromString('--expose-gc');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fixed } from '../../../../src/policy/fixed.js';
+import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
 import { createGotTransport } from '../../../../src/transport/got-transport.js';
 import { createUndiciTransport } from '../../../../src/transport/undici-transport.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';

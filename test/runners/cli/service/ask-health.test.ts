@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
 import { askHealth } from '../../../../runners/cli/service/check-service.js';
 import type { Target } from '../../../../runners/cli/service/service-settings.js';
-import { openGate } from '../../../../src/policy/open-gate.js';
+import { openGate } from '../../../../src/policy/gates/built-in-gates.js';
 
 describe('askHealth', () => {
   let emulator: Emulator;

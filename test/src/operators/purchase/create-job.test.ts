@@ -5,7 +5,7 @@ import type { Desk } from '../../../../src/operators/requests/exchange.js';
 import { InvalidInputError } from '../../../../src/operators/job-error.js';
 import { createJob } from '../../../../src/operators/purchase/create-job.js';
 import type { Order } from '../../../../src/operators/purchase/job-spec.js';
-import type { Gate } from '../../../../src/policy/gate.js';
+import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { createRetryQuota } from '../../../../src/policy/retry-quota.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { WireReply } from '../../../../src/transport/transport.js';

@@ -20,7 +20,7 @@ import { createClient } from '../../../../src/endpoints/create-client.js';
 import type { Job } from '../../../../src/operators/job.js';
 import { switchJobs } from '../../../../src/operators/fan-out/switch-jobs.js';
 import { toOutcome, toOutput } from '../../../../src/operators/to-outcome.js';
-import { fixed } from '../../../../src/policy/fixed.js';
+import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
 import type { QueueOptions } from '../../../../src/policy/queue-options.js';
 import { serveQueue, type QueueServer } from '../../../support/queue-server.js';
 

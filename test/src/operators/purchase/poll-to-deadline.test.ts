@@ -2,7 +2,7 @@ import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
 import { pollToDeadline } from '../../../../src/operators/purchase/poll-to-deadline.js';
-import { fixed } from '../../../../src/policy/fixed.js';
+import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
 import {
   inVirtualTime,
   replied,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { askUntilAnswered, type Question } from '../../../../src/operators/requests/ask-until-answered.js';
-import { openGate } from '../../../../src/policy/open-gate.js';
+import { openGate } from '../../../../src/policy/gates/built-in-gates.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import {
   inVirtualTime,

@@ -1,7 +1,7 @@
 import { map, of, throwError, EMPTY, NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../../../../src/operators/requests/exchange.js';
-import type { Gate } from '../../../../src/policy/gate.js';
+import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { inVirtualTime, replied, requestTo, virtualDesk, visit } from '../../../support/virtual-time.js';

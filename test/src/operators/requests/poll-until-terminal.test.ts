@@ -6,7 +6,7 @@ import {
   statusEvent,
   type PollTask,
 } from '../../../../src/operators/requests/poll-until-terminal.js';
-import type { PollSchedule } from '../../../../src/policy/poll-schedule.js';
+import type { PollSchedule } from '../../../../src/policy/polling/poll-schedule.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import {
   inVirtualTime,

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { throughGate } from '../../../../src/operators/requests/through-gate.js';
-import type { Gate } from '../../../../src/policy/gate.js';
+import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { inVirtualTime, visit, type Virtual } from '../../../support/virtual-time.js';
 
 const gateOf = (admission: ReturnType<Virtual['cold']>) =>

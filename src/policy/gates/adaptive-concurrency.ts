@@ -1,0 +1,133 @@
+import { asyncScheduler, BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import type { GateAnswer } from './gate.js';
+import { RefusalTrial } from './refusal-trial.js';
+
+/** Rows in flight, whole numbers. */
+export interface AdaptiveConcurrencyOptions {
+  /** Never fewer rows. @defaultValue 4 */
+  min?: number;
+  /** Never more rows. @defaultValue 100 */
+  max?: number;
+  /** The first limit, within the bounds. @defaultValue 8 */
+  start?: number;
+  /** Its clock. @defaultValue asyncScheduler */
+  scheduler?: SchedulerLike;
+}
+
+/** A concurrency that goes up and down with the answers of the service. */
+export interface AdaptiveConcurrency {
+  /** Rows in flight: the latest number at once, then each change. */
+  readonly limit$: Observable<number>;
+  /** The latest number. */
+  readonly limit: number;
+  /** Takes in every answer. */
+  observe(answer: Pick<GateAnswer, 'kind' | 'status'>): void;
+}
+
+/** Answers up to this many ms after a change may belong to requests sent before it. */
+const settleMs = 1_000;
+/** The share of the rows in flight that is left: when refusals begin, and while a trial checks whether they follow the load. */
+const half = 0.5;
+const farBelow = 0.5;
+
+/**
+ * As many rows in flight as the service takes: one more for each submission that it takes until the first refusals, then
+ * one more for each full round; half as many when more than a few of the answers are refusals (429) or failures (5xx).
+ * Refusals that do not become fewer with fewer rows in flight are noise: the cut is taken back, and that share is expected
+ * from then on.
+ *
+ * @example
+ * ```ts
+ * const auto = adaptiveConcurrency({ max: 50 });
+ * const open = openGate();
+ * const gate: typeof open = {
+ *   ...open,
+ *   observe(answer) {
+ *     auto.observe(answer);
+ *     open.observe(answer);
+ *   },
+ * };
+ * const echo = createClient({ apiKey, baseUrl, gate }).queue('echo');
+ * pullJobs(rows, (row) => echo.run(row), { concurrency: auto.limit$ }).subscribe(show);
+ * ```
+ */
+export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): AdaptiveConcurrency {
+  const sought = new SoughtConcurrency(options);
+  return {
+    limit$: sought.limit$,
+    get limit() {
+      return sought.limit;
+    },
+    observe: (answer) => sought.observe(answer),
+  };
+}
+
+class SoughtConcurrency implements AdaptiveConcurrency {
+  readonly limit$: Observable<number>;
+  private readonly rows: BehaviorSubject<number>;
+  private readonly min: number;
+  private readonly max: number;
+  private readonly scheduler: SchedulerLike;
+  private readonly trial = new RefusalTrial();
+  /** Rows in flight before they were lowered, until they are back. */
+  private before: number | undefined;
+  private wasRefused = false;
+  private changedAt = -Infinity;
+  private taken = 0;
+
+  constructor({ min = 4, max = 100, start = 8, scheduler = asyncScheduler }: AdaptiveConcurrencyOptions) {
+    this.min = min;
+    this.max = max;
+    this.scheduler = scheduler;
+    this.rows = new BehaviorSubject(Math.min(Math.max(start, min), max));
+    this.limit$ = this.rows.asObservable();
+  }
+
+  get limit(): number {
+    return this.rows.value;
+  }
+
+  observe({ kind, status }: Pick<GateAnswer, 'kind' | 'status'>): void {
+    if (status === 0) return;
+    const isRefused = status === 429 || status >= 500;
+    const now = this.scheduler.now();
+    if (Math.abs(now - this.changedAt) < settleMs) return;
+    const isBelow = this.before !== undefined && this.limit < this.before;
+    if (!isBelow && !this.trial.isTrying) this.before = undefined;
+    const step = this.trial.observe(isRefused, isBelow);
+    if (step === 'lower') this.lower(half, now);
+    else if (step === 'try') this.lower(farBelow, now);
+    else if (step === 'noise') this.takeBack(now);
+    else if (kind === 'submit' && status >= 200 && status < 300 && !this.trial.isTrying) this.raise();
+  }
+
+  private lower(part: number, now: number): void {
+    this.before ??= this.limit;
+    this.wasRefused = true;
+    this.change(Math.floor(this.limit * part), now);
+  }
+
+  private takeBack(now: number): void {
+    const { before = this.limit } = this;
+    this.before = undefined;
+    this.change(before, now);
+  }
+
+  private change(rows: number, now: number): void {
+    this.changedAt = now;
+    this.taken = 0;
+    this.set(rows);
+  }
+
+  private raise(): void {
+    this.taken += 1;
+    if (this.wasRefused && this.taken < this.limit) return;
+    this.taken = 0;
+    this.set(this.limit + 1);
+  }
+
+  private set(rows: number): void {
+    const bounded = Math.min(Math.max(rows, this.min), this.max);
+    if (bounded !== this.limit) this.rows.next(bounded);
+  }
+}

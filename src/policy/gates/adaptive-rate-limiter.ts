@@ -1,0 +1,216 @@
+import type { SchedulerLike } from 'rxjs';
+import { createLastSecond } from './last-second.js';
+import { createRateLimiter, type RateLimiter } from './rate-limiter.js';
+import { RefusalTrial } from './refusal-trial.js';
+
+/** Answers up to this many ms after a change may belong to requests sent before it. */
+const togetherMs = 1_000;
+/** After a refusal the rate starts at this share of the service's believed rate. */
+const caution = 0.9;
+/** The share while a trial checks whether refusals follow the rate: if they do, there are none at this rate. */
+const farBelow = 0.5;
+/** The rate is back at the whole believed rate after this many ms: soon while that rate is a guess, later once it was refused twice. */
+const regainMs = { guessed: 500, found: 6_000 };
+/** After fewer answers than this since a pause, a new pause only means that the last one was too short. */
+const fewest = 3;
+/** Weight of the rate just tried, against the average since the previous refusal. */
+const lately = 0.8;
+/** While the rate rises, the rate just tried is this many times the rate over the last second. */
+const rise = 1.3;
+/** The rate is only set anew when it grows by more than this factor. */
+const step = 1.01;
+const leastPerSecond = 1;
+/** One cut leaves at least a quarter. */
+const deepest = 4;
+/** An average over less time is not used. */
+const longEnoughMs = 2_000;
+const mostNoise = 0.9;
+
+/** A rate that is found out: no limit until refusals (429) follow the rate, then a little less than what gets through, growing slowly. */
+export interface AdaptiveRateLimiter extends RateLimiter {
+  /** @param isPaused the endpoint as a whole begins a pause with this answer */
+  observe(isRefused: boolean, isPaused?: boolean): void;
+}
+
+/**
+ * Where refusals follow the rate, the service's rate is between the average since the previous refusal and the rate just
+ * tried. The limiter starts below that, comes back to it slowly, and then grows ever faster until it is refused again. A
+ * cut that does not reduce the share of refusals is taken back: those refusals are noise.
+ */
+export function createAdaptiveRateLimiter(scheduler: SchedulerLike): AdaptiveRateLimiter {
+  return new FoundRateLimiter(scheduler);
+}
+
+class FoundRateLimiter implements AdaptiveRateLimiter {
+  private limiter: RateLimiter | undefined;
+  private rate: number | undefined;
+  /** The service's rate, as far as it is known. */
+  private believed = 0;
+  /** The share of the believed rate that the rate started at. */
+  private startShare = caution;
+  private cuts = 0;
+  private cutAt = -Infinity;
+  /** The state before the latest cut, or before the first of several cuts in a row. */
+  private before:
+    | {
+        readonly rate: number | undefined;
+        readonly believed: number;
+        readonly triedMs: number;
+        readonly cuts: number;
+      }
+    | undefined;
+  private readonly trial = new RefusalTrial();
+  /** Requests that have passed and have no observed answer yet. */
+  private inFlight = 0;
+  /** How many answers may still come to requests that were sent before the latest change. */
+  private earlier = 0;
+  /** A request has passed since the latest cut. */
+  private hasResumed = true;
+  /** Good answers since then. */
+  private answered = 0;
+  /** Where the average starts, and the good answers since. */
+  private since: number | undefined;
+  private answeredSince = 0;
+  /** How long requests have waited for the rate since: a rate that no request waits for is not tried. */
+  private triedMs = 0;
+  private isTried = false;
+  private passedAt = 0;
+  private readonly lastSecond = createLastSecond();
+
+  constructor(private readonly scheduler: SchedulerLike) {}
+
+  get ratePerSecond(): number | undefined {
+    return this.rate;
+  }
+
+  waitMs(ahead?: number): number {
+    return this.limiter?.waitMs(ahead) ?? 0;
+  }
+
+  take(hasWaited = false): void {
+    const now = this.scheduler.now();
+    this.since ??= now;
+    if (this.hasResumed && hasWaited && !this.trial.isTrying)
+      this.triedMs += Math.min(Math.max(now - this.passedAt, 0), togetherMs);
+    this.hasResumed = true;
+    this.isTried = hasWaited;
+    this.passedAt = now;
+    this.inFlight++;
+    this.limiter?.take(hasWaited);
+  }
+
+  observe(isRefused: boolean, isPaused = false): void {
+    const now = this.scheduler.now();
+    this.inFlight = Math.max(this.inFlight - 1, 0);
+    this.lastSecond.add(now);
+    if (!isRefused) this.answeredSince++;
+    const isEarlier = this.earlier > 0 && Math.abs(now - this.cutAt) < togetherMs;
+    this.earlier = isEarlier ? this.earlier - 1 : 0;
+    if (isPaused) return this.paused(now);
+    if (isEarlier || !this.hasResumed) return;
+    if (!isRefused) this.answered++;
+    const step = this.trial.observe(isRefused, this.isLow);
+    if (step === 'lower') this.cut(now, caution, this.limitMet(now));
+    else if (step === 'try') this.cut(now, farBelow, this.tried(now) * this.trial.throughBefore);
+    else if (step === 'noise') this.takeBack(now);
+    else if (step === 'load') this.goOn();
+    else if (!isRefused && !this.trial.isTrying) this.grow();
+  }
+
+  /**
+   * A pause right after another one does not change the rate. A trial ends at a pause: a service that saved up tokens in
+   * the pause would make its limit look like noise.
+   */
+  private paused(now: number): void {
+    const isTooSoon = this.cuts > 0 && this.answered < fewest;
+    if (isTooSoon) {
+      if (this.trial.isTrying) this.trial.lowered();
+      return this.changed(now);
+    }
+    const isLong = now - (this.since ?? now) >= longEnoughMs;
+    const least = isLong ? Math.min(this.average(now) / 2, this.tried(now)) : 0;
+    this.cut(now, caution, Math.max(this.tried(now) * this.trial.through, least));
+    this.trial.lowered();
+  }
+
+  private cut(now: number, startShare: number, believed: number): void {
+    this.startShare = startShare;
+    if (!this.isLow)
+      this.before = { rate: this.rate, believed: this.believed, triedMs: this.triedMs, cuts: this.cuts };
+    this.believed = Math.max(believed, this.tried(now) / deepest);
+    this.cuts = (this.before?.cuts ?? 0) + 1;
+    this.since = now;
+    this.answeredSince = 0;
+    this.triedMs = 0;
+    this.changed(now);
+    this.setRate(this.startShare * this.believed);
+  }
+
+  /** The trial has shown that the limit is real. */
+  private goOn(): void {
+    this.startShare = caution;
+    this.setRate(caution * this.believed);
+  }
+
+  private takeBack(now: number): void {
+    const { before } = this;
+    this.changed(now);
+    if (before === undefined) return;
+    const { rate, believed, triedMs, cuts } = before;
+    this.cuts = cuts;
+    this.believed = believed;
+    this.triedMs = triedMs;
+    if (rate === undefined) this.limiter = this.rate = undefined;
+    else this.setRate(rate);
+  }
+
+  private changed(now: number): void {
+    this.cutAt = now;
+    this.earlier = this.inFlight;
+    this.answered = 0;
+    this.hasResumed = false;
+  }
+
+  /** The rate that the service takes. Where a limit was met before, it is between the average since then and the rate just tried. */
+  private limitMet(now: number): number {
+    const got = this.tried(now) * this.trial.cautiousThrough;
+    if (this.cuts === 0) return got;
+    return Math.min(this.average(now), got) ** (1 - lately) * got ** lately;
+  }
+
+  /** The rate is still below the rate before the latest cut. */
+  private get isLow(): boolean {
+    return this.cuts > 0 && this.triedMs < this.regain();
+  }
+
+  private tried(now: number): number {
+    const isRising = this.rate !== undefined && this.isTried;
+    return Math.min(this.rate ?? Infinity, this.lastSecond.perSecond(now) * (isRising ? rise : 1));
+  }
+
+  private average(now: number): number {
+    const elapsedMs = Math.max(now - (this.since ?? now), togetherMs);
+    return (this.answeredSince * 1_000) / elapsedMs / (1 - this.noise);
+  }
+
+  private get noise(): number {
+    return Math.min(this.trial.noise, mostNoise);
+  }
+
+  private regain(): number {
+    return this.cuts > 1 ? regainMs.found : regainMs.guessed;
+  }
+
+  private grow(): void {
+    if (this.rate === undefined) return;
+    const grown = this.believed * (1 + (1 - this.startShare) * (this.triedMs / this.regain() - 1) ** 3);
+    if (grown > this.rate * step) this.setRate(grown);
+  }
+
+  private setRate(rate: number): void {
+    this.rate = Math.max(rate, leastPerSecond);
+    this.limiter = createRateLimiter(this.rate, this.scheduler);
+    // The first request waits an interval.
+    this.limiter.take();
+  }
+}

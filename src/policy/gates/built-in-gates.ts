@@ -1,0 +1,69 @@
+import { asyncScheduler } from 'rxjs';
+import { createAdaptiveRateLimiter } from './adaptive-rate-limiter.js';
+import { createEndpointGate, type GateOptions } from './endpoint-gate.js';
+import type { Gate, RequestKind } from './gate.js';
+import { createRateLimiter } from './rate-limiter.js';
+
+/**
+ * The default gate: no rate. A single refused request (429) waits by itself; an endpoint pauses as a whole when half of
+ * its latest 20 answers are refusals (as long as Retry-After asks for, else backoff) or in a storm of failures. After a
+ * pause one probe at a time goes out until an answer is good. Other endpoints go on.
+ */
+export function openGate(options: GateOptions = {}): Gate {
+  return createEndpointGate(options);
+}
+
+/**
+ * An open gate that also lets through at most `ratePerSecond` requests a second, of all kinds and all endpoints together
+ * and evenly spaced; polls of accepted jobs go before new submissions.
+ * @throws InvalidOptionError when the rate is no number above 0
+ */
+export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate {
+  const shared = createRateLimiter(ratePerSecond, options.scheduler ?? asyncScheduler);
+  return createEndpointGate(options, { shared });
+}
+
+/** Requests a second for each kind. */
+export type KindRates = Readonly<Record<RequestKind, number>>;
+
+/**
+ * What the live service publishes for a user and an endpoint: 1000 submissions, 2000 status requests and 100
+ * cancellations in 10 s. One per cent is left over, as clocks differ.
+ */
+export const runpodRates: KindRates = { submit: 99, poll: 198, cancel: 9.9, other: 9.9 };
+
+/**
+ * An open gate with a rate of its own for each kind of request to each endpoint; a pause holds all kinds of an endpoint back.
+ * @throws InvalidOptionError when a rate is no number above 0
+ */
+export function publishedGate(rates: KindRates = runpodRates, options: GateOptions = {}): Gate {
+  const { scheduler = asyncScheduler } = options;
+  const gateOf = (kind: RequestKind): Gate => {
+    const create = () => createRateLimiter(rates[kind], scheduler);
+    create(); // throws now, and not at the first request
+    return createEndpointGate(options, { own: create });
+  };
+  const gates: Record<RequestKind, Gate> = {
+    submit: gateOf('submit'),
+    poll: gateOf('poll'),
+    cancel: gateOf('cancel'),
+    other: gateOf('other'),
+  };
+  return {
+    admit: (request) => gates[request.kind].admit(request),
+    tryPass: (request) => gates[request.kind].tryPass?.(request) ?? false,
+    observe(answer) {
+      for (const gate of Object.values(gates)) gate.observe(answer);
+    },
+  };
+}
+
+/**
+ * An open gate that finds out the rate of each endpoint: no limit until refusals (429) follow the rate, then a little
+ * less than what got through, growing slowly and then ever faster until the next refusals. Refusals that slowing down
+ * does not reduce are noise, and do not slow it down. Its `ratePerSecond` is the sum of the rates found.
+ */
+export function adaptiveGate(options: GateOptions = {}): Gate {
+  const { scheduler = asyncScheduler } = options;
+  return createEndpointGate(options, { own: () => createAdaptiveRateLimiter(scheduler) });
+}

@@ -1,0 +1,121 @@
+import type { SchedulerLike } from 'rxjs';
+import type { WaitReason } from '../../contract/outcome.js';
+import { backoff } from '../retry-delay.js';
+import { AnswerWindow } from './answer-window.js';
+import { isRefusal, type GateAnswer } from './gate.js';
+
+/** This many failures in a row (no reply, HTTP 5xx) make a storm. */
+const stormAfter = 5;
+
+/** A probe that was not refused within this many ms was accepted: the next one may follow, as work can last for minutes. */
+const probeMs = 2_000;
+
+/** Why a request waits at a gate, and for how many ms. */
+export interface GateWait {
+  why: WaitReason;
+  forMs: number;
+}
+
+type Answered = Pick<GateAnswer, 'status' | 'retryAfterMs'>;
+
+/**
+ * Pauses an endpoint as a whole. A pause begins when half of the latest 20 answers are refusals, or in a storm of
+ * failures; a single refused request waits by itself. After the pause one probe at a time goes out until an answer is
+ * good. Each pause before that is longer than the last, unless the service names the time.
+ */
+export interface CircuitBreaker {
+  /** Why no request may pass now and for how long; `undefined`: one may. */
+  blocked(): GateWait | undefined;
+  /** A request passes. */
+  passed(): void;
+  /** Takes in an answer and returns what it changed. */
+  observe(answer: Answered): 'paused' | 'resumed' | undefined;
+  /** There is no pause and no probe: a new circuit breaker would behave the same. */
+  readonly isIdle: boolean;
+}
+
+export function createCircuitBreaker(scheduler: SchedulerLike, random: () => number): CircuitBreaker {
+  const pause = createCountdown(scheduler);
+  const probe = createCountdown(scheduler);
+  const latest = new AnswerWindow();
+  let why: WaitReason = 'backoff';
+  let recovering = false;
+  let pauses = 0;
+  let failures = 0;
+
+  function begin(reason: WaitReason, askedMs = 0): 'paused' | undefined {
+    const remainingMs = pause.remainingMs();
+    if (remainingMs > 0 && askedMs <= remainingMs) return undefined;
+    if (remainingMs === 0) pauses++;
+    why = reason;
+    recovering = true;
+    probe.clear();
+    pause.start(askedMs > 0 ? askedMs : backoff(pauses, random));
+    return 'paused';
+  }
+
+  function refused(retryAfterMs: number | undefined): 'paused' | undefined {
+    if (recovering) return begin('rate-limited', retryAfterMs);
+    latest.add(true);
+    return latest.isRefusing ? begin('rate-limited', retryAfterMs) : undefined;
+  }
+
+  function recover(): 'resumed' | undefined {
+    failures = 0;
+    if (!recovering) latest.add(false);
+    if (!recovering || pause.remainingMs() > 0) return undefined;
+    latest.clear();
+    recovering = false;
+    pauses = 0;
+    return 'resumed';
+  }
+
+  return {
+    blocked() {
+      if (!recovering) return undefined;
+      const pauseMs = pause.remainingMs();
+      if (pauseMs > 0) return { why, forMs: pauseMs };
+      const probeLeftMs = probe.remainingMs();
+      return probeLeftMs > 0 ? { why: 'gate', forMs: probeLeftMs } : undefined;
+    },
+    passed() {
+      if (recovering) probe.start(probeMs);
+    },
+    observe(answer) {
+      if (isRefusal(answer)) return refused(answer.retryAfterMs);
+      if (answer.status !== 0 && answer.status < 500) return recover();
+      failures++;
+      return recovering || failures >= stormAfter ? begin('backoff') : undefined;
+    },
+    get isIdle() {
+      return !recovering;
+    },
+  };
+}
+
+/** A span of time by a scheduler's clock. When the clock is set back the span starts again, so that it never lasts for hours. */
+export interface Countdown {
+  start(ms: number): void;
+  clear(): void;
+  /** Milliseconds left, 0 when it is over or was never started. */
+  remainingMs(): number;
+}
+
+export function createCountdown(scheduler: SchedulerLike): Countdown {
+  let startedAt = 0;
+  let lengthMs = 0;
+  return {
+    start(ms) {
+      startedAt = scheduler.now();
+      lengthMs = ms;
+    },
+    clear() {
+      lengthMs = 0;
+    },
+    remainingMs() {
+      const now = scheduler.now();
+      if (now < startedAt) startedAt = now;
+      return Math.max(startedAt + lengthMs - now, 0);
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import { asyncScheduler, Observable } from 'rxjs';
+import type { SchedulerLike, Subscriber, Subscription } from 'rxjs';
+import { clampTimer } from '../clamp-timer.js';
+import type { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
+import { createCircuitBreaker, type GateWait } from './circuit-breaker.js';
+import { EndpointMap } from './endpoint-map.js';
+import type { Gate, GateAnswer, GateRequest, RequestKind } from './gate.js';
+import { GatedEndpoint, waitForRate } from './gated-endpoint.js';
+import type { RateLimiter } from './rate-limiter.js';
+
+/** The clock and the chance of a gate. */
+export interface GateOptions {
+  /** @defaultValue asyncScheduler */
+  scheduler?: SchedulerLike;
+  /** From 0 to 1. @defaultValue Math.random */
+  random?: () => number;
+}
+
+/** The rates of a gate; without any, only circuit breakers hold requests back. */
+export interface GateRates {
+  /** For all endpoints together. */
+  readonly shared?: RateLimiter;
+  /** Creates the rate limiter of one endpoint. */
+  readonly own?: () => RateLimiter | AdaptiveRateLimiter;
+}
+
+/** Shorter waits for the rate or for a probe, in ms, are not reported. */
+const reportFromMs = 1_000;
+
+/** A gate that reports how long its endpoints pause. */
+export interface EndpointGate extends Gate {
+  /** Ms until the first of the endpoints that were used within the last minute ends its pause; 0 when one of them does not pause. */
+  pausedMs(): number;
+}
+
+type Waiter = Subscriber<GateWait>;
+type Endpoint = GatedEndpoint<Waiter>;
+
+/**
+ * What all built-in gates are made of: a circuit breaker and maybe a rate for each endpoint, maybe a rate for all. Polls
+ * and cancels pass before new submissions. Its methods need no `this`, as callers spread a gate to replace one of them.
+ */
+export function createEndpointGate(options: GateOptions, rates: GateRates = {}): EndpointGate {
+  const gate = new RatedGate(options, rates);
+  return {
+    get ratePerSecond() {
+      return gate.ratePerSecond;
+    },
+    admit: (request) => gate.admit(request),
+    tryPass: (request) => gate.tryPass(request),
+    observe: (answer) => gate.observe(answer),
+    pausedMs: () => gate.pausedMs(),
+  };
+}
+
+class RatedGate implements EndpointGate {
+  private readonly scheduler: SchedulerLike;
+  private readonly endpoints: EndpointMap<Endpoint>;
+  /** Endpoints that requests wait for. */
+  private readonly crowded = new Set<Endpoint>();
+  private readonly shared: RateLimiter | undefined;
+  private arrivals = 0;
+  private alarm: Subscription | undefined;
+  private isReleasing = false;
+  /** The alarm was set for a rate and not for a pause: the rate makes up for a timer that fires late. */
+  private isForRate = false;
+
+  constructor({ scheduler = asyncScheduler, random = Math.random }: GateOptions, { shared, own }: GateRates) {
+    this.scheduler = scheduler;
+    this.shared = shared;
+    this.endpoints = new EndpointMap(
+      () => new GatedEndpoint(createCircuitBreaker(scheduler, random), own?.()),
+      (endpoint) => endpoint.isIdle(scheduler.now()),
+    );
+  }
+
+  get ratePerSecond(): number | undefined {
+    if (this.shared !== undefined) return this.shared.ratePerSecond;
+    let sum: number | undefined;
+    for (const { ratePerSecond } of this.endpoints.values())
+      if (ratePerSecond !== undefined) sum = (sum ?? 0) + ratePerSecond;
+    return sum;
+  }
+
+  admit(request: GateRequest): Observable<GateWait> {
+    return new Observable((waiter) => this.enter(waiter, request));
+  }
+
+  tryPass(request: GateRequest): boolean {
+    const endpoint = this.endpoints.of(request);
+    const urgent = isUrgent(request.kind);
+    if (this.isReleasing || endpoint.queue.ahead(urgent) > 0) return false;
+    if (this.shared !== undefined && this.aheadAtAll(urgent) > 0) return false;
+    if (endpoint.blocked() !== undefined || waitForRate(this.shared) !== undefined) return false;
+    this.pass(endpoint, false);
+    return true;
+  }
+
+  observe(answer: GateAnswer): void {
+    const endpoint = this.endpoints.of(answer);
+    const change = endpoint.observe(answer);
+    if (change === 'resumed') this.release();
+    const wait = change === 'paused' ? endpoint.breaker.blocked() : undefined;
+    if (wait) for (const waiter of endpoint.queue.all()) report(waiter, wait);
+  }
+
+  pausedMs(): number {
+    const now = this.scheduler.now();
+    let leastMs = Infinity;
+    for (const endpoint of this.endpoints.values())
+      if (endpoint.wasUsed(now)) leastMs = Math.min(leastMs, endpoint.breaker.blocked()?.forMs ?? 0);
+    return leastMs === Infinity ? 0 : leastMs;
+  }
+
+  private enter(waiter: Waiter, request: GateRequest): void {
+    if (this.tryPass(request)) return waiter.complete();
+    const endpoint = this.endpoints.of(request);
+    const urgent = isUrgent(request.kind);
+    const wait =
+      endpoint.blocked(endpoint.queue.ahead(urgent)) ?? waitForRate(this.shared, this.aheadAtAll(urgent));
+    endpoint.queue.add(waiter, urgent, this.arrivals++);
+    this.crowded.add(endpoint);
+    waiter.add(() => {
+      this.leave(waiter, endpoint);
+      if (!this.isReleasing) this.setAlarm();
+    });
+    if (!this.isReleasing) this.setAlarm();
+    if (wait) report(waiter, wait);
+  }
+
+  private leave(waiter: Waiter, endpoint: Endpoint): void {
+    endpoint.queue.delete(waiter);
+    if (endpoint.queue.size === 0) this.crowded.delete(endpoint);
+  }
+
+  private pass(endpoint: Endpoint, hasWaited: boolean): void {
+    endpoint.passed(this.scheduler.now(), hasWaited);
+    this.shared?.take(hasWaited);
+  }
+
+  /** How many of all endpoints wait for the shared rate and go before a newcomer. */
+  private aheadAtAll(urgent: boolean): number {
+    let ahead = 0;
+    for (const { breaker, queue } of this.crowded)
+      if (breaker.blocked() === undefined) ahead += queue.ahead(urgent);
+    return ahead;
+  }
+
+  /** Runs only while a request waits, so that a pause never keeps a process alive. */
+  private setAlarm(): void {
+    if (this.crowded.size === 0) {
+      this.alarm?.unsubscribe();
+      this.alarm = undefined;
+      return;
+    }
+    if (this.alarm !== undefined) return;
+    let waitMs = Infinity;
+    for (const endpoint of this.crowded) {
+      const forMs = Math.max(endpoint.blocked()?.forMs ?? 0, waitForRate(this.shared)?.forMs ?? 0);
+      if (forMs >= waitMs) continue;
+      waitMs = forMs;
+      this.isForRate = endpoint.breaker.blocked() === undefined;
+    }
+    this.alarm = this.scheduler.schedule(() => this.release(), clampTimer(Math.ceil(waitMs)));
+  }
+
+  /** Completes all that may pass now. Calls that come back here meanwhile return: this loop serves them. */
+  private release(): void {
+    if (this.isReleasing) return;
+    this.isReleasing = true;
+    this.alarm?.unsubscribe();
+    this.alarm = undefined;
+    for (let endpoint = this.next(); endpoint; endpoint = this.next()) {
+      const waiter = endpoint.queue.first();
+      if (waiter === undefined) break;
+      this.leave(waiter, endpoint);
+      this.pass(endpoint, this.isForRate);
+      waiter.complete();
+    }
+    this.isReleasing = false;
+    this.setAlarm();
+  }
+
+  /** The endpoint whose first request may pass now: polls before submissions, then the one that came first. */
+  private next(): Endpoint | undefined {
+    if (waitForRate(this.shared) !== undefined) return undefined;
+    let best: Endpoint | undefined;
+    for (const endpoint of this.crowded) {
+      if (best !== undefined && endpoint.queue.firstArrival > best.queue.firstArrival) continue;
+      if (endpoint.blocked() === undefined) best = endpoint;
+    }
+    return best;
+  }
+}
+
+function isUrgent(kind: RequestKind): boolean {
+  return kind !== 'submit';
+}
+
+function report(waiter: Waiter, wait: GateWait): void {
+  if (wait.why !== 'gate' || wait.forMs >= reportFromMs) waiter.next(wait);
+}

@@ -1,0 +1,51 @@
+import type { Observable } from 'rxjs';
+import type { WaitReason } from '../../contract/outcome.js';
+
+/** What a request is for. Polls of accepted jobs go before new submissions. */
+export type RequestKind = 'submit' | 'poll' | 'cancel' | 'other';
+
+/** A request that asks a gate to pass. */
+export interface GateRequest {
+  readonly kind: RequestKind;
+  /** The job or call that it belongs to. A key need not be unique. */
+  readonly key: string;
+  /** Id of the queue endpoint. The empty string on a load-balanced route: its `host` names the endpoint. */
+  readonly endpointId: string;
+  /** Host and port that the request goes to, as in `api.example.com` or `127.0.0.1:8100`. */
+  readonly host: string;
+}
+
+/** What came of a request that has passed a gate. */
+export interface GateAnswer extends GateRequest {
+  /** HTTP status; 200 for a function's own failure, 0 where no reply came. */
+  readonly status: number;
+  /** The wait that the service asks for, in ms, at most 10 minutes. Absent without a readable Retry-After. */
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * Admits every request of a client: rate, pauses after refusals, pauses in a storm of failures. The built-in gates keep
+ * pauses and found rates by endpoint (`host` and `endpointId`), so that the trouble of one endpoint holds no other one back.
+ */
+export interface Gate {
+  /** Requests a second that it lets pass to all endpoints together, given or found out; absent or `undefined` where there is no limit now. */
+  readonly ratePerSecond?: number | undefined;
+  /**
+   * Completes when the request may be sent; before that it emits each wait that a person may want to know of.
+   * Unsubscribing gives the place back.
+   */
+  admit(request: GateRequest): Observable<{ why: WaitReason; forMs: number }>;
+  /**
+   * Where a request need not wait: true, and it has passed, as by an `admit` that completes at once. Else `admit` is asked.
+   * A gate may do without it: it spares a stream for each request. A gate that wraps another one and has an `admit` of its
+   * own leaves it out or has its own as well.
+   */
+  tryPass?(request: GateRequest): boolean;
+  /** Takes in every answer. */
+  observe(answer: GateAnswer): void;
+}
+
+/** Whether an answer is a refusal for now: 429, or 503 with a Retry-After. Nothing of the request was done. */
+export function isRefusal({ status, retryAfterMs }: Pick<GateAnswer, 'status' | 'retryAfterMs'>): boolean {
+  return status === 429 || (status === 503 && retryAfterMs !== undefined);
+}

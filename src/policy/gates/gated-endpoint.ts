@@ -1,0 +1,99 @@
+import type { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
+import type { CircuitBreaker, GateWait } from './circuit-breaker.js';
+import { isRefusal, type GateAnswer } from './gate.js';
+import type { RateLimiter } from './rate-limiter.js';
+
+/** An endpoint without a request for this many ms is forgotten when room is needed, and its found rate with it. */
+const forgetAfterMs = 60_000;
+
+/** What a gate knows of one endpoint: its circuit breaker, its rate if it has one, and the requests that wait for it. */
+export class GatedEndpoint<Waiter> {
+  readonly queue: WaitingQueue<Waiter> = createWaitingQueue();
+  private usedAt = -Infinity;
+  private readonly adaptive: AdaptiveRateLimiter | undefined;
+
+  constructor(
+    readonly breaker: CircuitBreaker,
+    private readonly rate: RateLimiter | AdaptiveRateLimiter | undefined,
+  ) {
+    this.adaptive = rate !== undefined && 'observe' in rate ? rate : undefined;
+  }
+
+  get ratePerSecond(): number | undefined {
+    return this.rate?.ratePerSecond;
+  }
+
+  /** Why the next request may not pass now; `undefined`: it may. */
+  blocked(ahead = 0): GateWait | undefined {
+    return this.breaker.blocked() ?? waitForRate(this.rate, ahead);
+  }
+
+  passed(now: number, hasWaited: boolean): void {
+    this.usedAt = now;
+    this.breaker.passed();
+    this.rate?.take(hasWaited);
+  }
+
+  observe(answer: GateAnswer): 'paused' | 'resumed' | undefined {
+    const change = this.breaker.observe(answer);
+    if (answer.status !== 0)
+      this.adaptive?.observe(isRefusal(answer), change === 'paused' && isRefusal(answer));
+    return change;
+  }
+
+  wasUsed(now: number): boolean {
+    return Math.abs(now - this.usedAt) < forgetAfterMs;
+  }
+
+  isIdle(now: number): boolean {
+    return this.queue.size === 0 && this.breaker.isIdle && !this.wasUsed(now);
+  }
+}
+
+/** The wait until a rate lets the next request pass when `ahead` others go first; `undefined`: it may pass now. */
+export function waitForRate(rate: RateLimiter | undefined, ahead = 0): GateWait | undefined {
+  const forMs = rate?.waitMs(ahead) ?? 0;
+  return forMs > 0 ? { why: 'gate', forMs } : undefined;
+}
+
+/** What waits at a gate, each of two kinds first come, first served: the others wait until no urgent one is left. */
+export interface WaitingQueue<T> {
+  readonly size: number;
+  /** How many go before a newcomer. */
+  ahead(urgent: boolean): number;
+  /** @param arrival compared between queues: the lower one came first */
+  add(waiter: T, urgent: boolean, arrival?: number): void;
+  delete(waiter: T): void;
+  first(): T | undefined;
+  /** Arrival of the first one, urgent ones below all others; `Infinity`: none waits. */
+  readonly firstArrival: number;
+  /** A copy of all waiters, in order. */
+  all(): T[];
+}
+
+/** Added to the arrivals of what is not urgent. Arrivals stay below it. */
+const later = 2 ** 52;
+
+export function createWaitingQueue<T>(): WaitingQueue<T> {
+  const urgentOnes = new Map<T, number>();
+  const others = new Map<T, number>();
+  return {
+    get size() {
+      return urgentOnes.size + others.size;
+    },
+    ahead: (isUrgent) => (isUrgent ? urgentOnes.size : urgentOnes.size + others.size),
+    add: (waiter, isUrgent, arrival = 0) => (isUrgent ? urgentOnes : others).set(waiter, arrival),
+    delete: (waiter) => urgentOnes.delete(waiter) || others.delete(waiter),
+    first() {
+      for (const waiter of urgentOnes.keys()) return waiter;
+      for (const waiter of others.keys()) return waiter;
+      return undefined;
+    },
+    get firstArrival() {
+      for (const arrival of urgentOnes.values()) return arrival;
+      for (const arrival of others.values()) return later + arrival;
+      return Infinity;
+    },
+    all: () => [...urgentOnes.keys(), ...others.keys()],
+  };
+}

@@ -1,0 +1,37 @@
+import type { SchedulerLike } from 'rxjs';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
+
+/** Timers fire late, and later still in a busy process: the limiter makes up for this many ms. */
+const latenessMs = 200;
+
+/** A token bucket that holds one token: there is never a burst on top of the rate. */
+export interface RateLimiter {
+  /** Requests a second; `undefined` while there is no limit. */
+  readonly ratePerSecond: number | undefined;
+  /** Milliseconds until the next may pass, 0 for now, when `ahead` others go first. */
+  waitMs(ahead?: number): number;
+  /** @param hasWaited the request waited for the rate: the next one is let through sooner when it passes late. Idle time saves nothing up. */
+  take(hasWaited?: boolean): void;
+}
+
+export function createRateLimiter(ratePerSecond: number, scheduler: SchedulerLike): RateLimiter {
+  if (!(ratePerSecond > 0 && ratePerSecond < Infinity))
+    throw new InvalidOptionError('ratePerSecond', `is no number above 0 (got ${ratePerSecond})`);
+  const intervalMs = 1000 / ratePerSecond;
+  let nextAt = -Infinity;
+
+  function due(): number {
+    const now = scheduler.now();
+    // A clock that was set back must not hold everything for hours.
+    if (nextAt - now > intervalMs) nextAt = now + intervalMs;
+    return nextAt - now;
+  }
+
+  return {
+    ratePerSecond,
+    waitMs: (ahead = 0) => Math.max(due() + ahead * intervalMs, 0),
+    take(hasWaited = false) {
+      nextAt = scheduler.now() + Math.max(due(), hasWaited ? -latenessMs : 0) + intervalMs;
+    },
+  };
+}

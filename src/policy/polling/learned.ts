@@ -1,0 +1,90 @@
+import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
+import { isTerminal, type JobReply } from '../../contract/service-replies.js';
+import { createEndpointModel, type EndpointModel, type JobTicket } from './endpoint-model.js';
+import { createPlannedVariants } from './planned-variants.js';
+import type { KeptRunTimes } from './run-time-distribution.js';
+import type { PollJob, PollSchedule } from './poll-schedule.js';
+
+/** Options of `learned`. */
+export interface LearnedOptions {
+  /**
+   * What one status call is worth, in ms of lag: a larger number means fewer calls and more lag.
+   * @defaultValue 190
+   */
+  msPerCall?: number;
+  /** What an earlier start learned, by `endpoint variant`. */
+  kept?: Readonly<Record<string, KeptRunTimes>>;
+}
+
+export interface LearnedSchedule extends PollSchedule {
+  /** What was learned so far, to be given to the next start as `kept`. */
+  keep(): Record<string, KeptRunTimes>;
+}
+
+/**
+ * Polls when a job has probably ended. It learns the run-time distribution of each endpoint and variant from the
+ * executionTime of every result, and from delayTime how the jobs of an endpoint wait for each other.
+ */
+export function learned(
+  options: LearnedOptions = {},
+  scheduler: SchedulerLike = asyncScheduler,
+): LearnedSchedule {
+  const { msPerCall = 190, kept = {} } = options;
+  const models = new Map<string, EndpointModel>();
+  const variants = createPlannedVariants(msPerCall, kept);
+  const tickets = new Map<string, { ticket: JobTicket; job: PollJob }>();
+
+  const nameOf = (job: PollJob) => `${job.endpoint ?? ''} ${job.variant ?? ''}`.trim();
+  const modelOf = (job: PollJob) => {
+    const name = job.endpoint ?? '';
+    const model = models.get(name) ?? createEndpointModel((variant) => variants.planOf(variant), scheduler);
+    models.set(name, model);
+    return model;
+  };
+
+  return {
+    pollTimes: (job) =>
+      new Observable<void>((subscriber) => {
+        const ticket = modelOf(job).add({
+          variant: nameOf(job),
+          submittedAt: job.submittedAt,
+          poll: () => subscriber.next(),
+        });
+        tickets.set(job.key, { ticket, job });
+        return () => {
+          if (tickets.get(job.key)?.ticket === ticket) tickets.delete(job.key);
+          ticket.leave();
+        };
+      }),
+    observe(key, reply, at) {
+      const found = tickets.get(key);
+      if (found === undefined) return;
+      const { ticket, job } = found;
+      const times = timesOf(job, reply, at);
+      const ended = isTerminal(reply.status);
+      const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
+      const believedMs = ticket.reply({ at, state, ...times.known });
+      if (!ended) return;
+      const model = modelOf(job);
+      const runTimeMs = times.runTimeMs ?? believedMs;
+      const running = () => model.runningAges(nameOf(job));
+      if (variants.observe(nameOf(job), { runTimeMs, at: scheduler.now(), running })) model.rearm();
+    },
+    keep: () => variants.keep(),
+  };
+}
+
+function timesOf(job: PollJob, reply: JobReply, at: number) {
+  const { delayTime, executionTime } = reply;
+  // A running job has started, whatever the service's clock shows: a later time would put off its next poll.
+  const startedAt = delayTime === undefined ? undefined : Math.min(job.submittedAt + delayTime, at);
+  const endedAt =
+    startedAt === undefined || executionTime === undefined ? undefined : startedAt + executionTime;
+  return {
+    runTimeMs: executionTime,
+    known: {
+      ...(startedAt === undefined ? {} : { startedAt }),
+      ...(endedAt === undefined ? {} : { endedAt }),
+    },
+  };
+}

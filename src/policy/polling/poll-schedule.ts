@@ -1,0 +1,107 @@
+import { asyncScheduler, defer, finalize, map, Observable, Subject, startWith, switchMap, timer } from 'rxjs';
+import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
+import type { JobReply } from '../../contract/service-replies.js';
+import { clampTimer } from '../clamp-timer.js';
+
+/**
+ * When to poll a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job an
+ * Observable of poll times, so that the reply of one job can move the polls of another to an earlier or later time.
+ */
+export interface PollSchedule {
+  /** One poll per emission. If it completes or fails before the job has ended, the job is polled every 5 s from then on. */
+  pollTimes(job: PollJob): Observable<void>;
+  /** Called with every status reply, the final one included. `at` in ms since the epoch. */
+  observe(key: string, reply: JobReply, at: number): void;
+}
+
+/** The job that poll times are needed for. */
+export interface PollJob {
+  readonly key: string;
+  /** In ms since the epoch, by the client's scheduler. */
+  readonly submittedAt: number;
+  /** Jobs of one endpoint wait for each other. @defaultValue '' */
+  readonly endpoint?: string;
+  /** What else decides how long a job runs, a resolution for one. @defaultValue '' */
+  readonly variant?: string | undefined;
+}
+
+/**
+ * Polls every `ms` milliseconds from the submission on; a job submitted longer ago is polled at once. Times that fall into
+ * a poll that takes longer than `ms` are left out.
+ */
+export function fixed(ms: number, scheduler: SchedulerLike = asyncScheduler): PollSchedule {
+  if (!(ms > 0)) throw new InvalidOptionError('fixed(ms)', `is no number above 0 (got ${ms})`);
+  function emit(this: SchedulerAction<Subscriber<void>>, times?: Subscriber<void>): void {
+    times?.next();
+    this.schedule(times, clampTimer(ms));
+  }
+  return {
+    pollTimes: ({ submittedAt }) =>
+      new Observable((times) =>
+        scheduler.schedule(emit, clampTimer(submittedAt + ms - scheduler.now()), times),
+      ),
+    observe: () => undefined,
+  };
+}
+
+/** Durations in ms. */
+export interface ExponentialOptions {
+  /** From the submission to the first poll. @defaultValue 250 */
+  initialMs?: number;
+  /** Growth of each wait over the one before, at least 1. @defaultValue 1.5 */
+  factor?: number;
+  /** The longest wait. @defaultValue 5_000 */
+  maxMs?: number;
+}
+
+/**
+ * Polls soon at first and then ever more rarely. A wait starts when the reply before it was observed: after a poll without
+ * a reply there is no other until it was sent again and answered. A job submitted long ago is polled at once.
+ */
+export function exponential(
+  options: ExponentialOptions = {},
+  scheduler: SchedulerLike = asyncScheduler,
+): PollSchedule {
+  const { initialMs = 250, factor = 1.5, maxMs = 5_000 } = options;
+  checkOption('initialMs', initialMs, 0);
+  checkOption('factor', factor, 1);
+  checkOption('maxMs', maxMs, Math.max(initialMs, 1));
+  const replies = new Map<string, Set<Subject<number>>>();
+  return {
+    pollTimes: ({ key, submittedAt }) =>
+      defer(() => {
+        const mine = new Subject<number>();
+        join(replies, key, mine);
+        let waitMs = initialMs;
+        return mine.pipe(
+          startWith(submittedAt),
+          switchMap((from) => {
+            const dueIn = clampTimer(from + waitMs - scheduler.now());
+            waitMs = Math.min(Math.max(waitMs, 1) * factor, maxMs);
+            return timer(dueIn, scheduler);
+          }),
+          map(() => undefined),
+          finalize(() => leave(replies, key, mine)),
+        );
+      }),
+    observe: (key, _reply, at) => replies.get(key)?.forEach((subject) => subject.next(at)),
+  };
+}
+
+function checkOption(name: string, value: number, least: number): void {
+  if (!(value >= least))
+    throw new InvalidOptionError(`exponential.${name}`, `is no number from ${least} on (got ${value})`);
+}
+
+function join(replies: Map<string, Set<Subject<number>>>, key: string, mine: Subject<number>): void {
+  const others = replies.get(key);
+  if (others) others.add(mine);
+  else replies.set(key, new Set([mine]));
+}
+
+function leave(replies: Map<string, Set<Subject<number>>>, key: string, mine: Subject<number>): void {
+  const all = replies.get(key);
+  all?.delete(mine);
+  if (all?.size === 0) replies.delete(key);
+}

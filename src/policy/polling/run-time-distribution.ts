@@ -1,0 +1,201 @@
+/**
+ * Ages on a logarithmic grid: `edges[i]` in ms, each 1 % above the one before, from 10 ms to about 8 hours.
+ * A distribution of run times is a probability for each bin; fine enough that a poll time is right to within 1 %.
+ */
+const step = Math.log(1.01);
+const firstMs = 10;
+const bins = 1_500;
+
+export const ageGrid = {
+  bins,
+  edges: Float64Array.from({ length: bins + 1 }, (_, index) => firstMs * Math.exp(index * step)),
+  step,
+  firstMs,
+  /** The bin that holds an age; ages below the grid fall into the first, ages beyond it into the last. */
+  binOf(ms: number): number {
+    if (!(ms > firstMs)) return 0;
+    return Math.min(bins - 1, Math.floor(Math.log(ms / firstMs) / step));
+  },
+} as const;
+
+/** Past run times as a run's folder keeps them for the next start. */
+export interface KeptRunTimes {
+  /** Run times in ms, the oldest first. */
+  readonly runTimesMs: readonly number[];
+}
+
+export interface RunTimeDistribution {
+  /** A job ended after this run time. */
+  observe(runTimeMs: number): void;
+  /** Samples that still count. */
+  readonly samples: number;
+  /** Probability of ending in each bin of the age grid; `runningAgesMs` are the ages of running jobs: censored samples. */
+  massGiven(runningAgesMs: readonly number[]): Float64Array;
+  keep(): KeptRunTimes;
+}
+
+/**
+ * The distribution before the first sample. A quarter of all endpoints are assumed to answer at once (an echo, a look-up);
+ * for the others any run time up to an hour is assumed, each power of ten equally likely. Each part is [share, from ms, to ms].
+ */
+const unknown = [
+  [0.25, 20, 100],
+  [0.75, 100, 3_600_000],
+] as const;
+/** The spread assumed while there are few samples, and how many samples that assumption counts as. */
+const assumed = { sigma: 0.6, weight: 3 };
+const remembered = 400;
+/** After this many newer samples a sample counts half. */
+const halfLife = 150;
+/** Whether the distribution has changed is decided by this many of the newest samples. */
+const recent = 12;
+const changeSigmas = 4.5;
+/** The share of run times of any length, equally likely on a log scale: so every job is polled again some time. */
+const strayShare = 0.015;
+/** How many samples the fitted curve counts as beside the samples themselves. */
+const fitWeight = 60;
+
+/**
+ * The run-time distribution of one endpoint and variant, learned as jobs end: a lognormal curve fitted to the samples,
+ * mixed with the smoothed samples, which weigh more the more there are. Running jobs count as censored samples, old
+ * samples fade, and a sudden change drops what was learned before it.
+ */
+export function createRunTimeDistribution(kept?: KeptRunTimes): RunTimeDistribution {
+  let logs: number[] = (kept?.runTimesMs ?? []).slice(-remembered).map(toLog);
+  let lastMass: Float64Array | undefined;
+  return {
+    observe(runTimeMs) {
+      logs.push(toLog(runTimeMs));
+      if (hasChanged(logs)) logs = logs.slice(-recent);
+      if (logs.length > remembered) logs = logs.slice(-remembered);
+    },
+    get samples() {
+      return logs.length;
+    },
+    massGiven(runningAgesMs) {
+      const mass = distributionOf(logs, runningAgesMs, lastMass);
+      lastMass = mass;
+      return mass;
+    },
+    keep: () => ({ runTimesMs: logs.map((log) => Math.round(Math.exp(log))) }),
+  };
+}
+
+function toLog(ms: number): number {
+  return Math.log(Math.max(ms, ageGrid.firstMs));
+}
+
+function hasChanged(logs: readonly number[]): boolean {
+  if (logs.length < recent + 8) return false;
+  const before = logs.slice(0, -recent);
+  const { mean, variance } = moments(before);
+  const spread = Math.sqrt(Math.max(variance, 0.01) * (1 / recent + 1 / before.length));
+  return Math.abs(moments(logs.slice(-recent)).mean - mean) > changeSigmas * spread;
+}
+
+function moments(values: readonly number[]): { mean: number; variance: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, variance: squares / Math.max(1, values.length - 1) };
+}
+
+function distributionOf(
+  logs: readonly number[],
+  ages: readonly number[],
+  last: Float64Array | undefined,
+): Float64Array {
+  if (logs.length === 0) return withStrays(unknownMass());
+  const counts = new Float64Array(ageGrid.bins);
+  let weight = 0;
+  logs.forEach((log, index) => {
+    const fading = 0.5 ** ((logs.length - 1 - index) / halfLife);
+    const bin = ageGrid.binOf(Math.exp(log));
+    counts[bin] = (counts[bin] ?? 0) + fading;
+    weight += fading;
+  });
+  const censored = Math.min(ages.length, 2 * logs.length);
+  if (last !== undefined && censored > 0) {
+    addCensored(counts, ages, last, censored / ages.length);
+    weight += censored;
+  }
+  const fit = fitOf(counts, weight);
+  const smooth = smoothed(counts, fit.sigma * 1.06 * Math.max(weight, 1) ** -0.2);
+  const smoothWeight = smooth.reduce((sum, value) => sum + value, 0);
+  const fitShare = fitWeight / (fitWeight + weight);
+  const curve = lognormal(fit);
+  return withStrays(
+    curve.map((value, bin) => {
+      const sampled = smoothWeight > 0 ? (smooth[bin] ?? 0) / smoothWeight : value;
+      return fitShare * value + (1 - fitShare) * sampled;
+    }),
+  );
+}
+
+function withStrays(mass: Float64Array): Float64Array {
+  return mass.map((value) => (1 - strayShare) * value + strayShare / ageGrid.bins);
+}
+
+function unknownMass(): Float64Array {
+  const mass = new Float64Array(ageGrid.bins);
+  for (const [share, fromMs, toMs] of unknown) {
+    const [first, end] = [ageGrid.binOf(fromMs), ageGrid.binOf(toMs)];
+    mass.fill(share / (end - first), first, end);
+  }
+  return mass;
+}
+
+/** A running job of some age will end beyond that age, with the probabilities of the last distribution. */
+function addCensored(counts: Float64Array, ages: readonly number[], last: Float64Array, each: number): void {
+  const alive = new Float64Array(ageGrid.bins + 1);
+  for (let bin = ageGrid.bins - 1; bin >= 0; bin -= 1) alive[bin] = (alive[bin + 1] ?? 0) + (last[bin] ?? 0);
+  const shares = new Float64Array(ageGrid.bins);
+  for (const age of ages) {
+    const bin = ageGrid.binOf(age);
+    shares[bin] = (shares[bin] ?? 0) + each / Math.max(alive[bin] ?? 0, 1e-9);
+  }
+  let share = 0;
+  for (let bin = 0; bin < ageGrid.bins; bin += 1) {
+    share += shares[bin] ?? 0;
+    counts[bin] = (counts[bin] ?? 0) + share * (last[bin] ?? 0);
+  }
+}
+
+function fitOf(counts: Float64Array, weight: number): { mean: number; sigma: number } {
+  const logAt = (bin: number) => Math.log(ageGrid.firstMs) + (bin + 0.5) * ageGrid.step;
+  const mean = counts.reduce((total, count, bin) => total + count * logAt(bin), 0) / weight;
+  let squares = assumed.weight * assumed.sigma ** 2;
+  counts.forEach((count, bin) => (squares += count * (logAt(bin) - mean) ** 2));
+  const sigma = Math.sqrt(squares / (weight + assumed.weight));
+  return { mean, sigma: Math.min(3, Math.max(0.02, sigma * (1 + 1 / (weight + 1)))) };
+}
+
+function lognormal({ mean, sigma }: { mean: number; sigma: number }): Float64Array {
+  const curve = new Float64Array(ageGrid.bins);
+  let total = 0;
+  for (let bin = 0; bin < ageGrid.bins; bin += 1) {
+    const distance = (Math.log(ageGrid.firstMs) + (bin + 0.5) * ageGrid.step - mean) / sigma;
+    const value = Math.exp(-(distance ** 2) / 2);
+    curve[bin] = value;
+    total += value;
+  }
+  return curve.map((value) => value / total);
+}
+
+/** Three running means in a row approximate a bell curve of this width. */
+function smoothed(counts: Float64Array, width: number): Float64Array {
+  const radius = Math.max(1, Math.round((width / ageGrid.step) * Math.sqrt(3) * 0.577));
+  let values = counts;
+  for (let round = 0; round < 3; round += 1) values = runningMean(values, radius);
+  return values;
+}
+
+function runningMean(values: Float64Array, radius: number): Float64Array {
+  const out = new Float64Array(values.length);
+  let sum = 0;
+  for (let index = -radius; index < values.length; index += 1) {
+    sum += values[index + radius] ?? 0;
+    sum -= values[index - radius - 1] ?? 0;
+    if (index >= 0) out[index] = sum / (2 * radius + 1);
+  }
+  return out;
+}

@@ -1,0 +1,87 @@
+import type { Subscription } from 'rxjs';
+import type { PollPlan } from './plan-polls.js';
+import type { BelievedStart, QueueModel } from './queue-model.js';
+
+/** A job that is polled. Times in ms since the epoch by the scheduler. */
+export interface PolledJob {
+  readonly variant: string;
+  readonly submittedAt: number;
+  /** Sends the poll. */
+  readonly poll: () => void;
+}
+
+/** The wait after a reply that the job still waits: half the mean gap between two starts at first, then ever longer. */
+const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
+
+/** One job in flight: what its replies have shown, when it has probably started, and when to poll it next. */
+export class TrackedJob {
+  readonly variant: string;
+  readonly submittedAt: number;
+  readonly poll: () => void;
+  polling = false;
+  timer: Subscription | undefined;
+  /** The latest time at which it had not ended. */
+  private aliveAt: number;
+  /** The latest time at which it had not started. */
+  private waitingAt: number;
+  private timesWaiting = 0;
+  private startedAt: number | undefined;
+
+  /** @param rank its place in the queue */
+  constructor(
+    { variant, submittedAt, poll }: PolledJob,
+    readonly rank: number,
+  ) {
+    this.variant = variant;
+    this.submittedAt = submittedAt;
+    this.poll = poll;
+    this.aliveAt = submittedAt;
+    this.waitingAt = submittedAt;
+  }
+
+  startBy(queue: QueueModel): BelievedStart | undefined {
+    if (this.startedAt !== undefined) return { at: this.startedAt, by: 'count', gapMs: 0 };
+    const believed = queue.startOf(this.rank, this.submittedAt);
+    return believed === undefined ? undefined : { ...believed, at: Math.max(believed.at, this.waitingAt) };
+  }
+
+  /** When to poll it next; `undefined`: not before one of those ahead has started or ended. */
+  dueBy(queue: QueueModel, planOf: (variant: string) => PollPlan): number | undefined {
+    const start = this.startBy(queue);
+    if (start === undefined) return undefined;
+    const wait = planOf(this.variant).nextAgeMs(Math.max(0, this.aliveAt - start.at));
+    const due = start.at + (start.by === 'rate' ? wait / 2 : wait);
+    if (this.timesWaiting === 0) return due;
+    const { gaps, leastMs, factor, mostMs } = waitingBackoff;
+    const pause = Math.max(leastMs, gaps * start.gapMs) * factor ** (this.timesWaiting - 1);
+    const again = this.waitingAt + Math.min(mostMs, pause);
+    return start.by === 'rate' ? again : Math.max(due, again);
+  }
+
+  /** Its age when it was last known to be running; `undefined` while it waits, or while its start is a guess. */
+  runningAgeBy(queue: QueueModel): number | undefined {
+    const start = this.timesWaiting === 0 ? this.startBy(queue) : undefined;
+    return start?.by === 'count' && this.aliveAt > start.at ? this.aliveAt - start.at : undefined;
+  }
+
+  /** Its believed run time, when a reply at `end.at` reports that it has ended. */
+  ranForMs(queue: QueueModel, end: { at: number; startedAt?: number; endedAt?: number }): number {
+    const endsAbout = end.endedAt ?? (this.aliveAt + end.at) / 2;
+    return Math.max(0, endsAbout - (end.startedAt ?? this.startBy(queue)?.at ?? this.waitingAt));
+  }
+
+  sawWaiting(queue: QueueModel, at: number): void {
+    queue.sawWaiting(this.rank, at, this.startBy(queue)?.by === 'count');
+    this.waitingAt = at;
+    this.timesWaiting += 1;
+    this.aliveAt = at;
+  }
+
+  sawWorking(queue: QueueModel, at: number, startedAt: number | undefined): void {
+    const believed = this.startBy(queue);
+    queue.sawWorking(this.rank, at, startedAt);
+    this.startedAt ??= startedAt ?? Math.min(at, believed?.at ?? (this.waitingAt + at) / 2);
+    this.timesWaiting = 0;
+    this.aliveAt = at;
+  }
+}

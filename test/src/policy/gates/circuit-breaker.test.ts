@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { createCircuitBreaker, createCountdown } from '../../../../src/policy/gates/circuit-breaker.js';
+import { seeded } from '../../../support/seeded.js';
+
+function setUp() {
+  let nowMs = 0;
+  const scheduler = { now: () => nowMs } as Parameters<typeof createCircuitBreaker>[0];
+  const breaker = createCircuitBreaker(scheduler, () => 1);
+  const observe = (status: number, retryAfterMs?: number) =>
+    breaker.observe({ status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  return {
+    breaker,
+    pass: (ms: number) => (nowMs += ms),
+    observe,
+    /** Ten answers, half of the twenty that are looked at. */
+    refuse: (status = 429, retryAfterMs?: number) =>
+      Array.from({ length: 10 }, () => observe(status, retryAfterMs)).at(-1),
+  };
+}
+
+describe('a circuit breaker', () => {
+  it('does not exist while answers are good', () => {
+    const { breaker, observe } = setUp();
+    for (const status of [200, 400, 401, 404]) expect(observe(status)).toBeUndefined();
+    expect(breaker.blocked()).toBeUndefined();
+  });
+
+  it('does not begin with a single refusal: that request waits by itself [fault 4]', () => {
+    const { breaker, observe } = setUp();
+    for (let n = 0; n < 9; n++) expect(observe(429, 7_000)).toBeUndefined();
+    expect(breaker.blocked()).toBeUndefined();
+  });
+
+  it('does not begin while fewer than half of the latest 20 answers are refusals', () => {
+    const { breaker, observe } = setUp();
+    for (let n = 0; n < 400; n++) observe(n % 5 < 2 ? 429 : 200);
+    expect(breaker.blocked()).toBeUndefined();
+  });
+
+  it('begins when half of the latest 20 are, and is as long as Retry-After says', () => {
+    const { breaker, pass, observe, refuse } = setUp();
+    for (let n = 0; n < 200; n++) observe(200);
+    expect(refuse(429, 7_000)).toBe('paused');
+    expect(breaker.blocked()).toEqual({ why: 'rate-limited', forMs: 7_000 });
+    pass(7_000);
+    expect(breaker.blocked()).toBeUndefined();
+  });
+
+  it('hardly ever begins by chance where 30 % are refused at random [fault 4a]', () => {
+    const { breaker, pass, observe } = setUp();
+    const random = seeded(3);
+    let pauses = 0;
+    for (let n = 0; n < 10_000; n++) {
+      if (breaker.blocked() !== undefined) pass(60_000);
+      if (observe(random() < 0.3 ? 429 : 200) === 'paused') pauses += 1;
+    }
+    expect(pauses).toBeLessThan(10);
+  });
+
+  it('begins with 503s that name a time as well, and not with a single one', () => {
+    const { breaker, observe, refuse } = setUp();
+    expect(observe(503, 2_000)).toBeUndefined();
+    refuse(503, 2_000);
+    expect(breaker.blocked()).toEqual({ why: 'rate-limited', forMs: 2_000 });
+  });
+
+  it.each([undefined, 0])('is backoff when Retry-After is %s, and longer each time', (retryAfterMs) => {
+    const { breaker, pass, observe, refuse } = setUp();
+    refuse(429, retryAfterMs);
+    for (const forMs of [500, 1_000, 2_000]) {
+      expect(breaker.blocked()).toEqual({ why: 'rate-limited', forMs });
+      pass(forMs);
+      expect(observe(429, retryAfterMs)).toBe('paused');
+    }
+  });
+
+  it('is one pause, however many rows are refused at once [fault 4]', () => {
+    const { breaker, observe, refuse } = setUp();
+    refuse();
+    for (let i = 0; i < 15; i++) expect(observe(429)).toBeUndefined();
+    expect(breaker.blocked()?.forMs).toBe(500);
+  });
+
+  it('becomes longer when one of them names a longer time, never shorter', () => {
+    const { breaker, observe, refuse } = setUp();
+    refuse(429, 5_000);
+    expect(observe(429, 1_000)).toBeUndefined();
+    expect(observe(429, 9_000)).toBe('paused');
+    expect(breaker.blocked()?.forMs).toBe(9_000);
+  });
+
+  it('is followed by one probe at a time until an answer is good', () => {
+    const { breaker, pass, observe, refuse } = setUp();
+    refuse(429, 1_000);
+    pass(1_000);
+    breaker.passed();
+    expect(breaker.blocked()).toEqual({ why: 'gate', forMs: 2_000 });
+    expect(observe(200)).toBe('resumed');
+    expect(breaker.blocked()).toBeUndefined();
+    breaker.passed();
+    expect(breaker.blocked()).toBeUndefined();
+  });
+
+  it('lets another probe go when one is long in coming back', () => {
+    const { breaker, pass, refuse } = setUp();
+    refuse(429, 1_000);
+    pass(1_000);
+    breaker.passed();
+    pass(2_000);
+    expect(breaker.blocked()).toBeUndefined();
+  });
+
+  it('begins again when the probe is refused or lost', () => {
+    for (const status of [429, 500, 0]) {
+      const { breaker, pass, observe, refuse } = setUp();
+      refuse(429, 1_000);
+      pass(1_000);
+      breaker.passed();
+      expect(observe(status)).toBe('paused');
+      expect(breaker.blocked()?.forMs).toBe(1_000);
+    }
+  });
+
+  it('is not ended by an older good answer that comes in late', () => {
+    const { breaker, observe, refuse } = setUp();
+    refuse(429, 1_000);
+    expect(observe(200)).toBeUndefined();
+    expect(breaker.blocked()?.forMs).toBe(1_000);
+  });
+
+  it('begins with a storm: five failures in a row', () => {
+    const { breaker, observe } = setUp();
+    for (const status of [500, 0, 502, 503]) expect(observe(status)).toBeUndefined();
+    expect(observe(500)).toBe('paused');
+    expect(breaker.blocked()).toEqual({ why: 'backoff', forMs: 500 });
+  });
+
+  it('does not begin when failures are mixed with good answers', () => {
+    const { breaker, observe } = setUp();
+    for (let i = 0; i < 20; i++) observe(i % 4 === 3 ? 200 : 500);
+    expect(breaker.blocked()).toBeUndefined();
+  });
+});
+
+describe('a countdown', () => {
+  let nowMs = 1_000;
+  const scheduler = { now: () => nowMs } as Parameters<typeof createCountdown>[0];
+
+  it('runs out, or is cleared', () => {
+    const countdown = createCountdown(scheduler);
+    expect(countdown.remainingMs()).toBe(0);
+    countdown.start(100);
+    nowMs += 40;
+    expect(countdown.remainingMs()).toBe(60);
+    nowMs += 100;
+    expect(countdown.remainingMs()).toBe(0);
+    countdown.start(100);
+    countdown.clear();
+    expect(countdown.remainingMs()).toBe(0);
+  });
+
+  it('begins anew when the clock is set back by an hour', () => {
+    const countdown = createCountdown(scheduler);
+    countdown.start(100);
+    nowMs -= 3_600_000;
+    expect(countdown.remainingMs()).toBe(100);
+    nowMs += 100;
+    expect(countdown.remainingMs()).toBe(0);
+  });
+});

@@ -1,0 +1,124 @@
+import { concatMap, of, tap, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../../src/contract/millrace-error.js';
+import { exponential, type PollSchedule } from '../../../../src/policy/polling/poll-schedule.js';
+
+const reply = { id: 'j', status: 'IN_QUEUE' };
+const values = { p: undefined };
+
+function run(
+  work: (helpers: Parameters<Parameters<TestScheduler['run']>[0]>[0], scheduler: TestScheduler) => void,
+): void {
+  const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+  scheduler.run((helpers) => work(helpers, scheduler));
+}
+
+/** Polls that are answered `takesMs` later. */
+function answered(
+  schedule: PollSchedule,
+  scheduler: TestScheduler,
+  takesMs = 0,
+  key = 'a',
+  submittedAt = 0,
+): Observable<void> {
+  const answer = takesMs === 0 ? of(0) : timer(takesMs, scheduler);
+  return schedule.pollTimes({ key, submittedAt }).pipe(
+    concatMap((time) =>
+      answer.pipe(
+        tap(() => schedule.observe(key, reply, scheduler.now())),
+        concatMap(() => of(time)),
+      ),
+    ),
+  );
+}
+
+describe('exponential', () => {
+  it('asks ever more rarely, up to a longest wait', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 1, factor: 2, maxMs: 4 }, scheduler);
+      expectObservable(answered(schedule, scheduler), '-----------------!').toBe(
+        '-p-p---p---p---p--',
+        values,
+      );
+    });
+  });
+
+  it('waits from the reply on, not from the question', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
+      expectObservable(answered(schedule, scheduler, 3), '----------------!').toBe(
+        '-----p----p----p-',
+        values,
+      );
+    });
+  });
+
+  it('asks no further while no reply is observed', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 2 }, scheduler);
+      expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }), '-------!').toBe('--p-----', values);
+    });
+  });
+
+  it('hears the replies of its own job only', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
+      scheduler.schedule(() => schedule.observe('b', reply, 1), 1);
+      expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }), '-----!').toBe('--p---', values);
+    });
+  });
+
+  it('serves several jobs side by side', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 2, factor: 2, maxMs: 4 }, scheduler);
+      expectObservable(answered(schedule, scheduler, 0, 'a'), '--------!').toBe('--p---p--', values);
+      expectObservable(answered(schedule, scheduler, 1, 'b'), '--------!').toBe('---p-----', values);
+    });
+  });
+
+  it('asks at once for a job that was submitted long ago, then as from the start', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 2, factor: 2, maxMs: 8 }, scheduler);
+      expectObservable(answered(schedule, scheduler, 0, 'a', -5_000), '----------!').toBe(
+        'p---p------',
+        values,
+      );
+    });
+  });
+
+  it('begins anew for whoever subscribes anew', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 2, factor: 2, maxMs: 8 }, scheduler);
+      const polls = answered(schedule, scheduler);
+      expectObservable(polls, '---!').toBe('--p-', values);
+      expectObservable(polls, '----------^--------!').toBe('----------p---p-----', values);
+    });
+  });
+
+  it('tells two subscribers of the same job', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
+      expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }), '-----!').toBe('--p-p-', values);
+      expectObservable(answered(schedule, scheduler), '-----!').toBe('--p-p-', values);
+    });
+  });
+
+  it('grows from nothing as well', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = exponential({ initialMs: 0, factor: 2, maxMs: 4 }, scheduler);
+      expectObservable(answered(schedule, scheduler), '-------!').toBe('p-p---p-', values);
+    });
+  });
+
+  it.each([
+    { initialMs: -1 },
+    { factor: 0.5 },
+    { maxMs: 100 },
+    { initialMs: Number.NaN },
+    { initialMs: 0, maxMs: 0 },
+  ])('refuses %j', (options) => {
+    expect(() => exponential(options)).toThrow(InvalidOptionError);
+  });
+});

@@ -1,0 +1,96 @@
+import { VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { learned } from '../../../../src/policy/polling/learned.js';
+import { createRandom, lognormalRunTimes } from '../../../bench/polling/laws.js';
+import { optimum } from '../../../bench/polling/optimum.js';
+import { type Scenario, simulate } from '../../../bench/polling/simulate.js';
+
+const scenario = (more: Partial<Scenario> = {}): Scenario => ({
+  jobs: 400,
+  inFlight: 50,
+  workers: Number.POSITIVE_INFINITY,
+  runTime: lognormalRunTimes(8_000, 0.4, 11),
+  ...more,
+});
+const priced =
+  (msPerCall: number): Parameters<typeof simulate>[1] =>
+  (scheduler) =>
+    learned({ msPerCall }, scheduler);
+
+describe('learned', () => {
+  it('costs little more than the optimum that knows the distribution', () => {
+    const cost = ({ callsPerJob, meanLagMs }: ReturnType<typeof simulate>) => 150 * callsPerJob + meanLagMs;
+    const best = simulate(scenario(), (scheduler) =>
+      optimum({ medianMs: 8_000, sigma: 0.4 }, 150, scheduler),
+    );
+    expect(cost(simulate(scenario(), priced(150)))).toBeLessThan(1.15 * cost(best));
+  });
+
+  it('asks early about the first job of an unknown endpoint, and ever more rarely', () => {
+    const first = (runTimeMs: number) =>
+      simulate(scenario({ jobs: 1, inFlight: 1, runTime: () => runTimeMs }), (scheduler) =>
+        learned({}, scheduler),
+      );
+    expect(first(5).meanLagMs).toBeLessThan(150);
+    expect(first(60_000).callsPerJob).toBeLessThanOrEqual(14);
+    expect(first(60_000).meanLagMs).toBeLessThan(10_000);
+  });
+
+  it('keeps slots as busy with jobs of 0 to 50 ms as polls every 25 ms do, and asks no more often', () => {
+    const random = createRandom(7);
+    const runTimes = Array.from({ length: 2_000 }, () => 50 * random());
+    const short = scenario({ jobs: 2_000, runTime: (n) => runTimes[n % 2_000]! });
+    const every25 = simulate(short, (scheduler) => fixed(25, scheduler));
+    const asLearned = simulate(short, (scheduler) => learned({}, scheduler));
+    expect(asLearned.makespanMs).toBeLessThan(every25.makespanMs / 0.8);
+    expect(asLearned.callsPerJob).toBeLessThanOrEqual(every25.callsPerJob);
+  });
+
+  it('asks no more for a deeper queue', () => {
+    const shallow = simulate(scenario({ workers: 10 }), priced(150));
+    const deep = simulate(scenario({ workers: 10, inFlight: 300 }), priced(150));
+    expect(shallow.callsPerJob).toBeLessThan(5.6);
+    expect(deep.callsPerJob).toBeLessThan(shallow.callsPerJob * 1.25);
+  });
+
+  it('starves no job when half of the queue is somebody else’s, or all of it at first', () => {
+    const shared = simulate(scenario({ workers: 10, foreignInFlight: 50 }), priced(150));
+    expect(shared.callsPerJob).toBeLessThan(9);
+    expect(Math.max(...shared.lagsMs)).toBeLessThan(60_000);
+    const behind = simulate(scenario({ workers: 10, inFlight: 100, foreignInFlight: 200 }), priced(150));
+    expect(Math.max(...behind.lagsMs)).toBeLessThan(150_000);
+  });
+
+  it('lives with a service that reports no times at all', () => {
+    const figures = simulate(scenario({ workers: 10, silent: true }), priced(150));
+    expect(figures.callsPerJob).toBeLessThan(12);
+    expect(figures.meanLagMs).toBeLessThan(5_000);
+  });
+
+  it('lives with jobs that end in any order and workers that come and go', () => {
+    const figures = simulate(
+      scenario({ workers: 3, inFlight: 40, workersLater: { workers: 20, afterMs: 120_000 } }),
+      priced(150),
+    );
+    expect(Math.max(...figures.lagsMs)).toBeLessThan(60_000);
+    expect(figures.callsPerJob).toBeLessThan(8);
+  });
+
+  it.each([
+    ['a delayTime of years', 0, 1e12],
+    ['a submission that lies ahead, by a clock that was set back', 3_600_000, 5],
+  ])('asks on in time after %s', (_, aheadMs, delayTime) => {
+    const scheduler = new VirtualTimeScheduler(undefined, 60_000);
+    const schedule = learned({}, scheduler);
+    let polls = 0;
+    schedule.pollTimes({ key: 'a', submittedAt: aheadMs }).subscribe(() => {
+      polls++;
+      schedule.observe('a', { id: 'j', status: 'IN_PROGRESS', delayTime }, scheduler.now());
+    });
+    schedule.observe('a', { id: 'j', status: 'IN_PROGRESS', delayTime }, scheduler.now());
+    scheduler.flush();
+    expect(polls).toBeGreaterThan(1);
+    expect(polls).toBeLessThan(1000);
+  });
+});
