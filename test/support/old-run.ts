@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { defer, type Observable } from 'rxjs';
 import { runBatch, type RunBatchOptions } from '../../runners/batch/run-batch.js';
 import type { Download, Downloaded } from '../../src/transport/download.js';
+import { holdRun } from '../../runners/batch/lock/hold-run.js';
 import { onePixel, startOtherServer, type OtherServer } from './other-server.js';
 import { finished, type Finished } from './run-folder.js';
 
@@ -49,7 +50,8 @@ export async function openOldRun(name: string, acceptedJobs: readonly string[] =
   return {
     ...{ out, service, text },
     sent: () => service.requests.flatMap(({ method, body }) => (method === 'POST' ? [wordOf(body)] : [])),
-    run: (options = {}) => finished(runBatch({ ...optionsOf(out, manifest, service), ...options })),
+    run: (options = {}) =>
+      finished(runBatch({ ...optionsOf(out, manifest, service), ...holdIn(folder), ...options })),
     lines: (file) =>
       text(file)
         .split('\n')
@@ -60,6 +62,11 @@ export async function openOldRun(name: string, acceptedJobs: readonly string[] =
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Each copy is a run of its own, and knows nothing of the others. */
+function holdIn(folder: string): Pick<RunBatchOptions, 'hold'> {
+  return { hold: (out) => holdRun(out, { stateFolders: [join(folder, 'state')] }) };
 }
 
 /** Packed, because its typed arrays are mostly zeros. */

@@ -69,7 +69,7 @@ interface Place {
 
 async function noted(disk: Disk, place: Place): Promise<PlaceHold> {
   const { path, real, lock, owner } = place;
-  const before = await readNote(disk, path).catch(() => undefined);
+  const before = await readNote(disk, path, noteSchema).catch(() => undefined);
   const journal = await disk.stat(journalPath(real));
   if (before?.isLost === true && (journal?.size ?? 0) === 0) {
     await lock.release();
@@ -79,14 +79,12 @@ async function noted(disk: Disk, place: Place): Promise<PlaceHold> {
   return { release: () => giveUp(disk, place, journal) };
 }
 
-function usualFolders(): string[] {
+export function usualFolders(): string[] {
   const user = process.getuid?.() ?? 'user';
   return [stateFolder(process.env, process.platform, homedir()), `${tmpdir()}/millrace-${user}`];
 }
 
-type Note = Owner & { readonly folder: string; readonly isLost?: boolean };
-
-async function writeNote(disk: Disk, path: string, note: Note): Promise<void> {
+export async function writeNote(disk: Disk, path: string, note: object): Promise<void> {
   const file = await disk.open(path, 'a+').catch(() => undefined);
   try {
     await file?.truncate(0);
@@ -124,7 +122,7 @@ function moved(folder: string, path: string): LockError {
 }
 
 async function heldThere(disk: Disk, folder: string, path: string): Promise<LockError> {
-  const owner = await readNote(disk, path).catch(() => undefined);
+  const owner = await readNote(disk, path, noteSchema).catch(() => undefined);
   const who = owner === undefined ? 'another process' : `process ${owner.pid} (${owner.command})`;
   const message =
     `The run in ${folder} is held by ${who}, though its folder holds no lock: it was moved, removed or replaced while that run goes on. ` +
@@ -134,8 +132,8 @@ async function heldThere(disk: Disk, folder: string, path: string): Promise<Lock
 
 const noteSchema = ownerSchema.extend({ folder: z.string(), isLost: z.boolean().optional() });
 
-async function readNote(disk: Disk, path: string): Promise<z.infer<typeof noteSchema> | undefined> {
+export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>): Promise<T | undefined> {
   const size = (await disk.stat(path))?.size ?? 0;
   if (size === 0 || size > mostBytes) return undefined;
-  return noteSchema.parse(JSON.parse(await readText(disk, path, size)));
+  return schema.parse(JSON.parse(await readText(disk, path, size)));
 }

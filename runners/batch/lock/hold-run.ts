@@ -3,6 +3,7 @@ import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { journalPath } from '../journal/journal-path.js';
 import { holdPlace } from './hold-place.js';
+import { RunProgress } from './run-progress.js';
 import { LockError } from './lock-error.js';
 import { isSameHost } from './owner.js';
 import type { Host, Owner } from './owner.js';
@@ -35,6 +36,9 @@ export interface RunHold {
   readonly isInherited?: boolean;
   /** What the hold does not keep out, where that is so. */
   readonly warning?: string;
+  /** Compares the journal with how far the run is known to have come: see `RunProgress`. To be called once the journal has been read. */
+  readonly progress?: Pick<RunProgress, 'check' | 'note'>;
+  /** Notes how far the run has come, and gives it back. */
   release(): Promise<void>;
 }
 
@@ -70,15 +74,18 @@ async function holdOutside(
   const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost(), stateFolders } = options;
   const path = ownerPath(folder);
   const owner = ownerOf(host, options);
-  const place = await holdPlace(folder, { disk, tryLock, owner, ...(stateFolders && { stateFolders }) });
+  const outside = { disk, tryLock, owner, ...(stateFolders && { stateFolders }) };
+  const place = await holdPlace(folder, outside);
+  const progress = new RunProgress(folder, outside);
   return afterwards(place, async () => {
     await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(owner)}\n`));
     return {
       isInherited,
+      progress,
       ...(place.warning !== undefined && { warning: place.warning }),
       release: async () => {
         await disk.unlink(path).catch(() => undefined);
-        for (const lock of [place, ...inside]) await lock.release();
+        for (const lock of [progress, place, ...inside]) await lock.release();
       },
     };
   });

@@ -3,9 +3,9 @@ import type { Owner } from './owner.js';
 
 /**
  * `held`: another process has the run (exit 75). `lock-unavailable`: no lock can be had here. `lock-io`: the disk failed.
- * `moved`: the folder went away under an earlier run, and was not put back (all three exit 74).
+ * `moved`: the folder went away under an earlier run, and was not put back. `copied`: the run has gone on elsewhere (these exit 74).
  */
-export type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io' | 'moved';
+export type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io' | 'moved' | 'copied';
 
 export class LockError extends MillraceError {
   static override readonly name: string = 'LockError';

@@ -79,7 +79,13 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
   return { ...options, manifest: { ...manifest, path: keep.path } };
 }
 
-async function openJournal({ options, events, closers }: Opening): Promise<Journal> {
+/** The journal of a run that this process holds. */
+interface HeldJournal extends Journal {
+  /** Notes outside of the folder how far the run has come. */
+  readonly noteProgress: () => Promise<void>;
+}
+
+async function openJournal({ options, events, closers }: Opening): Promise<HeldJournal> {
   const { out, identity, prices } = options;
   const held = await options.hold(out);
   closers.push(() => held.release());
@@ -87,8 +93,13 @@ async function openJournal({ options, events, closers }: Opening): Promise<Journ
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
   const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers));
   checkIdentity(journal.recovered.identity, identity, out);
+  // A rehearsal may be copied: nothing is bought in it.
+  const progress = identity.local ? undefined : held.progress;
+  await progress?.check(journal.recovered.repairs, options.repair);
+  const noteProgress = async (): Promise<void> => progress?.note();
+  closers.splice(-1, 0, noteProgress);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
-  return journal;
+  return Object.assign(journal, { noteProgress });
 }
 
 /** A journal that is gone has begun a run as well, as long as its files are there. */
@@ -121,7 +132,7 @@ async function soundJournal(options: ResolvedOptions, closers: Closers): Promise
 async function begin(
   opening: Opening,
   checked: Checked,
-  { journal, isEmptied }: { journal: Journal; isEmptied: boolean },
+  { journal, isEmptied }: { journal: HeldJournal; isEmptied: boolean },
 ): Promise<Run> {
   const { options, stops, events, closers } = opening;
   const { disk, out, scheduler, secrets } = options;
@@ -138,6 +149,7 @@ async function begin(
   const pollLaw = await openPollLaw(options);
   const writer = new JournalWriter(journal);
   for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
+  await journal.noteProgress();
   const reach = new ServiceReach(options.retries);
   const unreached = new Unreached({ now, log, events, stops, reach });
   const jobIds = new RunJobIds(journal);

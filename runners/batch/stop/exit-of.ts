@@ -14,6 +14,7 @@ const exitCodes: Readonly<Record<string, number>> = {
   'lock-unavailable': 74,
   'lock-io': 74,
   moved: 74,
+  copied: 74,
   'day-ledger': 74,
   'journal-broken': 74,
   'journal-newer': 74,

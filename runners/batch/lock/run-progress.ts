@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import type { Disk } from '../disk/disk.js';
+import { journalPath } from '../journal/journal-path.js';
+import { readNote, usualFolders, writeNote } from './hold-place.js';
+import { LockError } from './lock-error.js';
+import { ownerSchema, type Owner } from './owner.js';
+import type { FileLock, TryLock } from './try-lock-file.js';
+
+/** On Windows a byte that is locked cannot be read by others. */
+const farByte = 2 ** 40;
+/** The first `start` record of a journal lies within. */
+const headBytes = 64 << 10;
+const tailBytes = 4 << 10;
+
+const progressSchema = ownerSchema.extend({
+  folder: z.string(),
+  /** How long the journal was, and the hash of the bytes before that length: every later state of it has them. */
+  bytes: z.int(),
+  tail: z.string(),
+  /** A repair writes the journal anew. */
+  repairs: z.int(),
+});
+
+export interface RunProgressOptions {
+  readonly disk: Disk;
+  readonly tryLock: TryLock;
+  readonly owner: Owner;
+  readonly stateFolders?: readonly string[];
+}
+
+/**
+ * How far a run has come, noted and locked outside of its folder under an id that is made from the journal's first start. A
+ * copy of the folder has the same id: it cannot run beside the first one, and not after the first one has gone on without it.
+ */
+export class RunProgress {
+  #lock: FileLock | undefined;
+  #path: string | undefined;
+  #repairs = 0;
+
+  constructor(
+    private readonly folder: string,
+    private readonly options: RunProgressOptions,
+  ) {}
+
+  /**
+   * Takes the lock of the run's id and compares the journal with the note.
+   *
+   * @param repairs how often the journal was repaired
+   * @param isRepair this start was asked to repair: an older journal was put back on purpose
+   * @throws {LockError} `held`; `copied` where the journal lacks what the run has done since
+   */
+  async check(repairs: number, isRepair: boolean): Promise<void> {
+    this.#repairs = repairs;
+    const { disk } = this.options;
+    const here = await journalIn(disk, this.folder);
+    if (here === undefined) return;
+    const path = await this.#take(here.id);
+    if (path === undefined) return;
+    const note = await readNote(disk, path, progressSchema).catch(() => undefined);
+    const real = await realPath(this.folder);
+    if (note === undefined || note.repairs < repairs || (isRepair && note.folder === real)) return;
+    const isLater = note.bytes <= here.size && (await tailOf(disk, this.folder, note.bytes)) === note.tail;
+    const other = note.folder === real ? undefined : await journalIn(disk, note.folder);
+    if (isLater && (other?.id !== here.id || other.size <= here.size)) return;
+    await this.release();
+    throw copied(this.folder, note, path);
+  }
+
+  /** To be called when the journal is durable. */
+  async note(): Promise<void> {
+    const { disk, owner } = this.options;
+    const here = await journalIn(disk, this.folder).catch(() => undefined);
+    if (here?.isWhole !== true) return;
+    const path = await this.#take(here.id);
+    if (path === undefined) return;
+    const folder = await realPath(this.folder);
+    const tail = await tailOf(disk, this.folder, here.size);
+    await writeNote(disk, path, { ...owner, folder, bytes: here.size, tail, repairs: this.#repairs });
+  }
+
+  /** The note stays. */
+  async release(): Promise<void> {
+    await this.#lock?.release();
+    this.#lock = undefined;
+    this.#path = undefined;
+  }
+
+  /** The file of the note, locked; `undefined` where no folder can be written: the run goes on without. */
+  async #take(id: string): Promise<string | undefined> {
+    if (this.#path !== undefined) return this.#path;
+    const { disk, tryLock, stateFolders = usualFolders() } = this.options;
+    for (const state of stateFolders) {
+      const path = `${state}/runs/${id}.json`;
+      const lock = await lockOf(disk, tryLock, `${state}/runs`, path);
+      if (lock === 'none') continue;
+      if (lock === undefined) throw await heldAsCopy(disk, this.folder, path);
+      this.#lock = lock;
+      this.#path = path;
+      return path;
+    }
+    return undefined;
+  }
+}
+
+async function lockOf(
+  disk: Disk,
+  tryLock: TryLock,
+  folder: string,
+  path: string,
+): Promise<FileLock | undefined | 'none'> {
+  try {
+    await disk.mkdir(folder);
+    return await tryLock(path, farByte);
+  } catch {
+    return 'none';
+  }
+}
+
+interface FoundJournal {
+  readonly id: string;
+  readonly size: number;
+  /** It ends with a whole record. */
+  readonly isWhole: boolean;
+}
+
+/** `undefined` where there is none, or none with a start in it. */
+async function journalIn(disk: Disk, folder: string): Promise<FoundJournal | undefined> {
+  const { size = 0 } = (await disk.stat(journalPath(folder))) ?? {};
+  if (size === 0) return undefined;
+  const head = (await bytesOf(disk, folder, 0, Math.min(size, headBytes))).toString('latin1');
+  const start = head.indexOf('"k":"start",');
+  const end = start < 0 ? -1 : head.indexOf('\n', start);
+  if (end < 0) return undefined;
+  const isWhole = (await bytesOf(disk, folder, size - 1, size)).toString() === '\n';
+  return { id: hash(head.slice(0, end)), size, isWhole };
+}
+
+async function tailOf(disk: Disk, folder: string, end: number): Promise<string> {
+  return hash((await bytesOf(disk, folder, Math.max(end - tailBytes, 0), end)).toString('latin1'));
+}
+
+async function bytesOf(disk: Disk, folder: string, from: number, to: number): Promise<Buffer> {
+  const file = await disk.open(journalPath(folder), 'r');
+  try {
+    const bytes = Buffer.alloc(to - from);
+    let filled = 0;
+    for (let count = 1; count > 0 && filled < bytes.length; filled += count)
+      count = await file.read(bytes.subarray(filled), from + filled);
+    return bytes.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text, 'latin1').digest('hex').slice(0, 32);
+}
+
+function realPath(folder: string): Promise<string> {
+  return realpath(folder).catch(() => resolve(folder));
+}
+
+function copied(folder: string, note: z.infer<typeof progressSchema>, path: string): LockError {
+  const message =
+    `The journal in ${folder} is a copy, or an earlier state, of a run that has gone on in ${note.folder} since (${note.started}): what was bought ` +
+    `there would be bought again. Nothing was sent. Go on in ${note.folder}. If that folder is lost, look at the account first, remove ${path}, and start again with --max-cost.`;
+  return new LockError('copied', message);
+}
+
+async function heldAsCopy(disk: Disk, folder: string, path: string): Promise<LockError> {
+  const note = await readNote(disk, path, progressSchema).catch(() => undefined);
+  const where = note === undefined ? 'another folder' : `${note.folder} (process ${note.pid})`;
+  const message = `The run in ${folder} is a copy of the one in ${where}, which another process works on. Nothing was sent. Wait for its end, and go on there.`;
+  return new LockError('held', message, note);
+}

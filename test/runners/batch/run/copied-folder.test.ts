@@ -1,0 +1,96 @@
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startOtherServer } from '../../../support/other-server.js';
+import { runFolder } from '../../../support/run-folder.js';
+
+const rows = Array.from({ length: 8 }, (_, n) => ({
+  id: `r${n}`,
+  endpoint: 'image-edit',
+  images: ['https://pictures.example.test/a.png'],
+  prompt: `r${n}`,
+}));
+
+/** A run of four of eight rows, and a copy of its folder as it stood then. */
+async function copied() {
+  const service = await startOtherServer();
+  const folder = runFolder();
+  folder.manifest(rows);
+  const copy = join(folder.path, 'copy');
+  const start = (out: string, more: object = {}) =>
+    folder.run(service, { out, download: false, concurrency: 1, ...more });
+  const takeCopy = (): void => {
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(folder.out, copy, { recursive: true });
+  };
+  await start(folder.out, { limit: 4 });
+  takeCopy();
+  return {
+    ...{ service, folder, copy, start, takeCopy },
+    bought: () => [...service.executions.values()].reduce((sum, count) => sum + count, 0),
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      folder.remove();
+    },
+  };
+}
+
+describe('a copy of a folder', () => {
+  it('is refused once the first one has gone on [fault 19a]', async () => {
+    await using run = await copied();
+    expect((await run.start(run.folder.out)).exitCode).toBe(0);
+    const second = await run.start(run.copy);
+    expect(second).toMatchObject({ exitCode: 74 });
+    expect(second.reason).toContain(`Go on in ${run.folder.out}`);
+    expect(run.bought()).toBe(8);
+  });
+
+  it('goes on in place of the first one, which is refused then [fault 19a]', async () => {
+    await using run = await copied();
+    expect((await run.start(run.copy)).exitCode).toBe(0);
+    expect(await run.start(run.folder.out)).toMatchObject({ exitCode: 74 });
+    expect(run.bought()).toBe(8);
+  });
+
+  it('is refused while the first one goes on [fault 19a]', async () => {
+    await using run = await copied();
+    let second: ReturnType<typeof run.start> | undefined;
+    run.service.behave = () => {
+      second ??= run.start(run.copy);
+      return 'complete';
+    };
+    expect((await run.start(run.folder.out)).exitCode).toBe(0);
+    expect((await second)?.exitCode).toBeOneOf([74, 75]);
+    expect(run.bought()).toBe(8);
+  });
+
+  it('is refused where it was taken while the first one went on [fault 19a]', async () => {
+    await using run = await copied();
+    run.service.behave = (row) => {
+      if (row === 'r6') run.takeCopy();
+      return 'complete';
+    };
+    expect((await run.start(run.folder.out)).exitCode).toBe(0);
+    rmSync(run.folder.out, { recursive: true });
+    expect(await run.start(run.copy)).toMatchObject({ exitCode: 74 });
+    expect(run.bought()).toBe(8);
+  });
+
+  it('is refused where it is put back in the place of the first one [fault 19a]', async () => {
+    await using run = await copied();
+    expect((await run.start(run.folder.out)).exitCode).toBe(0);
+    rmSync(run.folder.out, { recursive: true });
+    renameSync(run.copy, run.folder.out);
+    expect(await run.start(run.folder.out)).toMatchObject({ exitCode: 74 });
+    expect(run.bought()).toBe(8);
+  });
+
+  it('goes on where the first one was moved [fault 19a]', async () => {
+    await using run = await copied();
+    rmSync(run.copy, { recursive: true });
+    renameSync(run.folder.out, run.copy);
+    expect((await run.start(run.copy)).exitCode).toBe(0);
+    expect(existsSync(run.folder.out)).toBe(false);
+    expect(run.bought()).toBe(8);
+  });
+});
