@@ -5,8 +5,10 @@ import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RowFacts } from '../../../../runners/batch/row/task.js';
 import type { EndedRow, FedRow } from '../../../../runners/distributed/store/run-store.js';
+import { csvOf, editSamples } from '../../../support/edit-samples.js';
 import { openFleet, type Fleet } from '../../../support/fleet.js';
 import { serveHttp, type LoopbackServer } from '../../../support/loopback-server.js';
+import { readRows } from '../../../support/manifest-items.js';
 import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 import { until } from '../../../support/until.js';
 
@@ -86,6 +88,21 @@ describe('a worker', () => {
     });
     const { spent, reserved, unknown } = await fleet.state();
     expect({ spent, reserved, unknown }).toStrictEqual({ spent: 200_000, reserved: 0, unknown: 0 });
+  });
+
+  it('sends every field of an edit as the manifest has it', async () => {
+    const columns = { id: 'edit', kind: 'edit', endpoint: 'url', ...editSamples };
+    const [read] = await readRows(csvOf(columns));
+    if (read === undefined) throw new Error('no row');
+    const { kind, endpoint, mode, request } = read;
+    const rows = [rowWith('edit', { kind, endpoint, mode, request })];
+    fleet = await openFleet(database, rows, {
+      emulator: { functions },
+      terms: { endpoints: ['url'], download: false },
+    });
+    await fleet.start();
+    expect(codes(await fleet.ended())).toStrictEqual({ edit: 'completed' });
+    expect(fleet.emulator.bill().map(({ input }) => input)).toStrictEqual([editSamples]);
   });
 
   it('saves pictures into the folder that it shares, and leaves to the collector what it cannot get', async () => {
