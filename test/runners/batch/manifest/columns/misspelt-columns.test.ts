@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isFieldName } from '../../../../../runners/batch/manifest/columns/manifest-fields.js';
 import { ManifestError } from '../../../../../runners/batch/manifest/manifest-error.js';
 import {
   jsonLines,
@@ -29,7 +30,9 @@ const ordinary = `
   phone department team version revision solution evolution resolution_note ratio dpi ppi depth quality job_id jobs ref
   reference parent child root rote boot mod period endpoint_note point kinds idx uid uuid guid hash checksum Material`
   .trim()
-  .split(/\s+/);
+  .split(/\s+/)
+  // A column that is understood one day is no longer an ordinary one.
+  .filter((name) => !isFieldName(name));
 
 describe('a column that looks like a field that is absent', () => {
   it.each([
