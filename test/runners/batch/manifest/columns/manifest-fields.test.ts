@@ -116,7 +116,7 @@ describe.each(editFieldNames)('the column %s', (name) => {
 
     const [result] = run.lines('results.jsonl');
     expect(result).toMatchObject({ id: 'a', request: { input } });
-    const [sheet] = parse(run.text('results.csv'), { columns: true }) as Record<string, string>[];
+    const [sheet] = parse<Record<string, string>>(run.text('results.csv'), { columns: true });
     expect(sheet?.[name]).toBe(cellText(value));
 
     const [failure] = run.lines('failures.jsonl');
