@@ -70,8 +70,8 @@ async function ran(name: EditFieldName): Promise<{ run: PaperRun; inputs: unknow
 }
 
 function redo(row: Omit<PageRow, 'references'>, format: 'csv' | 'jsonl'): string {
-  const mark = { row: row.row, of: '', failed: false, cost: 0 };
-  return redoManifest([{ row: { ...row, references: [] }, mark }], format);
+  const rejection = { row: row.row, of: '', failed: false, cost: 0 };
+  return redoManifest([{ row: { ...row, references: [] }, rejection }], format);
 }
 
 describe.each(editFieldNames)('the column %s', (name) => {
