@@ -33,7 +33,7 @@ const rooms = {
   'runners/emulator': ['src/contract', 'runners/pictures'],
   'runners/batch/disk': ['src/contract'],
   'runners/batch/manifest': ['src/contract', 'runners/batch/disk'],
-  'runners/batch/lock': ['src/contract', 'runners/batch/disk', 'runners/batch/journal/journal-path.ts'],
+  'runners/batch/lock': ['src/contract', 'runners/batch/disk', 'runners/batch/journal/journal.ts'],
   'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
   'runners/batch/journal': [
     'src/contract',

@@ -8,7 +8,7 @@ export { runBatch, runStages, type RunBatchOptions, type RunStages, type StopOrd
 export type { RunEvent, WarningCode } from './context/run-event.js';
 export type { RunStream } from './context/run-stream.js';
 export type { Ahead } from './start/check/ahead.js';
-export type { Summary } from './sinks/summary.js';
+export type { Summary } from './sinks/summary-file.js';
 
 export { readManifest } from './manifest/read-manifest.js';
 export type { ManifestSettings, ResolveImage } from './manifest/manifest-settings.js';
@@ -33,16 +33,16 @@ export { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.j
 export type { DayLedger } from './ledger/day-ledger.js';
 export { createPriceBook, type PriceBook, type PriceTable } from './ledger/price-book.js';
 export { toPriceList, type PriceFile, type PriceList } from './ledger/price-list.js';
-export { readPriceFile } from './ledger/read-price-file.js';
+export { readPriceFile } from './ledger/price-list.js';
 export type { Disk, DiskFile } from './disk/disk.js';
 export { nodeDisk } from './disk/node-disk.js';
 
-export { localPicture } from './uploads/local-picture.js';
+export { localPicture } from './uploads/create-picture-host.js';
 export { createPictureHost, type HostOptions } from './uploads/create-picture-host.js';
 export { openS3Store, type S3Store, type S3StoreOptions } from './uploads/open-s3-store.js';
-export { parseUploadTarget, type UploadTarget } from './uploads/parse-upload-target.js';
+export { parseUploadTarget, type UploadTarget } from './uploads/picture-host.js';
 export type { PictureHost } from './uploads/picture-host.js';
-export { UploadError } from './uploads/upload-error.js';
+export { UploadError } from './uploads/picture-host.js';
 export { UploadNotes, type UploadNote } from './uploads/upload-notes.js';
 
 export {

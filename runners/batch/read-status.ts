@@ -3,14 +3,12 @@ import { MillraceError } from '../../src/contract/millrace-error.js';
 import { toUsd } from '../../src/contract/micro-dollars.js';
 import type { Disk } from './disk/disk.js';
 import { nodeDisk } from './disk/node-disk.js';
-import type { JournalReader } from './journal/recovered-journal.js';
-import { peekJournal } from './journal/peek-journal.js';
-import { whoHolds } from './lock/who-holds.js';
+import { type JournalReader, peekJournal } from './journal/recovered-journal.js';
+import { whoHolds } from './lock/owner.js';
 import { costSummary, failureCounts } from './end/summary-of.js';
 import type { Totals } from './row/totals.js';
 import { isoTime } from './sinks/ended-row.js';
-import { readSummary } from './sinks/summary-file.js';
-import type { CostSummary, Summary } from './sinks/summary.js';
+import { readSummary, type CostSummary, type Summary } from './sinks/summary-file.js';
 
 /** Where a run stands. Money in USD, times as ISO text. */
 export interface RunStatus {

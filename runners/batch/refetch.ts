@@ -1,6 +1,6 @@
 import { lastValueFrom, merge, NEVER, Observable } from 'rxjs';
 import { downloadPicture } from './artifacts/download-picture.js';
-import { openImagesFolder } from './artifacts/images-folder.js';
+import { openImagesFolder } from './artifacts/picture-name.js';
 import { PictureError } from './artifacts/picture-error.js';
 import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
 import type { RowRecords } from './journal/journal.js';

@@ -11,7 +11,7 @@ import { freedRecord, heldAttempts } from './settle/held-attempts.js';
 import { rowOfJob } from './tasks/row-of-job.js';
 import { givenUp, polled, toBeSent, type Written } from './settle/settlement-records.js';
 import { undone } from './settle/undone-settlement.js';
-import type { Summary } from './sinks/summary.js';
+import type { Summary } from './sinks/summary-file.js';
 
 /** What a person found out about a held row. */
 export type Settlement =

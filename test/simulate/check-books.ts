@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { peekJournal } from '../../runners/batch/journal/peek-journal.js';
+import { peekJournal } from '../../runners/batch/journal/recovered-journal.js';
 import type { JournalRecord } from '../../runners/batch/journal/record.js';
 import { costSummary } from '../../runners/batch/end/summary-of.js';
 import type { RunEvent } from '../../runners/batch/run-batch.js';

@@ -1,5 +1,5 @@
 import { lastValueFrom, Observable } from 'rxjs';
-import type { Summary } from '../../runners/batch/sinks/summary.js';
+import type { Summary } from '../../runners/batch/sinks/summary-file.js';
 import { runBatch, type RunBatchOptions } from '../../runners/batch/run-batch.js';
 import type { Transport } from '../../src/transport/transport.js';
 import { ForgetfulDisk } from '../support/forgetful-disk.js';

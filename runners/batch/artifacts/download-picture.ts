@@ -4,9 +4,8 @@ import type { Download, Downloaded } from '../../../src/transport/download.js';
 import { privateAddressCode } from '../../../src/transport/private-address.js';
 import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
-import { PictureEnd } from './picture-end.js';
-import { PictureError } from './picture-error.js';
-import { maxPictureBytes, type PictureFile, type PicturePlace, savePicture } from './save-picture.js';
+import { PictureEnd, PictureError } from './picture-error.js';
+import { maxPictureBytes, savePicture, type PictureFile, type PicturePlace } from './save-picture.js';
 
 export interface DownloadSettings {
   readonly download: Download;
@@ -58,9 +57,9 @@ function fetchOnce(
   const request = { url, maxBytes: maxPictureBytes, timeouts: phaseTimeouts(responseMs) };
   return savePicture(async (write) => {
     const end = new PictureEnd();
-    const take = (piece: Uint8Array): Promise<void> => {
-      end.see(piece);
-      return write(piece);
+    const take = (chunk: Uint8Array): Promise<void> => {
+      end.add(chunk);
+      return write(chunk);
     };
     const fetched = download(request, take).pipe(takeUntil(left$));
     const downloaded = await firstValueFrom(fetched, { defaultValue: undefined });

@@ -1,6 +1,6 @@
 import type { RowKind } from '../manifest/manifest-row.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
-import { headBytes, pictureFormat } from './picture-format.js';
+import { headBytes, pictureFormat } from './picture-name.js';
 
 /** Where the picture of an output is. */
 export type FoundPicture =

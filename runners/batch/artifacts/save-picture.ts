@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { writeAll } from '../disk/append-file.js';
-import type { Disk, DiskFile } from '../disk/disk.js';
+import { fileChunks, withFile } from '../disk/read-file.js';
 import { onDisk } from '../disk/disk-fault.js';
-import { hashFile } from './hash-file.js';
-import { imagesFolder } from './images-folder.js';
+import type { Disk, DiskFile } from '../disk/disk.js';
 import { PictureError } from './picture-error.js';
-import { headBytes, pictureFormat } from './picture-format.js';
-import type { PictureFormat } from './picture-format.js';
-import { pictureName } from './picture-name.js';
+import { imagesFolder, headBytes, pictureFormat, type PictureFormat, pictureName } from './picture-name.js';
 
 /** A longer picture is refused. */
 export const maxPictureBytes = 256 * 2 ** 20;
@@ -30,7 +27,7 @@ export interface PictureFile {
   readonly format: PictureFormat;
 }
 
-type Write = (piece: Uint8Array) => Promise<void>;
+type Write = (chunk: Uint8Array) => Promise<void>;
 
 /**
  * Saves a picture under the row's name: beside it first, synced, then renamed, so that a name always stands for a whole
@@ -45,8 +42,8 @@ export async function savePicture(
   place: PicturePlace,
 ): Promise<PictureFile> {
   const { disk, folder, id } = place;
-  const mark = createHash('sha256').update(id).digest('hex').slice(0, 20);
-  const temporary = `${folder}/${imagesFolder}/.${mark}.part`;
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 20);
+  const temporary = `${folder}/${imagesFolder}/.${digest}.part`;
   try {
     const written = await writePart(disk, temporary, fill);
     const path = await findName(place, written);
@@ -74,7 +71,7 @@ async function writePart(
   });
   try {
     const part = new Part(file, path);
-    await fill((piece) => part.write(piece));
+    await fill((chunk) => part.write(chunk));
     const written = part.written();
     await onDisk(path, () => file.sync());
     return written;
@@ -93,16 +90,16 @@ class Part {
     private readonly path: string,
   ) {}
 
-  async write(piece: Uint8Array): Promise<void> {
-    if (this.length + piece.length > maxPictureBytes)
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.length + chunk.length > maxPictureBytes)
       throw new PictureError(`the picture is larger than ${maxPictureBytes / 2 ** 20} MB`);
     if (this.head.length < headBytes) {
-      this.head = Buffer.concat([this.head, piece.subarray(0, headBytes)]);
+      this.head = Buffer.concat([this.head, chunk.subarray(0, headBytes)]);
       if (this.head.length >= headBytes) formatOf(this.head);
     }
-    this.hash.update(piece);
-    await onDisk(this.path, () => writeAll(this.file, piece, this.length));
-    this.length += piece.length;
+    this.hash.update(chunk);
+    await onDisk(this.path, () => writeAll(this.file, chunk, this.length));
+    this.length += chunk.length;
   }
 
   written(): Written {
@@ -130,4 +127,13 @@ async function findName({ disk, folder, id, collides }: PicturePlace, written: W
       found.kind === 'file' && found.size === bytes && (await hashFile(disk, `${folder}/${path}`)) === sha256;
     return isSame ? path : `${imagesFolder}/${pictureName({ id, format, collides, apart: sha256 })}`;
   });
+}
+
+/** SHA-256 of a file, in hex. */
+async function hashFile(disk: Disk, path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await withFile(disk, path, async (file) => {
+    for await (const bytes of fileChunks(file)) hash.update(bytes);
+  });
+  return hash.digest('hex');
 }

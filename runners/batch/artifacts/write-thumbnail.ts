@@ -1,7 +1,7 @@
+import type Sharp from 'sharp';
 import type { Disk } from '../disk/disk.js';
+import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { makeThumbnail as makeBySharp } from './make-thumbnail.js';
-import { thumbnailPath } from './thumbnail-path.js';
 
 /** Larger pictures go without: they would have to be held whole. */
 const largest = 32 * 2 ** 20;
@@ -14,11 +14,11 @@ export async function writeThumbnail(
   disk: Disk,
   folder: string,
   image: { readonly path: string; readonly sha256: string; readonly bytes: number },
-  makeThumbnail: MakeThumbnail = makeBySharp,
+  make: MakeThumbnail = makeThumbnail,
 ): Promise<void> {
   if (image.bytes > largest) return;
   try {
-    const thumbnail = await makeThumbnail(await readWhole(disk, `${folder}/${image.path}`, image.bytes));
+    const thumbnail = await make(await readFile(disk, `${folder}/${image.path}`, image.bytes));
     if (thumbnail === undefined) return;
     await disk.mkdir(`${folder}/thumbnails`);
     await replaceFile(disk, `${folder}/${thumbnailPath(image)}`, thumbnail);
@@ -27,15 +27,51 @@ export async function writeThumbnail(
   }
 }
 
-async function readWhole(disk: Disk, path: string, size: number): Promise<Buffer> {
-  const file = await disk.open(path, 'r');
+/** The most a thumbnail may weigh: 2,000 of them, as base64 in one page, stay under 30 MB. */
+export const maxThumbnailBytes = 11_000;
+
+/** From the best to the plainest; the first that is light enough is taken. The last one always is. */
+const tries = [
+  { side: 320, quality: 70 },
+  { side: 320, quality: 50 },
+  { side: 320, quality: 30 },
+  { side: 240, quality: 30 },
+  { side: 160, quality: 20 },
+] as const;
+
+/**
+ * A small WebP of a picture, upright and at most 320 pixels a side; `undefined` when sharp is not installed or the bytes
+ * are no picture it can read. Never throws: a run does not fail over a thumbnail.
+ */
+export async function makeThumbnail(picture: Uint8Array): Promise<Uint8Array | undefined> {
+  const sharp = await loadSharp();
+  if (sharp === undefined) return undefined;
   try {
-    const bytes = Buffer.allocUnsafe(size);
-    let done = 0;
-    for (let count = 1; count > 0 && done < size; done += count)
-      count = await file.read(bytes.subarray(done), done);
-    return bytes.subarray(0, done);
-  } finally {
-    await file.close();
+    for (const { side, quality } of tries) {
+      const small = sharp(picture).rotate().resize(side, side, { fit: 'inside', withoutEnlargement: true });
+      const bytes = await small.webp({ quality, effort: 3 }).toBuffer();
+      if (bytes.length <= maxThumbnailBytes) return bytes;
+    }
+  } catch {
+    // A broken or foreign picture has no thumbnail; the report shows the file itself.
   }
+  return undefined;
+}
+
+async function loadSharp(): Promise<typeof Sharp | undefined> {
+  try {
+    return (await import('sharp')).default;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Where the thumbnail of a saved picture lies, relative to the output folder. The picture's hash is part of the name, so
+ * that a picture that was bought again never shows the thumbnail of the earlier one.
+ */
+export function thumbnailPath(image: { readonly path: string; readonly sha256: string }): string {
+  const name = image.path.slice(image.path.lastIndexOf('/') + 1);
+  const digits = /^[0-9a-f]{8}/i.exec(image.sha256)?.[0] ?? '0';
+  return `thumbnails/${name}.${digits}.webp`;
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { learned } from '../../../src/policy/polling/learned.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Disk } from '../disk/disk.js';
-import { readText } from '../disk/read-text.js';
+import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 
 /** When to ask for jobs, learned over all starts of a run. */
@@ -67,7 +67,9 @@ async function readLaws(options: PollLawOptions): Promise<{ laws: Laws; problem?
     const found = await options.disk.stat(path);
     if (found === undefined) return { laws: {} };
     if (found.kind !== 'file' || found.size > longestBytes) throw new Error('it is no file of a run');
-    return { laws: fileSchema.parse(JSON.parse(await readText(options.disk, path, found.size))).laws };
+    return {
+      laws: fileSchema.parse(JSON.parse((await readFile(options.disk, path, found.size)).toString())).laws,
+    };
   } catch (error) {
     const why = error instanceof z.ZodError ? 'it has another shape' : (error as Error).message;
     return { laws: {}, problem: `${path} cannot be read and is learned anew: ${why}.` };

@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { SavedImage } from '../journal/record.js';
 import type { Plan } from '../manifest/plan-manifest.js';
-import type { Summary } from '../sinks/summary.js';
+import type { Summary } from '../sinks/summary-file.js';
 import type { Ahead } from '../start/check/ahead.js';
 
 /** What a run emits. `finished` is always the last event. Money in micro-dollars. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Disk, DiskFile } from './disk.js';
-import { readAll } from './read-all.js';
+import { readAll } from './read-file.js';
 
 /** A file that only grows. Not for two writers at once: the caller awaits one call before the next. */
 export interface AppendFile {

@@ -1,8 +1,7 @@
 import { constants, type BigIntStats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { lstat, open, readdir, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, unlink, mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Disk, DiskEntry, DiskFile } from './disk.js';
-import { makeFolders } from './make-folders.js';
 
 /**
  * The real file system. Positions are honoured on every flag: `a+` opens for reading and writing and makes a missing
@@ -83,4 +82,42 @@ function whenMissing<T>(value: T): (error: unknown) => T {
 
 function errno(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
+}
+
+/**
+ * Makes a folder and those above it. One that is there already will do. Node's own `recursive` tries for ever where a file
+ * system refuses a new folder with ENOENT, as /proc does.
+ *
+ * @throws the disk's error, ENOENT included
+ */
+export async function makeFolders(path: string): Promise<void> {
+  const error = await refusal(path);
+  if (error === undefined) return;
+  const above = dirname(path);
+  if (error.code !== 'ENOENT' || above === path) throw error;
+  await makeFolders(above);
+  const second = await refusal(path);
+  if (second !== undefined) throw second;
+}
+
+async function refusal(path: string): Promise<NodeJS.ErrnoException | undefined> {
+  try {
+    await mkdir(path);
+    return undefined;
+  } catch (error) {
+    const refused = error as NodeJS.ErrnoException;
+    const isThere = refused.code === 'EEXIST' && (await stat(path)).isDirectory();
+    return isThere ? undefined : refused;
+  }
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where programs of a user keep what outlives them: `XDG_STATE_HOME` on every system, else the system's own place. */
+export function stateFolder(env: Env, platform: string, home: string): string {
+  const state = env['XDG_STATE_HOME'];
+  if (state !== undefined && state !== '') return `${state}/millrace`;
+  if (platform === 'win32') return `${env['LOCALAPPDATA'] ?? `${home}/AppData/Local`}/millrace`;
+  if (platform === 'darwin') return `${home}/Library/Application Support/millrace`;
+  return `${home}/.local/state/millrace`;
 }

@@ -48,8 +48,8 @@ async function writeNew(disk: Disk, path: string, content: Content): Promise<voi
       await writeAll(file, bytes, position);
       position += bytes.length;
     };
-    for await (const piece of pieces(content)) {
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    for await (const chunk of chunksOf(content)) {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       if (held + bytes.length > collected.length) {
         await write(collected.subarray(0, held));
         held = 0;
@@ -67,10 +67,31 @@ async function writeNew(disk: Disk, path: string, content: Content): Promise<voi
   }
 }
 
-function pieces(content: Content): Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string> {
+function chunksOf(content: Content): Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string> {
   return typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
 }
 
 function ignoreMissing(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+/** Files of a run that are written beside themselves and then renamed. */
+const names =
+  /^(\.journal\.snapshot|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
+const parts = /^\.[0-9a-f]{20}\.part$/;
+const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
+
+/** Takes away what a process that died left half written in a run's folder. Only names that millrace gives itself. */
+export async function clearLeftovers(disk: Disk, folder: string): Promise<void> {
+  const places = [
+    ['', names],
+    ['/images', parts],
+    ['/thumbnails', thumbnails],
+  ] as const;
+  for (const [place, ours] of places) {
+    for (const name of await disk.list(`${folder}${place}`)) {
+      // What cannot be removed is in nobody's way.
+      if (ours.test(name)) await disk.unlink(`${folder}${place}/${name}`).catch(() => undefined);
+    }
+  }
 }

@@ -1,6 +1,5 @@
 import { lastValueFrom } from 'rxjs';
-import type { Summary } from '../sinks/summary.js';
-import { writeSummary } from '../sinks/summary-file.js';
+import { type Summary, writeSummary } from '../sinks/summary-file.js';
 import { describeFault } from '../stop/describe-fault.js';
 import { endOf } from './end-of.js';
 import { exitOf } from '../stop/exit-of.js';

@@ -1,4 +1,4 @@
-import { ownColumn, requestColumns } from '../sinks/result-sheet-row.js';
+import { ownColumn, requestColumns } from '../sinks/result-line.js';
 import type { SheetColumns } from '../sinks/run-files.js';
 import type { Checked } from '../start/check/check-manifest.js';
 import type { ResolvedOptions } from '../context/resolve-options.js';

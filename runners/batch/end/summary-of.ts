@@ -1,16 +1,16 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { listPrices } from '../ledger/list-prices.js';
+import { listPrices } from '../ledger/price-book.js';
 import { isoTime } from '../sinks/ended-row.js';
-import type { FilesMark } from '../sinks/projections.js';
-import type { CostSummary, Summary } from '../sinks/summary.js';
+import type { FilesCovered } from '../sinks/projections.js';
+import type { CostSummary, Summary } from '../sinks/summary-file.js';
 import { isEnd, type RowStatus } from '../row/row-status.js';
 import type { Totals } from '../row/totals.js';
 import type { Run } from '../context/run.js';
 import type { RunEnd } from '../stop/worst-end.js';
 
 /** What summary.json says at this moment. */
-export function summaryOf(run: Run, covers: FilesMark | undefined, end?: RunEnd): Summary {
+export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunEnd): Summary {
   const { options, startedAt, journal } = run;
   const totals = journal.tally.totals();
   const { firstStartAt = startedAt, starts } = journal.journal.recovered;

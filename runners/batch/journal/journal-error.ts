@@ -1,11 +1,12 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { journalFormat } from './line/record-line.js';
 
 /**
  * `journal-broken`: something in the middle cannot be read; `--repair` goes on without it.
  * `journal-newer`: written by a newer millrace.
  * `journal-io`: the disk failed; nothing after `offset` counts, and nothing more is written by this process.
  */
-export type JournalErrorCode = 'journal-broken' | 'journal-newer' | 'journal-io';
+type JournalErrorCode = 'journal-broken' | 'journal-newer' | 'journal-io';
 
 /** The journal cannot be read or written: exit 74. */
 export class JournalError extends MillraceError {
@@ -28,4 +29,61 @@ export class JournalError extends MillraceError {
     this.line = facts.line;
     this.errno = facts.errno;
   }
+}
+
+/** The disk's own errors say neither which file nor what to do. What is no error of the disk stays as it is. */
+export function journalFault(path: string, doing: 'opened' | 'read', cause: unknown): unknown {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (cause instanceof JournalError || code === undefined) return cause;
+  const what = `The journal ${path} cannot be ${doing}: ${reasonOf(code) ?? message}.`;
+  const sent = doing === 'opened' ? ' Nothing was sent.' : '';
+  const text = `${what}${sent} ${remedyOf(code)} and run the same command again.`;
+  return new JournalError('journal-io', text, { errno: code, cause });
+}
+
+/** A file of a format that is not known yet. */
+export function newerFormat(format: number): JournalError {
+  return newer(`is of format ${format}, and this millrace reads up to ${journalFormat}`);
+}
+
+export function unknownKind(kind: string): JournalError {
+  return unknownWord('record kind', kind);
+}
+
+/** A row whose state is not understood might be taken for one that may be bought: better not to go on. */
+export function unknownWord(what: string, word: string): JournalError {
+  return newer(`has the ${what} "${word}", which this millrace does not know`);
+}
+
+function newer(what: string): JournalError {
+  return new JournalError(
+    'journal-newer',
+    `The journal ${what}: it was written by a newer one; go on with that.`,
+  );
+}
+
+const reasons: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
+  ENOSPC: ['no space is left on the disk (ENOSPC)', 'Free some space'],
+  EDQUOT: ['the disk quota is used up (EDQUOT)', 'Free some space'],
+  EFBIG: [
+    'the file has reached the largest size that is allowed here (EFBIG)',
+    'Raise the limit (ulimit -f)',
+  ],
+  EROFS: ['the file system is read-only (EROFS)', 'Make it writable'],
+  EACCES: ['this user has no right to it (EACCES)', 'Give that right'],
+  EPERM: ['this user has no right to it (EPERM)', 'Give that right'],
+  EMFILE: ['too many files are open in this process (EMFILE)', 'Raise the limit (ulimit -n)'],
+  ENFILE: ['too many files are open on this machine (ENFILE)', 'Close some'],
+  EIO: ['the disk reports a fault (EIO)', 'Check the disk'],
+  ENOTDIR: ['a part of its path is a file, not a folder (ENOTDIR)', 'Choose another --out'],
+};
+
+/** A system error in words; `undefined` for one that is rare. */
+export function reasonOf(code: string | undefined): string | undefined {
+  return code === undefined ? undefined : reasons[code]?.[0];
+}
+
+/** What a person can do about it, to be followed by "and run the same command again". */
+export function remedyOf(code: string | undefined): string {
+  return (code === undefined ? undefined : reasons[code]?.[1]) ?? 'Put it right';
 }

@@ -101,3 +101,8 @@ export interface Recovered {
    */
   mustHold(id: string, row: number): boolean;
 }
+
+/** The journal's place in a run's folder. */
+export function journalPath(folder: string): string {
+  return `${folder}/journal.jsonl`;
+}

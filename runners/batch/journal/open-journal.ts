@@ -1,16 +1,12 @@
-import { folderOf, openAppendFile } from '../disk/append-file.js';
-import type { AppendFile } from '../disk/append-file.js';
+import { folderOf, openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk, DiskFile } from '../disk/disk.js';
-import { journalFault } from './journal-fault.js';
+import { journalFault, JournalError } from './journal-error.js';
 import { GroupCommit } from './group-commit.js';
-import { JournalError } from './journal-error.js';
-import type { Journal } from './journal.js';
-import { journalPath } from './journal-path.js';
+import { type Journal, journalPath } from './journal.js';
 import type { RecoveredFile } from './recover.js';
-import { readJournal, RecoveredJournal } from './recovered-journal.js';
-import type { Found } from './recovered-journal.js';
+import { readJournal, RecoveredJournal, type Found } from './recovered-journal.js';
 import { repairJournal } from './repair-journal.js';
-import { saveSnapshot } from './snapshot/save-snapshot.js';
+import { saveSnapshot } from './save-snapshot.js';
 
 /** Options of `openJournal`. */
 export interface OpenJournalOptions {

@@ -1,8 +1,7 @@
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { readLines } from '../disk/read-lines.js';
-import { journalFault } from './journal-fault.js';
-import { decodeRecord, hasGoodChecksum } from './line/decode-record.js';
-import { JournalError } from './journal-error.js';
+import { journalFault, JournalError } from './journal-error.js';
+import { decodeRecord, hasGoodChecksum } from './line/record-line.js';
 import type { JournalRecord } from './record.js';
 
 export interface RecordRange {
@@ -11,7 +10,7 @@ export interface RecordRange {
   /** So many records are passed over, unread. @defaultValue 0 */
   readonly after?: number;
   /** Where a record in front of them begins, and how many stand before it. @defaultValue the first one */
-  readonly mark?: { readonly offset: number; readonly records: number };
+  readonly start?: { readonly offset: number; readonly records: number };
 }
 
 /**
@@ -34,11 +33,11 @@ export async function* readRecords(
 async function* recordsOf(
   file: DiskFile,
   path: string,
-  { to, after = 0, mark = { offset: 0, records: 0 } }: RecordRange,
+  { to, after = 0, start = { offset: 0, records: 0 } }: RecordRange,
 ): AsyncGenerator<JournalRecord, void, void> {
   try {
-    let number = mark.records;
-    const range = { from: mark.offset, ...(to !== undefined && { to }) };
+    let number = start.records;
+    const range = { from: start.offset, ...(to !== undefined && { to }) };
     for await (const { bytes, offset, ended } of readLines(file, range)) {
       number++;
       if (number <= after) continue;

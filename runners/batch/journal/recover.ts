@@ -1,14 +1,12 @@
 import { crc32 } from 'node:zlib';
 import type { DiskFile } from '../disk/disk.js';
 import { readLineBlocks } from '../disk/read-lines.js';
-import { hasGoodChecksum } from './line/decode-record.js';
-import { field } from './line/fields.js';
+import { hasGoodChecksum, salvage } from './line/record-line.js';
+import { field } from './line/record-fields.js';
 import { HeadScanner } from './line/head-scanner.js';
-import { JournalError } from './journal-error.js';
-import { newerFormat } from './newer-journal.js';
+import { JournalError, newerFormat } from './journal-error.js';
 import { Recovery } from './recovery.js';
-import { salvage } from './line/salvage.js';
-import type { Snapshot } from './snapshot/snapshot.js';
+import type { Snapshot } from './load-snapshot.js';
 
 export interface RecoveredFile {
   readonly recovery: Recovery;

@@ -1,13 +1,13 @@
 import type { Disk, DiskFile } from '../disk/disk.js';
-import { journalFault } from './journal-fault.js';
-import type { Journal, Recovered, RowRecords } from './journal.js';
+import { withFile } from '../disk/read-file.js';
+import { journalFault } from './journal-error.js';
+import { type Journal, type Recovered, type RowRecords, journalPath } from './journal.js';
+import { loadSnapshot } from './load-snapshot.js';
 import { readRecords } from './read-records.js';
-import { recover } from './recover.js';
-import type { RecoveredFile } from './recover.js';
-import { recordsAMark } from './recovery.js';
+import { recover, type RecoveredFile } from './recover.js';
+import { recordsAStart } from './recovery.js';
 import { RowReader } from './row-reader.js';
 import type { RowBooks } from '../row/tally.js';
-import { loadSnapshot } from './snapshot/load-snapshot.js';
 import type { RowStatus } from '../row/row-status.js';
 
 const oneRowBytes = 4 << 10;
@@ -22,13 +22,10 @@ export interface Found extends RecoveredFile {
 
 /** Reads the file once, what a snapshot tells of only for its checksum; and the rows that have not ended a second time. */
 export async function readJournal(disk: Disk, path: string): Promise<Found> {
-  const file = await disk.open(path, 'r');
-  try {
+  return withFile(disk, path, async (file) => {
     const found = await recover(file, path, await loadSnapshot(disk, path, file));
     return { ...found, pending: await new RowReader(file, found, manyRowsBytes).pending() };
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** What has been read of a journal, by row as well. */
@@ -48,10 +45,10 @@ export class RecoveredJournal implements JournalReader {
   }
 
   protected recordsTo(to: number, after: number): ReturnType<Journal['records']> {
-    const { marks } = this.found.recovery;
-    const nearest = Math.min(Math.floor(after / recordsAMark), marks.length - 1);
-    const mark = { offset: marks[nearest] ?? 0, records: Math.max(nearest, 0) * recordsAMark };
-    return readRecords(this.disk, this.path, { to, after, mark });
+    const { recordStarts } = this.found.recovery;
+    const nearest = Math.min(Math.floor(after / recordsAStart), recordStarts.length - 1);
+    const start = { offset: recordStarts[nearest] ?? 0, records: Math.max(nearest, 0) * recordsAStart };
+    return readRecords(this.disk, this.path, { to, after, start });
   }
 
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
@@ -77,9 +74,8 @@ export class RecoveredJournal implements JournalReader {
     }
   }
 
-  protected async reading<T>(read: (file: Pick<DiskFile, 'read'>) => Promise<T>): Promise<T> {
-    const file = await this.disk.open(this.path, 'r');
-    return read(file).finally(() => file.close());
+  protected reading<T>(read: (file: Pick<DiskFile, 'read'>) => Promise<T>): Promise<T> {
+    return withFile(this.disk, this.path, read);
   }
 }
 
@@ -121,4 +117,20 @@ function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
 function booksOf({ lives, rows }: Found['recovery'], id: string): RowBooks | undefined {
   const row = rows.indexOf(id);
   return row < 0 ? undefined : lives.booksAt(row);
+}
+
+/**
+ * What a journal holds, also while another process writes it. Changes nothing; a record that is just being written is
+ * passed over. `undefined` where the folder has none.
+ *
+ * @throws {JournalError} `journal-broken`, `journal-newer`, `journal-io`.
+ */
+export async function peekJournal(disk: Disk, folder: string): Promise<JournalReader | undefined> {
+  const path = journalPath(folder);
+  try {
+    if ((await disk.stat(path)) === undefined) return undefined;
+    return new RecoveredJournal(disk, path, await readJournal(disk, path));
+  } catch (error) {
+    throw journalFault(path, 'read', error);
+  }
 }

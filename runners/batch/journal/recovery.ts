@@ -1,8 +1,7 @@
-import { decodeRecord } from './line/decode-record.js';
-import { journalFormat } from './line/encode-record.js';
-import { field } from './line/fields.js';
+import { decodeRecord, journalFormat } from './line/record-line.js';
+import { field } from './line/record-fields.js';
 import type { HeadScanner } from './line/head-scanner.js';
-import { newerFormat, unknownKind } from './newer-journal.js';
+import { newerFormat, unknownKind } from './journal-error.js';
 import type { JournalRecord, RecordOf, RunIdentity } from './record.js';
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
@@ -12,7 +11,7 @@ import { rowFlags, RowTable } from './rows/row-table.js';
 import type { KeptTally } from '../row/tally.js';
 
 /** So many records lie between two marks. */
-export const recordsAMark = 4_096;
+export const recordsAStart = 4_096;
 
 /** The most frequent in front. */
 const kinds: readonly JournalRecord['k'][] = [
@@ -28,7 +27,7 @@ const pendingStatuses: ReadonlySet<RowStatus> = new Set<RowStatus>(['sent', 'acc
 
 type RunFact =
   | 'records'
-  | 'marks'
+  | 'recordStarts'
   | 'starts'
   | 'identity'
   | 'firstStartAt'
@@ -56,7 +55,7 @@ export class Recovery {
   readonly lives = new RowLives(this.table);
   records = 0;
   /** Where every so manieth record begins, so that a later pass need not read all that stands before its first one. */
-  readonly marks: number[] = [];
+  readonly recordStarts: number[] = [];
   starts = 0;
   identity: RunIdentity | undefined;
   firstStartAt: number | undefined;
@@ -73,7 +72,7 @@ export class Recovery {
 
   /** Takes in a record that begins at `offset` of the file, from its head. */
   take(head: HeadScanner, offset: number): void {
-    if (this.records % recordsAMark === 0) this.marks.push(offset);
+    if (this.records % recordsAStart === 0) this.recordStarts.push(offset);
     this.records++;
     if (head.hasId) this.lives.take(head.word(field.k, kinds), head, offset);
     else this.takeRun(head.line);
@@ -91,11 +90,11 @@ export class Recovery {
   }
 
   get kept(): KeptRecovery {
-    const { records, marks, starts, repairs, table, lives } = this;
+    const { records, recordStarts, starts, repairs, table, lives } = this;
     const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow, manifests, capUsd } =
       this;
     return {
-      ...{ records, marks, starts, repairs },
+      ...{ records, recordStarts, starts, repairs },
       ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow, manifests, capUsd },
       ...{
         rows: table.length,

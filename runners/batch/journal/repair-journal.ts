@@ -1,12 +1,18 @@
 import { crc32 } from 'node:zlib';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { replaceFile } from '../disk/replace-file.js';
+import { fileChunks, withFile } from '../disk/read-file.js';
 import { readLines } from '../disk/read-lines.js';
-import { decodeRecord, hasGoodChecksum } from './line/decode-record.js';
-import { checksumBytes, checksumText, encodeRecord } from './line/encode-record.js';
-import { field } from './line/fields.js';
+import {
+  decodeRecord,
+  hasGoodChecksum,
+  checksumBytes,
+  checksumText,
+  encodeRecord,
+  salvage,
+} from './line/record-line.js';
+import { field } from './line/record-fields.js';
 import { HeadScanner } from './line/head-scanner.js';
-import { salvage } from './line/salvage.js';
 
 /** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
 const slackRows = 1_000;
@@ -19,33 +25,13 @@ const leastRecordBytes = 40;
  */
 export async function repairJournal(disk: Disk, path: string, now: () => number): Promise<void> {
   await keepCopy(disk, path);
-  const file = await disk.open(path, 'r');
-  try {
-    await replaceFile(disk, path, repaired(file, now));
-  } finally {
-    await file.close();
-  }
+  await withFile(disk, path, (file) => replaceFile(disk, path, repaired(file, now)));
 }
 
 async function keepCopy(disk: Disk, path: string): Promise<void> {
   let n = 1;
   while ((await disk.stat(`${path}.broken-${n}`)) !== undefined) n++;
-  const file = await disk.open(path, 'r');
-  try {
-    await replaceFile(disk, `${path}.broken-${n}`, allBytes(file));
-  } finally {
-    await file.close();
-  }
-}
-
-async function* allBytes(file: DiskFile): AsyncGenerator<Uint8Array, void, void> {
-  const chunk = Buffer.allocUnsafeSlow(1 << 20);
-  for (let position = 0; ;) {
-    const count = await file.read(chunk, position);
-    if (count === 0) return;
-    yield chunk.subarray(0, count);
-    position += count;
-  }
+  await withFile(disk, path, (file) => replaceFile(disk, `${path}.broken-${n}`, fileChunks(file)));
 }
 
 async function* repaired(file: DiskFile, now: () => number): AsyncGenerator<Uint8Array, void, void> {

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { openAppendFile, folderOf } from '../disk/append-file.js';
-import type { AppendFile } from '../disk/append-file.js';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { openAppendFile, folderOf, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
 import { readLines } from '../disk/read-lines.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { DayBook } from './day-book.js';
-import { DayLedgerError } from './day-ledger-error.js';
-import { dayEntrySchema } from './day-entry.js';
-import type { DayEntry } from './day-entry.js';
+import { DayBook, dayEntrySchema, type DayEntry } from './day-book.js';
 
 /** Below this no compaction is worth it. */
 const leastBytes = 1 << 18;
@@ -151,4 +148,18 @@ function parse(bytes: Buffer): DayEntry | undefined {
 
 function asLine(entry: DayEntry): string {
   return `${JSON.stringify(entry)}\n`;
+}
+
+/** The ledger that runs share cannot be read or written: exit 74. Nothing may be bought under a cap that nobody can check. */
+export class DayLedgerError extends MillraceError {
+  static override readonly name: string = 'DayLedgerError';
+
+  constructor(
+    message: string,
+    /** The system's code, where there is one. */
+    readonly errno?: string,
+    options?: { cause?: unknown },
+  ) {
+    super('day-ledger', message, options);
+  }
 }

@@ -1,7 +1,6 @@
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { type MicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import type { RowKind } from '../manifest/manifest-row.js';
-import { toPriceList } from './price-list.js';
-import type { EndpointPrice, PriceList } from './price-list.js';
+import { toPriceList, type EndpointPrice, type PriceList } from './price-list.js';
 
 /** What a price goes by. A row is one. */
 export interface Priced {
@@ -13,7 +12,7 @@ export interface Priced {
 }
 
 /** A reported price that is not the book's, in millionths of a dollar. */
-export interface PriceMismatch {
+interface PriceMismatch {
   readonly expected: MicroDollars;
   readonly reported: MicroDollars;
   /** The first one for this endpoint and resolution: the one to warn of. */
@@ -132,4 +131,53 @@ function keyOf({ kind, endpoint, resolution = '' }: Priced): string {
 
 function pricedOf({ kind, endpoint, resolution }: Priced): Priced {
   return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
+}
+
+/** The same book, that reckons with `assumed` wherever it knows no price: to reserve, and where nothing is reported. */
+export function assumePrice(book: PriceBook, assumed: MicroDollars): PriceBook {
+  return {
+    priceOf: (row) => book.priceOf(row) ?? assumed,
+    observe: (row, reported) => book.observe(row, reported),
+    driftOf: (row) => book.driftOf(row),
+    estimate: (row, executionTimeMs) => book.estimate(row, executionTimeMs) ?? assumed,
+    table: () => ({ ...book.table(), assumed }),
+  };
+}
+
+/** A price table for people and for files, in USD. */
+interface ListedPrices {
+  /** `published`, or the file that it was read from. */
+  readonly name: string;
+  /** What was reckoned with, by what it is a price of: `1k`, `mine at 2k`, `upscale a second`, `upscale a job`, `a route call`, `assumed`. */
+  readonly prices: Readonly<Record<string, number>>;
+  /** The highest price reported, where it is not the one reckoned with. */
+  readonly reported: Readonly<Record<string, number>>;
+}
+
+/** The prices that a run goes by. */
+export function listPrices({ book, reported, assumed }: PriceTable): ListedPrices {
+  const endpoints = [...book.endpoints].flatMap(([id, price]) => endpointPrices(id, price));
+  const entries = [
+    ...Object.entries(book.edit),
+    ...endpoints,
+    ...(book.route === null ? [] : [['a route call', book.route] as const]),
+    ...(assumed === undefined ? [] : [['assumed', assumed] as const]),
+  ];
+  const others = reported.filter(({ expected, highest }) => expected !== null && expected !== highest);
+  return {
+    name: book.name,
+    prices: Object.fromEntries(entries.map(([label, price]) => [label, toUsd(price)])),
+    reported: Object.fromEntries(others.map(({ highest, ...row }) => [labelOf(row), toUsd(highest)])),
+  };
+}
+
+function endpointPrices(id: string, price: EndpointPrice): (readonly [label: string, price: number])[] {
+  if ('perJob' in price) return [[`${id} a job`, price.perJob]];
+  if ('perSecond' in price) return [[`${id} a second`, price.perSecond]];
+  return Object.entries(price.perPicture).map(([resolution, usd]) => [`${id} at ${resolution}`, usd]);
+}
+
+function labelOf({ kind, endpoint, resolution }: Priced): string {
+  if (kind === 'route') return 'a route call';
+  return kind === 'edit' ? `${endpoint} at ${resolution ?? '1k'}` : `${endpoint} a job`;
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 
 const usd = z.number().nonnegative().max(100_000);
@@ -75,4 +76,21 @@ function inMicroDollars(prices: Readonly<Record<string, number>>): Record<string
   return Object.fromEntries(
     Object.entries(prices).map(([resolution, price]) => [resolution, toMicroDollars(price)]),
   );
+}
+
+/**
+ * Reads the text of a price file.
+ *
+ * @throws {MillraceError} `price-file` with every problem and its place.
+ */
+export function readPriceFile(text: string, name: string): PriceList {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new MillraceError('price-file', `${name} is not JSON: ${(cause as Error).message}.`, { cause });
+  }
+  const checked = priceFileSchema.safeParse(parsed);
+  if (!checked.success) throw new MillraceError('price-file', `${name}: ${z.prettifyError(checked.error)}`);
+  return toPriceList(checked.data, name);
 }

@@ -4,9 +4,9 @@ import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Disk, DiskEntry } from '../disk/disk.js';
-import { readText } from '../disk/read-text.js';
-import { stateFolder } from '../disk/state-folder.js';
-import { journalPath } from '../journal/journal-path.js';
+import { readFile } from '../disk/read-file.js';
+import { stateFolder } from '../disk/node-disk.js';
+import { journalPath } from '../journal/journal.js';
 import { LockError } from './lock-error.js';
 import { ownerSchema, type Owner } from './owner.js';
 import type { FileLock, TryLock } from './try-lock-file.js';
@@ -135,5 +135,5 @@ const noteSchema = ownerSchema.extend({ folder: z.string(), isLost: z.boolean().
 export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>): Promise<T | undefined> {
   const size = (await disk.stat(path))?.size ?? 0;
   if (size === 0 || size > mostBytes) return undefined;
-  return schema.parse(JSON.parse(await readText(disk, path, size)));
+  return schema.parse(JSON.parse((await readFile(disk, path, size)).toString()));
 }

@@ -1,16 +1,12 @@
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { journalPath } from '../journal/journal-path.js';
+import { journalPath } from '../journal/journal.js';
 import { holdPlace } from './hold-place.js';
 import { RunProgress } from './run-progress.js';
 import { LockError } from './lock-error.js';
-import { isSameHost } from './owner.js';
-import type { Host, Owner } from './owner.js';
-import { ownerPath, readOwner } from './read-owner.js';
-import { thisHost } from './this-host.js';
-import { tryLockFile } from './try-lock-file.js';
-import type { FileLock, TryLock } from './try-lock-file.js';
+import { isSameHost, type Host, type Owner, ownerPath, readOwner, thisHost } from './owner.js';
+import { tryLockFile, type FileLock, type TryLock } from './try-lock-file.js';
 
 export interface HoldRunOptions {
   /** @defaultValue nodeDisk */

@@ -1,4 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import * as z from 'zod';
+import type { Disk } from '../disk/disk.js';
+import { readFile } from '../disk/read-file.js';
 
 /** The machine, or container, that a process runs on. */
 export interface Host {
@@ -41,4 +45,78 @@ export function isSameHost(owner: Host, here: Host): boolean {
   if (owner.inContainer || here.inContainer || owner.machineId !== here.machineId) return false;
   // Of a system that tells its boots, a machine without a name of its own may be any machine.
   return here.machineId !== undefined || (owner.bootId === undefined && here.bootId === undefined);
+}
+
+/** Longer owner files are none. */
+const mostBytes = 16 << 10;
+
+/** Where a run's owner says who it is. */
+export function ownerPath(folder: string): string {
+  return `${folder}/.owner.json`;
+}
+
+/** Who the owner file of a run names. `undefined` where there is none; `unreadable` where it cannot be told. */
+export async function readOwner(disk: Disk, folder: string): Promise<Owner | 'unreadable' | undefined> {
+  const path = ownerPath(folder);
+  try {
+    if ((await disk.stat(path)) === undefined) return undefined;
+    return ownerSchema.parse(JSON.parse((await readFile(disk, path, mostBytes)).toString()));
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/**
+ * The process that says it holds a run, without touching its lock; `undefined` where none does, or where the one that
+ * did is gone. Of a process on another host it cannot be told whether it still runs.
+ */
+export async function whoHolds(disk: Disk, folder: string): Promise<Owner | undefined> {
+  const owner = await readOwner(disk, folder);
+  if (owner === undefined || owner === 'unreadable') return undefined;
+  if (isSameHost(owner.host, thisHost()) && !isAlive(owner.pid)) return undefined;
+  return owner;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It is there, and somebody else's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Where this process runs. What the system does not tell is left out. */
+export function thisHost(): Host {
+  return {
+    name: hostname(),
+    bootId: firstLine('/proc/sys/kernel/random/boot_id'),
+    machineId: firstLine('/etc/machine-id'),
+    inContainer: isInContainer(),
+  };
+}
+
+/** Docker and Podman leave a file, Kubernetes a variable, others a word in the first process's group; nearly all have layers as root. */
+function isInContainer(): boolean {
+  return (
+    ['/.dockerenv', '/run/.containerenv'].some((path) => existsSync(path)) ||
+    process.env['KUBERNETES_SERVICE_HOST'] !== undefined ||
+    /docker|kubepods|containerd|lxc|libpod/.test(textOf('/proc/1/cgroup')) ||
+    /^\S+ \/ overlay /m.test(textOf('/proc/self/mounts'))
+  );
+}
+
+function firstLine(path: string): string | undefined {
+  const line = textOf(path).split('\n', 1)[0]?.trim();
+  return line === '' ? undefined : line;
+}
+
+/** Empty where there is none. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
-import { journalPath } from '../journal/journal-path.js';
+import { journalPath } from '../journal/journal.js';
 import { readNote, usualFolders, writeNote } from './hold-place.js';
 import { LockError } from './lock-error.js';
 import { ownerSchema, type Owner } from './owner.js';

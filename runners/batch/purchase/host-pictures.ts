@@ -1,8 +1,7 @@
 import { concatMap, defer, EMPTY, from, ignoreElements, catchError, type Observable } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
-import { localPicturePath } from '../uploads/local-picture.js';
-import { UploadError } from '../uploads/upload-error.js';
-import type { PictureHost } from '../uploads/picture-host.js';
+import { localPicturePath } from '../uploads/create-picture-host.js';
+import { UploadError, type PictureHost } from '../uploads/picture-host.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
 import { endRow } from '../end/end-row.js';
 import { failedRecord, failedRow, rowError } from '../row/records-of.js';

@@ -16,7 +16,7 @@ import { findPicture, replaceAt, type FoundPicture } from '../artifacts/find-pic
 import { savePicture, type PictureFile } from '../artifacts/save-picture.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import { DiskFault } from '../disk/disk-fault.js';
-import { UnfitRecord } from '../journal/line/encode-record.js';
+import { UnfitRecord } from '../journal/line/record-line.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
 import { unwritable } from '../sinks/line-json.js';
 import { endRow, noteDiskFault, tellMoney } from '../end/end-row.js';

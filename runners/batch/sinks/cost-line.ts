@@ -34,3 +34,14 @@ export function freedLine(freed: RecordOf<'freed'>): string | undefined {
   const usd = cost === null ? undefined : toUsd(cost);
   return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(at)]);
 }
+
+/** A purchase as it is named in costs.csv. Two purchases of one row differ in their attempt. */
+export function purchaseKey(id: string, attempt: number): string {
+  return `${csvLine([id]).slice(0, -1)},${attempt}`;
+}
+
+/** The purchase of a line of costs.csv that is held as unknown; `undefined` for any other line. */
+export function heldPurchase(line: string): string | undefined {
+  const [, id, attempt] = /^("(?:[^"]|"")*"|[^,"]*),\d+,(\d+),.*,unknown,[^,"]*$/s.exec(line) ?? [];
+  return attempt === undefined ? undefined : `${id},${attempt}`;
+}

@@ -1,6 +1,7 @@
 import type { RowError } from '../journal/record.js';
 import type { RowKind } from '../manifest/manifest-row.js';
 import { isoTime, type EndedRow } from './ended-row.js';
+import type { SheetRow } from './spreadsheet.js';
 
 /** A line of failures.jsonl: the row as it is to be read again, and what became of it. */
 export interface FailureLine {
@@ -10,7 +11,7 @@ export interface FailureLine {
   readonly millrace: FailureFacts;
 }
 
-export interface FailureFacts {
+interface FailureFacts {
   readonly row: number;
   /** `null` where the row does not say. */
   readonly kind: RowKind | null;
@@ -52,4 +53,32 @@ export function failureLine({ intent, reply, outcome }: EndedRow): FailureLine |
       settledAt: isoTime(reply?.at ?? outcome.at),
     },
   };
+}
+
+const errorColumns = ['code', 'message', 'detail', 'httpStatus', 'retryable', 'paid'] as const;
+const factColumns = [
+  'row',
+  'kind',
+  'endpoint',
+  'jobId',
+  'imageUrl',
+  'attempts',
+  'submittedAt',
+  'settledAt',
+] as const;
+
+/** The columns of failures.csv: the manifest's own, then what became of the row. */
+export function failureColumns(own: readonly string[]): string[] {
+  const ours = [
+    ...errorColumns.map((name) => `error.${name}`),
+    ...factColumns.map((name) => `millrace.${name}`),
+  ];
+  return [...new Set(['id', ...own, ...ours])];
+}
+
+/** A line of failures.jsonl as a spreadsheet has it. */
+export function failureSheetRow({ error, millrace, ...cells }: FailureLine): SheetRow {
+  const under = (prefix: string, facts: object): [string, unknown][] =>
+    Object.entries(facts).map(([name, value]) => [`${prefix}.${name}`, value]);
+  return { ...cells, ...Object.fromEntries([...under('error', error), ...under('millrace', millrace)]) };
 }

@@ -1,61 +1,54 @@
 import { crc32 } from 'node:zlib';
 import { folderOf, openAppendFile, type AppendFile } from '../disk/append-file.js';
-import type { Disk, DiskFile } from '../disk/disk.js';
+import type { Disk } from '../disk/disk.js';
 import { DiskFault, onDisk } from '../disk/disk-fault.js';
-import { readAll } from '../disk/read-all.js';
+import { fileChunks, readUpTo, withFile } from '../disk/read-file.js';
 import { readLineBlocks, readLines } from '../disk/read-lines.js';
 import { replaceFile } from '../disk/replace-file.js';
 
-/** How far a file has been written: what a later start goes on from. */
-export interface FileMark {
+/** How far a file has been written: a later start goes on from there. */
+export interface FileExtent {
   readonly bytes: number;
   readonly crc: number;
 }
 
-const nothing: FileMark = { bytes: 0, crc: 0 };
+const nothing: FileExtent = { bytes: 0, crc: 0 };
 
 /**
- * A file of lines that follows from the journal. After it is opened, what is appended is held against what lies there
- * already: equal bytes are not written again; from the first difference on the file is cut and written anew. `settle`
- * ends that and cuts off what is left over.
+ * A file of lines that follows from the journal. After it is opened, appended bytes are compared with those in the file:
+ * equal bytes are not written again; at the first difference the file is cut, and the rest is written anew. `settle` ends
+ * the comparison and cuts off what is left over.
  */
 export class LineFile {
-  private bytes: number;
-  private crc: number;
-  /** What lies behind `bytes` has not been looked at. */
+  /** The bytes behind `extent` have not been compared yet. */
   private isCompared = true;
 
   private constructor(
     private readonly disk: Disk,
     readonly path: string,
     private file: AppendFile,
-    mark: FileMark,
-    /** The folder that the file was opened in, where the file system has numbers. */
+    private written: FileExtent,
+    /** The id of the folder that the file was opened in; `undefined` where the file system has no ids. */
     private readonly folder: string | undefined,
-  ) {
-    this.bytes = mark.bytes;
-    this.crc = mark.crc;
-  }
+  ) {}
 
-  /** Opens the file, which is made when it is missing, behind a mark that `holds`. */
-  static async open(disk: Disk, path: string, mark: FileMark = nothing): Promise<LineFile> {
+  /** Opens the file behind an extent that it `holds`, and creates it if it is missing. */
+  static async open(disk: Disk, path: string, extent: FileExtent = nothing): Promise<LineFile> {
     return onDisk(path, async () => {
       const found = await disk.stat(path);
-      if (found !== undefined && found.kind !== 'file')
-        throw new DiskFault(
-          path,
-          'EEXIST',
-          new Error(`it is no file, and millrace writes there: move it away`),
-        );
+      if (found !== undefined && found.kind !== 'file') {
+        const message = 'it is no file, and millrace writes there: move it away';
+        throw new DiskFault(path, 'EEXIST', new Error(message));
+      }
       // Left by a start that died while it replaced the file.
       await disk.unlink(`${path}.tmp`).catch(() => undefined);
-      const file = await openAppendFile(disk, path);
-      return new LineFile(disk, path, file, mark, (await disk.stat(folderOf(path)))?.id);
+      const folder = (await disk.stat(folderOf(path)))?.id;
+      return new LineFile(disk, path, await openAppendFile(disk, path), extent, folder);
     });
   }
 
-  get mark(): FileMark {
-    return { bytes: this.bytes, crc: this.crc };
+  get extent(): FileExtent {
+    return this.written;
   }
 
   async append(text: string): Promise<void> {
@@ -64,11 +57,10 @@ export class LineFile {
       if (this.isCompared && !(await this.holds(bytes))) await this.cut();
       if (!this.isCompared) await this.file.append(bytes);
     });
-    this.bytes += bytes.length;
-    this.crc = crc32(bytes, this.crc);
+    this.written = extended(this.written, bytes);
   }
 
-  /** Cuts off what nothing was appended for. */
+  /** Cuts off the bytes that nothing was appended for. */
   async settle(): Promise<void> {
     if (this.isCompared) await onDisk(this.path, () => this.cut());
   }
@@ -79,8 +71,8 @@ export class LineFile {
   }
 
   /**
-   * Takes the file's name back where another program has put a copy there. Not beside `append`: what was appended meanwhile
-   * would be missing in the new file, and a file that grows is not as long as it is known to be.
+   * Takes the file's name back if another program has put a copy there. Must not run beside `append`: the new file would lack
+   * what was appended meanwhile.
    */
   async keepName(): Promise<void> {
     await onDisk(this.path, async () => {
@@ -89,7 +81,7 @@ export class LineFile {
     });
   }
 
-  /** Leaves out the lines that `keep` refuses, by a new file in place of the old one. */
+  /** Writes the file anew without the lines that `keep` refuses. */
   filter(
     keep: (line: Buffer) => boolean | Promise<boolean>,
     lines: AsyncIterable<Buffer> = this.lines(),
@@ -100,49 +92,48 @@ export class LineFile {
     return this.replace(kept());
   }
 
-  /** Puts a new file in the place of the old one. */
+  /** Replaces the file by a new one with these lines. */
   async replace(lines: AsyncIterable<Buffer>): Promise<void> {
     await onDisk(this.path, async () => {
-      let mark = nothing;
-      const written = async function* (): AsyncGenerator<Buffer> {
-        for await (const bytes of inPieces(lines)) {
-          mark = { bytes: mark.bytes + bytes.length, crc: crc32(bytes, mark.crc) };
-          yield bytes;
+      let extent = nothing;
+      const counted = async function* (): AsyncGenerator<Buffer> {
+        for await (const line of lines) {
+          extent = extended(extent, line);
+          yield line;
         }
       };
-      await replaceFile(this.disk, this.path, written());
-      await this.file.close();
-      this.file = await openAppendFile(this.disk, this.path);
-      ({ bytes: this.bytes, crc: this.crc } = mark);
+      await this.putInPlace(counted());
+      this.written = extent;
       this.isCompared = false;
     });
   }
 
   /** The lines written so far, from a byte on. */
-  lines(from = 0): AsyncIterable<Buffer> {
-    return linesOf(this.disk, this.path, { from, to: this.bytes });
+  async *lines(from = 0): AsyncGenerator<Buffer> {
+    const file = await this.disk.open(this.path, 'r');
+    try {
+      for await (const { bytes } of readLines(file, { from, to: this.written.bytes })) yield bytes;
+    } finally {
+      await file.close();
+    }
   }
 
   close(): Promise<void> {
     return this.file.close();
   }
 
-  /** Puts what this process wrote in the place of what lies there now. In another folder than the run's nothing is written. */
+  /** Replaces what lies under the name by what this process wrote. Writes nothing in another folder than the run's. */
   private async takeBack(): Promise<void> {
     if ((await this.disk.stat(folderOf(this.path)))?.id !== this.folder)
       throw this.changed('its folder was moved, removed or replaced');
-    const { file } = this;
-    const written = async function* (): AsyncGenerator<Buffer> {
-      for (let at = 0; at < file.end;) {
-        const piece = Buffer.alloc(Math.min(pieceBytes, file.end - at));
-        await readAll(file, piece, at);
-        yield piece;
-        at += piece.length;
-      }
-    };
-    await replaceFile(this.disk, this.path, written());
+    await this.putInPlace(fileChunks(this.file, this.file.end));
+  }
+
+  private async putInPlace(content: AsyncIterable<Uint8Array>): Promise<void> {
+    await replaceFile(this.disk, this.path, content);
+    const before = this.file;
     this.file = await openAppendFile(this.disk, this.path);
-    await file.close();
+    await before.close();
   }
 
   private changed(what: string): DiskFault {
@@ -151,84 +142,44 @@ export class LineFile {
   }
 
   private async holds(bytes: Buffer): Promise<boolean> {
-    if (this.file.end < this.bytes + bytes.length) return false;
+    const { bytes: from } = this.written;
+    if (this.file.end < from + bytes.length) return false;
     const found = Buffer.alloc(bytes.length);
-    const file = await this.disk.open(this.path, 'r');
-    try {
-      return (await readFully(file, found, this.bytes)) && found.equals(bytes);
-    } finally {
-      await file.close();
-    }
+    const count = await withFile(this.disk, this.path, (file) => readUpTo(file, found, from));
+    return count === bytes.length && found.equals(bytes);
   }
 
   private async cut(): Promise<void> {
-    if (this.file.end !== this.bytes) await this.file.cutTo(this.bytes);
+    if (this.file.end !== this.written.bytes) await this.file.cutTo(this.written.bytes);
     this.isCompared = false;
   }
 }
 
 const newline = Buffer.from('\n');
-const pieceBytes = 1 << 18;
 
-/** A write for each line would take minutes. */
-async function* inPieces(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let waiting: Buffer[] = [];
-  let size = 0;
-  for await (const line of lines) {
-    waiting.push(line);
-    size += line.length;
-    if (size < pieceBytes) continue;
-    yield Buffer.concat(waiting);
-    waiting = [];
-    size = 0;
-  }
-  yield Buffer.concat(waiting);
+function extended({ bytes, crc }: FileExtent, more: Uint8Array): FileExtent {
+  return { bytes: bytes + more.length, crc: crc32(more, crc) };
 }
 
 /**
- * Whether a file goes as far as its mark.
+ * Whether a file reaches as far as its extent.
  *
- * @param content Also reads it, and compares the checksum.
+ * @param content Also read it, and compare the checksum.
  */
-export async function holdsMark(
+export async function holdsExtent(
   disk: Disk,
   path: string,
-  mark: FileMark,
+  extent: FileExtent,
   content: boolean,
 ): Promise<boolean> {
   return onDisk(path, async () => {
     const found = await disk.stat(path);
-    if (found?.kind !== 'file' || found.size < mark.bytes) return mark.bytes === 0 && found === undefined;
-    if (!content) return found.size === mark.bytes;
-    const file = await disk.open(path, 'r');
-    try {
+    if (found?.kind !== 'file' || found.size < extent.bytes) return extent.bytes === 0 && found === undefined;
+    if (!content) return found.size === extent.bytes;
+    return withFile(disk, path, async (file) => {
       let crc = 0;
-      for await (const block of readLineBlocks(file, { to: mark.bytes })) crc = crc32(block.bytes, crc);
-      return crc === mark.crc;
-    } finally {
-      await file.close();
-    }
+      for await (const block of readLineBlocks(file, { to: extent.bytes })) crc = crc32(block.bytes, crc);
+      return crc === extent.crc;
+    });
   });
-}
-
-async function* linesOf(
-  disk: Disk,
-  path: string,
-  range: { from?: number; to: number },
-): AsyncGenerator<Buffer> {
-  const file = await disk.open(path, 'r');
-  try {
-    for await (const { bytes } of readLines(file, range)) yield bytes;
-  } finally {
-    await file.close();
-  }
-}
-
-async function readFully(file: DiskFile, into: Buffer, position: number): Promise<boolean> {
-  for (let done = 0; done < into.length;) {
-    const count = await file.read(into.subarray(done), position + done);
-    if (count === 0) return false;
-    done += count;
-  }
-  return true;
 }

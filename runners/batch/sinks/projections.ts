@@ -2,17 +2,17 @@ import type { Disk } from '../disk/disk.js';
 import type { Journal } from '../journal/journal.js';
 import { catchUp } from './catch-up.js';
 import type { EndedRow } from './ended-row.js';
-import { holdsMark } from './line-file.js';
+import { holdsExtent } from './line-file.js';
 import { LineBatch } from './line-batch.js';
-import { RunFiles, type FileMarks, type PictureLine, type SheetColumns } from './run-files.js';
+import { RunFiles, type FileExtents, type PictureLine, type SheetColumns } from './run-files.js';
 
 /** Up to where the files tell of the journal. Kept in summary.json. */
-export interface FilesMark {
+export interface FilesCovered {
   /** So many records of the journal. */
   readonly records: number;
   /** How often the journal had been repaired: a later repair numbers its records anew. @defaultValue 0 */
   readonly repairs?: number;
-  readonly files: FileMarks;
+  readonly files: FileExtents;
 }
 
 export interface ProjectionsOptions {
@@ -21,7 +21,7 @@ export interface ProjectionsOptions {
   readonly folder: string;
   readonly journal: Journal;
   /** What the last start left; without it the files are held against the whole journal. */
-  readonly mark?: FilesMark | undefined;
+  readonly covered?: FilesCovered | undefined;
   /** Also writes results.csv and failures.csv, with these columns. */
   readonly sheets?: SheetColumns | undefined;
 }
@@ -46,11 +46,11 @@ export class Projections {
   /** Opens the files and brings them up to the journal, which `refuseLostJournal` has held them against before. */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const { disk, folder, journal } = options;
-    const mark = await trusted(options);
+    const covered = await trusted(options);
     const sheets = options.sheets ?? (await sheetsThere(options));
-    const files = await RunFiles.open(disk, folder, mark?.files ?? {}, sheets);
-    const projections = new Projections(journal, files, mark?.records ?? 0);
-    await projections.catchUp(mark !== undefined && sheets !== undefined && !hasSheets(mark));
+    const files = await RunFiles.open(disk, folder, covered?.files ?? {}, sheets);
+    const projections = new Projections(journal, files, covered?.records ?? 0);
+    await projections.catchUp(covered !== undefined && sheets !== undefined && !hasSheets(covered));
     return projections;
   }
 
@@ -76,14 +76,14 @@ export class Projections {
   }
 
   /** Makes durable what was written, under the names of the files, and says how far that is. */
-  async sync(): Promise<FilesMark> {
+  async sync(): Promise<FilesCovered> {
     await this.idle();
     this.refuse();
     const { repairs } = this.journal.recovered;
-    const mark = { records: this.records, ...(repairs > 0 && { repairs }), files: this.files.marks() };
+    const covered = { records: this.records, ...(repairs > 0 && { repairs }), files: this.files.extents() };
     await this.files.sync();
     await this.keepNames();
-    return mark;
+    return covered;
   }
 
   /** Lines that come meanwhile wait. */
@@ -152,15 +152,20 @@ export class Projections {
 }
 
 /** The mark, if the files still hold what it says. After a clean stop a look at their sizes will do. */
-async function trusted({ disk, folder, journal, mark }: ProjectionsOptions): Promise<FilesMark | undefined> {
+async function trusted({
+  disk,
+  folder,
+  journal,
+  covered,
+}: ProjectionsOptions): Promise<FilesCovered | undefined> {
   const { recovered } = journal;
-  if (mark === undefined || mark.records > recovered.records) return undefined;
-  if ((mark.repairs ?? 0) !== recovered.repairs) return undefined;
-  const isClean = mark.records === recovered.records;
-  for (const [name, file] of Object.entries(mark.files)) {
-    if (!(await holdsMark(disk, `${folder}/${name}`, file, !isClean))) return undefined;
+  if (covered === undefined || covered.records > recovered.records) return undefined;
+  if ((covered.repairs ?? 0) !== recovered.repairs) return undefined;
+  const isClean = covered.records === recovered.records;
+  for (const [name, file] of Object.entries(covered.files)) {
+    if (!(await holdsExtent(disk, `${folder}/${name}`, file, !isClean))) return undefined;
   }
-  return mark;
+  return covered;
 }
 
 /** Spreadsheets that an earlier start began are gone on with. */
@@ -170,6 +175,6 @@ async function sheetsThere({ disk, folder }: ProjectionsOptions): Promise<SheetC
 }
 
 /** Whether both spreadsheets can be gone on with where they stand. */
-function hasSheets({ files }: FilesMark): boolean {
+function hasSheets({ files }: FilesCovered): boolean {
   return files['results.csv'] !== undefined && files['failures.csv'] !== undefined;
 }

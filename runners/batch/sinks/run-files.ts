@@ -1,19 +1,15 @@
 import type { Disk } from '../disk/disk.js';
-import { costColumns } from './cost-line.js';
-import { csvLine } from './csv-line.js';
-import { failureColumns, failureSheetRow } from './failure-sheet-row.js';
-import { heldPurchase } from './held-purchase.js';
-import { joinQuoted } from './join-quoted.js';
-import { lineJson } from './line-json.js';
+import { costColumns, heldPurchase } from './cost-line.js';
+import { csvLine, joinQuoted } from './csv-line.js';
+import { failureColumns, failureSheetRow } from './failure-line.js';
+import { lineJson, lineId } from './line-json.js';
 import type { LineBatch } from './line-batch.js';
-import { LineFile, type FileMark } from './line-file.js';
-import { lineId } from './line-id.js';
-import type { ResultLine } from './result-line.js';
-import { resultColumns, resultSheetRow } from './result-sheet-row.js';
-import { Spreadsheet, type SheetMark, type SheetRow } from './spreadsheet.js';
+import { LineFile, type FileExtent } from './line-file.js';
+import { type ResultLine, resultColumns, resultSheetRow } from './result-line.js';
+import { Spreadsheet, type SheetExtent, type SheetRow } from './spreadsheet.js';
 
 /** The marks of a run's files, by name. */
-export type FileMarks = Readonly<Record<string, FileMark & Partial<SheetMark>>>;
+export type FileExtents = Readonly<Record<string, FileExtent & Partial<SheetExtent>>>;
 
 /** Columns of results.csv and failures.csv beyond those that every run has. */
 export interface SheetColumns {
@@ -47,12 +43,12 @@ export class RunFiles {
   static async open(
     disk: Disk,
     folder: string,
-    marks: FileMarks,
+    extents: FileExtents,
     sheets: SheetColumns | undefined,
   ): Promise<RunFiles> {
-    const open = (name: string): Promise<LineFile> => LineFile.open(disk, `${folder}/${name}`, marks[name]);
+    const open = (name: string): Promise<LineFile> => LineFile.open(disk, `${folder}/${name}`, extents[name]);
     const sheet = (name: string, columns: readonly string[]): Promise<Spreadsheet> =>
-      Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetMark(marks[name]));
+      Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetExtent(extents[name]));
     const files = new RunFiles(
       disk,
       folder,
@@ -64,20 +60,20 @@ export class RunFiles {
         failures: await sheet('failures.csv', failureColumns(sheets.failures)),
       },
     );
-    if (marks['costs.csv'] === undefined) await files.costs.append(csvLine(costColumns));
+    if (extents['costs.csv'] === undefined) await files.costs.append(csvLine(costColumns));
     const hasEarlier = (await disk.stat(`${folder}/earlier.jsonl`)) !== undefined;
     if (hasEarlier) files.earlier = await open('earlier.jsonl');
     return files;
   }
 
-  marks(): FileMarks {
-    const results = this.sheets?.results.mark;
-    const failures = this.sheets?.failures.mark;
+  extents(): FileExtents {
+    const results = this.sheets?.results.extent;
+    const failures = this.sheets?.failures.extent;
     return {
-      'results.jsonl': this.results.mark,
-      'failures.jsonl': this.failures.mark,
-      'costs.csv': this.costs.mark,
-      ...(this.earlier && { 'earlier.jsonl': this.earlier.mark }),
+      'results.jsonl': this.results.extent,
+      'failures.jsonl': this.failures.extent,
+      'costs.csv': this.costs.extent,
+      ...(this.earlier && { 'earlier.jsonl': this.earlier.extent }),
       ...(results && { 'results.csv': results }),
       ...(failures && { 'failures.csv': failures }),
     };
@@ -169,6 +165,6 @@ async function* sheetRows<T>(file: LineFile, rowOf: (line: T) => SheetRow): Asyn
   for await (const line of file.lines()) yield rowOf(JSON.parse(line.toString()) as T);
 }
 
-function sheetMark(mark: (FileMark & Partial<SheetMark>) | undefined): SheetMark | undefined {
-  return mark?.columns === undefined ? undefined : { ...mark, columns: mark.columns };
+function sheetExtent(extent: (FileExtent & Partial<SheetExtent>) | undefined): SheetExtent | undefined {
+  return extent?.columns === undefined ? undefined : { ...extent, columns: extent.columns };
 }

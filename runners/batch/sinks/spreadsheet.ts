@@ -1,11 +1,11 @@
 import type { Disk } from '../disk/disk.js';
 import { csvLine } from './csv-line.js';
-import { LineFile, type FileMark } from './line-file.js';
+import { LineFile, type FileExtent } from './line-file.js';
 
 /** A row of a spreadsheet, by column. */
 export type SheetRow = Readonly<Record<string, unknown>>;
 
-export interface SheetMark extends FileMark {
+export interface SheetExtent extends FileExtent {
   readonly columns: readonly string[];
 }
 
@@ -26,18 +26,18 @@ export class Spreadsheet {
     disk: Disk,
     path: string,
     columns: readonly string[],
-    mark: SheetMark | undefined,
+    extent: SheetExtent | undefined,
   ): Promise<Spreadsheet> {
-    const file = await LineFile.open(disk, path, mark);
-    const sheet = new Spreadsheet(file, new Set(mark?.columns ?? columns));
-    if (mark === undefined) await file.append(csvLine([...sheet.columns]));
+    const file = await LineFile.open(disk, path, extent);
+    const sheet = new Spreadsheet(file, new Set(extent?.columns ?? columns));
+    if (extent === undefined) await file.append(csvLine([...sheet.columns]));
     sheet.learn(columns);
     return sheet;
   }
 
   /** `undefined` while it is stale: the next start is to write it anew. */
-  get mark(): SheetMark | undefined {
-    return this.isStale ? undefined : { ...this.file.mark, columns: [...this.columns] };
+  get extent(): SheetExtent | undefined {
+    return this.isStale ? undefined : { ...this.file.extent, columns: [...this.columns] };
   }
 
   /** Cells of columns that are new to the file wait for `refresh`. */

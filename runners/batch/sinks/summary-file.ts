@@ -1,8 +1,9 @@
-import type { Disk } from '../disk/disk.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { onDisk } from '../disk/disk-fault.js';
-import { readText } from '../disk/read-text.js';
+import type { Disk } from '../disk/disk.js';
+import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-import type { Summary } from './summary.js';
+import type { FilesCovered } from './projections.js';
 
 /** Writes summary.json beside the old one, then puts it in its place. */
 export async function writeSummary(disk: Disk, folder: string, summary: Summary): Promise<void> {
@@ -15,7 +16,7 @@ export async function readSummary(disk: Disk, folder: string): Promise<Summary |
   const path = `${folder}/summary.json`;
   const found = await onDisk(path, () => disk.stat(path));
   if (found?.kind !== 'file') return undefined;
-  const text = await onDisk(path, () => readText(disk, path, found.size));
+  const text = (await onDisk(path, () => readFile(disk, path, found.size))).toString();
   try {
     const value: unknown = JSON.parse(text);
     return isSummary(value) ? value : undefined;
@@ -34,7 +35,7 @@ function isSummary(value: unknown): value is Summary {
     Number.isSafeInteger(records) &&
     typeof files === 'object' &&
     files !== null &&
-    Object.values(files).every(isMark)
+    Object.values(files).every(isExtent)
   );
 }
 
@@ -42,10 +43,83 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function isMark(value: unknown): boolean {
+function isExtent(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { bytes, crc, columns } = value as { bytes?: unknown; crc?: unknown; columns?: unknown };
   const hasColumns =
     columns === undefined || (Array.isArray(columns) && columns.every((name) => typeof name === 'string'));
   return Number.isSafeInteger(bytes) && Number(bytes) >= 0 && typeof crc === 'number' && hasColumns;
+}
+
+/** The object of summary.json. Money in USD, times as ISO text. */
+export interface Summary {
+  /** Over all starts of the run. */
+  readonly rows: {
+    /** Of the manifest as it stood at the latest start. */
+    readonly total: number;
+    readonly completed: number;
+    readonly failed: number;
+    /** Without an outcome yet. */
+    readonly toDo: number;
+  };
+  /** Failed rows by code. */
+  readonly failures: Partial<Record<FailureCode, number>>;
+  readonly cost: CostSummary;
+  readonly times: {
+    readonly firstStartAt: string;
+    readonly startedAt: string;
+    /** Absent while the run goes, and after a crash. */
+    readonly endedAt?: string;
+  };
+  /** GETs of a job's status, over all starts. */
+  readonly statusCalls: number;
+  readonly starts: number;
+  /** What the latest start did. */
+  readonly thisStart: StartSummary;
+  /** What was reckoned with, in USD: by resolution on edits, by endpoint where one has a price of its own, `assumed` elsewhere. */
+  readonly prices: Readonly<Record<string, number>>;
+  /** Where those prices are from (`published`, or a file), and the highest reported ones where they are others. */
+  readonly priceTable?: { readonly name: string; readonly reported?: Readonly<Record<string, number>> };
+  /** Up to where the other files tell of the journal: a later start goes by it. */
+  readonly covers?: FilesCovered;
+}
+
+export interface CostSummary {
+  readonly reported: number;
+  readonly estimated: number;
+  /** Held for purchases that may have been made. */
+  readonly unknown: number;
+  /** Of `unknown`: rows that were bought again since. */
+  readonly possiblyDouble: number;
+  /** Paid for rows that have not ended, because their pictures are still to be saved: it is reported once they are. */
+  readonly unsaved?: number;
+  /** Reserved for rows that are on their way still: accepted, or sent and not answered when the start ended. */
+  readonly reserved?: number;
+  /** Purchases at a price that nobody knows. */
+  readonly unpriced: number;
+  /** By how much purchases of this start were dearer than what was reserved for them. */
+  readonly drift: number;
+  /** The cap over all starts; absent where there is none. */
+  readonly cap?: number;
+  /** The empty key: purchases without a resolution. */
+  readonly byResolution: Readonly<
+    Record<string, { purchases: number; reported: number; estimated: number; unknown: number }>
+  >;
+}
+
+interface StartSummary {
+  /** Rows in flight at most, as it last stood. */
+  readonly concurrency?: number;
+  /** Requests a second at most, told or found out; absent where there was no limit. */
+  readonly rate?: number;
+  readonly ended: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Rows whose request may have been accepted: a person decides. */
+  readonly unknown: number;
+  /** Why requests do not reach the service, while they do not. */
+  readonly unreached?: string;
+  /** Absent while it runs. */
+  readonly exitCode?: number;
+  readonly reason?: string;
 }

@@ -1,15 +1,13 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { clearLeftovers } from '../disk/clear-leftovers.js';
+import { clearLeftovers } from '../disk/replace-file.js';
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
-import type { Journal } from '../journal/journal.js';
-import { journalPath } from '../journal/journal-path.js';
+import { type Journal, journalPath } from '../journal/journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { holdRun, type RunHold } from '../lock/hold-run.js';
 import { Projections } from '../sinks/projections.js';
-import { readSummary, writeSummary } from '../sinks/summary-file.js';
-import type { Summary } from '../sinks/summary.js';
+import { readSummary, writeSummary, type Summary } from '../sinks/summary-file.js';
 import { refuseLostJournal } from './check/examine-files.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { costSummary, failureCounts } from '../end/summary-of.js';
@@ -73,7 +71,7 @@ async function inJournal<T>(
   work: (folder: OpenFolder) => Promise<T>,
 ): Promise<{ readonly result: T; readonly summary: Summary | undefined }> {
   const earlier = await readSummary(disk, out);
-  const projections = await Projections.open({ disk, folder: out, journal, mark: earlier?.covers });
+  const projections = await Projections.open({ disk, folder: out, journal, covered: earlier?.covers });
   try {
     const writer = new JournalWriter(journal);
     const folder = { out, disk, scheduler, journal: writer, projections, toDo: 0 };

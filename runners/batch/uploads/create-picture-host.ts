@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import pLimit from 'p-limit';
+import { findLocalPicture, maxPictureBytes } from '../../pictures/find-local-picture.js';
 import type { S3Store } from './open-s3-store.js';
-import type { UploadTarget } from './parse-upload-target.js';
-import type { PictureHost } from './picture-host.js';
-import { readPicture, statPicture } from './read-picture.js';
+import { type UploadTarget, type PictureHost, UploadError } from './picture-host.js';
 import type { UploadNotes } from './upload-notes.js';
 
 /** Where pictures come from and go to. */
@@ -59,4 +60,51 @@ function once<T>(known: Map<string, Promise<T>>, key: string, make: () => Promis
   known.set(key, made);
   made.catch(() => known.delete(key));
   return made;
+}
+
+/** A picture of this machine, checked once more: files change. */
+export interface PictureOnDisk {
+  readonly file: string;
+  /** `png`, `jpeg`, … */
+  readonly type: string;
+  readonly bytes: number;
+  readonly mtimeMs: number;
+}
+
+/** @throws {UploadError} `picture` */
+export async function statPicture(folder: string, path: string): Promise<PictureOnDisk> {
+  const found = findLocalPicture(folder, path);
+  if ('problem' in found) throw new UploadError('picture', `the picture "${path}" ${found.problem}`);
+  const { mtimeMs } = await stat(found.path).catch((error: unknown) => vanished(path, error));
+  const { path: file, bytes, contentType } = found;
+  return { file, bytes, mtimeMs, type: contentType.replace('image/', '') };
+}
+
+/** Its bytes, with their SHA-256 in hex. */
+export async function readPicture(
+  { file }: PictureOnDisk,
+  path: string,
+): Promise<{ readonly bytes: Buffer; readonly sha256: string }> {
+  const bytes = await readFile(file).catch((error: unknown) => vanished(path, error));
+  if (bytes.length > maxPictureBytes)
+    throw new UploadError('picture', `the picture "${path}" has grown beyond ${maxPictureBytes} bytes`);
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+function vanished(path: string, error: unknown): never {
+  const { code = 'error' } = error as NodeJS.ErrnoException;
+  throw new UploadError('picture', `the picture "${path}" cannot be read (${code})`, error);
+}
+
+/** Nobody answers below `.invalid`: what stands for a picture of this machine can never be fetched by mistake. */
+const origin = 'https://local-picture.invalid/';
+
+/** What stands in a checked row for the picture at a path, until it is uploaded. */
+export function localPicture(path: string): string {
+  return `${origin}${encodeURIComponent(path)}`;
+}
+
+/** The path that an image stands for; `undefined`: it is an address of its own. */
+export function localPicturePath(image: string): string | undefined {
+  return image.startsWith(origin) ? decodeURIComponent(image.slice(origin.length)) : undefined;
 }

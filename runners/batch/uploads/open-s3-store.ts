@@ -2,7 +2,7 @@ import type * as http from 'node:http';
 import type * as https from 'node:https';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { explainStore } from './explain-store.js';
+import { UploadError } from './picture-host.js';
 
 /** How a bucket is reached. Credentials, region and profile are found as the AWS tools find them. */
 export interface S3StoreOptions {
@@ -79,4 +79,25 @@ async function loadSdk() {
     const packages = '@aws-sdk/client-s3 @aws-sdk/s3-request-presigner';
     throw new MillraceError('usage', `uploads need packages that are not installed: npm i ${packages}`);
   }
+}
+
+/** What the SDK says of a store. Its errors hold requests and replies, so nothing but a name and a message is read. */
+export function explainStore(error: unknown, bucket: string): UploadError {
+  const { name, message, $metadata } = error as {
+    name?: string;
+    message?: string;
+    $metadata?: { httpStatusCode?: number };
+  };
+  const status = $metadata?.httpStatusCode;
+  const isAnswered = status !== undefined && status >= 400 && status < 500 && status !== 429;
+  const isOurs = /Credential|Region is missing|InvalidEndpoint|InvalidURL|InvalidBucket/i.test(
+    `${name} ${message}`,
+  );
+  const details = [
+    message === 'UnknownError' ? undefined : message,
+    status === undefined ? undefined : `HTTP ${status}`,
+  ];
+  const what = [name, ...details].filter((part) => part !== undefined && part !== '').join(', ');
+  const why = isAnswered || isOurs ? 'refused' : 'unreachable';
+  return new UploadError(why, `pictures cannot be uploaded to s3://${bucket} (${what})`);
 }

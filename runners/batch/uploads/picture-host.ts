@@ -1,3 +1,5 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+
 /** A place that the service can fetch pictures of this machine from. */
 export interface PictureHost {
   /**
@@ -12,4 +14,39 @@ export interface PictureHost {
   addressOf(name: string, lifetimeMs: number): Promise<string>;
   /** Once nothing is asked of it any more. */
   close(): Promise<void>;
+}
+
+/** Where pictures are uploaded to. */
+export interface UploadTarget {
+  readonly bucket: string;
+  /** Without slashes at its ends; the empty string: none. */
+  readonly prefix: string;
+}
+
+/**
+ * Reads `s3://bucket/prefix`.
+ *
+ * @throws {MillraceError} `invalid-option` for anything else
+ */
+export function parseUploadTarget(text: string): UploadTarget {
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(\/[^?#\\]*)?$/.exec(text) ?? [];
+  if (bucket === undefined)
+    throw new MillraceError('invalid-option', `"${text}" is no place for pictures: write s3://bucket/prefix`);
+  return { bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
+}
+
+/**
+ * Why a picture could not be uploaded. `picture`: it is none, or cannot be read; other rows may have more luck. `refused`:
+ * the store does not let us. `unreachable`: the store does not answer. Nothing of the row was sent.
+ */
+export class UploadError extends MillraceError {
+  static override readonly name: string = 'UploadError';
+
+  constructor(
+    readonly why: 'picture' | 'refused' | 'unreachable',
+    message: string,
+    cause?: unknown,
+  ) {
+    super('upload', message, cause === undefined ? {} : { cause });
+  }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { pictureFormat } from '../../batch/artifacts/picture-format.js';
+import { pictureFormat } from '../../batch/artifacts/picture-name.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { writeStarterManifest } from '../../batch/manifest/write-starter-manifest.js';
 import type { CliIo } from '../io/cli-io.js';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { listPrices } from '../../batch/ledger/list-prices.js';
-import type { PriceBook } from '../../batch/ledger/price-book.js';
+import { listPrices, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { loadConfig } from '../options/load-config.js';
 import type { CliIo } from '../io/cli-io.js';

@@ -14,14 +14,13 @@ import { openTarget } from '../service/open-target.js';
 import { spoolInput } from '../start/spool-input.js';
 import { attendRun } from '../start/attend-run.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { assumePrice } from '../../batch/ledger/assume-price.js';
+import { assumePrice, type PriceBook } from '../../batch/ledger/price-book.js';
 import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
 import { readRows } from '../../batch/tasks/read-rows.js';
 import { holdToPlan } from '../plan/hold-to-plan.js';
 import type { StartedRun } from '../start/batch-options.js';
 import { plannedSettings, refuseMissing, selectRows } from '../plan/plan-source.js';
 import { resolve } from 'node:path';
-import type { PriceBook } from '../../batch/ledger/price-book.js';
 import { openLiveRows } from '../start/live-rows.js';
 
 /** Does what a manifest asks for, or goes on with it. The price is said, and agreed to, before anything is sent. */

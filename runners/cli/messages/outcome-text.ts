@@ -1,6 +1,6 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { Summary } from '../../batch/sinks/summary.js';
+import type { Summary } from '../../batch/sinks/summary-file.js';
 import { countOf, formatCount, formatMoney } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
 import { fact, plainText } from './plain-text.js';

@@ -4,8 +4,7 @@ import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { toUsd, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './format-amounts.js';
 import { fact, plainText } from './plain-text.js';
-import { listPrices } from '../../batch/ledger/list-prices.js';
-import type { PriceTable } from '../../batch/ledger/price-book.js';
+import { listPrices, type PriceTable } from '../../batch/ledger/price-book.js';
 
 /** A plan as people read it: what the manifest holds, what is sent of it, and what to look at. The price comes last, and elsewhere. */
 export function planText(plan: Plan, name: string): string[] {

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
-import { readPriceFile } from '../../batch/ledger/read-price-file.js';
-import { toPriceList } from '../../batch/ledger/price-list.js';
+import { readPriceFile, toPriceList } from '../../batch/ledger/price-list.js';
 import { type ConfiguredEndpoints, withEndpointPrices } from './configured-endpoints.js';
 import { UsageError } from '../io/usage-error.js';
 

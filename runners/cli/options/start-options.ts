@@ -1,7 +1,7 @@
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import * as z from 'zod';
 import { emulatorFlags } from './emulator-flags.js';
-import { parseUploadTarget } from '../../batch/uploads/parse-upload-target.js';
+import { parseUploadTarget } from '../../batch/uploads/picture-host.js';
 import { executionTimeouts, type ConfiguredEndpoints } from './configured-endpoints.js';
 import { optionValue } from './option-value.js';
 

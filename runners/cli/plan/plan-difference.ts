@@ -1,6 +1,6 @@
 import type { PlanDifference } from '../messages/ahead-text.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { peekJournal } from '../../batch/journal/peek-journal.js';
+import { peekJournal } from '../../batch/journal/recovered-journal.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Ahead } from '../../batch/start/check/ahead.js';
 import { checkManifest, nothingKnown } from '../../batch/start/check/check-manifest.js';

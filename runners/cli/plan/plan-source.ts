@@ -1,7 +1,6 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { assumePrice } from '../../batch/ledger/assume-price.js';
-import type { PriceBook } from '../../batch/ledger/price-book.js';
+import { assumePrice, type PriceBook } from '../../batch/ledger/price-book.js';
 import { basedImage } from '../../batch/manifest/rows/row-images.js';
 import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../batch/context/run-event.js';
-import type { Summary } from '../../batch/sinks/summary.js';
+import type { Summary } from '../../batch/sinks/summary-file.js';
 import { foldProgress } from './fold-progress.js';
 import type { ProgressView } from './progress-view.js';
 

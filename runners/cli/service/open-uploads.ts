@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createKeepAliveAgents } from '../../../src/transport/keep-alive-agents.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
-import { localPicture } from '../../batch/uploads/local-picture.js';
+import { localPicture } from '../../batch/uploads/create-picture-host.js';
 import type { PictureHost } from '../../batch/uploads/picture-host.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 import type { CliIo } from '../io/cli-io.js';

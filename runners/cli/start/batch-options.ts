@@ -12,7 +12,7 @@ import { manifestSettings } from '../plan/plan-source.js';
 import type { SpooledManifest } from './spool-input.js';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { dayLedgerPath } from '../../batch/ledger/day-ledger-path.js';
+import { dayLedgerPath } from '../../batch/ledger/day-ledger.js';
 
 /** A run whose options, manifest and price are settled. */
 export interface StartedRun {

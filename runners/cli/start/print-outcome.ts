@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { refreshSnapshot } from '../../batch/journal/snapshot/refresh-snapshot.js';
+import { refreshSnapshot } from '../../batch/journal/save-snapshot.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { FailureGroup } from '../messages/group-failures.js';
 import { failureText, outcomeText } from '../messages/outcome-text.js';

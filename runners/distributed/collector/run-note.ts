@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { readText } from '../../batch/disk/read-text.js';
+import { readFile } from '../../batch/disk/read-file.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { DatabaseChoice } from '../connect-database.js';
 import { DatabaseError } from '../database/database-error.js';
@@ -35,7 +35,7 @@ export async function readRunNote(disk: Disk, out: string): Promise<RunNote | un
   const found = await disk.stat(path);
   if (found === undefined) return undefined;
   try {
-    return noteSchema.parse(JSON.parse(await readText(disk, path, found.size)));
+    return noteSchema.parse(JSON.parse((await readFile(disk, path, found.size)).toString()));
   } catch (cause) {
     const message = `${path} is damaged: it says which run of which database belongs to the folder.`;
     throw new DatabaseError('database', message, { cause });

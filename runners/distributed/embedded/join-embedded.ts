@@ -1,8 +1,8 @@
-import { makeFolders } from '../../batch/disk/make-folders.js';
+import { makeFolders } from '../../batch/disk/node-disk.js';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { withFileLock } from '../../batch/lock/with-file-lock.js';
+import { withFileLock } from '../../batch/lock/try-lock-file.js';
 import type { Cluster } from './cluster.js';
 import { databasePlace } from './database-place.js';
 import { postgresBinaries } from './postgres-binaries.js';

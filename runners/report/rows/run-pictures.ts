@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
-import { makeThumbnail } from '../../batch/artifacts/make-thumbnail.js';
-import { thumbnailPath } from '../../batch/artifacts/thumbnail-path.js';
+import { makeThumbnail, thumbnailPath } from '../../batch/artifacts/write-thumbnail.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { PagePicture, PageReference } from '../page-data.js';

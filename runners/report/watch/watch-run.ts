@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { type PageParts, readPageParts } from '../render-page.js';
-import { whoHolds } from '../../batch/lock/who-holds.js';
+import { whoHolds } from '../../batch/lock/owner.js';
 import { JournalTail } from './journal-tail.js';
 import { RunSnapshot } from './run-snapshot.js';
 import { viewFlight } from './view-flight.js';

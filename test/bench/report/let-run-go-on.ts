@@ -1,6 +1,6 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { thisHost } from '../../../runners/batch/lock/this-host.js';
+import { thisHost } from '../../../runners/batch/lock/owner.js';
 
 const asked = [
   'Put the lamp on raw linen, soft daylight, a hint of warm sun behind it',

@@ -36,8 +36,8 @@ export class Evidence {
     this.rows.set(purchase.id, attempts);
     const attempt = attempts.get(purchase.attempt) ?? {};
     attempts.set(purchase.attempt, attempt);
-    if (purchase.says === 'cost') attempt.cost = purchase.cost;
-    else if (purchase.says === 'failure') attempt.failure = purchase.failure;
+    if (purchase.kind === 'cost') attempt.cost = purchase.cost;
+    else if (purchase.kind === 'failure') attempt.failure = purchase.failure;
     else attempt.result = purchase.result;
     this.lastRow = Math.max(this.lastRow, rowOf(attempt));
   }
@@ -56,8 +56,8 @@ export class Evidence {
     for (const [id, attempts] of this.rows) {
       const known = stateOf(id);
       let status = known?.status;
-      for (const [attempt, said] of [...attempts].sort(([a], [b]) => a - b)) {
-        const ended = recordsOf(id, attempt, said);
+      for (const [attempt, facts] of [...attempts].sort(([a], [b]) => a - b)) {
+        const ended = recordsOf(id, attempt, facts);
         const at = ended.at(-1)?.at ?? 0;
         const why = status === 'completed' ? 'redo' : 'retry';
         // A later attempt left only because this one was refused: else it would stand in costs.csv as unknown.
@@ -71,7 +71,7 @@ export class Evidence {
           if (status !== undefined && status !== 'open') yield { k: 'reopen', at, id, why, to: 'buy' };
           yield* ended;
         }
-        status = said.result === undefined ? 'unknown' : 'completed';
+        status = facts.result === undefined ? 'unknown' : 'completed';
       }
     }
   }
@@ -81,17 +81,17 @@ function rowOf({ result, failure, cost }: Attempt): number {
   return result?.row ?? failure?.millrace.row ?? cost?.row ?? 0;
 }
 
-function recordsOf(id: string, attempt: number, said: Attempt): JournalRecord[] {
-  const intent = intentOf(id, attempt, said);
-  if (said.result !== undefined) return [intent, ...completed(id, said.result, said)];
-  return [intent, failedOutcome(id, attempt, said)];
+function recordsOf(id: string, attempt: number, facts: Attempt): JournalRecord[] {
+  const intent = intentOf(id, attempt, facts);
+  if (facts.result !== undefined) return [intent, ...completed(id, facts.result, facts)];
+  return [intent, failedOutcome(id, attempt, facts)];
 }
 
 function intentOf(id: string, attempt: number, { result, failure, cost }: Attempt): IntentRecord {
-  const facts = result ?? failure?.millrace;
-  const endpoint = facts?.endpoint ?? cost?.endpoint ?? '';
+  const known = result ?? failure?.millrace;
+  const endpoint = known?.endpoint ?? cost?.endpoint ?? '';
   const resolution = cost?.resolution ?? '';
-  const kind = facts?.kind ?? (resolution === '' ? (endpoint === '' ? 'route' : 'job') : 'edit');
+  const kind = known?.kind ?? (resolution === '' ? (endpoint === '' ? 'route' : 'job') : 'edit');
   const request = { ...(result?.request ?? { input: {} }), kind } as RowRequest;
   const at = result === undefined ? (cost?.settledAt ?? settledAt(failure)) : Date.parse(result.submittedAt);
   return {
@@ -113,29 +113,29 @@ function cellsOf(id: string, result?: WholeResult, failure?: WholeFailure): Reco
   return { id, ...result?.columns, ...Object.fromEntries(own) };
 }
 
-function completed(id: string, result: WholeResult, { cost: facts }: Attempt): JournalRecord[] {
+function completed(id: string, result: WholeResult, { cost: booked }: Attempt): JournalRecord[] {
   const { jobId, output, image, delayTime, executionTime, attempts, endpoint, row } = result;
   const at = Date.parse(result.settledAt);
   const cost = micros(result.cost);
-  const source: CostSource = facts?.source ?? (cost === null ? 'none' : 'reported');
-  const told = { at, id, cost, source, statusCalls: 0, submittedAt: Date.parse(result.submittedAt) };
+  const source: CostSource = booked?.source ?? (cost === null ? 'none' : 'reported');
+  const common = { at, id, cost, source, statusCalls: 0, submittedAt: Date.parse(result.submittedAt) };
   const saved = typeof image?.['path'] === 'string' ? (image as unknown as SavedImage) : undefined;
   const url = image?.['url'];
-  const resolution = facts?.resolution ?? '';
+  const resolution = booked?.resolution ?? '';
   return [
     {
-      ...{ k: 'reply', ...told, output },
+      ...{ k: 'reply', ...common, output },
       ...(jobId !== undefined && { jobId }),
       ...(delayTime !== undefined && { delayTime }),
       ...(executionTime !== undefined && { executionTime }),
       ...(typeof url === 'string' && { imageUrl: url }),
     },
     {
-      ...{ k: 'outcome', ...told, status: 'completed' },
+      ...{ k: 'outcome', ...common, status: 'completed' },
       ...(saved && { image: saved }),
       ...(source !== 'none' && {
         purchase: {
-          ...{ row, attempt: attempts, endpoint, settledAt: facts?.settledAt ?? at },
+          ...{ row, attempt: attempts, endpoint, settledAt: booked?.settledAt ?? at },
           ...(jobId !== undefined && { jobId }),
           ...(resolution !== '' && { resolution }),
         },
@@ -144,8 +144,8 @@ function completed(id: string, result: WholeResult, { cost: facts }: Attempt): J
   ];
 }
 
-function failedOutcome(id: string, attempt: number, said: Attempt): OutcomeRecord {
-  const { failure, cost } = said;
+function failedOutcome(id: string, attempt: number, facts: Attempt): OutcomeRecord {
+  const { failure, cost } = facts;
   const at = cost?.settledAt ?? settledAt(failure);
   const jobId = failure?.millrace.jobId ?? (cost?.jobId || undefined);
   const isUnpaid = failure?.error.paid === 'no';
@@ -158,7 +158,7 @@ function failedOutcome(id: string, attempt: number, said: Attempt): OutcomeRecor
     error: isUnpaid ? failure.error : heldError(failure, jobId),
     ...(source !== 'none' && {
       purchase: {
-        ...{ row: rowOf(said), attempt, endpoint, settledAt: at },
+        ...{ row: rowOf(facts), attempt, endpoint, settledAt: at },
         ...(jobId !== undefined && { jobId }),
         ...(resolution !== '' && { resolution }),
       },

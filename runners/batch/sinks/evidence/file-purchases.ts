@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import type { Disk } from '../../disk/disk.js';
 import { readLines } from '../../disk/read-lines.js';
-import { joinQuoted } from '../join-quoted.js';
+import { joinQuoted } from '../csv-line.js';
 
 const rowKind = z.enum(['edit', 'job', 'route']);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
@@ -70,9 +70,9 @@ export type FilePurchase = {
   readonly id: string;
   readonly attempt: number;
 } & (
-  | { readonly says: 'result' | 'earlier'; readonly result: WholeResult }
-  | { readonly says: 'failure'; readonly failure: WholeFailure }
-  | { readonly says: 'cost'; readonly cost: CostFacts }
+  | { readonly kind: 'result' | 'earlier'; readonly result: WholeResult }
+  | { readonly kind: 'failure'; readonly failure: WholeFailure }
+  | { readonly kind: 'cost'; readonly cost: CostFacts }
 );
 
 /** Every line of the run's files that is whole, from the given byte of each file on. Lines that were edited into something else are passed over. */
@@ -127,15 +127,15 @@ async function linesBefore(file: Parameters<typeof readLines>[0], to: number): P
 
 type Found<P> = P extends unknown ? Omit<P, 'file' | 'line'> : never;
 
-function resultPurchase(says: 'result' | 'earlier', text: string): Found<FilePurchase> | undefined {
+function resultPurchase(kind: 'result' | 'earlier', text: string): Found<FilePurchase> | undefined {
   const { data } = wholeResult.safeParse(parsed(text));
-  return data && { says, id: data.id, attempt: data.attempts, result: data };
+  return data && { kind, id: data.id, attempt: data.attempts, result: data };
 }
 
 function failurePurchase(text: string): Found<FilePurchase> | undefined {
   const { data } = wholeFailure.safeParse(parsed(text));
   if (data === undefined) return undefined;
-  return { says: 'failure', id: data.id, attempt: data.millrace.attempts, failure: data as WholeFailure };
+  return { kind: 'failure', id: data.id, attempt: data.millrace.attempts, failure: data as WholeFailure };
 }
 
 function costPurchase(text: string): Found<FilePurchase> | undefined {
@@ -156,7 +156,7 @@ function costPurchase(text: string): Found<FilePurchase> | undefined {
   if (!isWhole || id.includes('\uFFFD') || !/^(reported|estimated|unknown)$/.test(source)) return undefined;
   const facts = { row: Number(row), jobId, endpoint, resolution, settledAt };
   return {
-    ...{ says: 'cost', id, attempt: Number(attempt) },
+    ...{ kind: 'cost', id, attempt: Number(attempt) },
     cost: { ...facts, cost: cost === '' ? null : Number(cost), source: source as CostFacts['source'] },
   };
 }

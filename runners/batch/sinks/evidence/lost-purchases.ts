@@ -2,8 +2,8 @@ import type { Disk } from '../../disk/disk.js';
 import { onDisk } from '../../disk/disk-fault.js';
 import type { Journal } from '../../journal/journal.js';
 import type { RowStatus } from '../../row/row-status.js';
-import { holdsMark } from '../line-file.js';
-import type { FilesMark } from '../projections.js';
+import { holdsExtent } from '../line-file.js';
+import type { FilesCovered } from '../projections.js';
 import { filePurchases, type FilePurchase } from './file-purchases.js';
 
 interface Place {
@@ -11,7 +11,7 @@ interface Place {
   readonly folder: string;
   readonly journal: Pick<Journal, 'recovered' | 'find'>;
   /** What summary.json says the files tell of. */
-  readonly mark: FilesMark | undefined;
+  readonly covered: FilesCovered | undefined;
 }
 
 const inFlight: ReadonlySet<RowStatus> = new Set(['open', 'sent', 'accepted', 'replied']);
@@ -32,23 +32,24 @@ export async function* lostPurchases(place: Place): AsyncGenerator<FilePurchase,
 }
 
 /** How far each file is as it was when the journal already had all that it tells of. */
-async function checkedBytes({ disk, folder, journal, mark }: Place): Promise<Map<string, number>> {
+async function checkedBytes({ disk, folder, journal, covered }: Place): Promise<Map<string, number>> {
   const checked = new Map<string, number>();
   const { records, repairs } = journal.recovered;
-  if (mark === undefined || mark.records > records || (mark.repairs ?? 0) !== repairs) return checked;
-  const isClean = mark.records === records;
-  for (const [name, file] of Object.entries(mark.files)) {
+  if (covered === undefined || covered.records > records || (covered.repairs ?? 0) !== repairs)
+    return checked;
+  const isClean = covered.records === records;
+  for (const [name, file] of Object.entries(covered.files)) {
     const path = `${folder}/${name}`;
-    const isSame = isClean && (await holdsMark(disk, path, file, false));
-    if (isSame || (await onDisk(path, () => holdsMark(disk, path, file, true))))
+    const isSame = isClean && (await holdsExtent(disk, path, file, false));
+    if (isSame || (await onDisk(path, () => holdsExtent(disk, path, file, true))))
       checked.set(name, file.bytes);
   }
   return checked;
 }
 
 /** costs.csv writes an id that a spreadsheet would take for a formula behind an apostrophe. */
-function unescaped({ says, id }: FilePurchase): string[] {
-  return says === 'cost' && /^'[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(id) ? [id.slice(1)] : [];
+function unescaped({ kind, id }: FilePurchase): string[] {
+  return kind === 'cost' && /^'[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(id) ? [id.slice(1)] : [];
 }
 
 /** Records are lost from the end alone: an attempt before the last one that is known was known whole. */

@@ -1,15 +1,13 @@
 import { lastValueFrom, merge } from 'rxjs';
 import type { Disk } from '../../disk/disk.js';
 import { JournalError } from '../../journal/journal-error.js';
-import { journalPath } from '../../journal/journal-path.js';
-import type { Journal } from '../../journal/journal.js';
+import { journalPath, type Journal } from '../../journal/journal.js';
 import type { JournalRecord } from '../../journal/record.js';
-import { imagesFolder } from '../../artifacts/images-folder.js';
+import { imagesFolder } from '../../artifacts/picture-name.js';
 import { Evidence } from '../../sinks/evidence/evidence-records.js';
 import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
 import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';
-import { readSummary } from '../../sinks/summary-file.js';
-import type { Summary } from '../../sinks/summary.js';
+import { readSummary, type Summary } from '../../sinks/summary-file.js';
 
 export interface Examining {
   readonly disk: Disk;
@@ -41,7 +39,7 @@ export async function repairLostJournal(examining: Examining, now: () => number)
   if ((await whyLost(examining, summary)) === undefined) return false;
   const { recovered } = journal;
   const evidence = new Evidence();
-  const place = { ...examining, mark: summary?.covers };
+  const place = { ...examining, covered: summary?.covers };
   for await (const purchase of lostPurchases(place)) evidence.add(purchase);
   const lastRow = Math.max(recovered.lastRow, evidence.lastRow);
   const heldUpToRow = (await wasPicked(journal)) ? Number.MAX_SAFE_INTEGER : lastRow + slackRows;
@@ -57,7 +55,7 @@ async function whyLost(examining: Examining, summary: Summary | undefined): Prom
   const { records } = journal.recovered;
   if (summary !== undefined && isBehind(journal, summary))
     return `summary.json was written when it held ${summary.covers?.records ?? 0} records, and it holds ${records}`;
-  for await (const purchase of lostPurchases({ ...examining, mark: summary?.covers }))
+  for await (const purchase of lostPurchases({ ...examining, covered: summary?.covers }))
     return described(purchase);
   // Without any other trace of a run the pictures are somebody else's.
   if (records > 0 || (await disk.stat(`${folder}/run.log`)) === undefined) return undefined;

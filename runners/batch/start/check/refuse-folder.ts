@@ -1,7 +1,6 @@
 import { MillraceError } from '../../../../src/contract/millrace-error.js';
 import type { Disk } from '../../disk/disk.js';
-import { journalPath } from '../../journal/journal-path.js';
-import type { Recovered } from '../../journal/journal.js';
+import { journalPath, type Recovered } from '../../journal/journal.js';
 import { costColumns } from '../../sinks/cost-line.js';
 import { readSummary } from '../../sinks/summary-file.js';
 import type { Ahead } from './ahead.js';

@@ -1,5 +1,4 @@
-import { imagesFolder } from '../../artifacts/images-folder.js';
-import { pictureName } from '../../artifacts/picture-name.js';
+import { imagesFolder, pictureName } from '../../artifacts/picture-name.js';
 import type { Disk } from '../../disk/disk.js';
 import type { Journal } from '../../journal/journal.js';
 

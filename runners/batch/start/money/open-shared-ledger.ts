@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { folderOf } from '../../disk/append-file.js';
 import type { Disk } from '../../disk/disk.js';
-import { DayLedgerError } from '../../ledger/day-ledger-error.js';
+import { DayLedgerError } from '../../ledger/day-file.js';
 import { openDayLedger, type DayLedger } from '../../ledger/day-ledger.js';
 import { LockError } from '../../lock/lock-error.js';
-import { withFileLock } from '../../lock/with-file-lock.js';
+import { withFileLock } from '../../lock/try-lock-file.js';
 
 interface SharedLedgerOptions {
   readonly disk: Disk;

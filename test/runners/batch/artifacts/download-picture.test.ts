@@ -10,7 +10,7 @@ import {
 } from 'rxjs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { downloadPicture } from '../../../../runners/batch/artifacts/download-picture.js';
-import { openImagesFolder } from '../../../../runners/batch/artifacts/images-folder.js';
+import { openImagesFolder } from '../../../../runners/batch/artifacts/picture-name.js';
 import type { Download } from '../../../../src/transport/download.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { makeThumbnail, maxThumbnailBytes } from '../../../../runners/batch/artifacts/make-thumbnail.js';
+import { makeThumbnail, maxThumbnailBytes } from '../../../../runners/batch/artifacts/write-thumbnail.js';
 import { drawPicture } from '../../../support/draw-picture.js';
 
 describe('makeThumbnail', () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { PictureEnd } from '../../../../runners/batch/artifacts/picture-end.js';
+import { PictureEnd } from '../../../../runners/batch/artifacts/picture-error.js';
 import { onePixel } from '../../../support/other-server.js';
 
 const webp = Buffer.concat([
@@ -12,7 +12,7 @@ const webp = Buffer.concat([
 
 function isMissing(picture: Buffer, pieceBytes: number): boolean {
   const end = new PictureEnd();
-  for (let at = 0; at < picture.length; at += pieceBytes) end.see(picture.subarray(at, at + pieceBytes));
+  for (let at = 0; at < picture.length; at += pieceBytes) end.add(picture.subarray(at, at + pieceBytes));
   return end.isMissing;
 }
 

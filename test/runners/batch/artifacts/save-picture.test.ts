@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openImagesFolder } from '../../../../runners/batch/artifacts/images-folder.js';
+import { openImagesFolder } from '../../../../runners/batch/artifacts/picture-name.js';
 import { savePicture } from '../../../../runners/batch/artifacts/save-picture.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
@@ -21,7 +21,7 @@ const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(
 
 function save(id: string, ...pieces: Uint8Array[]) {
   return savePicture(async (write) => {
-    for (const piece of pieces) await write(piece);
+    for (const chunk of pieces) await write(chunk);
   }, place(id));
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { thumbnailPath } from '../../../../runners/batch/artifacts/thumbnail-path.js';
+import { thumbnailPath } from '../../../../runners/batch/artifacts/write-thumbnail.js';
 
 it('names a thumbnail by its picture and by what the picture holds', () => {
   const first = thumbnailPath({ path: 'images/cup-1.png', sha256: 'aaaaaaaa11' });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clearLeftovers } from '../../../../runners/batch/disk/clear-leftovers.js';
+import { clearLeftovers } from '../../../../runners/batch/disk/replace-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const left = [

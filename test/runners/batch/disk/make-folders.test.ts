@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeFolders } from '../../../../runners/batch/disk/make-folders.js';
+import { makeFolders } from '../../../../runners/batch/disk/node-disk.js';
 
 let folder: string;
 beforeEach(async () => {

@@ -20,7 +20,7 @@ describe('replaceFile', () => {
     ['text', 'new'],
     ['bytes', Buffer.from('new')],
     ['pieces', ['n', Buffer.from('ew')]],
-    ['pieces that come in time', pieces()],
+    ['pieces that come in time', chunksOf()],
     ['nothing', []],
   ])('takes %s', async (name, given) => {
     const disk = diskWith();
@@ -38,9 +38,9 @@ describe('replaceFile', () => {
       (function* () {
         const reused = Buffer.alloc(100_000);
         for (let i = 0; i < 2_000; i++) {
-          const piece = reused.subarray(0, i % 500 === 7 ? 100_000 : 40 + (i % 90)).fill(i % 251);
-          expected.push(Buffer.from(piece));
-          yield piece;
+          const chunk = reused.subarray(0, i % 500 === 7 ? 100_000 : 40 + (i % 90)).fill(i % 251);
+          expected.push(Buffer.from(chunk));
+          yield chunk;
         }
       })(),
     );
@@ -106,7 +106,7 @@ describe('replaceFile', () => {
   });
 });
 
-async function* pieces(): AsyncGenerator<string> {
+async function* chunksOf(): AsyncGenerator<string> {
   yield 'ne';
   yield 'w';
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecordWindow } from '../../../../runners/batch/journal/record-window.js';
+import { RecordWindow } from '../../../../runners/batch/journal/row-reader.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { seeded } from '../../../support/seeded.js';
 import { intent, journalFile } from './sample-records.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../../../runners/batch/journal/line/encode-record.js';
+import { encodeRecord } from '../../../../runners/batch/journal/line/record-line.js';
 import { HeadScanner } from '../../../../runners/batch/journal/line/head-scanner.js';
 import type { CostSource, JournalRecord, RecordOf } from '../../../../runners/batch/journal/record.js';
 import { Recovery } from '../../../../runners/batch/journal/recovery.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assumePrice } from '../../../../runners/batch/ledger/assume-price.js';
-import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { assumePrice, createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../../../runners/batch/ledger/price-list.js';
 
 const job = { kind: 'job', endpoint: 'upscale' } as const;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DayBook } from '../../../../runners/batch/ledger/day-book.js';
-import type { DayEntry } from '../../../../runners/batch/ledger/day-entry.js';
+import { DayBook, type DayEntry } from '../../../../runners/batch/ledger/day-book.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dayLedgerPath } from '../../../../runners/batch/ledger/day-ledger-path.js';
+import { dayLedgerPath } from '../../../../runners/batch/ledger/day-ledger.js';
 
 describe('dayLedgerPath', () => {
   it.each([

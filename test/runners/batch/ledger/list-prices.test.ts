@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { assumePrice } from '../../../../runners/batch/ledger/assume-price.js';
-import { listPrices } from '../../../../runners/batch/ledger/list-prices.js';
-import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { assumePrice, listPrices, createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../../../runners/batch/ledger/price-list.js';
 
 it('lists the published prices', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPriceFile } from '../../../../runners/batch/ledger/read-price-file.js';
+import { readPriceFile } from '../../../../runners/batch/ledger/price-list.js';
 
 describe('readPriceFile', () => {
   it('reads a price list', () => {

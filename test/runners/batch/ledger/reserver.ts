@@ -2,7 +2,7 @@
 // got, until there is no room or it is killed.
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { openDayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
-import { withFileLock } from '../../../../runners/batch/lock/with-file-lock.js';
+import { withFileLock } from '../../../../runners/batch/lock/try-lock-file.js';
 
 const [path = '', run = '', capUsd] = process.argv.slice(2);
 const exclusively = <T>(work: () => Promise<T>) => withFileLock(`${path}.lock`, work);

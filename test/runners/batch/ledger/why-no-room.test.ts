@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DayBook } from '../../../../runners/batch/ledger/day-book.js';
-import { whyNoRoom } from '../../../../runners/batch/ledger/why-no-room.js';
+import { whyNoRoom } from '../../../../runners/batch/ledger/day-ledger.js';
 
 const wanted = { price: 500_000, cap: 2_000_000, run: '/mine', path: '/state/ledger.jsonl', now: 120_000 };
 

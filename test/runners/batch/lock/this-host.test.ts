@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { isSameHost } from '../../../../runners/batch/lock/owner.js';
-import { thisHost } from '../../../../runners/batch/lock/this-host.js';
+import { isSameHost, thisHost } from '../../../../runners/batch/lock/owner.js';
 
 describe('thisHost', () => {
   it('is the same host each time it is asked', () => {

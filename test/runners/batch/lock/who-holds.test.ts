@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { thisHost } from '../../../../runners/batch/lock/this-host.js';
-import { whoHolds } from '../../../../runners/batch/lock/who-holds.js';
+import { thisHost, whoHolds } from '../../../../runners/batch/lock/owner.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const folder = '/out/run';

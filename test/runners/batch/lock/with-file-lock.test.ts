@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TryLock } from '../../../../runners/batch/lock/try-lock-file.js';
-import { withFileLock } from '../../../../runners/batch/lock/with-file-lock.js';
+import { type TryLock, withFileLock } from '../../../../runners/batch/lock/try-lock-file.js';
 
 /** A lock that is free at the given try; notes what happens. */
 function freeAt(wanted: number): {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../../../runners/batch/journal/line/encode-record.js';
+import { encodeRecord } from '../../../../runners/batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 import { accepted, completed, intent, reply, start } from '../journal/sample-records.js';

@@ -1,6 +1,6 @@
 import { defer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { localPicture } from '../../../../runners/batch/uploads/local-picture.js';
+import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import type { PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
 import { paperRun } from '../../../support/paper-run.js';
 

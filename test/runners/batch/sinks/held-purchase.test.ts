@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costLine } from '../../../../runners/batch/sinks/cost-line.js';
-import { heldPurchase, purchaseKey } from '../../../../runners/batch/sinks/held-purchase.js';
+import { costLine, heldPurchase, purchaseKey } from '../../../../runners/batch/sinks/cost-line.js';
 import type { OutcomeRecord } from '../../../../runners/batch/journal/record.js';
 
 function line(id: string, source: OutcomeRecord['source']): string {

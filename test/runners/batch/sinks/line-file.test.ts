@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
-import { holdsMark, LineFile } from '../../../../runners/batch/sinks/line-file.js';
+import { holdsExtent, LineFile } from '../../../../runners/batch/sinks/line-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const path = '/out/results.jsonl';
@@ -17,13 +17,13 @@ async function diskWith(content?: string): Promise<ForgetfulDisk> {
 }
 
 describe('LineFile', () => {
-  it('appends, and its mark is what has been written', async () => {
+  it('appends, and its extent is what has been written', async () => {
     const disk = await diskWith();
     const file = await LineFile.open(disk, path);
     await file.append('one\n');
     await file.append('two\n');
     expect(text(disk)).toBe('one\ntwo\n');
-    expect(await holdsMark(disk, path, file.mark, true)).toBe(true);
+    expect(await holdsExtent(disk, path, file.extent, true)).toBe(true);
   });
 
   it('writes nothing where the same lies there already', async () => {
@@ -86,13 +86,13 @@ describe('LineFile', () => {
     await expect(file.keepName()).rejects.toMatchObject({ code: 'disk', path });
   });
 
-  it('goes on behind a mark', async () => {
+  it('goes on behind an extent', async () => {
     const disk = await diskWith();
     const first = await LineFile.open(disk, path);
     await first.append('one\n');
-    const { mark } = first;
+    const { extent } = first;
     await first.append('lost\n');
-    const second = await LineFile.open(disk, path, mark);
+    const second = await LineFile.open(disk, path, extent);
     await second.append('two\n');
     expect(text(disk)).toBe('one\ntwo\n');
   });
@@ -107,7 +107,7 @@ describe('LineFile', () => {
     expect(lines).toHaveLength(4_002);
     expect(lines.slice(0, 2)).toEqual(['line 7', 'line 17']);
     expect(lines.at(-2)).toBe('last');
-    expect(await holdsMark(disk, path, file.mark, true)).toBe(true);
+    expect(await holdsExtent(disk, path, file.extent, true)).toBe(true);
   });
 
   it('refuses to write where no file is', async () => {
@@ -129,15 +129,15 @@ describe('holdsMark', () => {
     const disk = await diskWith('one\n');
     const file = await LineFile.open(disk, path);
     await file.append('one\n');
-    const { mark } = file;
+    const { extent } = file;
     disk.plant(path, 'ONE\n');
-    expect(await holdsMark(disk, path, mark, false)).toBe(true);
-    expect(await holdsMark(disk, path, mark, true)).toBe(false);
+    expect(await holdsExtent(disk, path, extent, false)).toBe(true);
+    expect(await holdsExtent(disk, path, extent, true)).toBe(false);
     disk.plant(path, 'one\nmore\n');
-    expect(await holdsMark(disk, path, mark, false)).toBe(false);
-    expect(await holdsMark(disk, path, mark, true)).toBe(true);
+    expect(await holdsExtent(disk, path, extent, false)).toBe(false);
+    expect(await holdsExtent(disk, path, extent, true)).toBe(true);
     await disk.unlink(path);
-    expect(await holdsMark(disk, path, mark, true)).toBe(false);
-    expect(await holdsMark(disk, path, { bytes: 0, crc: 0 }, true)).toBe(true);
+    expect(await holdsExtent(disk, path, extent, true)).toBe(false);
+    expect(await holdsExtent(disk, path, { bytes: 0, crc: 0 }, true)).toBe(true);
   });
 });

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
 import { costLine } from '../../../../runners/batch/sinks/cost-line.js';
 import { csvLine } from '../../../../runners/batch/sinks/csv-line.js';
-import { failureLine } from '../../../../runners/batch/sinks/failure-line.js';
-import { failureColumns, failureSheetRow } from '../../../../runners/batch/sinks/failure-sheet-row.js';
-import { lineId } from '../../../../runners/batch/sinks/line-id.js';
-import { resultLine } from '../../../../runners/batch/sinks/result-line.js';
-import { ownColumn, resultSheetRow } from '../../../../runners/batch/sinks/result-sheet-row.js';
+import {
+  failureLine,
+  failureColumns,
+  failureSheetRow,
+} from '../../../../runners/batch/sinks/failure-line.js';
+import { lineId } from '../../../../runners/batch/sinks/line-json.js';
+import { resultLine, ownColumn, resultSheetRow } from '../../../../runners/batch/sinks/result-line.js';
 
 const at = Date.UTC(2027, 0, 1);
 const input = {

@@ -3,7 +3,7 @@ import { firstValueFrom } from 'rxjs';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
-import { Projections, type FilesMark } from '../../../../runners/batch/sinks/projections.js';
+import { Projections, type FilesCovered } from '../../../../runners/batch/sinks/projections.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const folder = '/out';
@@ -71,9 +71,9 @@ const ids = (text = ''): string[] =>
     .map((line) => (JSON.parse(line) as { id: string }).id);
 
 /** The files as they follow from the journal, brought there by a fresh start with what `mark` says. */
-async function caughtUp(disk: ForgetfulDisk, mark?: FilesMark) {
+async function caughtUp(disk: ForgetfulDisk, covered?: FilesCovered) {
   const journal = await openJournal(disk, folder);
-  const projections = await Projections.open({ disk, folder, journal, mark });
+  const projections = await Projections.open({ disk, folder, journal, covered });
   const next = await projections.sync();
   await projections.close();
   await journal.close();
@@ -110,12 +110,12 @@ describe('Projections', () => {
     const journal = await openJournal(disk, folder);
     await append(journal, ...life);
     await journal.close();
-    const mark = await caughtUp(disk);
+    const covered = await caughtUp(disk);
     expect(ids(files(disk)['results.jsonl'])).toEqual(['a', 'c']);
     const again = await openJournal(disk, folder);
     await append(again, ...later);
     await again.close();
-    await caughtUp(disk, mark);
+    await caughtUp(disk, covered);
     const gone = files(disk);
     for (const name of names) await disk.unlink(`${folder}/${name}`);
     await caughtUp(disk);
@@ -137,13 +137,13 @@ describe('Projections', () => {
     const journal = await openJournal(disk, folder);
     await append(journal, intent('a'), held('a'), intent(id), held(id), intent('c'), held('c'));
     await journal.close();
-    const mark = await caughtUp(disk);
+    const covered = await caughtUp(disk);
     expect(files(disk)['costs.csv']?.match(/,unknown,/g)).toHaveLength(3);
     const again = await openJournal(disk, folder);
     await append(again, polled('a'), polled(id), outcome(id, 'completed'), held('a'), polled('a'));
     await append(again, held('a', at + 1));
     await again.close();
-    await caughtUp(disk, mark);
+    await caughtUp(disk, covered);
     const gone = files(disk);
     const [, c, b, a] = gone['costs.csv']?.split(/\n(?=[ac"])/) ?? [];
     expect(c).toMatch(/^c,.*,unknown,/);
@@ -174,13 +174,13 @@ describe('Projections', () => {
     const journal = await openJournal(disk, folder);
     await append(journal, ...life);
     await journal.close();
-    const mark = await caughtUp(disk);
+    const covered = await caughtUp(disk);
     const right = files(disk);
     const again = await openJournal(disk, folder);
     await append(again, intent('d'));
     await again.close();
     damage(disk);
-    await caughtUp(disk, mark);
+    await caughtUp(disk, covered);
     expect(files(disk)).toEqual(right);
   });
 

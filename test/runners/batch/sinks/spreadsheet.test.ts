@@ -21,16 +21,16 @@ describe('Spreadsheet', () => {
     await sheet.append([{ id: 'a', note: 'one' }, { id: 'b' }]);
     await sheet.refresh(() => rowsOf());
     expect(text(disk)).toBe('id,note\na,one\nb,\n');
-    expect(sheet.mark).toMatchObject({ bytes: text(disk).length, columns: ['id', 'note'] });
+    expect(sheet.extent).toMatchObject({ bytes: text(disk).length, columns: ['id', 'note'] });
   });
 
   it('has no mark while rows with new columns wait, so that a start after a crash writes it anew', async () => {
     const { disk, sheet } = await open(['id']);
     await sheet.append([{ id: 'a', kind: 'edit' }]);
     expect(text(disk)).toBe('id\n');
-    expect(sheet.mark).toBeUndefined();
+    expect(sheet.extent).toBeUndefined();
     await sheet.refresh(() => rowsOf({ id: 'a', kind: 'edit' }));
     expect(text(disk)).toBe('id,kind\na,edit\n');
-    expect(sheet.mark?.columns).toEqual(['id', 'kind']);
+    expect(sheet.extent?.columns).toEqual(['id', 'kind']);
   });
 });

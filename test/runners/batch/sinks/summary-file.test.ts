@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSummary, writeSummary } from '../../../../runners/batch/sinks/summary-file.js';
-import type { Summary } from '../../../../runners/batch/sinks/summary.js';
+import { readSummary, writeSummary, type Summary } from '../../../../runners/batch/sinks/summary-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const summary: Summary = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { explainStore } from '../../../../runners/batch/uploads/explain-store.js';
+import { explainStore } from '../../../../runners/batch/uploads/open-s3-store.js';
 
 it.each([
   [{ name: 'NoSuchBucket', message: 'no such bucket', $metadata: { httpStatusCode: 404 } }, 'refused'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseUploadTarget } from '../../../../runners/batch/uploads/parse-upload-target.js';
+import { parseUploadTarget } from '../../../../runners/batch/uploads/picture-host.js';
 
 it('reads bucket and prefix', () => {
   expect(parseUploadTarget('s3://my.bucket-1/a/b/')).toEqual({ bucket: 'my.bucket-1', prefix: 'a/b' });

@@ -1,8 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decodeRecord } from '../../../../runners/batch/journal/line/decode-record.js';
-import { encodeRecord } from '../../../../runners/batch/journal/line/encode-record.js';
+import { decodeRecord, encodeRecord } from '../../../../runners/batch/journal/line/record-line.js';
 import { drawPicture } from '../../../support/draw-picture.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Summary } from '../../../../runners/batch/sinks/summary.js';
+import type { Summary } from '../../../../runners/batch/sinks/summary-file.js';
 import { failureText, outcomeText } from '../../../../runners/cli/messages/outcome-text.js';
 
 const summary = {

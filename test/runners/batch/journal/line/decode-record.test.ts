@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { decodeRecord, hasGoodChecksum } from '../../../../../runners/batch/journal/line/decode-record.js';
-import { encodeRecord } from '../../../../../runners/batch/journal/line/encode-record.js';
+import {
+  decodeRecord,
+  hasGoodChecksum,
+  encodeRecord,
+} from '../../../../../runners/batch/journal/line/record-line.js';
 import { intent, wholeLife } from '../sample-records.js';
 
 describe('decodeRecord', () => {

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../../../../runners/batch/journal/line/encode-record.js';
+import { encodeRecord } from '../../../../../runners/batch/journal/line/record-line.js';
 import { failed, intent, start, wholeLife } from '../sample-records.js';
 
 describe('encodeRecord', () => {

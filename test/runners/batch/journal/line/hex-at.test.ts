@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hexAt } from '../../../../../runners/batch/journal/line/hex-at.js';
+import { hexAt } from '../../../../../runners/batch/journal/line/record-line.js';
 
 describe('hexAt', () => {
   it('reads eight digits, also those beyond 31 bits', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { salvage } from '../../../../../runners/batch/journal/line/salvage.js';
-import { encodeRecord } from '../../../../../runners/batch/journal/line/encode-record.js';
+import { salvage, encodeRecord } from '../../../../../runners/batch/journal/line/record-line.js';
 import { accepted, intent } from '../sample-records.js';
 
 const first = encodeRecord(1, intent('a')).subarray(0, -1);

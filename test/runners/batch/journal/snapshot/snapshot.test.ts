@@ -3,15 +3,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Journal } from '../../../../../runners/batch/journal/journal.js';
 import { openJournal } from '../../../../../runners/batch/journal/open-journal.js';
-import { readJournal } from '../../../../../runners/batch/journal/recovered-journal.js';
-import type { JournalReader } from '../../../../../runners/batch/journal/recovered-journal.js';
+import {
+  readJournal,
+  type JournalReader,
+  peekJournal,
+} from '../../../../../runners/batch/journal/recovered-journal.js';
 import type { JournalRecord } from '../../../../../runners/batch/journal/record.js';
 import { Recovery } from '../../../../../runners/batch/journal/recovery.js';
 import { statuses } from '../../../../../runners/batch/row/row-status.js';
 import type { Disk } from '../../../../../runners/batch/disk/disk.js';
-import { refreshSnapshot } from '../../../../../runners/batch/journal/snapshot/refresh-snapshot.js';
-import { madeBy } from '../../../../../runners/batch/journal/snapshot/snapshot.js';
-import { peekJournal } from '../../../../../runners/batch/journal/peek-journal.js';
+import { refreshSnapshot } from '../../../../../runners/batch/journal/save-snapshot.js';
+import { madeBy } from '../../../../../runners/batch/journal/load-snapshot.js';
 import { ForgetfulDisk, type DiskCall } from '../../../../support/forgetful-disk.js';
 import {
   accepted,
@@ -291,7 +293,16 @@ describe('a snapshot', () => {
   it('has another format once it keeps something else: raise it with this', () => {
     const { table, kept } = new Recovery();
     expect(Object.keys(kept)).toEqual([
-      ...['records', 'marks', 'starts', 'repairs', 'identity', 'firstStartAt', 'lastStartAt', 'lastStop'],
+      ...[
+        'records',
+        'recordStarts',
+        'starts',
+        'repairs',
+        'identity',
+        'firstStartAt',
+        'lastStartAt',
+        'lastStop',
+      ],
       ...['ledgerFile', 'heldUpToRow', 'manifests', 'capUsd', 'rows', 'jobs', 'lastRow', 'replaced', 'tally'],
     ]);
     expect(kept.tally).toEqual({

@@ -16,7 +16,7 @@ const quote = 0x22;
 
 /** Each name as it stands in a line, up to its value. */
 const keys = names.map((name) => Buffer.from(`${name}":`));
-const placesByMark = new Map(keys.map((key, place) => [markOf(key, 0, key.length - 2), place]));
+const placesByKey = new Map(keys.map((key, place) => [keyOf(key, 0, key.length - 2), place]));
 
 /** Whether the name of this field, and the colon behind it, stand at `at`. */
 export function isFieldAt(bytes: Buffer, at: number, place: number): boolean {
@@ -33,11 +33,11 @@ export function keyLength(place: number): number {
 
 /** The field that is named in `bytes[start, end)`; `fieldCount` where it is none of these. */
 export function fieldNamed(bytes: Buffer, start: number, end: number): number {
-  const place = placesByMark.get(markOf(bytes, start, end));
+  const place = placesByKey.get(keyOf(bytes, start, end));
   return place !== undefined && bytes[end] === quote && isFieldAt(bytes, start, place) ? place : fieldCount;
 }
 
 /** First letter, last letter and length tell the names apart. */
-function markOf(bytes: Buffer, start: number, end: number): number {
+function keyOf(bytes: Buffer, start: number, end: number): number {
   return (bytes[start] ?? 0) | ((bytes[end - 1] ?? 0) << 8) | ((end - start) << 16);
 }

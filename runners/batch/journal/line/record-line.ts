@@ -1,0 +1,151 @@
+import { crc32 } from 'node:zlib';
+import { MillraceError } from '../../../../src/contract/millrace-error.js';
+import type { JournalRecord } from '../record.js';
+
+/** Raised when an older reader would misread what is written. A newer format is refused by `recover`. */
+export const journalFormat = 1;
+
+/** Bytes of `,"c":"xxxxxxxx"}`: the checksum closes every line. */
+export const checksumBytes = 16;
+
+/** A record that cannot be written as JSON: nested too deep for the stack, cyclic, or with a BigInt. Nothing of it is kept. */
+export class UnfitRecord extends MillraceError {
+  static override readonly name: string = 'UnfitRecord';
+
+  constructor({ k, ...record }: JournalRecord, cause: unknown) {
+    const row = 'id' in record ? ` of row ${JSON.stringify(record.id)}` : '';
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super('unfit-record', `The record "${k}"${row} cannot be written as JSON: ${why}`, { cause });
+  }
+}
+
+/**
+ * One record as one line: a JSON object with the small fields first, so that a reader finds what it needs without
+ * parsing the row's content, and last `c`, the CRC-32 of everything before `,"c":`.
+ *
+ * @param n Counts the records of a journal from 1, without a gap.
+ * @throws {UnfitRecord}
+ */
+export function encodeRecord(n: number, record: JournalRecord): Buffer {
+  const text = asJson(n, record).slice(0, -1);
+  const bytes = Buffer.from(text);
+  return Buffer.concat([bytes, Buffer.from(`,"c":"${checksumText(crc32(bytes))}"}\n`)]);
+}
+
+export function checksumText(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0');
+}
+
+function asJson(n: number, record: JournalRecord): string {
+  try {
+    return JSON.stringify(inOrder(n, record));
+  } catch (cause) {
+    throw new UnfitRecord(record, cause);
+  }
+}
+
+function inOrder(n: number, record: JournalRecord): Record<string, unknown> {
+  const { k, at, ...rest } = record;
+  const line: Record<string, unknown> = { n, k, at };
+  if (k === 'start') line['format'] = journalFormat;
+  if ('id' in rest) line['id'] = rest.id;
+  const fields = Object.entries(rest);
+  for (const [name, value] of fields) if (!isBody(value)) line[name] = value;
+  // The reader of heads looks into the error, and at no body behind another one.
+  if ('error' in rest) line['error'] = codeFirst(rest.error);
+  for (const [name, value] of fields) if (isBody(value) && name !== 'error') line[name] = value;
+  return line;
+}
+
+function isBody(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The reader looks for the code right behind the brace. */
+function codeFirst(error: object): object {
+  return 'code' in error ? Object.assign({ code: error.code }, error) : error;
+}
+
+interface NumberedRecord {
+  readonly n: number;
+  readonly record: JournalRecord;
+}
+
+/** What the line says of itself, not of the run. */
+const framing = ['n', 'c', 'format'];
+
+/** The record of a line whose checksum `hasGoodChecksum` has found right. */
+export function decodeRecord(line: Buffer): NumberedRecord {
+  const fields = JSON.parse(line.toString()) as Record<string, unknown>;
+  const n = fields['n'] as number;
+  for (const name of framing) Reflect.deleteProperty(fields, name);
+  return { n, record: fields as unknown as JournalRecord };
+}
+
+/** Whether `bytes[start, end)` is a whole record: opened and closed as one, with the right checksum. */
+export function hasGoodChecksum(bytes: Buffer, start: number, end: number): boolean {
+  const bodyEnd = end - checksumBytes;
+  if (bodyEnd <= start || bytes[start] !== brace || !endsLikeRecord(bytes, end)) return false;
+  return crc32(bytes.subarray(start, bodyEnd)) === hexAt(bytes, end - 10);
+}
+
+const brace = 0x7b;
+const opening = [...Buffer.from(',"c":"')];
+const closing = [...Buffer.from('"}')];
+
+function endsLikeRecord(bytes: Buffer, end: number): boolean {
+  return matches(bytes, end - checksumBytes, opening) && matches(bytes, end - closing.length, closing);
+}
+
+function matches(bytes: Buffer, at: number, expected: readonly number[]): boolean {
+  for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false;
+  return true;
+}
+
+/** A whole record inside other bytes. */
+interface Salvaged {
+  readonly start: number;
+  readonly end: number;
+}
+
+const headStart = '{"n":';
+const checksumStart = ',"c":"';
+
+/** The whole records in bytes that are no proper line, from the first to the last. */
+export function* salvage(bytes: Buffer): Generator<Salvaged> {
+  let start = bytes.indexOf(headStart);
+  while (start >= 0) {
+    const end = looksLikeHead(bytes, start) ? endOfRecord(bytes, start) : -1;
+    if (end >= 0) yield { start, end };
+    start = bytes.indexOf(headStart, end >= 0 ? end : start + 1);
+  }
+}
+
+function endOfRecord(bytes: Buffer, start: number): number {
+  for (let at = bytes.indexOf(checksumStart, start); at >= 0; at = bytes.indexOf(checksumStart, at + 1)) {
+    const end = at + checksumBytes;
+    if (end <= bytes.length && hasGoodChecksum(bytes, start, end)) return end;
+  }
+  return -1;
+}
+
+/** A row's own content may hold `{"n":` as well, but hardly with a number and `"k"` behind it. */
+function looksLikeHead(bytes: Buffer, start: number): boolean {
+  return /^\{"n":\d{1,16},"k":"/.test(bytes.toString('latin1', start, Math.min(start + 32, bytes.length)));
+}
+
+/** What each byte is worth as a lower-case hex digit; -1 where it is none. */
+const digits = new Int8Array(256).fill(-1);
+for (let value = 0; value < 16; value++) digits[value.toString(16).charCodeAt(0)] = value;
+
+/** Eight lower-case hex digits as a number; -1, which is no checksum, where one of them is none. */
+export function hexAt(bytes: Buffer, at: number): number {
+  let value = 0;
+  let sign = 0;
+  for (let i = at; i < at + 8; i++) {
+    const digit = digits[bytes[i] ?? 0] ?? -1;
+    sign |= digit;
+    value = (value << 4) | digit;
+  }
+  return sign < 0 ? -1 : value >>> 0;
+}

@@ -1,0 +1,91 @@
+import { crc32 } from 'node:zlib';
+import type { Disk } from '../disk/disk.js';
+import { withFile } from '../disk/read-file.js';
+import { replaceFile } from '../disk/replace-file.js';
+import { journalPath } from './journal.js';
+import {
+  bytesASnapshot,
+  madeBy,
+  numberBytes,
+  type Snapshot,
+  type SnapshotHeader,
+  snapshotPath,
+  readHeader,
+} from './load-snapshot.js';
+import type { RecoveredFile } from './recover.js';
+import { readJournal } from './recovered-journal.js';
+
+/**
+ * Saves the state that a journal led to beside it, so that the next start reads only the newer records. It replaces the last
+ * snapshot atomically. If the disk fails, there is no new snapshot, and nothing is lost.
+ *
+ * @param every Bytes that the journal must have grown by since the last snapshot.
+ */
+export async function saveSnapshot(
+  disk: Disk,
+  journal: string,
+  { recovery, goodEnd: end, checksum, newlineMissing, snapshotEnd }: RecoveredFile,
+  every: number = bytesASnapshot,
+): Promise<void> {
+  if (newlineMissing || !recovery.isPlain || end - snapshotEnd < every) return;
+  const bytes = sealed({ recovery, end, checksum });
+  await replaceFile(disk, snapshotPath(journal), bytes).catch(() => undefined);
+}
+
+/** With a checksum of all of it at the end. */
+function* sealed(snapshot: Snapshot): Generator<Uint8Array, void, void> {
+  let checksum = 0;
+  for (const bytes of content(snapshot)) {
+    checksum = crc32(bytes, checksum);
+    yield bytes;
+  }
+  yield numberAsBytes(checksum);
+}
+
+function* content({ recovery, end, checksum }: Snapshot): Generator<Uint8Array, void, void> {
+  const { kept } = recovery;
+  const header: SnapshotHeader = { made: madeBy, end, checksum, kept };
+  const text = Buffer.from(JSON.stringify(header));
+  yield numberAsBytes(text.length);
+  yield text;
+  for (const [column, length] of recovery.columns()) {
+    for (const chunk of column.chunksOf(length)) {
+      yield Uint8Array.of(chunk ? 1 : 0);
+      if (chunk) yield chunk;
+    }
+  }
+}
+
+function numberAsBytes(value: number): Buffer {
+  const bytes = Buffer.alloc(numberBytes);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+/**
+ * Reads what a run has added to its journal, once it is much, and keeps a new snapshot, so that the next start is spared it.
+ * Reads nothing but files; a fault of any is for that start to tell.
+ *
+ * @param every Less than so many bytes since the last snapshot are not worth it.
+ */
+export async function refreshSnapshot(
+  disk: Disk,
+  folder: string,
+  every: number = bytesASnapshot,
+): Promise<void> {
+  const path = journalPath(folder);
+  try {
+    const size = (await disk.stat(path))?.size ?? 0;
+    if (size - (await endOfLast(disk, path)) < every) return;
+    await saveSnapshot(disk, path, await readJournal(disk, path), every);
+  } catch {
+    // The journal is read whole by the next start.
+  }
+}
+
+/** 0 where there is none that can be read. */
+async function endOfLast(disk: Disk, journal: string): Promise<number> {
+  const path = snapshotPath(journal);
+  if ((await disk.stat(path)) === undefined) return 0;
+  return withFile(disk, path, async (file) => (await readHeader(file)).header.end);
+}
