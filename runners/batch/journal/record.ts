@@ -105,6 +105,8 @@ export type JournalRecord =
           /** Of such a row whose price is held: what it is held for. */
           kind?: RowKind | null;
           endpoint?: string;
+          /** Its number among the POSTs of the row, where earlier ones are known. */
+          attempt?: number;
           resolution?: string;
         }
     ))

@@ -19,7 +19,9 @@ export function holdRow(run: Run, row: RowFacts, code: FailureCode, attempts: nu
     const message = lost
       ? 'its purchase may stand in the part of the journal that was lost: it is not sent again'
       : `it failed before as ${code}: ${failureCodes[code].meaning}`;
-    const purchase = purchaseFacts(row, { attempt: attempts, settledAt: at });
+    // The purchases that are known have their lines in costs.csv: a lost one is another.
+    const attempt = attempts === 0 ? 0 : attempts + 1;
+    const purchase = purchaseFacts(row, { attempt, settledAt: at });
     const outcome = failedRecord(row.id, rowError({ code, message, paid }), {
       ...{ at, cost: price, source: lost ? 'unknown' : 'none', statusCalls: 0, row: failedRow(row) },
       ...(lost && { purchase }),

@@ -181,8 +181,8 @@ export function failedRecord(id: string, error: RowError, facts: FailedFacts): O
 }
 
 /** The next start adds the row's money up from the small fields alone, and no intent of it says what it is for. */
-function heldFor({ kind, endpoint }: FailedRowFacts, { resolution }: PurchaseFacts) {
-  return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
+function heldFor({ kind, endpoint }: FailedRowFacts, { attempt, resolution }: PurchaseFacts) {
+  return { kind, endpoint, ...(attempt > 0 && { attempt }), ...(resolution !== undefined && { resolution }) };
 }
 
 /** Sent again as it is, it may end otherwise. */

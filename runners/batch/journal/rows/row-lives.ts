@@ -77,6 +77,8 @@ export class RowLives {
     if (kind !== 'outcome') return;
     table.outcomeAt.set(row, offset + 1);
     table.setFlag(row, rowFlags.beforeRepair, false);
+    const attempt = head.number(field.attempt);
+    if (attempt > table.attempts(row)) table.setAttempts(row, attempt);
   }
 
   private takeIntent(row: number, head: HeadScanner, offset: number): void {
