@@ -14,7 +14,7 @@ const folder = new URL(`out/examples-${process.pid}/`, root);
 const examples = findExamples(root);
 const fileOf = (index: number) => fileURLToPath(new URL(`example-${index}.ts`, folder));
 /** Names that an example may use without an import, by where they come from. */
-const offered = { './example-scope.js': scope, millrace, 'millrace/batch': batch, rxjs };
+const offered = { '../../test/docs/example-scope.js': scope, millrace, 'millrace/batch': batch, rxjs };
 
 /** The example as a file of its own: with imports of what it leaves to the reader. */
 function moduleOf(code: string): string {
