@@ -10,7 +10,8 @@ import { Projections } from '../sinks/projections.js';
 import { readSummary } from '../sinks/summary-file.js';
 import { BesidePolls } from '../context/beside-polls.js';
 import { checkIdentity } from './check/check-identity.js';
-import { checkManifest, nothingKnown, type Checked } from './check/check-manifest.js';
+import { checkManifest, type Checked } from './check/check-manifest.js';
+import { newlySentText } from './check/newly-sent.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
 import { hasSavedPictures } from '../pictures/has-saved-pictures.js';
@@ -58,10 +59,12 @@ export async function openRun(opening: Opening): Promise<Run> {
   await refuseFolder(disk, out);
   const isBegun = await hasBegun(disk, out);
   const early = isBegun ? await openJournal(opening) : undefined;
-  const checked = await checkManifest(options, early?.recovered ?? nothingKnown, stops);
+  const checked = await checkManifest(options, early, stops);
   const { plan, ahead } = checked;
   if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
+  for (const message of newlySentText(ahead.newlySent))
+    events.next({ type: 'warning', code: 'manifest', message });
   refuseStart(options, plan, ahead);
   if (!(await options.confirm(plan, ahead)))
     throw new MillraceError('usage', 'not started; nothing was sent');

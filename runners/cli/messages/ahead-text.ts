@@ -1,4 +1,5 @@
 import type { Ahead } from '../../batch/start/check/ahead.js';
+import { newlySentText } from '../../batch/start/check/newly-sent.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration } from './format-amounts.js';
 import { priceText } from './plan-text.js';
@@ -111,6 +112,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
       'this start',
       `may cost ${priceText({ ...ahead.price, estimated: ahead.fits.estimated })}${takesText(takesMs)}`,
     ),
+    ...newlySentText(ahead.newlySent).map((text) => `  warning: ${plainText(text)}`),
     ...notes,
   ];
 }
@@ -119,6 +121,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
 export function differenceJson({ out, ahead, isBegun, done, goingOn, takesMs }: PlanDifference): object {
   const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, gone, changed, cap, fits } =
     ahead;
+  const { newlySent } = ahead;
   return {
     start: {
       ...{
@@ -137,6 +140,7 @@ export function differenceJson({ out, ahead, isBegun, done, goingOn, takesMs }: 
         gone,
         changed,
       },
+      ...(newlySent.length > 0 && { newlySent }),
       ...(cap && { cap: { usd: cap.usd, source: cap.source, left: toUsd(Math.max(cap.left, 0)) } }),
       fits: { rows: fits.rows, cost: toUsd(fits.estimated) },
       cost: { estimated: toUsd(ahead.price.estimated), unpriced: ahead.price.unpriced },

@@ -3,7 +3,7 @@ import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { peekJournal } from '../../batch/journal/recovered-journal.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Ahead } from '../../batch/start/check/ahead.js';
-import { checkManifest, nothingKnown } from '../../batch/start/check/check-manifest.js';
+import { checkManifest } from '../../batch/start/check/check-manifest.js';
 import { refuseFolder, refuseOtherManifest } from '../../batch/start/check/refuse-folder.js';
 import { resolveOptions } from '../../batch/context/resolve-options.js';
 import { readSummary } from '../../batch/sinks/summary-file.js';
@@ -37,12 +37,11 @@ export async function planDifference(
   await refuseFolder(nodeDisk, out);
   const journal = await peekJournal(nodeDisk, out);
   if (journal === undefined && options.maxCost === undefined && notes.length === 0) return undefined;
-  const known = journal?.recovered ?? nothingKnown;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
   const manifest = { path, ...settings };
   const resolved = resolveOptions({ manifest, out, prices, ...choicesOf(options), ...capOf(options) });
-  const { ahead, pending } = await checkManifest(resolved, known, { isStopping: false });
+  const { ahead, pending } = await checkManifest(resolved, journal, { isStopping: false });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   const takesMs = await duration(out, ahead);
   return {

@@ -46,6 +46,8 @@ export interface Ahead {
   };
   /** Of `toSend`: rows that ask for exactly what a row before them asks for, under another id. A person is asked about them. */
   readonly same: SameRows;
+  /** Columns that this start sends, and that earlier starts of the run, by an older version, kept as the user's own. */
+  readonly newlySent: readonly string[];
   /** Queue endpoints that rows are sent to. */
   readonly endpoints: readonly string[];
   /** Ids of `only` that no row has. */

@@ -2,6 +2,7 @@ import type { FailureCode } from '../../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { PriceBook } from '../../ledger/price-book.js';
 import type { Totals } from '../../row/totals.js';
+import type { JournalReader } from '../../journal/recovered-journal.js';
 import { RowStates } from '../../journal/rows/row-states.js';
 import type { RowStatus } from '../../row/row-status.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
@@ -12,6 +13,7 @@ import { decideRow, type Decision, type DecisionRules } from '../../row/decide-r
 import { KnownIds } from '../../tasks/known-ids.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
+import { NewlySent } from './newly-sent.js';
 import { SameAhead } from './same-ahead.js';
 import type { ResolvedOptions } from '../../context/resolve-options.js';
 import type { Stops } from '../../stop/stops.js';
@@ -32,7 +34,7 @@ export interface Checked {
 }
 
 /** What the journal knows, if there is one yet. */
-export interface Known {
+interface Known {
   readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
   readonly mustHold: DecisionRules['mustHold'];
   readonly totals?: Totals;
@@ -40,18 +42,24 @@ export interface Known {
 }
 
 /** Of a run that has not begun. */
-export const nothingKnown: Known = {
+const nothingKnown: Known = {
   rows: { get: () => undefined, indexOf: () => -1, size: 0 },
   mustHold: () => false,
 };
 
-/** Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done. */
+/**
+ * Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done.
+ *
+ * @param journal absent: the run has not begun
+ */
 export async function checkManifest(
   options: ResolvedOptions,
-  known: Known,
+  journal: Pick<JournalReader, 'recovered' | 'records'> | undefined,
   stops: Pick<Stops, 'isStopping'>,
 ): Promise<Checked> {
+  const known = journal?.recovered ?? nothingKnown;
   const survey = new Survey(options, known, stops);
+  const newlySent = await NewlySent.after(journal);
   const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   const same = new SameAhead(options, known, rules);
   let separatedBy: string | undefined;
@@ -60,14 +68,17 @@ export async function checkManifest(
   const read = () => readRows(options.disk, manifest, new KnownIds(known.rows));
   const plan = await planManifest(read(), {
     priceOf: (row) => options.prices.priceOf(row),
-    see: (item) => survey.see(item),
+    see: (item) => {
+      survey.see(item);
+      if (item.valid) newlySent.see(item.row.columnUse);
+    },
     separatedBy: () => separatedBy,
     again: read,
     seeAgain: (row, line) => same.see(row, line),
   });
   return {
     plan,
-    ahead: { ...survey.ahead(), same: same.told() },
+    ahead: { ...survey.ahead(), same: same.told(), newlySent: newlySent.names() },
     names: survey.names,
     pending: survey.pending,
     invalid: survey.invalid,
@@ -140,7 +151,7 @@ class Survey {
     else this.seeInvalid(item.row.key);
   }
 
-  ahead(): Omit<Ahead, 'same'> {
+  ahead(): Omit<Ahead, 'same' | 'newlySent'> {
     const { changed, replaced, known, ...count } = this.count;
     return {
       ...count,

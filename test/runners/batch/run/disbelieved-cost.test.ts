@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../../../runners/batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
-import { accepted, completed, intent, reply, start } from '../journal/sample-records.js';
+import { accepted, completed, intent, journalFile, reply, start } from '../journal/sample-records.js';
 
 const edit = (id: string) => ({
   ...{ id, endpoint: 'image-edit', mode: 'sync', images: ['http://example.test/a.png'], prompt: id },
@@ -87,8 +86,7 @@ describe('what is no figure', () => {
 
 describe('a folder of 0.1.0 with such a cost in its journal', () => {
   const identity = { baseUrl: 'https://paper.test', lbBaseUrl: 'https://paper.test', local: false };
-  const journal = (...records: JournalRecord[]) =>
-    Buffer.concat(records.map((record, at) => encodeRecord(at + 1, record)));
+  const journal = (...records: JournalRecord[]) => journalFile(records);
   const cost = 2e12;
 
   it.each(['completed', 'replied'])('is counted at the price: %s', async (state) => {

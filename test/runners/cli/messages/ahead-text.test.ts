@@ -22,6 +22,7 @@ const nothing: Ahead = {
   price: { estimated: 0, unpriced: 0 },
   endpoints: [],
   missing: [],
+  newlySent: [],
   same: { rows: 0, cost: { estimated: 0, unpriced: 0 }, first: [] },
 };
 

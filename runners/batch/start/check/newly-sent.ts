@@ -1,0 +1,66 @@
+import type { IntentRecord } from '../../journal/record.js';
+import type { JournalReader } from '../../journal/recovered-journal.js';
+import { isFieldName } from '../../manifest/columns/manifest-fields.js';
+import type { ColumnUse, RowKind } from '../../manifest/manifest-row.js';
+import { quoteValue } from '../../manifest/quote-value.js';
+
+/** This many records are read at each end of a journal. */
+const recordsRead = 2_000;
+
+/**
+ * Finds columns that earlier starts of a run kept as the user's own and that this start sends, because this version of
+ * millrace understands a name that an older one did not. It looks at each kind by itself: a column that edits send may be
+ * the user's own on jobs. It reads the rows at both ends of the journal: a key that only a few lines of a large JSONL
+ * manifest have may be missed.
+ */
+export class NewlySent {
+  readonly #own: Record<RowKind, Set<string>> = { edit: new Set(), job: new Set(), route: new Set() };
+  readonly #found = new Set<string>();
+  #last: ColumnUse | undefined;
+
+  static async after(journal: Pick<JournalReader, 'recovered' | 'records'> | undefined): Promise<NewlySent> {
+    const columns = new NewlySent();
+    if (journal === undefined) return columns;
+    const { records } = journal.recovered;
+    await columns.#read(journal.records());
+    if (records > recordsRead)
+      await columns.#read(journal.records(Math.max(recordsRead, records - recordsRead)));
+    return columns;
+  }
+
+  /** Every valid row of the manifest. */
+  see(use: ColumnUse): void {
+    if (use === this.#last) return;
+    this.#last = use;
+    const own = this.#own[use.kind];
+    if (own.size === 0) return;
+    for (const name of use.sent) if (own.has(name)) this.#found.add(name);
+  }
+
+  names(): string[] {
+    return [...this.#found];
+  }
+
+  async #read(records: AsyncIterable<{ readonly k: string }>): Promise<void> {
+    let left = recordsRead;
+    for await (const record of records) {
+      if (record.k === 'intent') this.#note(record as IntentRecord);
+      if (--left === 0) return;
+    }
+  }
+
+  /** What a later row sent under that name is no longer news. */
+  #note({ kind, cells, columns }: IntentRecord): void {
+    for (const name of Object.keys(cells).filter(isFieldName))
+      if (Object.hasOwn(columns, name)) this.#own[kind].add(name);
+      else this.#own[kind].delete(name);
+  }
+}
+
+/** A sentence for each such column. */
+export function newlySentText(names: readonly string[]): string[] {
+  return names.map((name) => {
+    const column = quoteValue(name);
+    return `column ${column} was your own in earlier starts of this run, and is sent now: this version understands it; rename it if it is still your own`;
+  });
+}
