@@ -1,8 +1,14 @@
-import { buildProgram } from './build-program.js';
+import { Command } from 'commander';
+import { version } from '../../src/contract/version.js';
 import type { CliIo } from './io/cli-io.js';
 import { explainError, type FaultContext } from './io/explain-error.js';
+import { addOptions } from './options/add-options.js';
+import type { CommandName } from './options/table/table-row.js';
 
-/** One call of the command line: runs the command that `argv` names and returns the exit code. Never throws, never exits. */
+/**
+ * One call of the command line, the only way into it: runs the command that `argv` names and returns the exit code.
+ * All of the process that it uses is in `io`. Never throws, never exits.
+ */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let exitCode = 0;
   const fault: FaultContext = { secrets: [io.env['MILLRACE_API_KEY'] ?? ''] };
@@ -14,4 +20,167 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   } catch (error) {
     return explainError(error, io, fault);
   }
+}
+
+/** What a command is called with: its arguments in order, its options as they were given, and the process. */
+interface Call {
+  readonly args: readonly unknown[];
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly io: CliIo;
+  readonly fault: FaultContext;
+  readonly program: Command;
+}
+
+interface CommandEntry {
+  readonly name: CommandName | 'report' | 'completion';
+  readonly about: string;
+  /** The arguments in commander's notation, each with its meaning where that is not plain. */
+  readonly args?: readonly (readonly [notation: string, meaning?: string])[];
+  readonly after?: string;
+  /** Loads what the command does, and returns its exit code: the help comes without it. */
+  readonly run: (call: Call) => Promise<number>;
+}
+
+const exitCodes = `
+Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 cost cap, 4 no row can succeed (key, endpoint,
+TLS), 5 --halt, 6 rows are held as unknown, 69 service not reached, 70 fault of millrace, 74 disk or journal,
+75 another process holds the run, 129, 130 and 143 interrupted. Run again to go on.`;
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'plan',
+    about: 'check every row and price the run; sends nothing. Takes the options of run',
+    args: [['[manifest]', 'with --plan it is known']],
+    run: async ({ args: [manifest], raw, io, fault }) =>
+      (await import('./commands/plan-command.js')).planCommand(
+        manifest as string | undefined,
+        raw,
+        io,
+        fault,
+      ),
+  },
+  {
+    name: 'run',
+    about: 'do it; run again to go on',
+    args: [['[manifest]', 'with --plan it is known']],
+    after: exitCodes,
+    run: async ({ args: [manifest], raw, io, fault }) =>
+      (await import('./commands/run-command.js')).runCommand(manifest as string | undefined, raw, io, fault),
+  },
+  {
+    name: 'status',
+    about: 'where a run stands, also while it runs',
+    args: [['<out>']],
+    run: async ({ args: [out], raw, io }) =>
+      (await import('./commands/status-command.js')).statusCommand(out as string, raw, io),
+  },
+  {
+    name: 'report',
+    about: 'write report.html',
+    args: [['<out>']],
+    run: async ({ args: [out], io, fault }) =>
+      (await import('./commands/report-command.js')).reportCommand(out as string, io, fault),
+  },
+  {
+    name: 'settle',
+    about: 'end held rows by hand',
+    args: [['<out>'], ['[id...]', 'ids of rows; with --statement all that are held']],
+    run: async ({ args: [out, ids], raw, io, fault }) =>
+      (await import('./commands/settle-command.js')).settleCommand(
+        out as string,
+        ids as string[],
+        raw,
+        io,
+        fault,
+      ),
+  },
+  {
+    name: 'refetch',
+    about: 'download the pictures that are missing, buy nothing',
+    args: [['<out>']],
+    run: async ({ args: [out], raw, io, fault }) =>
+      (await import('./commands/refetch-command.js')).refetchCommand(out as string, raw, io, fault),
+  },
+  {
+    name: 'watch',
+    about: 'the report on a page of this machine, live: before, while and after a run',
+    args: [['<out>']],
+    run: async ({ args: [out], raw, io }) =>
+      (await import('./commands/report-command.js')).watchCommand(out as string, raw, io),
+  },
+  {
+    name: 'reconcile',
+    about: "compare a run's purchases with a billing export; exit 0 when they are even, else 1",
+    args: [['<out>']],
+    run: async ({ args: [out], raw, io }) =>
+      (await import('./commands/reconcile-command.js')).reconcileCommand(out as string, raw, io),
+  },
+  {
+    name: 'worker',
+    about: 'one more machine for the runs of a database, until it is stopped',
+    run: async ({ raw, io, fault }) =>
+      (await import('./commands/worker-command.js')).workerCommand(raw, io, fault),
+  },
+  {
+    name: 'serve',
+    about: 'the emulator on a port of this machine',
+    run: async ({ raw, io }) => (await import('./commands/serve-command.js')).serveCommand(raw, io),
+  },
+  {
+    name: 'config',
+    about: 'print what a run would go by, and where each value is from; takes the options of run',
+    args: [['[manifest]']],
+    run: async ({ args: [manifest], raw, io }) =>
+      (await import('./commands/config-command.js')).configCommand(manifest as string | undefined, raw, io),
+  },
+  {
+    name: 'init',
+    about: 'write a manifest of the pictures in a folder',
+    args: [['<folder>']],
+    run: async ({ args: [folder], raw, io }) =>
+      (await import('./commands/init-command.js')).initCommand(folder as string, raw, io),
+  },
+  {
+    name: 'completion',
+    about: 'print a script that completes commands, options and files',
+    args: [['<shell>', 'bash or zsh']],
+    run: async ({ args: [shell], io, program }) =>
+      (await import('./commands/completion-command.js')).completionCommand(shell as string, program, io),
+  },
+];
+
+const closingWords = `
+A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin with --format and --out.
+The options of a command: millrace run --help. To begin: millrace plan <manifest>`;
+
+/** The commands with their options. What a command does is loaded when it runs, so that the help comes at once. */
+function buildProgram(io: CliIo, fault: FaultContext, ended: (exitCode: number) => void): Command {
+  const program = new Command('millrace')
+    .description('Sends the rows of a manifest to serverless endpoints. Never pays twice, never loses a row.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => widthOf(io.stdout.columns),
+      getErrHelpWidth: () => widthOf(io.stderr.columns),
+    })
+    .addHelpText('after', closingWords);
+  for (const { name, about, args = [], after, run } of commands) {
+    const command = program.command(name).description(about);
+    for (const [notation, meaning] of args) command.argument(notation, meaning);
+    // The last two are the options and the command itself.
+    command.action(async (...given: unknown[]) => {
+      const call = { args: given.slice(0, -2), raw: given.at(-2) as Call['raw'], io, fault, program };
+      ended(await run(call));
+    });
+    if (name !== 'report' && name !== 'completion') addOptions(command, name);
+    if (after !== undefined) command.addHelpText('after', after);
+  }
+  return program;
+}
+
+/** The width of a terminal that does not know its own, which reports 0, is that of most. */
+function widthOf(columns = 0): number {
+  return columns > 0 ? columns : 100;
 }

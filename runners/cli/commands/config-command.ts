@@ -1,8 +1,8 @@
 import { loadConfig } from '../options/load-config.js';
-import { configurable, optionOf, variables } from '../options/configurable.js';
+import { configurableOptions, settingOf, type ListedOption } from '../options/option-table.js';
 import type { CliIo } from '../io/cli-io.js';
 import { parseOptions } from '../options/parse-options.js';
-import { runOptionsSchema } from '../options/start-options.js';
+import { configOptionsSchema } from '../options/start-options.js';
 import { plainText } from '../messages/plain-text.js';
 
 /** A setting that is in force. */
@@ -17,21 +17,10 @@ type Raw = Readonly<Record<string, unknown>>;
 /** Prints what a run of a manifest would go by, and where each value is from. The key is masked. */
 export async function configCommand(manifest: string | undefined, given: Raw, io: CliIo): Promise<number> {
   const { raw, from, files } = await loadConfig(given, manifest, io);
-  const options: Raw = parseOptions(runOptionsSchema, raw);
+  const options: Raw = parseOptions(configOptionsSchema, raw);
   const settings = [
     keyIn(io, raw, from),
-    ...configurable.flatMap((name) => {
-      const option = optionOf(name);
-      const variable = variables[name];
-      const told = variable === undefined || name === 'api_key_file' ? undefined : io.env[variable];
-      if (given[option] !== undefined) return [{ name, value: given[option], from: 'the command line' }];
-      if (told !== undefined && told !== '' && given['local'] !== true)
-        return [{ name, value: told, from: variable ?? '' }];
-      const value = raw[option] ?? options[option];
-      return value === undefined
-        ? []
-        : [{ name, value: shownDefault(name, value), from: from.get(option) ?? 'the default' }];
-    }),
+    ...configurableOptions().flatMap((option) => settingInForce(option, { given, raw, options, from }, io)),
   ];
   const { endpoints = {} } = options as { endpoints?: Readonly<Record<string, object>> };
   if (given['json'] === true)
@@ -40,10 +29,22 @@ export async function configCommand(manifest: string | undefined, given: Raw, io
   return 0;
 }
 
-/** Durations are in ms inside, and are written with their unit. */
-function shownDefault(name: string, value: unknown): unknown {
-  const isDuration = ['runsync_timeout', 'timeout', 'poll_cost'].includes(name) && typeof value === 'number';
-  return isDuration ? `${value}ms` : value;
+/** What is in force of one option; none where it has no value. */
+function settingInForce(
+  { name, row }: ListedOption,
+  { given, raw, options, from }: { given: Raw; raw: Raw; options: Raw; from: ReadonlyMap<string, string> },
+  { env }: CliIo,
+): Setting[] {
+  const setting = settingOf(name);
+  const inEnv = row.variable === undefined ? '' : (env[row.variable] ?? '');
+  if (given[name] !== undefined) return [{ name: setting, value: given[name], from: 'the command line' }];
+  if (inEnv !== '' && given['local'] !== true)
+    return [{ name: setting, value: inEnv, from: row.variable ?? '' }];
+  const value = raw[name] ?? options[name];
+  if (value === undefined) return [];
+  // Durations are in ms inside, and are written with their unit.
+  const shown = row.takes === 'D' && typeof value === 'number' ? `${value}ms` : value;
+  return [{ name: setting, value: shown, from: from.get(name) ?? 'the default' }];
 }
 
 function keyIn({ env }: CliIo, raw: Raw, from: ReadonlyMap<string, string>): Setting {

@@ -3,6 +3,7 @@ import { pictureFormat } from '../../batch/artifacts/picture-name.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { writeStarterManifest } from '../../batch/manifest/write-starter-manifest.js';
 import type { CliIo } from '../io/cli-io.js';
+import { commandOptions } from '../options/parse-options.js';
 import { countOf } from '../messages/format-amounts.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 
@@ -11,14 +12,15 @@ const skippedShown = 20;
 /** Writes a manifest of the pictures in a folder, and says what to do with it. */
 export async function initCommand(
   folder: string,
-  raw: { readonly prompt: string; readonly out?: string },
+  raw: Readonly<Record<string, unknown>>,
   io: CliIo,
 ): Promise<number> {
+  const { prompt, out } = commandOptions('init', raw);
   const { path, pictures, skipped } = await writeStarterManifest({
     disk: nodeDisk,
     folder: resolve(io.cwd, folder),
-    prompt: raw.prompt,
-    ...(raw.out !== undefined && { manifest: resolve(io.cwd, raw.out) }),
+    prompt,
+    ...(out !== undefined && { manifest: resolve(io.cwd, out) }),
     formatOf: pictureFormat,
   });
   for (const { name, why } of skipped.slice(0, skippedShown))

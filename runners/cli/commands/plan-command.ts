@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { listPrices, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
-import { loadConfig } from '../options/load-config.js';
+import { flagOf, optionsOf } from '../options/option-table.js';
+import { holdManifestToPlan } from '../plan/hold-to-plan.js';
+import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { parseOptions } from '../options/parse-options.js';
-import { runOptionsSchema, type RunOptions } from '../options/start-options.js';
+import { planOptionsSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
@@ -19,18 +21,25 @@ type Raw = Readonly<Record<string, unknown>>;
  * Checks every row of a manifest and prices the run. Sends nothing, and with `--check` nothing that costs. Exit 0, or what
  * the check says; `UsageError` when a row is invalid.
  */
-export async function planCommand(name: string, given: Raw, io: CliIo, fault: FaultContext): Promise<number> {
-  const { raw } = await loadConfig(given, name, io);
-  const options = parseOptions(runOptionsSchema, raw);
+export async function planCommand(
+  name: string | undefined,
+  given: Raw,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<number> {
+  const { raw, plan: saved } = await openPlan(name, given, io);
+  const options = parseOptions(planOptionsSchema, raw);
   const prices = await plannedPrices(options, io.cwd);
-  const source = await findManifest(name, options.format, io);
-  const save = raw['save'];
+  const format = options.format ?? (options.follow ? 'jsonl' : undefined);
+  const source = await findManifest(manifestOf('plan', name, saved), format, io);
+  if (!options.quiet) noteUnused(given, io);
+  const { save } = options;
   const planned =
-    typeof save === 'string'
+    save !== undefined
       ? await planAndSave(resolve(io.cwd, save), { raw, source, options, prices }, io)
       : await planSource(source, options, io, prices);
   const difference = await differenceFrom(planned, { source, options, prices }, io);
-  const checked = await checkIfAsked(planned, { raw, source, options }, io, fault);
+  const checked = await checkIfAsked(planned, { source, options }, io, fault);
   if (options.json) {
     const { name: from, prices: table } = listPrices(prices.table());
     io.stdout.write(
@@ -50,8 +59,20 @@ export async function planCommand(name: string, given: Raw, io: CliIo, fault: Fa
   }
   refuseInvalid(planned, source, options, io);
   refuseSame(planned.same, options, source.name);
+  const { path } = source;
+  if (saved !== undefined && path !== undefined)
+    await holdManifestToPlan(saved, { source: { ...source, path }, options, prices });
   for (const line of checked?.problems ?? []) io.stderr.write(`${line}\n`);
   return checked?.exitCode ?? 0;
+}
+
+/** Names the options of the command line that `run` takes and a plan does not depend on. */
+function noteUnused(given: Raw, io: CliIo): void {
+  const names = optionsOf('plan').filter(
+    ({ name, unused, row }) => unused && given[name] !== undefined && given[name] !== row.isOn,
+  );
+  if (names.length > 0)
+    io.stderr.write(`note: a plan does not depend on ${names.map(({ name }) => flagOf(name)).join(', ')}\n`);
 }
 
 /** What a start would do to the run that the folder holds; nothing where the manifest is to be corrected first. */
@@ -71,11 +92,11 @@ async function differenceFrom(
 /** A manifest that is to be corrected first is not worth a request. */
 async function checkIfAsked(
   planned: Plan,
-  { raw, source, options }: { raw: Raw; source: ManifestSource; options: RunOptions },
+  { source, options }: { source: ManifestSource; options: PlanOptions },
   io: CliIo,
   fault: FaultContext,
 ): Promise<PlanCheck | undefined> {
-  if (raw['check'] !== true || (planned.invalid > 0 && !options.skipInvalid)) return undefined;
+  if (!options.check || (planned.invalid > 0 && !options.skipInvalid)) return undefined;
   const { checkPlan } = await import('../plan/check-plan.js');
   return checkPlan(source, options, io, fault);
 }

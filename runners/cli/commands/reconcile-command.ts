@@ -1,24 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import * as z from 'zod';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { describeReconciliation } from '../../report/reconcile/describe-reconciliation.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import { parseOptions } from '../options/parse-options.js';
+import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import { plainText } from '../messages/plain-text.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-
-const column = z.string().min(1, 'is empty: name a column').optional();
-const reconcileOptionsSchema = z.object({
-  statement: z.string().min(1, 'is empty: name a file'),
-  jobColumn: column,
-  amountColumn: column,
-  timeColumn: column,
-  json: z.boolean().default(false),
-});
 
 /**
  * Holds the purchases of a run against a billing export and names what stands in one and not in the other. Sends nothing
@@ -29,7 +19,7 @@ export async function reconcileCommand(
   raw: Readonly<Record<string, unknown>>,
   io: CliIo,
 ): Promise<number> {
-  const options = parseOptions(reconcileOptionsSchema, raw);
+  const options = commandOptions('reconcile', raw);
   const folder = await runFolder(name, io);
   const statement = await statementFile(options.statement, io);
   const { jobColumn: job, amountColumn: amount, timeColumn: time } = options;

@@ -1,22 +1,13 @@
 import { lastValueFrom, tap } from 'rxjs';
-import * as z from 'zod';
 import { refetch as refetchPictures } from '../../batch/refetch.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
-import { optionValue } from '../options/option-value.js';
-import { parseOptions } from '../options/parse-options.js';
+import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import { plainText } from '../messages/plain-text.js';
-
-const refetchOptionsSchema = z.object({
-  downloads: optionValue.wholeNumber(1, 1000).default(4),
-  retries: optionValue.wholeNumber(0, 1000).default(4),
-  quiet: z.boolean().default(false),
-  json: z.boolean().default(false),
-});
 
 /** Downloads the pictures of a run that are paid for and missing. Buys nothing, needs no key. */
 export async function refetchCommand(
@@ -25,16 +16,16 @@ export async function refetchCommand(
   io: CliIo,
   fault: FaultContext,
 ): Promise<number> {
-  const { quiet, json, ...pace } = parseOptions(refetchOptionsSchema, raw);
+  const { quiet, json, ...limits } = commandOptions('refetch', raw);
   const folder = await runFolder(name, io);
   fault.folder = folder;
   const connections = trackConnections();
   const stop = listenForStop(io);
   try {
-    const events$ = refetchPictures(folder, { ...pace, stop: stop.orders$ });
+    const events$ = refetchPictures(folder, { ...limits, stop: stop.orders$ });
     const last = await lastValueFrom(events$.pipe(tap((event) => warn(event, io))));
     if (last.type !== 'finished') throw new Error('the downloads ended without saying how');
-    return tell(last, { quiet, json }, io, stop.exitCode());
+    return printEnd(last, { quiet, json }, io, stop.exitCode());
   } finally {
     stop.close();
     connections.letGo();
@@ -45,7 +36,7 @@ function warn(event: RunEvent, io: CliIo): void {
   if (event.type === 'warning') io.stderr.write(`warning: ${plainText(event.message)}\n`);
 }
 
-function tell(
+function printEnd(
   { exitCode, reason, summary }: Extract<RunEvent, { type: 'finished' }>,
   { quiet, json }: { quiet: boolean; json: boolean },
   io: CliIo,

@@ -6,12 +6,10 @@ import { countOf } from '../messages/format-amounts.js';
 import { shownPath } from '../messages/plain-text.js';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import * as z from 'zod';
 import { watchRun } from '../../report/watch/watch-run.js';
 import { untilStopped } from '../io/listen-for-stop.js';
 import { UsageError } from '../io/usage-error.js';
-import { optionValue } from '../options/option-value.js';
-import { parseOptions } from '../options/parse-options.js';
+import { commandOptions } from '../options/parse-options.js';
 
 /** Writes report.html of a finished or running run out of its files. */
 export async function reportCommand(name: string, io: CliIo, fault: FaultContext): Promise<number> {
@@ -20,8 +18,6 @@ export async function reportCommand(name: string, io: CliIo, fault: FaultContext
   io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
   return 0;
 }
-
-const watchOptionsSchema = z.object({ port: optionValue.wholeNumber(0, 65_535).default(0) });
 
 /**
  * Serves the report of a run on loopback, and keeps open pages up to date, until SIGINT or SIGTERM. The run may go on in
@@ -32,7 +28,7 @@ export async function watchCommand(
   raw: Readonly<Record<string, unknown>>,
   io: CliIo,
 ): Promise<number> {
-  const { port } = parseOptions(watchOptionsSchema, raw);
+  const { port = 0 } = commandOptions('watch', raw);
   const folder = resolve(io.cwd, name);
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() === false)

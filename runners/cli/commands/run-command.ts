@@ -2,24 +2,20 @@ import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { refuseFolder } from '../../batch/start/check/refuse-folder.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
-import { UsageError } from '../io/usage-error.js';
 import { findManifest } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
 import { parseOptions } from '../options/parse-options.js';
 import { readPrices } from '../options/read-prices.js';
 import { runOptionsSchema, type RunOptions } from '../options/start-options.js';
-import { openPlan } from '../plan/open-plan.js';
+import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { SavedPlan } from '../plan/read-plan.js';
 import { openTarget } from '../service/open-target.js';
 import { spoolInput } from '../start/spool-input.js';
 import { attendRun } from '../start/attend-run.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { assumePrice, type PriceBook } from '../../batch/ledger/price-book.js';
-import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
-import { readRows } from '../../batch/tasks/read-rows.js';
-import { holdToPlan } from '../plan/hold-to-plan.js';
+import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import type { StartedRun } from '../start/batch-options.js';
-import { plannedSettings, refuseMissing, selectRows } from '../plan/plan-source.js';
 import { resolve } from 'node:path';
 import { openLiveRows } from '../start/live-rows.js';
 
@@ -34,7 +30,7 @@ export async function runCommand(
   const options = parseOptions(runOptionsSchema, raw);
   const prices = await readPrices(options.prices, io.cwd, options.endpoints);
   if (options.follow) return followRows(name, { options, prices, io, fault });
-  const manifest = await findManifest(manifestName(name, plan), options.format, io);
+  const manifest = await findManifest(manifestOf('run', name, plan), options.format, io);
   const out = outFolder(manifest, options.out, options.local, io.cwd);
   const target = await openTarget(options, manifest.folder, io, fault);
   try {
@@ -47,25 +43,12 @@ export async function runCommand(
   }
 }
 
-function manifestName(given: string | undefined, plan: SavedPlan | undefined): string {
-  const name = given ?? plan?.head.manifest.path;
-  if (typeof name === 'string') return name;
-  throw new UsageError(['no manifest is named: millrace run <manifest>, or --plan with a saved plan of one']);
-}
-
 /** A start that does what was planned and nothing else. Throws `UsageError` with what has changed. */
-export async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun> {
-  const { source, options, prices } = run;
-  const { path } = source;
-  const settings = await plannedSettings(source, options);
-  const bytes = new PricedBytes();
-  const { assumePrice: assumed } = options;
-  await holdToPlan(plan, {
-    bytes: () => bytes.read(nodeDisk, path, source.name),
-    items: () => selectRows(readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing),
-    prices: assumed === undefined ? prices : assumePrice(prices, toMicroDollars(assumed)),
-  });
-  return { ...run, plan, bytes, options: await partOf(options, plan) };
+async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun> {
+  const { assumePrice: assumed } = run.options;
+  const prices = assumed === undefined ? run.prices : assumePrice(run.prices, toMicroDollars(assumed));
+  const bytes = await holdManifestToPlan(plan, { ...run, prices });
+  return { ...run, plan, bytes, options: await partOf(run.options, plan) };
 }
 
 /** `--limit` counts rows that are still to be done: at a second start they would be others than those planned. */
@@ -85,7 +68,7 @@ interface Following {
 }
 
 /** Works the rows of stdin as they arrive, until it ends or the run is interrupted. */
-export async function followRows(
+async function followRows(
   name: string | undefined,
   { options, prices, io, fault }: Following,
 ): Promise<number> {

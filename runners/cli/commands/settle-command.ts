@@ -10,13 +10,15 @@ import { ask, canAsk } from '../io/ask-person.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { UsageError } from '../io/usage-error.js';
-import { parseOptions } from '../options/parse-options.js';
+import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
-import { settleOptionsSchema, type SettleOptions as SettleArguments } from '../options/settle-options.js';
+import type { OptionsOf } from '../options/option-table.js';
 import { countOf, formatMoney } from '../messages/format-amounts.js';
 import { plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { askForJob, proposedSettlements } from './settle-evidence.js';
+
+type SettleArguments = OptionsOf<'settle'>;
 
 /** Ends by hand the doubt about rows that may have been bought. Sends nothing that costs. */
 export async function settleCommand(
@@ -26,7 +28,7 @@ export async function settleCommand(
   io: CliIo,
   fault: FaultContext,
 ): Promise<number> {
-  const options = parseOptions(settleOptionsSchema, raw);
+  const options = commandOptions('settle', raw);
   const rows = options.statement === undefined ? rowsOf(ids, options) : undefined;
   const folder = await runFolder(name, io);
   fault.folder = folder;
@@ -92,11 +94,11 @@ async function write(
   rows: readonly RowSettlement[],
   { db }: SettleArguments,
   io: CliIo,
-  isSaid = false,
+  isPrinted = false,
 ): Promise<void> {
-  const tellFirst = await databaseTeller(folder, rows, db, io);
-  await settleRows(folder, rows, { ...(tellFirst && { tellFirst }) });
-  if (!isSaid) io.stdout.write(rows.map((row) => `${plainText(lineOf(row), 500)}\n`).join(''));
+  const settleFirst = await databaseSettler(folder, rows, db, io);
+  await settleRows(folder, rows, { ...(settleFirst && { tellFirst: settleFirst }) });
+  if (!isPrinted) io.stdout.write(rows.map((row) => `${plainText(lineOf(row), 500)}\n`).join(''));
 }
 
 function lineOf({ id, settlement, attempt }: RowSettlement): string {
@@ -111,7 +113,7 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
 }
 
 /** A run that lives in a database is settled there first: while that is away, nothing is settled. */
-async function databaseTeller(
+async function databaseSettler(
   out: string,
   rows: readonly RowSettlement[],
   db: string | undefined,

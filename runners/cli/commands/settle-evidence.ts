@@ -8,20 +8,22 @@ import type { FaultContext } from '../io/explain-error.js';
 import { trackConnections } from '../io/track-connections.js';
 import { UsageError } from '../io/usage-error.js';
 import { readApiKey } from '../service/read-api-key.js';
+import type { OptionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
-import type { SettleOptions } from '../options/settle-options.js';
+import type { RowSettlement } from '../../batch/settle-row.js';
 import { plainText } from '../messages/plain-text.js';
 import { resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { RowRecords } from '../../batch/journal/journal.js';
-import type { RowSettlement } from '../../batch/settle-row.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import { explainStatement } from './reconcile-command.js';
 
 const jobPatienceMs = 30_000;
 
+type SettleArguments = OptionsOf<'settle'>;
+
 interface Asking {
-  readonly options: SettleOptions;
+  readonly options: SettleArguments;
   readonly io: CliIo;
   readonly fault: FaultContext;
 }
@@ -91,7 +93,7 @@ type Held = Reconciliation['held'][number];
 export async function proposedSettlements(
   folder: string,
   ids: readonly string[],
-  { statement = '', jobColumn: job, amountColumn: amount, timeColumn: time }: SettleOptions,
+  { statement = '', jobColumn: job, amountColumn: amount, timeColumn: time }: SettleArguments,
   io: Pick<CliIo, 'cwd'>,
 ): Promise<{ readonly rows: RowSettlement[]; readonly open: string[] }> {
   const { held } = await reconcileRun(folder, resolve(io.cwd, statement), {

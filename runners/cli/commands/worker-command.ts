@@ -9,15 +9,14 @@ import {
   interval,
 } from 'rxjs';
 import { resolve } from 'node:path';
-import * as z from 'zod';
 import { connectDatabase, type ConnectedDatabase } from '../../distributed/connect-database.js';
 import { databaseAddress } from '../../distributed/database/database-address.js';
 import { runWorker } from '../../distributed/work/run-worker.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { UsageError } from '../io/usage-error.js';
-import { optionValue } from '../options/option-value.js';
-import { parseOptions } from '../options/parse-options.js';
+import type { OptionsOf } from '../options/option-table.js';
+import { commandOptions } from '../options/parse-options.js';
 import { readApiKey } from '../service/read-api-key.js';
 import { serviceSettings } from '../service/service-settings.js';
 import { pickTransport } from '../service/open-target.js';
@@ -26,19 +25,7 @@ import { plainText } from '../messages/plain-text.js';
 import type { WorkerEvent } from '../../distributed/work/worker-options.js';
 import { formatCount } from '../messages/format-amounts.js';
 
-const workerOptionsSchema = z.object({
-  db: optionValue.database().optional(),
-  out: z.string().min(1, 'is empty: name a folder').optional(),
-  baseUrl: optionValue.host().optional(),
-  lbBaseUrl: optionValue.host().optional(),
-  apiKeyFile: z.string().optional(),
-  artifacts: z.string().min(1, 'is empty: name a folder').optional(),
-  slots: optionValue.wholeNumber(1, 10_000).optional(),
-  http: optionValue.oneOf('got', 'undici').default('got'),
-  quiet: z.boolean().default(false),
-});
-
-type WorkerFlags = z.output<typeof workerOptionsSchema>;
+type WorkerFlags = OptionsOf<'worker'>;
 
 /**
  * One more machine for the runs of a database, until SIGINT or SIGTERM: the first ends it once what is on the wire is
@@ -49,7 +36,7 @@ export async function workerCommand(
   io: CliIo,
   fault: FaultContext,
 ): Promise<number> {
-  const flags = parseOptions(workerOptionsSchema, raw);
+  const flags = commandOptions('worker', raw);
   const choice = databaseOf(flags, io);
   const { warnings, ...hosts } = serviceSettings(flags, io.env);
   if (hosts.baseUrl === undefined && hosts.lbBaseUrl === undefined)

@@ -2,30 +2,22 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { UsageError } from '../io/usage-error.js';
-import { runOptionsSchema } from './start-options.js';
 import { configuredEndpointSchema, type ConfiguredEndpoints } from './configured-endpoints.js';
-import { configurable, lists, optionOf, type Configurable } from './configurable.js';
+import { configurableOptions, settingOf, type ListedOption } from './option-table.js';
+import { schemaOf } from './parse-options.js';
 
 /** A configuration file, checked. */
 export interface ConfigFile {
   readonly path: string;
-  /** Options as the command line would give them. */
-  readonly options: ReadonlyMap<Configurable, string | readonly string[]>;
+  /** What it sets, as the command line would give it. */
+  readonly options: readonly (readonly [ListedOption, string | readonly string[]])[];
   readonly endpoints: ConfiguredEndpoints;
 }
 
+const bySetting = new Map(configurableOptions().map((option) => [settingOf(option.name), option]));
+
 const fileSchema = z.strictObject({
-  ...Object.fromEntries(
-    configurable.map((name) => [
-      name,
-      lists.has(name)
-        ? z
-            .union([z.string().transform((one) => [one]), z.array(z.string())])
-            .transform(checkOption(name))
-            .optional()
-        : z.union([z.string(), z.number()]).transform(String).transform(checkOption(name)).optional(),
-    ]),
-  ),
+  ...Object.fromEntries([...bySetting].map(([setting, option]) => [setting, settingSchema(option)])),
   endpoints: z
     .record(
       z.string().refine((name) => checkEndpointId(name) === undefined, 'is no name for an endpoint'),
@@ -33,6 +25,21 @@ const fileSchema = z.strictObject({
     )
     .default({}),
 });
+
+/** A text or a number; where an option may be repeated, a list of texts or one text. The same rules as on the command line. */
+function settingSchema(option: ListedOption): z.ZodType {
+  const given = option.row.repeats
+    ? z.union([z.string().transform((one) => [one]), z.array(z.string())])
+    : z.union([z.string(), z.number()]).transform(String);
+  return z.optional(
+    given.transform((value: string | string[], context) => {
+      const checked = schemaOf(option).safeParse(value);
+      if (checked.success) return value;
+      context.addIssue({ code: 'custom', message: checked.error.issues[0]?.message ?? 'is not valid' });
+      return z.NEVER;
+    }),
+  );
+}
 
 const keyNames = ['key', 'api_key', 'apiKey', 'apikey', 'token', 'MILLRACE_API_KEY'];
 
@@ -51,7 +58,10 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
   return {
     path,
     endpoints,
-    options: new Map(Object.entries(options) as [Configurable, string | string[]][]),
+    options: [...bySetting].flatMap(([setting, option]) => {
+      const value = (options as Record<string, string | string[] | undefined>)[setting];
+      return value === undefined ? [] : [[option, value] as const];
+    }),
   };
 }
 
@@ -76,16 +86,8 @@ function describe(issue: z.core.$ZodIssue, path: string): string[] {
   const where = [path, ...issue.path.map(String)].join(': ');
   if (issue.code !== 'unrecognized_keys') return [`${where}: ${issue.message}`];
   const allowed =
-    issue.path.length === 0 ? [...configurable, 'endpoints'] : Object.keys(configuredEndpointSchema.shape);
+    issue.path.length === 0
+      ? [...bySetting.keys(), 'endpoints']
+      : Object.keys(configuredEndpointSchema.shape);
   return issue.keys.map((key) => `${where}: ${key}: there is no such setting: ${allowed.join(', ')} are`);
-}
-
-/** The same rules as on the command line. */
-function checkOption<T extends string | string[]>(name: Configurable) {
-  return (given: T, context: z.RefinementCtx): T => {
-    const checked = runOptionsSchema.shape[optionOf(name)].safeParse(given);
-    if (checked.success) return given;
-    context.addIssue({ code: 'custom', message: checked.error.issues[0]?.message ?? 'is not valid' });
-    return z.NEVER;
-  };
 }

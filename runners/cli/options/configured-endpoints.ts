@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { endpointPriceSchema, toPriceList, type PriceList } from '../../batch/ledger/price-list.js';
-import { parseHost } from './option-value.js';
+import { parseHost } from './parse-value.js';
 import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
 
 /** What a configuration says of one endpoint, under a name of its own. */

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { CliIo } from '../io/cli-io.js';
 import { readConfigFile } from './config-file.js';
 import type { ConfiguredEndpoints } from './configured-endpoints.js';
-import { notLocal, optionOf, paths, variables, type Configurable } from './configurable.js';
+import type { TableRow } from './table/table-row.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -32,16 +32,16 @@ export async function loadConfig(
     {},
     ...files.toReversed().map((file) => file.endpoints),
   ) as ConfiguredEndpoints;
-  const told: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   const from = new Map<string, string>();
   for (const file of files)
-    for (const [name, text] of file.options) {
-      const option = optionOf(name);
-      if (raw[option] !== undefined || option in told || isElsewhere(name, raw, io.env)) continue;
-      told[option] = typeof text === 'string' && paths.has(name) ? resolve(dirname(file.path), text) : text;
-      from.set(option, file.path);
+    for (const [{ name, row }, given] of file.options) {
+      if (raw[name] !== undefined || name in values || isElsewhere(row, raw, io.env)) continue;
+      const isPath = row.config === 'path' && typeof given === 'string';
+      values[name] = isPath ? resolve(dirname(file.path), given) : given;
+      from.set(name, file.path);
     }
-  const merged = { ...told, ...raw };
+  const merged = { ...values, ...raw };
   const host = hostOf(merged, from, endpoints, io.env);
   if (host !== undefined) from.set('lbBaseUrl', `the endpoint ${String(merged['endpoint'])}`);
   const isAsked = raw['runsyncTimeout'] !== undefined;
@@ -67,10 +67,10 @@ function userConfig(env: CliIo['env']): string {
 }
 
 /** The environment stands above files, and the emulator has its own. */
-function isElsewhere(name: Configurable, raw: Raw, env: CliIo['env']): boolean {
-  const variable = variables[name];
+function isElsewhere(row: TableRow, raw: Raw, env: CliIo['env']): boolean {
+  const variable = row.variable ?? row.variableInstead;
   if (variable !== undefined && (env[variable] ?? '') !== '') return true;
-  return raw['local'] === true && notLocal.has(name);
+  return raw['local'] === true && row.isOfService === true;
 }
 
 /** The host of a load-balanced endpoint that is named for all rows, over the one that files have for all endpoints. */
@@ -80,8 +80,8 @@ function hostOf(
   endpoints: ConfiguredEndpoints,
   env: CliIo['env'],
 ): string | undefined {
-  const isTold = lbBaseUrl !== undefined && !from.has('lbBaseUrl');
-  if (isTold || local === true || (env['MILLRACE_LB_BASE_URL'] ?? '') !== '') return undefined;
+  const isGiven = lbBaseUrl !== undefined && !from.has('lbBaseUrl');
+  if (isGiven || local === true || (env['MILLRACE_LB_BASE_URL'] ?? '') !== '') return undefined;
   return typeof endpoint === 'string' ? endpoints[endpoint]?.lb_base_url : undefined;
 }
 

@@ -1,14 +1,23 @@
 import * as z from 'zod';
+import { parseLatency } from '../../emulator/settings/parse-latency.js';
+import { parseFaults } from '../../emulator/faults/parse-faults.js';
+import { parseRateLimit } from '../../emulator/faults/rate-limit.js';
+import { parseUploadTarget } from '../../batch/uploads/picture-host.js';
 import { imagesBaseProblem } from '../../batch/manifest/rows/row-images.js';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { inUnits, parseDuration, parseHost } from './parse-value.js';
 
 /** A parser of one option's text: the value, or a problem that says what was given and what is allowed. */
 type Parsed<T> = { value: T } | { problem: string };
 
 /** What the values of options look like, each as a schema from the text of the command line. */
 export const optionValue = {
+  text: () => z.string(),
+  /** A text that is not empty. */
+  named: (what: string) => z.string().min(1, `is empty: name a ${what}`),
+  listOf: <T>(each: z.ZodType<T, string>) => z.array(each),
   /** A duration with its unit, in ms. */
   duration: (minMs: number, maxMs: number) =>
     text((given): Parsed<number> => {
@@ -81,16 +90,14 @@ export const optionValue = {
         problem: `"${given}" is not allowed: a number of rows such as 50, or a share such as 10%, is`,
       };
     }),
-  /** Whatever a parser makes of it that throws a `MillraceError` saying what is allowed. */
-  parsedBy: <T>(parse: (given: string) => T) =>
-    text((given): Parsed<T> => {
-      try {
-        return { value: parse(given) };
-      } catch (error) {
-        if (isMillraceError(error)) return { problem: error.message };
-        throw error;
-      }
-    }),
+  jobId: () =>
+    z
+      .string()
+      .regex(/^[\u0021-\u007e]+$/, 'is no job id: it is empty, or holds a space or a control character'),
+  uploadTarget: () => parsedBy(parseUploadTarget),
+  latency: () => parsedBy(parseLatency),
+  faults: () => parsedBy(parseFaults),
+  rateLimit: () => parsedBy(parseRateLimit),
   imagesBase: () =>
     text((given): Parsed<string> => {
       const problem = imagesBaseProblem(given);
@@ -141,12 +148,26 @@ export const optionValue = {
     }),
 };
 
+export type OptionValues = typeof optionValue;
+
 function text<T>(parse: (given: string) => Parsed<T>) {
   return z.string().transform((given, context): T => {
     const parsed = parse(given);
     if ('value' in parsed) return parsed.value;
     context.addIssue({ code: 'custom', message: parsed.problem });
     return z.NEVER;
+  });
+}
+
+/** What a parser makes of the text, or the problem that its `MillraceError` describes. */
+function parsedBy<T>(parse: (given: string) => T) {
+  return text((given): Parsed<T> => {
+    try {
+      return { value: parse(given) };
+    } catch (error) {
+      if (isMillraceError(error)) return { problem: error.message };
+      throw error;
+    }
   });
 }
 
@@ -157,52 +178,4 @@ function checkCode(code: string, context: z.RefinementCtx): void {
   if (severalCodes.includes(code) || codes.includes(code)) return;
   const allowed = [...severalCodes, ...codes].join(', ');
   context.addIssue({ code: 'custom', message: `"${code}" is no failure code: ${allowed} are` });
-}
-
-function inUnits(ms: number): string {
-  if (ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
-  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-}
-
-const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
-type Unit = keyof typeof unitMs;
-
-const shape =
-  /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
-
-/** `90s`, `10m`, `1h30m`, `500ms` in milliseconds, or what is wrong with it. A number without a unit is refused: nobody should guess. */
-export function parseDuration(text: string): { ms: number } | { problem: string } {
-  if (/^\d+(\.\d+)?$/.test(text)) {
-    return {
-      problem: `"${text}" has no unit: write ${text}s for seconds, ${text}m for minutes or ${text}h for hours`,
-    };
-  }
-  const parts = text === '' ? undefined : shape.exec(text)?.slice(1);
-  if (parts === undefined) return { problem: `"${text}" is no duration: write it as 90s, 10m or 1h30m` };
-  const units = Object.keys(unitMs) as Unit[];
-  const ms = units.reduce((sum, unit, index) => sum + Number(parts[index] ?? 0) * unitMs[unit], 0);
-  return { ms: Math.round(ms) };
-}
-
-/** {base_url} or {lb_base_url} as a person writes it: without its trailing slashes, or what is wrong with it. (spec 9) */
-export function parseHost(given: string): { value: string } | { problem: string } {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    return { problem: `"${withoutSecrets(given)}" is no http or https URL` };
-  }
-  if (url.username !== '' || url.password !== '') {
-    return {
-      problem: `"${withoutSecrets(given)}" holds a name or a password: the key comes from MILLRACE_API_KEY`,
-    };
-  }
-  if (url.search !== '' || url.hash !== '')
-    return { problem: `"${given}" ends in a query or a fragment: leave it out` };
-  const value = given.trim().replace(/\/+$/, '');
-  if (/\/v2$/i.test(value)) return { problem: `"${given}" ends in /v2: leave it out, millrace adds it` };
-  return { value };
-}
-
-function withoutSecrets(given: string): string {
-  return given.replace(/\/\/[^/@]*@/, '//…@');
 }

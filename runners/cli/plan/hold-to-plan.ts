@@ -1,3 +1,9 @@
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import { readRows } from '../../batch/tasks/read-rows.js';
+import type { ManifestSource } from '../options/find-manifest.js';
+import type { RunOptions } from '../options/start-options.js';
+import { plannedSettings, refuseMissing, selectRows } from './plan-source.js';
 import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
 import { countOf, formatMoney } from '../messages/format-amounts.js';
@@ -9,13 +15,41 @@ import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import type { ManifestItem } from '../../batch/manifest/manifest-row.js';
 import { plainText } from '../messages/plain-text.js';
 
+/** A start of which the manifest is a file. */
+interface PlannedStart {
+  readonly source: ManifestSource & { readonly path: string };
+  readonly options: RunOptions;
+  /** With the price that is assumed. */
+  readonly prices: PriceBook;
+}
+
+/**
+ * Compares what a start would do with a plan, and returns the bytes of the manifest that were compared.
+ *
+ * @throws {UsageError} with what has changed
+ */
+export async function holdManifestToPlan(
+  plan: SavedPlan,
+  { source, options, prices }: PlannedStart,
+): Promise<PricedBytes> {
+  const { path, name } = source;
+  const settings = await plannedSettings(source, options);
+  const bytes = new PricedBytes();
+  await holdToPlan(plan, {
+    bytes: () => bytes.read(nodeDisk, path, name),
+    items: () => selectRows(readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing),
+    prices,
+  });
+  return bytes;
+}
+
 /** Throws `UsageError` with what has changed, row by row, unless a start would do exactly what was planned. */
-export async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
+async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
   const isSameFile = (await sumOf(start.bytes())) === plan.foot.manifest;
   if (isSameFile && (await hasSameRows(plan, start))) return;
   const { lines, count, cost } = await diffPlan(plan, start);
-  const told = plan.foot;
-  const isDearer = cost.estimated !== told.estimated || cost.unpriced !== told.unpriced;
+  const { foot } = plan;
+  const isDearer = cost.estimated !== foot.estimated || cost.unpriced !== foot.unpriced;
   throw new UsageError(
     [
       isSameFile
@@ -23,7 +57,7 @@ export async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<v
         : `the manifest is not the one that was planned: ${count === 0 ? 'its bytes have changed, though no row that is sent' : `${countOf(count, 'row')} of it ${count === 1 ? 'differs' : 'differ'}`}`,
       ...lines,
       ...(count > lines.length ? [`… and ${countOf(count - lines.length, 'more row')}`] : []),
-      ...(isDearer ? [`the price is ${priceText(cost)}; planned was ${priceText(told)}`] : []),
+      ...(isDearer ? [`the price is ${priceText(cost)}; planned was ${priceText(foot)}`] : []),
     ],
     `nothing was sent; look at the changes and plan anew: millrace plan … --save ${plan.name}`,
   );
@@ -51,7 +85,7 @@ async function hasSameRows(plan: SavedPlan, { items, prices }: StartByPlan): Pro
 }
 
 /** What a start would do, to be held to a plan. */
-export interface StartByPlan {
+interface StartByPlan {
   /** The manifest's bytes, read from the beginning by each call. */
   readonly bytes: () => AsyncIterable<Uint8Array>;
   /** The rows that are to be done, read from the beginning by each call. */
@@ -60,7 +94,7 @@ export interface StartByPlan {
 }
 
 /** What is not as it was planned. */
-export interface PlanDiff {
+interface PlanDiff {
   /** The first of the changed rows, a line each. */
   readonly lines: readonly string[];
   readonly count: number;
@@ -70,13 +104,13 @@ export interface PlanDiff {
 const linesShown = 10;
 
 /** Compares row by row, by id. Keeps the plan's rows: for a start that is refused. */
-export async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promise<PlanDiff> {
+async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promise<PlanDiff> {
   const before = new Map<string, PlannedRow>();
   for await (const row of plan.rows()) before.set(row.id, row);
   const lines: string[] = [];
   const cost = { estimated: 0, unpriced: 0 };
   let count = 0;
-  const tell = (row: PlannedRow, what: string | undefined): void => {
+  const note = (row: PlannedRow, what: string | undefined): void => {
     if (what === undefined) return;
     if (++count <= linesShown) lines.push(`row ${row.row} (id "${plainText(row.id, 60)}") ${what}`);
   };
@@ -84,10 +118,10 @@ export async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan):
     const row = plannedRow(item, prices);
     if (row.price === null) cost.unpriced++;
     else cost.estimated += row.price;
-    tell(row, changeOf(before.get(row.id), row));
+    note(row, changeOf(before.get(row.id), row));
     before.delete(row.id);
   }
-  for (const row of before.values()) tell(row, 'is gone');
+  for (const row of before.values()) note(row, 'is gone');
   return { lines, count, cost };
 }
 

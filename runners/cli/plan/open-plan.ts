@@ -4,7 +4,7 @@ import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { readPlan, type SavedPlan } from './read-plan.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { RunOptions } from '../options/start-options.js';
+import { flagOf, optionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
 import type { PlanHead } from './saved-plan.js';
 
@@ -31,23 +31,21 @@ export async function openPlan(
   return { raw: withPlannedOptions(configured.raw, options), plan };
 }
 
-/** The options that say what is sent, where and at what price. All others are free at every start by a plan. */
-const planned = [
-  ...[
-    'endpoint',
-    'baseUrl',
-    'lbBaseUrl',
-    'local',
-    'format',
-    'delimiter',
-    'set',
-    'map',
-    'ignore',
-    'kind',
-    'mode',
-  ],
-  ...['limit', 'only', 'skipInvalid', 'assumePrice', 'imagesBase', 'upload', 'uploadEndpoint'],
-] as const satisfies readonly (keyof RunOptions)[];
+/** The manifest that a command names, else the plan's. Throws `UsageError` where there is none. */
+export function manifestOf(
+  command: 'plan' | 'run',
+  given: string | undefined,
+  plan: SavedPlan | undefined,
+): string {
+  const name = given ?? plan?.head.manifest.path;
+  if (typeof name === 'string') return name;
+  throw new UsageError([
+    `missing required argument 'manifest': millrace ${command} <manifest>, or --plan with a saved plan of one`,
+  ]);
+}
+
+/** The options that decide what is sent, where and at what price. All others are free at every start by a plan. */
+const planned = optionsOf('run').flatMap(({ name, row }) => (row.isPlanned === true ? [name] : []));
 
 /** Only run needs them: a plan that was made without them holds nobody to any. */
 const hosts: readonly string[] = ['baseUrl', 'lbBaseUrl'];
@@ -63,8 +61,8 @@ export function withHosts(raw: Raw, env: CliIo['env']): Raw {
 
 /** Those of them that a plan holds a start to. */
 export function plannedOptions(raw: Raw): PlanHead['options'] {
-  const told = planned.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]] as const]));
-  return Object.fromEntries(told) as PlanHead['options'];
+  const given = planned.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]] as const]));
+  return Object.fromEntries(given) as PlanHead['options'];
 }
 
 /** The options of a start by a plan: the plan's, and the start's own where the plan holds it to none. */
@@ -78,9 +76,8 @@ export function changedOptions(raw: Raw, plan: PlanHead['options']): string[] {
     const [was, is] = [plan[name], raw[name]];
     if (is === undefined || isDeepStrictEqual(is, was)) return [];
     if (was === undefined && hosts.includes(name)) return [];
-    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     return [
-      `${flag}: the plan was made ${was === undefined ? 'without it' : `with ${shown(was)}`}, this start has ${shown(is)}`,
+      `${flagOf(name)}: the plan was made ${was === undefined ? 'without it' : `with ${shown(was)}`}, this start has ${shown(is)}`,
     ];
   });
 }

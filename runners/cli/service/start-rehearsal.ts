@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import type { EmulatorOptions } from '../../emulator/settings/emulator-options.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { UsageError } from '../io/usage-error.js';
-import type { EmulatorFlags } from '../options/emulator-flags.js';
+import type { OptionsOf } from '../options/option-table.js';
 
 /** The emulator in this process, which also serves the pictures beside the manifest. */
 export async function startRehearsal(options: RunOptions, folder: string, cwd: string): Promise<Target> {
@@ -26,7 +26,10 @@ export async function startRehearsal(options: RunOptions, folder: string, cwd: s
 }
 
 /** What the emulator is started with. Throws `UsageError` when the functions module cannot be used. */
-export async function emulatorSettings(flags: EmulatorFlags, cwd: string): Promise<EmulatorOptions> {
+export async function emulatorSettings(
+  flags: Omit<OptionsOf<'serve'>, 'port' | 'key'>,
+  cwd: string,
+): Promise<EmulatorOptions> {
   const { functions, ...settings } = flags;
   return { ...settings, ...(functions !== undefined && { functions: await load(resolve(cwd, functions)) }) };
 }

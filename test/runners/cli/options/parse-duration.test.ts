@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../../../runners/cli/options/option-value.js';
+import { parseDuration } from '../../../../runners/cli/options/parse-value.js';
 
 describe('parseDuration', () => {
   it.each([

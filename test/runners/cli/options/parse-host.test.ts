@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHost } from '../../../../runners/cli/options/option-value.js';
+import { parseHost } from '../../../../runners/cli/options/parse-value.js';
 
 describe('parseHost', () => {
   it.each([

@@ -1,0 +1,48 @@
+const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
+type Unit = keyof typeof unitMs;
+
+const shape =
+  /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
+
+/** `90s`, `10m`, `1h30m`, `500ms` in milliseconds, or what is wrong with it. A number without a unit is refused: nobody should guess. */
+export function parseDuration(text: string): { ms: number } | { problem: string } {
+  if (/^\d+(\.\d+)?$/.test(text)) {
+    return {
+      problem: `"${text}" has no unit: write ${text}s for seconds, ${text}m for minutes or ${text}h for hours`,
+    };
+  }
+  const parts = text === '' ? undefined : shape.exec(text)?.slice(1);
+  if (parts === undefined) return { problem: `"${text}" is no duration: write it as 90s, 10m or 1h30m` };
+  const units = Object.keys(unitMs) as Unit[];
+  const ms = units.reduce((sum, unit, index) => sum + Number(parts[index] ?? 0) * unitMs[unit], 0);
+  return { ms: Math.round(ms) };
+}
+
+/** A duration in its largest whole unit: `90s`, `6d`. */
+export function inUnits(ms: number): string {
+  if (ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+}
+
+/** {base_url} or {lb_base_url} as a person writes it: without its trailing slashes, or what is wrong with it. (spec 9) */
+export function parseHost(given: string): { value: string } | { problem: string } {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    return { problem: `"${withoutSecrets(given)}" is no http or https URL` };
+  }
+  if (url.username !== '' || url.password !== '') {
+    return {
+      problem: `"${withoutSecrets(given)}" holds a name or a password: the key comes from MILLRACE_API_KEY`,
+    };
+  }
+  if (url.search !== '' || url.hash !== '')
+    return { problem: `"${given}" ends in a query or a fragment: leave it out` };
+  const value = given.trim().replace(/\/+$/, '');
+  if (/\/v2$/i.test(value)) return { problem: `"${given}" ends in /v2: leave it out, millrace adds it` };
+  return { value };
+}
+
+function withoutSecrets(given: string): string {
+  return given.replace(/\/\/[^/@]*@/, '//…@');
+}

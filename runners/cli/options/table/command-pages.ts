@@ -1,0 +1,189 @@
+import { ofRun, type TablePage } from './table-row.js';
+
+const named = { settle: true, reconcile: true } as const;
+
+/** How a person settles held rows, a billing export, and the first manifest. */
+export const settlePage = {
+  rows: {
+    job: {
+      takes: 'ID',
+      value: (values) => values.jobId(),
+      meaning: 'it was accepted under this job id, which is asked for first: the next start polls it',
+      commands: { settle: true },
+    },
+    paid: {
+      takes: 'USD',
+      value: (values) => values.usd(),
+      meaning: 'it was accepted and cost this, and its result is given up',
+      commands: { settle: true },
+    },
+    notSent: {
+      meaning: 'it never reached the service: the next start sends it',
+      commands: { settle: true },
+    },
+    undo: {
+      meaning: 'take back --job or --not-sent, before a start has acted on it: the rows are held again',
+      commands: { settle: true },
+    },
+    attempt: {
+      takes: 'N',
+      value: (values) => values.wholeNumber(1, 65_535),
+      meaning: 'of a row that was bought again since: what is held for its attempt N',
+      commands: { settle: true },
+    },
+    statement: {
+      takes: 'FILE',
+      value: (values) => values.named('file'),
+      meaning: 'what reconcile proposes by a billing export (CSV), after a question',
+      commands: {
+        settle: true,
+        reconcile: { required: true, meaning: 'the export: CSV with a line a charge' },
+      },
+    },
+    jobColumn: {
+      takes: 'NAME',
+      value: (values) => values.named('column'),
+      meaning: "the export's column with the job id",
+      otherwise: 'by usual names',
+      commands: named,
+    },
+    amountColumn: {
+      takes: 'NAME',
+      value: (values) => values.named('column'),
+      meaning: 'its column with the amount in USD',
+      otherwise: 'by usual names',
+      commands: named,
+    },
+    timeColumn: {
+      takes: 'NAME',
+      value: (values) => values.named('column'),
+      meaning: 'its column with the time, if it has one',
+      otherwise: 'by usual names',
+      commands: named,
+    },
+    yes: {
+      meaning: 'do not ask; also settle on a job that the service does not know',
+      commands: { settle: true },
+    },
+    prompt: {
+      takes: 'TEXT',
+      value: (values) => values.text(),
+      meaning: 'what is to be done with each picture',
+      commands: { init: { required: true } },
+    },
+    out: {
+      takes: 'FILE',
+      value: (values) => values.named('file'),
+      meaning: 'the manifest',
+      otherwise: 'edits.csv in the folder',
+      commands: { init: true },
+    },
+  },
+} as const satisfies TablePage;
+
+/** What a start is beside its manifest. */
+export const startPage = {
+  rows: {
+    check: {
+      meaning: 'test the key, each endpoint and each reference picture, by requests that cost nothing',
+      commands: { plan: true },
+    },
+    save: {
+      takes: 'FILE',
+      value: (values) => values.named('file'),
+      meaning: 'keep the plan, so that run --plan FILE does exactly that',
+      commands: { plan: true },
+    },
+    follow: {
+      meaning: 'with -: do the rows of an endless NDJSON stdin as they arrive; their results go to stdout',
+      commands: { ...ofRun, plan: { meaning: 'with -: plan the NDJSON of stdin, which has to end' } },
+    },
+    plan: {
+      takes: 'FILE',
+      value: (values) => values.named('file'),
+      meaning: 'do exactly what a saved plan contains, or nothing where something has changed',
+      commands: {
+        run: true,
+        plan: { meaning: 'take manifest and options from a saved plan, and compare with it' },
+      },
+    },
+    db: {
+      takes: 'URL|embedded',
+      value: (values) => values.database(),
+      meaning: 'over many machines: workers do the rows, PostgreSQL is between (millrace worker)',
+      commands: {
+        ...ofRun,
+        plan: { unused: true },
+        worker: { meaning: 'the database of the runs: postgres://…, or embedded in the folder --out' },
+      },
+    },
+    metricsFile: {
+      takes: 'FILE',
+      value: (values) => values.named('file'),
+      meaning: "figures for Prometheus' textfile collector, every 10 s and at the end",
+      commands: { ...ofRun, plan: { unused: true } },
+    },
+  },
+} as const satisfies TablePage;
+
+/** Databases, machines and ports of the other commands. */
+export const machinePage = {
+  rows: {
+    db: {
+      takes: 'URL',
+      value: (values) => values.database(),
+      meaning: 'the database of a run over many machines',
+      otherwise: 'as its folder notes it',
+      commands: { status: true, settle: true },
+    },
+    artifacts: {
+      takes: 'DIR',
+      value: (values) => values.named('folder'),
+      meaning: "the run's folder, where this machine shares it: pictures are saved from here",
+      commands: { worker: true },
+    },
+    slots: {
+      takes: 'N',
+      value: (values) => values.wholeNumber(1, 10_000),
+      meaning: 'requests and downloads at once',
+      otherwise: '64',
+      commands: { worker: true },
+    },
+    port: {
+      takes: 'N',
+      value: (values) => values.wholeNumber(0, 65_535),
+      meaning: 'port to listen on',
+      otherwise: 'any free one',
+      commands: { serve: true, watch: true },
+    },
+    key: {
+      takes: 'KEY',
+      value: (values) => values.named('key'),
+      meaning: 'the API key that it takes',
+      otherwise: 'millrace-emulator-key',
+      commands: { serve: true },
+    },
+  },
+} as const satisfies TablePage;
+
+const inJson = 'as one JSON object on stdout';
+
+/** What is printed. */
+export const printPage = {
+  heading: 'What is printed:',
+  rows: {
+    quiet: {
+      meaning: 'only what needs a person',
+      commands: { ...ofRun, worker: true, refetch: true },
+    },
+    json: {
+      meaning: `the result ${inJson}, everything else on stderr`,
+      commands: {
+        ...ofRun,
+        refetch: { meaning: `the summary ${inJson}, everything else on stderr` },
+        status: { meaning: inJson },
+        reconcile: { meaning: inJson },
+      },
+    },
+  },
+} as const satisfies TablePage;

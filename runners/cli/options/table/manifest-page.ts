@@ -1,0 +1,102 @@
+import { ofRun, type TablePage } from './table-row.js';
+
+/** The manifest, the part of it that is done, and the run's folder. */
+export const manifestPage = {
+  heading: 'The manifest and its folder:',
+  rows: {
+    out: {
+      takes: 'DIR',
+      value: (values) => values.named('folder'),
+      meaning: 'output folder, and so the run',
+      otherwise: 'edits.out beside edits.csv',
+      commands: {
+        ...ofRun,
+        worker: { meaning: "with --db embedded: the run's folder, where its database is" },
+      },
+    },
+    add: {
+      meaning: 'the folder holds a run of another manifest: these rows belong to that run',
+      commands: ofRun,
+    },
+    format: {
+      takes: 'FORMAT',
+      value: (values) => values.oneOf('csv', 'jsonl'),
+      meaning: 'csv or jsonl, where the file name does not say it',
+      commands: ofRun,
+      isPlanned: true,
+    },
+    delimiter: {
+      takes: 'SIGN',
+      value: (values) => values.delimiter(),
+      meaning: 'what separates the columns of a CSV: comma, semicolon, tab, bar',
+      otherwise: 'by its first line',
+      commands: ofRun,
+      config: 'text',
+      isPlanned: true,
+    },
+    set: {
+      takes: 'NAME=VALUE',
+      value: (values) => values.pairs('NAME=VALUE'),
+      meaning: 'a field for every row',
+      repeats: true,
+      fallback: [],
+      commands: ofRun,
+      isPlanned: true,
+    },
+    map: {
+      takes: 'NAME=COLUMN',
+      value: (values) => values.pairs('NAME=COLUMN'),
+      meaning: 'read a field from a column of another name',
+      repeats: true,
+      fallback: [],
+      commands: ofRun,
+      isPlanned: true,
+    },
+    ignore: {
+      takes: 'NAME',
+      value: (values) => values.listOf(values.named('column')),
+      meaning: 'a column that is your own, though its name looks like a field that is absent',
+      repeats: true,
+      fallback: [],
+      commands: ofRun,
+      config: 'text',
+      isPlanned: true,
+    },
+    kind: {
+      takes: 'KIND',
+      value: (values) => values.oneOf('edit', 'job', 'route'),
+      meaning: 'edit, job or route',
+      otherwise: 'from the columns',
+      commands: ofRun,
+      isPlanned: true,
+    },
+    mode: {
+      takes: 'MODE',
+      value: (values) => values.oneOf('sync', 'async'),
+      meaning: 'sync (/runsync) or async (/run and polling)',
+      otherwise: 'edits sync, jobs async',
+      commands: ofRun,
+      isPlanned: true,
+    },
+    limit: {
+      takes: 'N',
+      value: (values) => values.wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      meaning: 'do only the first N rows that are to be done',
+      commands: ofRun,
+      isPlanned: true,
+    },
+    only: {
+      takes: 'IDS',
+      value: (values) => values.names(),
+      meaning: 'do only these rows: ids separated by commas',
+      repeats: true,
+      commands: ofRun,
+      isPlanned: true,
+    },
+    skipInvalid: {
+      meaning: 'invalid rows become failures instead of stopping the run',
+      commands: ofRun,
+      isPlanned: true,
+    },
+  },
+} as const satisfies TablePage;
