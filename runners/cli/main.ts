@@ -7,6 +7,9 @@ const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 keepMemorySmall();
 
+// The AWS SDK, which uploads load, warns of each Node that it will not support one day, also with --quiet.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+
 // A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 

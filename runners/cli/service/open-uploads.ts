@@ -48,8 +48,6 @@ export async function checkStore(
 }
 
 async function openStore({ upload, uploadEndpoint: endpoint }: Uploading['options'], io: Uploading['io']) {
-  // The SDK warns of every Node that it will not support one day, also where a run is to be quiet.
-  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const { openS3Store } = await import('../../batch/uploads/open-s3-store.js');
   const target = upload ?? { bucket: '', prefix: '' };
   const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
