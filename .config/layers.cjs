@@ -117,7 +117,7 @@ const rooms = {
   'runners/report': ['src', 'runners/batch', 'runners/pictures'],
   // The rooms of the command line, the lowest first.
   'runners/cli/messages': ['src', 'runners/batch', 'runners/distributed'],
-  'runners/cli/io': ['src', 'runners/batch', ...cli('messages')],
+  'runners/cli/io': ['src', 'runners/batch', 'runners/report', ...cli('messages')],
   'runners/cli/progress': ['src', 'runners/batch', ...cli('messages', 'io')],
   'runners/cli/options': ['src', 'runners/batch', 'runners/emulator', ...cli('messages', 'io')],
   'runners/cli/service': [

@@ -2,6 +2,8 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '../../runners/cli/run-cli.js';
+import type { PageParts } from '../../runners/report/render-page.js';
+import { pageParts } from './page-parts.js';
 
 /** The built command line. */
 export const mainFile = fileURLToPath(new URL('../../dist/runners/cli/main.js', import.meta.url));
@@ -28,6 +30,8 @@ export interface MillraceProcess {
   says(text: string): Promise<string>;
 }
 
+let parts: Promise<PageParts> | undefined;
+
 /** Runs the command line to its end, in this process: from the arguments to the exit code, with all that it prints. */
 export async function millrace(
   args: readonly string[],
@@ -40,6 +44,7 @@ export async function millrace(
     stderr: stderr.stream,
     env: { ...bareEnvironment(), ...env },
     cwd,
+    pageParts: () => (parts ??= pageParts()),
     onStop: () => () => undefined,
     onFault: () => undefined,
   });

@@ -6,8 +6,9 @@ import { openWorkplace, type Workplace } from './workplace.js';
 export interface Rehearsal extends Workplace {
   readonly emulator: Emulator;
   readonly env: Record<string, string>;
-  /** Calls the command line in the folder, with the service and its key in the environment. */
+  /** Calls the command line in this process, in the folder, with the service and its key in the environment. */
   call(...args: string[]): Promise<MillraceEnd>;
+  /** The same as a process of its own. */
   start(...args: string[]): MillraceProcess;
   close(): Promise<void>;
 }

@@ -64,7 +64,16 @@ function configOf({ endpoint, agents, env }: S3StoreOptions): S3ClientConfig {
     ...(endpoint !== undefined && { endpoint }),
     ...(isElsewhere && { forcePathStyle: true, ...(!hasRegion && { region: 'us-east-1' }) }),
     ...(agents && { requestHandler: agents }),
+    ...keysOf(env),
   };
+}
+
+/** The keys of `env` where they stand there by themselves; all else the SDK finds out. */
+function keysOf(env: S3StoreOptions['env']): Pick<S3ClientConfig, 'credentials'> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (!accessKeyId || !secretAccessKey || env['AWS_PROFILE']) return {};
+  const sessionToken = env['AWS_SESSION_TOKEN'];
+  return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } };
 }
 
 async function loadSdk() {

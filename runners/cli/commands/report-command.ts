@@ -1,3 +1,4 @@
+import type { PageParts } from '../../report/render-page.js';
 import { writeReport } from '../../report/write-report.js';
 import type { CliIo } from '../io/cli-io.js';
 import { type FaultContext, explainPort } from '../io/explain-error.js';
@@ -14,7 +15,7 @@ import { commandOptions } from '../options/parse-options.js';
 /** Writes report.html of a finished or running run out of its files. */
 export async function reportCommand(name: string, io: CliIo, fault: FaultContext): Promise<number> {
   fault.folder = await runFolder(name, io);
-  const { path, rows } = await writeReport(fault.folder);
+  const { path, rows } = await writeReport(fault.folder, await partsOf(io));
   io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
   return 0;
 }
@@ -35,7 +36,9 @@ export async function watchCommand(
     throw new UsageError([`"${name}" is no folder: name the output folder of a run`]);
   const hasRun = (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
   const stopped = untilStopped(io);
-  const live = await watchRun(folder, { port }).catch((error: unknown) => explainPort(error, port));
+  const live = await watchRun(folder, { port, ...(await partsOf(io)) }).catch((error: unknown) =>
+    explainPort(error, port),
+  );
   io.stdout.write(`${live.url}\n`);
   const shown = shownPath(folder, io.cwd);
   io.stderr.write(
@@ -44,4 +47,8 @@ export async function watchCommand(
   await stopped;
   await live.close();
   return 0;
+}
+
+async function partsOf({ pageParts }: CliIo): Promise<{ parts?: PageParts }> {
+  return pageParts === undefined ? {} : { parts: await pageParts() };
 }

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { SchedulerLike } from 'rxjs';
+import type { PageParts } from '../../report/render-page.js';
 
 /** The signals that end a run in good order. SIGHUP comes when the terminal is closed; `nohup` does not keep it from Node. */
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Everything of the process that a command may touch, so that a test can hand in its own. */
+/** All of the process that commands use: the program passes its own, a test passes another. */
 export interface CliIo {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: OutStream;
@@ -14,11 +15,13 @@ export interface CliIo {
   readonly cwd: string;
   /** The clock of the display and of what is started. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
   readonly scheduler?: SchedulerLike;
+  /** The parts of the report's page. @defaultValue those that came with the package */
+  readonly pageParts?: () => Promise<PageParts>;
   /** Called once before many rows are worked, by what does so: the process may make room. Absent in a test's own. */
   readonly beforeRows?: () => void;
   /** Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Returns how to stop listening. */
   onStop(listener: (signal: StopSignal) => void): () => void;
-  /** Hears of an error that nothing has caught. Once it is explained the process ends with the exit code that comes back. */
+  /** Passes errors that nothing has caught to `explain`; the process then ends with the exit code that it resolves with. */
   onFault(explain: (error: unknown) => Promise<number>): void;
 }
 

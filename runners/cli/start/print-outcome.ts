@@ -69,7 +69,8 @@ async function tryReport({ io, out, source }: StartedRun, exitCode: number): Pro
   if (exitCode >= 128) return;
   try {
     const { refreshReport } = await import('../../report/write-report.js');
-    await refreshReport(out, { manifestFolder: source.folder });
+    const parts = await io.pageParts?.();
+    await refreshReport(out, { manifestFolder: source.folder, ...(parts && { parts }) });
   } catch (error) {
     io.stderr.write(`warning: report.html could not be written: ${plainText(String(error), 200)}\n`);
   }

@@ -196,7 +196,8 @@ describe('the exit codes of millrace run', () => {
       'return new Promise(() => {}); } };',
     ]);
     await work.write('rows.jsonl', echoJobs(1));
-    const { code, stderr } = await work.call('run', 'rows.jsonl', '--local', '--functions', 'functions.mjs');
+    const { code, stderr } = await work.start('run', 'rows.jsonl', '--local', '--functions', 'functions.mjs')
+      .ended;
     expect(code).toBe(70);
     expect(stderr).toContain('error: this is a fault of millrace itself: Error: boom');
     expect(stderr).not.toContain('    at ');

@@ -144,17 +144,13 @@ describe('the money of millrace run', () => {
       await serve();
       await jobs('grind', 30, { ms: 20 });
       const race = (out: string) =>
-        run(
-          'grind.jsonl',
-          '--out',
-          out,
-          '--max-cost-per-day',
-          '0.25',
-          '--ledger',
-          'day.jsonl',
-          '--concurrency',
-          '4',
-        );
+        startMillrace(
+          [
+            ...['run', 'grind.jsonl', '--prices', 'prices.json', '--out', out],
+            ...['--max-cost-per-day', '0.25', '--ledger', 'day.jsonl', '--concurrency', '4'],
+          ],
+          options(),
+        ).ended;
       const ends = await Promise.all([race('one'), race('two')]);
       expect(ends.map(({ code }) => code)).toEqual([3, 3]);
       expect(ends[0].stdout).toContain(

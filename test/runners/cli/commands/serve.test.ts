@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startMillrace } from '../../../support/millrace.js';
+import { millrace, startMillrace } from '../../../support/millrace.js';
 
 describe('millrace serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
@@ -22,7 +22,7 @@ describe('millrace serve', () => {
     const first = startMillrace(['serve']);
     const { baseUrl } = JSON.parse(await first.says('apiKey')) as { baseUrl: string };
     const port = new URL(baseUrl).port;
-    const second = await startMillrace(['serve', '--port', port]).ended;
+    const second = await millrace(['serve', '--port', port]);
     expect(second).toMatchObject({
       code: 2,
       stderr: `error: --port: ${port} is in use: choose another one, or leave it out for any free one\n`,
