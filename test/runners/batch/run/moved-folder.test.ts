@@ -21,7 +21,7 @@ function replaceByCopy(path: string): void {
 
 const changes: [string, Change][] = [
   ['the folder is moved', ({ out }) => renameSync(out, `${out}.old`)],
-  ['the folder is removed', ({ out }) => rmSync(out, { recursive: true })],
+  ['the folder is removed', ({ out }) => rmSync(out, { recursive: true, maxRetries: 10, retryDelay: 5 })],
   [
     'the folder is moved and an empty one made',
     ({ out }) => {
@@ -71,7 +71,9 @@ describe('under a run that goes on', () => {
       try {
         expect(first.exitCode).toBe(74);
         expect(first.reason).toMatch(/moved, removed, changed or replaced|disk failed/);
-        expect(second?.exitCode).toBe(75);
+        // A picture that the first start was just saving makes the new folder one that holds files.
+        if (second?.exitCode === 2) expect(second.reason).toContain('it holds files: "images"');
+        else expect(second).toMatchObject({ exitCode: 75 });
         expect([...service.executions.keys()]).toEqual(['r0', 'r1', 'r2', 'r3']);
       } finally {
         await service.close();
