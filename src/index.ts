@@ -72,8 +72,8 @@ export { adaptiveConcurrency } from './policy/gates/adaptive-concurrency.js';
 export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/gates/adaptive-concurrency.js';
 
 // The wire.
-export { createGotTransport } from './transport/got-transport.js';
-export type { GotTransportOptions } from './transport/got-transport.js';
+export { createGotTransport } from './transport/got/got-transport.js';
+export type { GotTransportOptions } from './transport/got/got-transport.js';
 export type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport/transport.js';
 
 // The words of the service, as schemas.

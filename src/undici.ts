@@ -4,5 +4,5 @@
  * @module millrace/undici
  */
 
-export { createUndiciTransport } from './transport/undici-transport.js';
-export type { UndiciTransportOptions } from './transport/undici-transport.js';
+export { createUndiciTransport } from './transport/undici/undici-transport.js';
+export type { UndiciTransportOptions } from './transport/undici/undici-transport.js';

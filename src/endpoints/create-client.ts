@@ -12,7 +12,7 @@ import { createJobIds, type JobIds } from '../policy/job-ids.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
 import type { QueueOptions } from '../policy/queue-options.js';
 import { createRetryQuota } from '../policy/retry-quota.js';
-import { createGotTransport } from '../transport/got-transport.js';
+import { createGotTransport } from '../transport/got/got-transport.js';
 import type { Transport } from '../transport/transport.js';
 import type { Activity, ClientState } from './client-state.js';
 import { createQueueEndpoint } from './create-queue-endpoint.js';

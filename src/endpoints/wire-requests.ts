@@ -1,9 +1,7 @@
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 import { InvalidInputError } from '../operators/job-error.js';
-import { phaseTimeouts } from '../transport/phase-timeouts.js';
-import type { PhaseTimeouts, WireRequest } from '../transport/transport.js';
-import { wireHeaders } from '../transport/wire-headers.js';
+import { phaseTimeouts, type PhaseTimeouts, wireHeaders, type WireRequest } from '../transport/transport.js';
 
 /** Every call of a queue endpoint as it goes on the wire; ids are encoded. (spec 4.1) */
 export interface QueueRequests {

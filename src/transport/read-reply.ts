@@ -29,7 +29,7 @@ import {
 } from './reply-error.js';
 import type { WireReply, WireRequest } from './transport.js';
 
-/** What a reply says. It goes into `maySendAgain` as it is. */
+/** A reply as it was read. `maySendAgain` takes it as it is. */
 export type Reading =
   | { readonly status: number; readonly body: 'job'; readonly job: JobReply }
   | { readonly status: number; readonly body: 'failed'; readonly job: FailedReply }
@@ -46,7 +46,7 @@ export type Reading =
       readonly retryAfterMs: number | undefined;
     };
 
-/** What a reply is read against. */
+/** The request that a reply belongs to. */
 export interface Asked {
   readonly purpose: RequestPurpose;
   readonly request: Pick<WireRequest, 'method' | 'url'>;
@@ -105,7 +105,7 @@ function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading
   return isSuccess(status) || isKnownState(job.status) ? { status, body: 'job', job } : undefined;
 }
 
-/** Looks at the state first: a schema that refuses a reply makes an error of it, which most replies would pay for. */
+/** Looks at the state first: a schema that refuses a value creates an error, which would be slow for most replies. */
 function readFailed(value: unknown): FailedReply | undefined {
   if (typeof value !== 'object' || value === null || !('status' in value)) return undefined;
   return value.status === 'FAILED' ? failedReplySchema.safeParse(value).data : undefined;
@@ -125,12 +125,12 @@ function kindOfError(
   purpose: RequestPurpose,
   json: Json,
 ): Extract<BodyKind, 'error' | 'no-workers' | 'unreadable'> {
-  const said = isRoute(purpose)
+  const message = isRoute(purpose)
     ? routeErrorSchema.safeParse(json?.value).data?.error
     : serviceErrorText(json?.value)?.message;
-  // What a job's status is answered with has any shape, but it is the service's JSON.
-  if (said === undefined) return purpose === 'poll' && isObject(json?.value) ? 'error' : 'unreadable';
-  return /\bno workers? (is |are )?available\b/i.test(said) ? 'no-workers' : 'error';
+  // The answer to a poll may have any shape, but a JSON object comes from the service and not from a proxy.
+  if (message === undefined) return purpose === 'poll' && isObject(json?.value) ? 'error' : 'unreadable';
+  return /\bno workers? (is |are )?available\b/i.test(message) ? 'no-workers' : 'error';
 }
 
 function errorOf(
@@ -138,11 +138,11 @@ function errorOf(
   { text, json, retryAfter }: { text: string; json: Json; retryAfter: number | undefined },
   asked: Asked,
 ): ReplyError {
-  const said = serviceErrorText(json?.value);
-  const facts: ReplyFacts = { httpStatus: status, detail: said?.detail, retryAfterMs: retryAfter };
+  const reported = serviceErrorText(json?.value);
+  const facts: ReplyFacts = { httpStatus: status, detail: reported?.detail, retryAfterMs: retryAfter };
   const excerpt = text.slice(0, excerptLength);
   const what = `${asked.request.method} ${new URL(asked.request.url).pathname}: HTTP ${status}`;
-  const message = `${what}: ${said?.message ?? (excerpt.trim() === '' ? 'an empty body' : excerpt)}`;
+  const message = `${what}: ${reported?.message ?? (excerpt.trim() === '' ? 'an empty body' : excerpt)}`;
   if (isSuccess(status))
     return new MalformedReplyError(`${what}: not readable as ${expected[asked.purpose]}: ${excerpt}`, facts);
   if (status === 400) return new BadRequestError(message, facts);
@@ -158,7 +158,7 @@ function errorOf(
   return new UnexpectedStatusError(message, facts);
 }
 
-/** The host alone: whoever redirects may have put into the rest what nobody is to read. */
+/** Only the origin: the rest of the location may hold secrets. */
 function whereTo(location: string | undefined, { request, secrets }: Asked): string {
   if (location === undefined || !URL.canParse(location, request.url)) return '';
   return ` to ${redact(new URL(location, request.url).origin, secrets)}`;
@@ -177,8 +177,8 @@ const expected = {
 } as const satisfies Record<RequestPurpose, string>;
 
 /**
- * What is too deep is cut where the service's own words end: a job's id and state stay readable, the error of a route, and
- * the other chunks of a stream. An answer of a route is all the function's own.
+ * The level below which JSON that is too deep is kept as text: a job's id and state, the error of a route and the other
+ * chunks of a stream stay readable. The answer of a route is the function's value as a whole.
  */
 function cutLevel(status: number, purpose: RequestPurpose): number {
   if (purpose === 'stream') return 4;

@@ -1,18 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { decodeBody } from './decode-body.js';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 
-/** A reply is cut off past so many bytes, before and after decompression. */
+/** A longer reply is cut off, in bytes, before and after decompression. */
 export const defaultMaxReplyBytes = 64 * 1024 * 1024;
 
-/** Gathers the bytes of one reply up to a cap. */
+/** Collects the bytes of one reply up to a cap. */
 export class ReplyBody {
-  /** Most replies are one. */
+  /** Most replies are one chunk. */
   private chunks: Buffer[] | undefined;
   private size = 0;
 
   constructor(private readonly maxBytes: number) {}
 
-  /** False when these bytes pass the cap: the exchange is to be ended then. */
+  /** False when the reply is now longer than the cap: the caller has to end the exchange. */
   add(chunk: Buffer): boolean {
     if (this.chunks === undefined) this.chunks = [chunk];
     else this.chunks.push(chunk);
@@ -36,7 +37,7 @@ export function announcesMore(headers: IncomingHttpHeaders, maxBytes: number): b
   return Number(headers['content-length'] ?? 0) > maxBytes;
 }
 
-/** Lower-case names, one text each: as they came where that is so. */
+/** One text for each name, which is in lower case. The same object where that is so already. */
 export function flatHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (isFlat(headers)) return headers;
   const flat: Record<string, string> = {};
@@ -48,4 +49,27 @@ export function flatHeaders(headers: IncomingHttpHeaders): Readonly<Record<strin
 function isFlat(headers: IncomingHttpHeaders): headers is Record<string, string> {
   for (const name in headers) if (typeof headers[name] !== 'string') return false;
   return true;
+}
+
+/** The encodings that requests accept: those that `decodeBody` can read. */
+export const acceptEncoding = 'gzip, deflate, br';
+
+/**
+ * The text of a body, decompressed up to `maxBytes`: past it, zlib's `ERR_BUFFER_TOO_LARGE` is thrown before the rest
+ * is inflated. A body in any other encoding is left as it is.
+ */
+async function decodeBody(bytes: Buffer, encoding: string, maxBytes: number): Promise<string> {
+  const decompress = decompressor(encoding.trim().toLowerCase(), bytes);
+  return (decompress ? await decompress(bytes, { maxOutputLength: maxBytes }) : bytes).toString();
+}
+
+type Decompress = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+function decompressor(encoding: string, bytes: Buffer): Decompress | undefined {
+  if (bytes.length === 0) return undefined;
+  if (encoding === 'gzip' || encoding === 'x-gzip') return promisify(gunzip);
+  if (encoding === 'br') return promisify(brotliDecompress);
+  // Some servers send raw deflate; a zlib header has 8 in its low half.
+  if (encoding === 'deflate') return promisify(((bytes[0] ?? 0) & 15) === 8 ? inflate : inflateRaw);
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { MillraceError } from '../contract/millrace-error.js';
 
-/** What is known of a reply that is no answer. Nothing of its headers, and no secret. */
+/** Facts about a reply that is no answer: nothing of its headers, and no secret. */
 export interface ReplyFacts {
   readonly httpStatus: number;
   /** Additional context from the service. */
@@ -9,7 +9,7 @@ export interface ReplyFacts {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A reply came, and it is not what was asked for. The message names method, path and HTTP status. */
+/** A reply that is not the expected answer. The message names method, path and HTTP status. */
 export class ReplyError extends MillraceError {
   static override readonly name: string = 'ReplyError';
   readonly httpStatus: number;

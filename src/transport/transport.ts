@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import { version } from '../contract/version.js';
 
 /** A request as it goes on the wire. Durations in milliseconds, sizes in bytes. */
 export interface WireRequest {
@@ -31,7 +32,7 @@ export interface PhaseTimeouts {
   readonly requestMs: number;
 }
 
-/** A reply as it came from the wire, whatever its status. */
+/** A reply with any status, as it came from the wire. */
 export interface WireReply {
   readonly status: number;
   /** Lower-case names. */
@@ -44,3 +45,40 @@ export interface WireReply {
  * Errors only with `TransportError`; any HTTP status is a reply, not an error.
  */
 export type Transport = (request: WireRequest) => Observable<WireReply>;
+
+const defaults = {
+  lookupMs: 10_000,
+  connectMs: 10_000,
+  secureConnectMs: 10_000,
+  sendMs: 60_000,
+  readMs: 60_000,
+} as const;
+
+/**
+ * The limits of one exchange. The service may take `responseMs` until its reply begins: for /runsync that is
+ * `executionTimeoutMs` (spec 8). Every other phase has a limit of its own, which also ends a reply that drips in single
+ * bytes.
+ */
+export function phaseTimeouts(responseMs: number, overrides: Partial<PhaseTimeouts> = {}): PhaseTimeouts {
+  const phases = { ...defaults, responseMs, ...overrides };
+  const { lookupMs, connectMs, secureConnectMs, sendMs, readMs } = phases;
+  return {
+    requestMs: lookupMs + connectMs + secureConnectMs + sendMs + phases.responseMs + readMs,
+    ...phases,
+  };
+}
+
+const userAgent = `millrace/${version}`;
+
+/**
+ * The headers of a request: the key on every one, the content type where there is a body. (spec 4.3, 5)
+ * @param apiKey absent where none is configured: the service then answers 401
+ */
+export function wireHeaders(apiKey: string | undefined, hasBody: boolean): Record<string, string> {
+  return {
+    Accept: 'application/json',
+    'User-Agent': userAgent,
+    ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+    ...(hasBody && { 'Content-Type': 'application/json' }),
+  };
+}

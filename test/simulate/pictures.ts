@@ -1,4 +1,4 @@
-import type { Downloaded } from '../../src/transport/download.js';
+import type { Downloaded } from '../../src/transport/got/download.js';
 import { fault, pickFrom } from './broken-replies.js';
 import { pictureOf } from './jobs.js';
 

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { Download } from '../../src/transport/download.js';
+import type { Download } from '../../src/transport/got/download.js';
 import type { Transport, WireReply, WireRequest } from '../../src/transport/transport.js';
 import {
   type Exchange,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { defer, type Observable } from 'rxjs';
 import { runBatch, type RunBatchOptions } from '../../runners/batch/run-batch.js';
-import type { Download, Downloaded } from '../../src/transport/download.js';
+import type { Download, Downloaded } from '../../src/transport/got/download.js';
 import { holdRun } from '../../runners/batch/lock/hold-run.js';
 import { onePixel, startOtherServer, type OtherServer } from './other-server.js';
 import { finished, type Finished } from './run-folder.js';

@@ -10,7 +10,7 @@ import {
   type Observable,
   type SchedulerLike,
 } from 'rxjs';
-import type { Download } from '../../src/transport/download.js';
+import type { Download } from '../../src/transport/got/download.js';
 import { TransportError } from '../../src/transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../src/transport/transport.js';
 import { onePixel } from './other-server.js';

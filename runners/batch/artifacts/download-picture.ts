@@ -1,8 +1,8 @@
 import { firstValueFrom, takeUntil, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/retry-delay.js';
-import type { Download, Downloaded } from '../../../src/transport/download.js';
-import { privateAddressCode } from '../../../src/transport/private-address.js';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import type { Download, Downloaded } from '../../../src/transport/got/download.js';
+import { privateAddressCode } from '../../../src/transport/connections/private-address.js';
+import { phaseTimeouts } from '../../../src/transport/transport.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import { PictureEnd, PictureError } from './picture-error.js';
 import { maxPictureBytes, savePicture, type PictureFile, type PicturePlace } from './save-picture.js';

@@ -1,7 +1,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
-import type { Download } from '../../../src/transport/download.js';
+import type { Download } from '../../../src/transport/got/download.js';
 import type { Transport } from '../../../src/transport/transport.js';
 import type { MakeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { Disk } from '../disk/disk.js';

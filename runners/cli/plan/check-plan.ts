@@ -1,7 +1,7 @@
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { readRows } from '../../batch/tasks/read-rows.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
-import { createGotProbe } from '../../../src/transport/got-probe.js';
+import { createGotProbe } from '../../../src/transport/got/got-probe.js';
 import { checkEndpoint, type CheckedEndpoint, checkReference } from '../service/check-service.js';
 import { checkRows, type CheckedRows, type DeadReference } from './check-rows.js';
 import type { CliIo } from '../io/cli-io.js';

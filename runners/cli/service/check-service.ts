@@ -1,7 +1,7 @@
 import { catchError, firstValueFrom, map, of, timeout, retry, forkJoin, type Observable } from 'rxjs';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
-import type { Probe, Probed } from '../../../src/transport/got-probe.js';
+import type { Probe, Probed } from '../../../src/transport/got/got-probe.js';
 import type { PhaseTimeouts } from '../../../src/transport/transport.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';

@@ -55,7 +55,7 @@ export function requireHosts(plan: Plan, target: Target): void {
 export async function pickTransport(http: 'got' | 'undici'): Promise<Transport | undefined> {
   if (http === 'got') return undefined;
   try {
-    const { createUndiciTransport } = await import('../../../src/transport/undici-transport.js');
+    const { createUndiciTransport } = await import('../../../src/transport/undici/undici-transport.js');
     return createUndiciTransport();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

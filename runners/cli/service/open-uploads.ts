@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createKeepAliveAgents } from '../../../src/transport/keep-alive-agents.js';
+import { createKeepAliveAgents } from '../../../src/transport/connections/keep-alive-agents.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { localPicture } from '../../batch/uploads/create-picture-host.js';

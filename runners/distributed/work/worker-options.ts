@@ -1,7 +1,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
-import type { Download } from '../../../src/transport/download.js';
-import { createGotDownload } from '../../../src/transport/got-download.js';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
+import type { Download } from '../../../src/transport/got/download.js';
+import { createGotDownload } from '../../../src/transport/got/got-download.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../src/transport/transport.js';
 import { steadyClock } from '../../batch/context/steady-clock.js';
 import type { Disk } from '../../batch/disk/disk.js';

@@ -1,12 +1,11 @@
 // A worker as a process of its own, for measure-fleet.ts.
-import { keepMemorySmall } from '../../../runners/cli/make-room-for-rows.js';
-import { makeRoomForRows } from '../../../runners/cli/make-room-for-rows.js';
+import { keepMemorySmall, makeRoomForRows } from '../../../runners/cli/make-room-for-rows.js';
 import { databaseAddress } from '../../../runners/distributed/database/database-address.js';
 import { openPool } from '../../../runners/distributed/database/open-pool.js';
 import { openQueue } from '../../../runners/distributed/records/database.js';
 import { runWorker } from '../../../runners/distributed/work/run-worker.js';
 import { Subject, tap } from 'rxjs';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../src/transport/transport.js';
 
 // As `millrace worker` does.

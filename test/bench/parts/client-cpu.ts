@@ -3,7 +3,7 @@ import got from 'got';
 import { lastValueFrom, of } from 'rxjs';
 import runpodSdk from 'runpod-sdk';
 import { createClient, pullJobs, type PollSchedule } from '../../../src/index.js';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import type { Transport, WireRequest } from '../../../src/transport/transport.js';
 import { createUndiciTransport } from '../../../src/undici.js';
 import { cpuOf, figure, ratios, type Figure } from '../figure.js';

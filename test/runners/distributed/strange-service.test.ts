@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
-import { createUndiciTransport } from '../../../src/transport/undici-transport.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import { createUndiciTransport } from '../../../src/transport/undici/undici-transport.js';
 import { openSharedRun, type SharedRun } from '../../support/shared-run.js';
 import { startStrangeService } from '../../support/strange-service.js';
 

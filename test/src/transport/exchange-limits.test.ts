@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ExchangeLimits } from '../../../src/transport/exchange-limits.js';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { ExchangeLimits } from '../../../src/transport/undici/exchange-limits.js';
+import { phaseTimeouts } from '../../../src/transport/transport.js';
 import type { FaultPhase } from '../../../src/transport/transport-error.js';
 
 /** Limits of an exchange that begins now, and what they say has passed. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gotFault } from '../../../src/transport/got-fault.js';
+import { gotFault } from '../../../src/transport/got/got-fault.js';
 
 describe('gotFault', () => {
   it('reads an error that is not of got', () => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { firstValueFrom } from 'rxjs';
 import { expect, describe, it } from 'vitest';
-import { createGotProbe, type Probed } from '../../../src/transport/got-probe.js';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { createGotProbe, type Probed } from '../../../src/transport/got/got-probe.js';
+import { phaseTimeouts } from '../../../src/transport/transport.js';
 import { closedPort, serveHttp } from '../../support/loopback-server.js';
 
 const probe = (url: string): Promise<Probed> =>

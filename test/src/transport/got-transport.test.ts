@@ -1,11 +1,9 @@
 import nock from 'nock';
 import { firstValueFrom } from 'rxjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import { phaseTimeouts, wireHeaders, type WireRequest } from '../../../src/transport/transport.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
-import type { WireRequest } from '../../../src/transport/transport.js';
-import { wireHeaders } from '../../../src/transport/wire-headers.js';
 
 const timeouts = phaseTimeouts(10_000);
 

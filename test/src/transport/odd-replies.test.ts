@@ -1,11 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import { phaseTimeouts, type WireRequest } from '../../../src/transport/transport.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
-import type { WireRequest } from '../../../src/transport/transport.js';
-import { createUndiciTransport } from '../../../src/transport/undici-transport.js';
+import { createUndiciTransport } from '../../../src/transport/undici/undici-transport.js';
 import { serveRaw } from '../../support/raw-service.js';
 
 const job = '{"id":"j"}';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressKind, isPrivateAddress, onlyTo } from '../../../src/transport/private-address.js';
+import { addressKind, isPrivateAddress, onlyTo } from '../../../src/transport/connections/private-address.js';
 
 describe('isPrivateAddress', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { destinationOf, proxyRules } from '../../../src/transport/proxy-rules.js';
+import { destinationOf, proxyRules } from '../../../src/transport/connections/proxy-rules.js';
 
 const env = {
   HTTPS_PROXY: 'http://secure.test:3128',

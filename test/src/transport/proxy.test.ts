@@ -4,12 +4,11 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createGotDownload } from '../../../src/transport/got-download.js';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { createGotDownload } from '../../../src/transport/got/got-download.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import { phaseTimeouts, type WireRequest } from '../../../src/transport/transport.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
-import type { WireRequest } from '../../../src/transport/transport.js';
-import { createUndiciTransport } from '../../../src/transport/undici-transport.js';
+import { createUndiciTransport } from '../../../src/transport/undici/undici-transport.js';
 import { authority, otherHost, serverKey } from '../../support/certificates.js';
 import { closedPort, serveHttp, serveHttps } from '../../support/loopback-server.js';
 

@@ -2,12 +2,16 @@ import { inspect } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createGotTransport } from '../../../src/transport/got-transport.js';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import {
+  phaseTimeouts,
+  type PhaseTimeouts,
+  type Transport,
+  wireHeaders,
+  type WireRequest,
+} from '../../../src/transport/transport.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
-import type { PhaseTimeouts, Transport, WireRequest } from '../../../src/transport/transport.js';
-import { createUndiciTransport } from '../../../src/transport/undici-transport.js';
-import { wireHeaders } from '../../../src/transport/wire-headers.js';
+import { createUndiciTransport } from '../../../src/transport/undici/undici-transport.js';
 import { authority, expired, otherHost, selfSigned, serverKey, trusted } from '../../support/certificates.js';
 import { openDeafPort } from '../../support/deaf-port.js';
 import { bodyOf, closedPort, serveHttp, serveHttps, serveTcp } from '../../support/loopback-server.js';

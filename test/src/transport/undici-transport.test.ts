@@ -1,8 +1,7 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { phaseTimeouts } from '../../../src/transport/phase-timeouts.js';
-import type { WireRequest } from '../../../src/transport/transport.js';
-import { createUndiciTransport } from '../../../src/transport/undici-transport.js';
+import { phaseTimeouts, type WireRequest } from '../../../src/transport/transport.js';
+import { createUndiciTransport } from '../../../src/transport/undici/undici-transport.js';
 import { serveHttp } from '../../support/loopback-server.js';
 
 function request(url: string, paid: boolean): WireRequest {

@@ -11,7 +11,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import { downloadPicture } from '../../../../runners/batch/artifacts/download-picture.js';
 import { openImagesFolder } from '../../../../runners/batch/artifacts/picture-name.js';
-import type { Download } from '../../../../src/transport/download.js';
+import type { Download } from '../../../../src/transport/got/download.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { onePixel } from '../../../support/other-server.js';

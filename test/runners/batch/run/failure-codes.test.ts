@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../../src/contract/failure-code.js';
 import type { PaperBehaviour } from '../../../support/paper-service.js';
-import { createGotDownload } from '../../../../src/transport/got-download.js';
+import { createGotDownload } from '../../../../src/transport/got/got-download.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
 const edit = (id: string, more: object = {}) => ({

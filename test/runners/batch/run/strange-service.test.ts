@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
-import { createGotTransport } from '../../../../src/transport/got-transport.js';
-import { createUndiciTransport } from '../../../../src/transport/undici-transport.js';
+import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
+import { createUndiciTransport } from '../../../../src/transport/undici/undici-transport.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
 import { startStrangeService, type StrangeSettings } from '../../../support/strange-service.js';
 

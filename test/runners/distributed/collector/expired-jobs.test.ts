@@ -1,7 +1,7 @@
 import { of } from 'rxjs';
 import { expect, it } from 'vitest';
 import { connectDatabase } from '../../../../runners/distributed/connect-database.js';
-import { createGotTransport } from '../../../../src/transport/got-transport.js';
+import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { openSharedRun } from '../../../support/shared-run.js';
 

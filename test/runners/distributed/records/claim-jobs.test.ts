@@ -8,7 +8,7 @@ import type { RunTerms } from '../../../../runners/distributed/records/run-terms
 import { takeSubmits } from '../../../../runners/distributed/store/take-submits.js';
 import { noteWorker } from '../../../../runners/distributed/records/worker-record.js';
 import { writeAnswers } from '../../../../runners/distributed/store/write-answers.js';
-import { createGotTransport } from '../../../../src/transport/got-transport.js';
+import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { rowsOf, termsWith } from '../../../support/run-database.js';
 import { useFleets } from '../../../support/use-fleets.js';

@@ -1,6 +1,6 @@
 import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createGotTransport } from '../../../../src/transport/got-transport.js';
+import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { rowsOf } from '../../../support/run-database.js';
 import { useFleets } from '../../../support/use-fleets.js';

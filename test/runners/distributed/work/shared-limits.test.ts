@@ -1,6 +1,6 @@
 import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createGotTransport } from '../../../../src/transport/got-transport.js';
+import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import type { WorkerOptions } from '../../../../runners/distributed/work/run-worker.js';
 import type { Fleet, FleetWorker } from '../../../support/fleet.js';

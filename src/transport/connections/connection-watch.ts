@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Remembers which errors ended a connection before it was ready: no byte of a request can have left then. */
+/** Remembers which errors ended a connection before it was ready: then no byte of a request has left. */
 export interface ConnectionWatch {
   readonly watch: (socket: Duplex, secure: boolean) => void;
   /** An error before there was a connection at all. */
@@ -30,14 +30,14 @@ export function createConnectionWatch(): ConnectionWatch {
   };
 }
 
-/** A request that waits for TLS is told of its failed write first, and from Node.js 24 on hangs up before the socket tells anybody. */
-function onFailedWrite(socket: Duplex, told: (error: Error) => void): void {
-  const tells = (done: (error?: Error | null) => void) => (error?: Error | null) => {
-    if (error) told(error);
+/** A request that waits for TLS learns of its failed write before the socket emits an error; from Node.js 24 on it closes the socket first. */
+function onFailedWrite(socket: Duplex, onError: (error: Error) => void): void {
+  const observed = (done: (error?: Error | null) => void) => (error?: Error | null) => {
+    if (error) onError(error);
     done(error);
   };
   const write = socket._write.bind(socket);
   const writev = socket._writev?.bind(socket);
-  socket._write = (chunk, encoding, done) => write(chunk, encoding, tells(done));
-  if (writev) socket._writev = (chunks, done) => writev(chunks, tells(done));
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, observed(done));
+  if (writev) socket._writev = (chunks, done) => writev(chunks, observed(done));
 }

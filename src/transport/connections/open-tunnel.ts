@@ -4,20 +4,20 @@ import type { LookupFunction, Socket } from 'node:net';
 import { privateAddressCode } from './private-address.js';
 import type { Destination } from './proxy-rules.js';
 
-/** From the connection to the proxy until it has connected. */
+/** The limit for the whole way through the proxy, in ms. */
 const tunnelMs = 20_000;
 
 export interface TunnelOptions {
   /**
-   * The destination's name is looked up here first: what this refuses is not gone to. The proxy is asked for the name all
-   * the same, and for a name that is unknown here: many proxies know names alone.
+   * Looks up the destination's name first: an address that it refuses is not connected to. The proxy is asked for the
+   * name all the same, and also for a name that is unknown here, as many proxies take only names.
    */
   readonly lookup?: LookupFunction | undefined;
 }
 
 /**
- * A connection through a proxy, by CONNECT. Nothing of a request goes over it before it is handed over, so that whatever
- * fails here has sent nothing. Its errors name the proxy's host, and never its credentials.
+ * A connection through a proxy, by CONNECT. No request is written before it resolves, so a failure here has sent nothing.
+ * Its errors name the proxy's host, and never its credentials.
  */
 export async function openTunnel(
   proxy: URL,

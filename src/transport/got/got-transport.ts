@@ -4,16 +4,21 @@ import type { Readable } from 'node:stream';
 import got from 'got';
 import type { Got, Options, Request, Response } from 'got';
 import { Observable } from 'rxjs';
-import { readClientError } from './client-error.js';
-import { acceptEncoding } from './decode-body.js';
-import { faultOf, tooLarge } from './fault-of.js';
-import { gotDelays } from './got-delays.js';
-import { gotFault } from './got-fault.js';
-import { createKeepAliveAgents } from './keep-alive-agents.js';
-import type { AgentOptions, KeepAliveAgents } from './keep-alive-agents.js';
-import { announcesMore, defaultMaxReplyBytes, flatHeaders, ReplyBody } from './reply-body.js';
-import { TransportError } from './transport-error.js';
-import type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport.js';
+import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
+import {
+  acceptEncoding,
+  announcesMore,
+  defaultMaxReplyBytes,
+  flatHeaders,
+  ReplyBody,
+} from '../reply-body.js';
+import { gotDelays, gotFault } from './got-fault.js';
+import {
+  type AgentOptions,
+  createKeepAliveAgents,
+  type KeepAliveAgents,
+} from '../connections/keep-alive-agents.js';
+import type { PhaseTimeouts, Transport, WireReply, WireRequest } from '../transport.js';
 
 /** How connections are kept and trusted. */
 export type GotTransportOptions = AgentOptions;
@@ -38,10 +43,10 @@ export function createGotTransport(options: GotTransportOptions = {}): Transport
     });
 }
 
-/** Far more than a client has endpoints; a caller who invents limits for every request must not fill the memory. */
+/** Far more than a client has endpoints; a caller with different limits for every request must not fill the memory. */
 const maxInstances = 64;
 
-/** Options that an instance holds are merged and checked once, and not for every request. */
+/** got merges and checks the options of an instance once, and not for every request. */
 function createInstances(agents: KeepAliveAgents): (request: WireRequest) => Got {
   const free = createInstance(agents, (makeRequest) => makeRequest());
   const paid = createInstance(agents, agents.paying);
@@ -76,16 +81,16 @@ function createInstance(agents: KeepAliveAgents, making: KeepAliveAgents['paying
   });
 }
 
-/** got's stream costs less CPU than its promise, and can be ended at the cap. */
+/** got's stream costs less CPU than its promise, and can be stopped at the cap. */
 function open(instance: Got, { url, method, headers, body }: WireRequest): Request {
   const exchange = instance.stream(url, { method, headers, ...(body !== undefined && { body }) });
-  handOverLess(exchange.options);
+  passFewOptions(exchange.options);
   if (method === 'POST' && body === undefined) exchange.end();
   return exchange;
 }
 
-/** got gathers some thirty options for Node, nearly all of them not set: a tenth of what a request costs. */
-function handOverLess(options: Options): void {
+/** got collects some thirty options for Node, nearly all of them not set: a tenth of the CPU of a request. */
+function passFewOptions(options: Options): void {
   const value = () => {
     const { url, agent, method, headers } = options;
     const isSecure = url instanceof URL && url.protocol === 'https:';
@@ -99,7 +104,7 @@ interface Receiver {
   fault(error: TransportError): void;
 }
 
-/** Calls one of the receiver's two, once, unless the exchange is ended before by what this returns. */
+/** Calls `reply` or `fault` exactly once, unless the returned function cancels the exchange first. */
 function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgents, to: Receiver): () => void {
   const maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
   const body = new ReplyBody(maxBytes);
@@ -118,7 +123,7 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
     to.fault(error instanceof TransportError ? error : faultOf(request, gotFault(error, agents, responded)));
   }
 
-  /** Bytes that follow a whole reply in one piece are an error of the connection, and take nothing from the reply. */
+  /** Bytes right behind a whole reply are an error of the connection; the reply itself still counts. */
   function keepWhole(error: unknown): void {
     if (settled || !response?.complete || !isParserError(error)) return;
     if (![exchange, response].every(takeRest)) return fail(tooLarge(request, maxBytes));
@@ -127,7 +132,7 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
     exchange.destroy();
   }
 
-  /** Takes what has been read of the reply and not been handed on yet. */
+  /** Takes the bytes of the reply that a stream has read and not emitted yet. */
   function takeRest(stream: Readable): boolean {
     stream.removeAllListeners('data');
     for (let rest = stream.read() as Buffer | null; rest !== null; rest = stream.read() as Buffer | null)
@@ -143,7 +148,7 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
       body: typeof text === 'string' ? text : await text,
     };
     settled = true;
-    // When the replies at hand have all been read: what follows one of them, often the next request, does not get between.
+    // Deferred until the replies at hand have all been read: what a subscriber does next, often a request, does not delay them.
     setImmediate(() => to.reply(reply));
   }
 

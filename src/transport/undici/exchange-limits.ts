@@ -1,20 +1,20 @@
-import { clampTimer } from '../policy/clamp-timer.js';
-import type { FaultPhase } from './transport-error.js';
-import type { WireRequest } from './transport.js';
+import { clampTimer } from '../../policy/clamp-timer.js';
+import type { FaultPhase } from '../transport-error.js';
+import type { WireRequest } from '../transport.js';
 
-/** A body that fits into the buffers on the way needs no time of its own to be sent. */
+/** The time for sending a body up to this size, in characters, is not counted: it fits into the buffers on the way. */
 const smallBody = 65_536;
 
 /**
  * The limits of an exchange after the connection: one for the phase, one for the whole. One timer serves both: it is set
- * for the first time that may matter, and when it rings it looks what is due by then.
+ * for the earlier limit, and when it fires it checks which limits have passed by then.
  */
 export class ExchangeLimits {
   private phase: FaultPhase = 'response';
   private readonly wholeAt: number;
   private readonly responseMs: number;
   private phaseAt = Infinity;
-  private ringsAt: number;
+  private firesAt: number;
   private timer: NodeJS.Timeout;
 
   constructor(
@@ -26,8 +26,8 @@ export class ExchangeLimits {
     this.responseMs = timeouts.responseMs + (body.length > smallBody ? timeouts.sendMs : 0);
     this.wholeAt = now + timeouts.requestMs;
     const firstMs = clampTimer(Math.min(timeouts.requestMs, this.responseMs));
-    this.ringsAt = now + firstMs;
-    this.timer = setTimeout(ring, firstMs, this);
+    this.firesAt = now + firstMs;
+    this.timer = setTimeout(fire, firstMs, this);
   }
 
   sending(): void {
@@ -45,13 +45,13 @@ export class ExchangeLimits {
   private begin(phase: FaultPhase, ms: number): void {
     this.phase = phase;
     this.phaseAt = performance.now() + ms;
-    if (this.phaseAt < this.ringsAt) this.set();
+    if (this.phaseAt < this.firesAt) this.set();
   }
 
   private set(): void {
     clearTimeout(this.timer);
-    this.ringsAt = Math.min(this.phaseAt, this.wholeAt);
-    this.timer = setTimeout(ring, clampTimer(Math.ceil(this.ringsAt - performance.now())), this);
+    this.firesAt = Math.min(this.phaseAt, this.wholeAt);
+    this.timer = setTimeout(fire, clampTimer(Math.ceil(this.firesAt - performance.now())), this);
   }
 
   /** For the timer. */
@@ -61,6 +61,6 @@ export class ExchangeLimits {
   }
 }
 
-function ring(limits: ExchangeLimits): void {
+function fire(limits: ExchangeLimits): void {
   limits.look();
 }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { hasUnreadBytes, maxIdleMsOf, takeFree } from './connection-reuse.js';
 import { ReplyBytes } from './reply-bytes.js';
 
-/** What an agent has to know of the requests that it is given. */
+/** What an agent has to know about its requests. */
 export interface Reuse {
   readonly now: () => number;
   readonly neverSent: (error: Error) => void;
@@ -18,10 +18,10 @@ interface Kept {
   maxIdleMs: number;
 }
 
-/** Node's types leave out what its agent calls for each request. */
+/** Node's types lack the method that its agent calls for each request. */
 type AddingAgent = http.Agent & { addRequest(request: http.ClientRequest, ...rest: unknown[]): void };
 
-/** Has an agent rest its connections, hide those at rest, and close those on which bytes arrive that nobody asked for. */
+/** Makes an agent rest its connections, hide those that rest, and close those on which bytes arrive that no request asked for. */
 export function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
   const adding = agent as AddingAgent;
   const known = new WeakMap<Duplex, Kept>();
@@ -52,7 +52,7 @@ export function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
   };
 }
 
-/** Leaves of each list of free connections nothing, or the one that may be used first of all. */
+/** Hides each list of free connections that has none that may be used now; puts the usable one first in the others. */
 function hideResting(
   agent: http.Agent,
   known: WeakMap<Duplex, Kept>,

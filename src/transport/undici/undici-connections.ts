@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Client } from 'undici';
 import type { buildConnector } from 'undici';
-import { maxIdleMsOf, takeFree } from './connection-reuse.js';
+import { maxIdleMsOf, takeFree } from '../connections/connection-reuse.js';
 
 export interface ConnectionsOptions {
   readonly connect: ReturnType<typeof buildConnector>;
@@ -11,7 +11,8 @@ export interface ConnectionsOptions {
 
 /**
  * The connections to one host. undici's own pool gives a connection to the next request at once, and looks for bytes
- * that nobody asked for only when no request waits: under load it takes a stray reply for the answer to the next one.
+ * that no request asked for only when no request waits: under load it takes a stray reply for the answer to the next
+ * request.
  */
 export class Connections {
   private readonly free: Connection[] = [];
@@ -50,7 +51,7 @@ export class Connections {
 export class Connection {
   readonly client: Client;
   socket: Duplex | undefined;
-  /** It has carried a request: a new one over TLS may still have tickets to be read. */
+  /** It has carried a request. A new connection over TLS may still have session tickets to be read. */
   isUsed = false;
   idleSince = 0;
   maxIdleMs = 0;

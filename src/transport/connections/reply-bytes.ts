@@ -9,15 +9,15 @@ export class EarlyBytes extends Error {
 }
 
 /**
- * Watches the bytes of one connection. Those that arrive while no request is out close it. Node's own agent drops them,
- * or takes them for the next reply.
+ * Watches the bytes of one connection. Bytes that arrive while no request is in flight close it. Node's own agent drops
+ * them, or takes them for the next reply.
  */
 export class ReplyBytes {
   private request: ClientRequest | undefined;
   private response: IncomingMessage | undefined;
   private received = 0;
   private headBytes: number | undefined;
-  /** The last bytes of a head that has not ended yet. */
+  /** The last bytes of a head that is not complete yet. */
   private start: Buffer = Buffer.alloc(0);
   /** The last five bytes. */
   private tail = '';
@@ -31,7 +31,7 @@ export class ReplyBytes {
     socket.prependListener('data', (chunk: Buffer) => this.see(chunk));
   }
 
-  /** A request has the connection from now on. */
+  /** A request uses the connection from now on. */
   begin(request: ClientRequest): void {
     this.request = request;
     this.response = undefined;
@@ -44,7 +44,7 @@ export class ReplyBytes {
     request.once('response', (response) => (this.response = response));
   }
 
-  /** The reply has ended; false unless it ended with the very last byte that came. */
+  /** The reply has ended. True when its last byte is the last one that arrived. */
   end(): boolean {
     const isWhole = this.endsExactly();
     this.request = this.response = undefined;
@@ -54,7 +54,7 @@ export class ReplyBytes {
   private see(chunk: Buffer): void {
     if (this.request === undefined) return void this.socket.destroy();
     if (this.received === 0 && this.socket.bytesWritten === this.writtenBefore) return this.refuse();
-    // The parser has not seen this chunk yet: what it knows is complete was complete before.
+    // The parser has not seen this chunk yet: a response that is complete now was complete before it.
     if (this.response?.complete === true && this.response.statusCode !== 304) this.surplus = true;
     if (this.headBytes === undefined) this.findHead(chunk);
     this.received += chunk.length;

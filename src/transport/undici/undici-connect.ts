@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import { env as processEnv } from 'node:process';
 import { buildConnector } from 'undici';
-import { clampTimer } from '../policy/clamp-timer.js';
-import { openTunnel } from './open-tunnel.js';
-import { destinationOf, proxyRules } from './proxy-rules.js';
-import type { FaultPhase } from './transport-error.js';
-import type { PhaseTimeouts } from './transport.js';
+import { clampTimer } from '../../policy/clamp-timer.js';
+import { openTunnel } from '../connections/open-tunnel.js';
+import { destinationOf, proxyRules } from '../connections/proxy-rules.js';
+import type { FaultPhase } from '../transport-error.js';
+import type { PhaseTimeouts } from '../transport.js';
 
 export interface ConnectOptions {
   /** Certificate authorities to trust, in PEM, in place of Node's own list. */
@@ -16,7 +16,7 @@ export interface ConnectOptions {
   env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** A connection that did not come about in time, with the phase it was in. */
+/** A connection that took too long, with the phase that it was in. */
 export class ConnectTimeout extends Error {
   constructor(readonly phase: FaultPhase) {
     super(`timed out (${phase})`);
@@ -26,7 +26,7 @@ export class ConnectTimeout extends Error {
 type Connect = ReturnType<typeof buildConnector>;
 type ConnectLimits = Pick<PhaseTimeouts, 'lookupMs' | 'connectMs' | 'secureConnectMs'>;
 
-/** Connects with a limit for each phase, which undici itself does not tell apart. Certificates are always verified. */
+/** Connects with a limit for each phase; undici itself has one limit for all. Certificates are always verified. */
 export function createConnect(
   { ca, lookup, env = processEnv }: ConnectOptions,
   limits: ConnectLimits,
@@ -82,7 +82,7 @@ export function createConnect(
   };
 }
 
-/** One timer at a time, set anew as each phase ends. */
+/** One timer at a time, set again at the end of each phase. */
 function limitPhases(
   socket: Socket,
   { secure, named }: { secure: boolean; named: boolean },

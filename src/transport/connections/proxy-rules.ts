@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { InvalidOptionError } from '../contract/millrace-error.js';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
 
-/** Where a connection is to go. */
+/** Where a connection goes. */
 export interface Destination {
   readonly secure: boolean;
   /** A name or an address, without brackets. */
@@ -15,7 +15,7 @@ export type ProxyRules = (destination: Destination) => URL | undefined;
 /**
  * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in capitals or small letters. This machine itself is never reached through a proxy.
  *
- * @throws {InvalidOptionError} for a variable that is no address of a proxy; its value, which may hold a password, is not told
+ * @throws {InvalidOptionError} for a variable that is no address of a proxy; its value, which may hold a password, is not quoted
  */
 export function proxyRules(env: Readonly<Record<string, string | undefined>>): ProxyRules {
   const proxies = { secure: proxyIn(env, 'HTTPS_PROXY'), plain: proxyIn(env, 'HTTP_PROXY') };
@@ -61,7 +61,7 @@ function isThisMachine(host: string): boolean {
   );
 }
 
-/** `example.com` stands for what lies below it as well, as do `.example.com` and `*.example.com`; `*` for everything. */
+/** `example.com`, `.example.com` and `*.example.com` also match every name below it; `*` matches everything. */
 function isSpared({ host, port }: Destination, entry: string): boolean {
   if (entry === '*') return true;
   const [, name = entry, onlyPort] = /^(.*?[^:]|\[.*\])(?::(\d+))?$/.exec(entry) ?? [];

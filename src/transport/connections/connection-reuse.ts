@@ -7,13 +7,13 @@ import type { Duplex } from 'node:stream';
  */
 export const restMs = 100;
 
-/** At most this many connections rest at a time; beyond it the one that has rested longest is used early. */
+/** At most this many connections rest at a time; when there are more, the one that has rested longest is used early. */
 const maxResting = 128;
 
-/** A server may close an idle connection at any moment; a paid request that meets this moment is reset and in doubt. */
+/** A server may close an idle connection at any moment; a paid request at that moment is reset, and its outcome is unknown. */
 const maxPaidIdleMs = 3_000;
 
-/** How long before the time that a server announces its connection is used for the last time. */
+/** A connection is not used in the last ms before its server closes it. */
 const marginMs = 1_000;
 
 /** A connection between two requests. */
@@ -27,9 +27,9 @@ export interface FreeConnection {
 }
 
 /**
- * Takes the free connection that has been idle longest, if it may carry a request now; closes those that may not any
- * more. `undefined`: the request needs a new connection. What it gives is still to be looked at by `hasUnreadBytes`, as
- * late as possible.
+ * Takes the free connection that has been idle longest, if it may carry a request now; closes those that may no longer
+ * carry one. `undefined`: the request needs a new connection. The caller still has to check the connection with
+ * `hasUnreadBytes`, right before it writes the request.
  */
 export function takeFree<C>(
   free: C[],
@@ -58,15 +58,15 @@ export function maxIdleMsOf(keepAlive: string | undefined): number {
 const oneByte = Buffer.alloc(1);
 
 /**
- * Whether bytes (or the end) have arrived that Node has not read yet, because this process was busy. It takes the byte
- * away: a connection that has one is closed. False where the system gives no descriptor.
+ * Whether bytes (or the end) have arrived that Node has not read yet, because this process was busy. It removes the byte
+ * that it finds, so the caller has to close the connection then. False where the system gives no descriptor.
  */
 export function hasUnreadBytes(socket: Duplex | undefined): boolean {
   const { _handle: handle } = (socket ?? {}) as { _handle?: { fd?: unknown } | null };
   const fd = handle?.fd;
   if (typeof fd !== 'number' || fd < 0) return false;
   const { stackTraceLimit } = Error;
-  // That there is nothing to read comes as an error, and its stack would take most of the time.
+  // When there is nothing to read, `readSync` throws, and a stack trace would take most of the time.
   Error.stackTraceLimit = 0;
   try {
     readSync(fd, oneByte, 0, 1, null);

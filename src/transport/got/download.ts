@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { PhaseTimeouts } from './transport.js';
+import type { PhaseTimeouts } from '../transport.js';
 
 export interface DownloadRequest {
   readonly url: string;
@@ -12,14 +12,14 @@ export interface Downloaded {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Handed to `onChunk`. */
+  /** How many bytes `onChunk` got. */
   readonly bytes: number;
 }
 
 /**
- * Fetches a file that the service names, piece by piece: the next piece waits for `onChunk`. Only the body of a 200 is
- * handed on; any other status is emitted with 0 bytes. Cold: subscribing sends, one value, then completion;
- * unsubscribing aborts. Carries no key. Errors with `TransportError`, or with what `onChunk` threw.
+ * Fetches a file that the service names, chunk by chunk: the next chunk waits for `onChunk`. Only the body of a 200 is
+ * passed on; any other status is emitted with 0 bytes. Cold: subscribing sends, one value, then completion;
+ * unsubscribing aborts. Carries no key. Errors with `TransportError`, or with the error that `onChunk` threw.
  */
 export type Download = (
   request: DownloadRequest,

@@ -1,27 +1,29 @@
 import { lookup as systemLookup } from 'node:dns';
 import got from 'got';
 import type { Got } from 'got';
-import { version } from '../contract/version.js';
-import { createKeepAliveAgents } from './keep-alive-agents.js';
-import type { AgentOptions, KeepAliveAgents } from './keep-alive-agents.js';
-import { isPrivateAddress, onlyTo } from './private-address.js';
-import { createServicePlace } from './service-place.js';
+import { version } from '../../contract/version.js';
+import {
+  type AgentOptions,
+  createKeepAliveAgents,
+  type KeepAliveAgents,
+} from '../connections/keep-alive-agents.js';
+import { createServicePlace, isPrivateAddress, onlyTo } from '../connections/private-address.js';
 
 export interface GotFilesOptions extends AgentOptions {
   /**
-   * The base URLs of the services that name the files: addresses of this machine or of a private network are gone to
-   * only where one of these is there itself. @defaultValue none
+   * Base URLs of the services that name the files: requests go to this machine or to a private network only where one
+   * of these is there itself. @defaultValue none
    */
   services?: readonly string[] | undefined;
 }
 
-/** Requests for files that a service names: without the key, and to no address that the service has no business with. */
+/** Requests for files that a service names: without the key, and only to addresses that the service may name. */
 export interface GotFiles {
-  /** Goes to public addresses, and to those near the service. */
+  /** Connects to public addresses, and to those that the service may name. */
   readonly nearService: Got;
-  /** Goes to public addresses alone. */
+  /** Connects only to public addresses. */
   readonly publicHosts: Got;
-  /** Whether an address may be gone to at all. */
+  /** Whether the service may name an address. */
   readonly isAllowed: (address: string) => Promise<boolean>;
   readonly connections: Pick<KeepAliveAgents, 'neverConnected'>;
   readonly isProxied: KeepAliveAgents['isProxied'];

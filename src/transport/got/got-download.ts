@@ -1,14 +1,12 @@
 import type { Request, Response } from 'got';
 import { Observable } from 'rxjs';
 import type { Download, Downloaded, DownloadRequest } from './download.js';
-import { faultOf, tooLarge } from './fault-of.js';
-import { gotDelays } from './got-delays.js';
-import { gotFault } from './got-fault.js';
+import { faultOf, tooLarge, TransportError } from '../transport-error.js';
+import { gotDelays, gotFault } from './got-fault.js';
 import { createGotFiles, type GotFilesOptions } from './got-files.js';
 import { travel, type Trip } from './got-trip.js';
-import type { KeepAliveAgents } from './keep-alive-agents.js';
-import { announcesMore, flatHeaders } from './reply-body.js';
-import { TransportError } from './transport-error.js';
+import type { KeepAliveAgents } from '../connections/keep-alive-agents.js';
+import { announcesMore, flatHeaders } from '../reply-body.js';
 
 const defaultMaxBytes = 256 * 1024 * 1024;
 
@@ -16,7 +14,7 @@ export type GotDownloadOptions = GotFilesOptions;
 
 /**
  * The default download, on got. Follows at most 3 redirects. Fetches from public addresses, and from those of a private
- * network or of this machine only where one of `services` is there itself; the address is looked at that is connected to.
+ * network or of this machine only where one of `services` is there itself; the address that it connects to is checked.
  */
 export function createGotDownload(options: GotDownloadOptions = {}): Download {
   const files = createGotFiles(options);
@@ -42,7 +40,7 @@ export function createGotDownload(options: GotDownloadOptions = {}): Download {
 interface DownloadTrip extends Trip {
   readonly request: DownloadRequest;
   readonly onChunk: Parameters<Download>[1];
-  /** What `onChunk` threw: it goes to the subscriber as it is. */
+  /** The error that `onChunk` threw, for the subscriber. */
   thrown?: { error: unknown };
 }
 

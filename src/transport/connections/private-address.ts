@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 
-/** Where an address lies. `reserved`: link-local, multicast, documentation and all else that is no host of the internet. */
+/** The kind of an IP address. `reserved`: link-local, multicast, documentation and all others that no public host has. */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'reserved';
 
 const ranges = {
@@ -23,7 +23,7 @@ const lists = (['loopback', 'private', 'reserved'] as const).map((kind) => {
   return { kind, list };
 });
 
-/** Where an IP address lies, in whatever form it is written; `undefined` for a name. */
+/** The kind of an IP address in any notation; `undefined` for a name. */
 export function addressKind(address: string): AddressKind | undefined {
   const bare = address.replace(/^\[|\]$|%.*$/g, '');
   const version = isIP(bare);
@@ -33,7 +33,7 @@ export function addressKind(address: string): AddressKind | undefined {
   return lists.find(({ list }) => list.check(bare, version === 6 ? 'ipv6' : 'ipv4'))?.kind ?? 'public';
 }
 
-/** Whether an IP address is none of the public internet. A name is not. */
+/** Whether an IP address is not public. False for a name. */
 export function isPrivateAddress(address: string): boolean {
   return (addressKind(address) ?? 'public') !== 'public';
 }
@@ -65,7 +65,7 @@ function groupsOf(address: string): number[] {
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
 }
 
-/** A look-up that refuses names of which any address may not be gone to. */
+/** A look-up that refuses a name when one of its addresses is not allowed. */
 export function onlyTo(
   isAllowed: (address: string) => Promise<boolean>,
   lookup: LookupFunction,
@@ -87,4 +87,50 @@ export const privateAddressCode = 'ERR_PRIVATE_ADDRESS';
 export function privateAddressError(host: string): NodeJS.ErrnoException {
   const message = `${host} lies in a private network where the service itself is not: nothing is fetched from there`;
   return Object.assign(new Error(message), { code: privateAddressCode, syscall: 'connect' });
+}
+
+export interface ServicePlaceOptions {
+  /** Base URLs of the services that name the files. */
+  readonly services: readonly string[];
+  readonly lookup: LookupFunction;
+  readonly isProxied: (url: URL) => boolean;
+}
+
+/**
+ * Which addresses a service may name: public ones, and those of a private network or of this machine only when the
+ * service itself is there. Its own name is looked up once, so that a later change of its address has no effect.
+ */
+export function createServicePlace(options: ServicePlaceOptions): (address: string) => Promise<boolean> {
+  let known: Promise<readonly string[]> | undefined;
+  return async (address) => {
+    const kind = addressKind(address);
+    if (kind === 'public') return true;
+    known ??= Promise.all(options.services.map((service) => addressesOf(service, options))).then((all) =>
+      // Where one of its addresses is public, the service is on the internet.
+      all.filter((own) => own.every((one) => addressKind(one) !== 'public')).flat(),
+    );
+    const own = await known;
+    return own.some((one) => one === address || isNear(kind, addressKind(one)));
+  };
+}
+
+/** A service on this machine may also name its private network, but not the other way round. */
+function isNear(kind: AddressKind | undefined, service: AddressKind | undefined): boolean {
+  if (kind === 'loopback') return service === 'loopback';
+  return kind === 'private' && (service === 'loopback' || service === 'private');
+}
+
+/** Empty when the name is unknown here, or when the proxy looks it up. */
+function addressesOf(service: string, options: ServicePlaceOptions): Promise<string[]> {
+  if (!URL.canParse(service)) return Promise.resolve([]);
+  const url = new URL(service);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (addressKind(host) !== undefined) return Promise.resolve([host]);
+  if (options.isProxied(url)) return Promise.resolve([]);
+  return new Promise((resolve) =>
+    options.lookup(host, { all: true }, (error, found) => {
+      if (error !== null) resolve([]);
+      else resolve(Array.isArray(found) ? found.map(({ address }) => address) : [found]);
+    }),
+  );
 }

@@ -1,24 +1,26 @@
 import type { Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
-import { readClientError } from './client-error.js';
-import { acceptEncoding } from './decode-body.js';
-import { hasUnreadBytes } from './connection-reuse.js';
-import { faultOf, tooLarge } from './fault-of.js';
+import { faultOf, type FaultPhase, readClientError, tooLarge, TransportError } from '../transport-error.js';
+import {
+  acceptEncoding,
+  announcesMore,
+  defaultMaxReplyBytes,
+  flatHeaders,
+  ReplyBody,
+} from '../reply-body.js';
+import { hasUnreadBytes } from '../connections/connection-reuse.js';
 import { ExchangeLimits } from './exchange-limits.js';
-import { announcesMore, defaultMaxReplyBytes, flatHeaders, ReplyBody } from './reply-body.js';
-import { TransportError } from './transport-error.js';
-import type { FaultPhase } from './transport-error.js';
-import type { WireReply, WireRequest } from './transport.js';
+import type { WireReply, WireRequest } from '../transport.js';
 import type { Connection, Connections } from './undici-connections.js';
 import { ConnectTimeout } from './undici-connect.js';
 
 /** The connections that a request goes over. */
-export interface Line {
+export interface Connector {
   readonly to: (origin: string) => Connections;
   readonly neverConnected: (error: unknown) => boolean;
 }
 
-/** One exchange: tells the receiver of a reply or of a fault, once, or of nothing when it is abandoned. */
+/** One exchange: emits one reply or one error to its subscriber, or nothing once it is abandoned. */
 export class Exchange implements Dispatcher.DispatchHandler {
   private readonly maxBytes: number;
   private readonly body: ReplyBody;
@@ -27,13 +29,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private connections: Connections | undefined;
   private connection: Connection | undefined;
-  /** Bytes lay on the connection before the request was written. */
+  /** Unread bytes were on the connection before the request was written. */
   private isStray = false;
   private over = false;
 
   constructor(
     private readonly request: WireRequest,
-    private readonly line: Line,
+    private readonly connector: Connector,
     private readonly to: Subscriber<WireReply>,
   ) {
     this.maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
@@ -45,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     try {
       const { paid, url } = this.request;
       const { origin, path } = partsOf(url);
-      this.connections = this.line.to(origin);
+      this.connections = this.connector.to(origin);
       this.connection = this.connections.take(paid);
       this.connection.client.dispatch(dispatchOptions(this.request, path), this);
     } catch (error) {
@@ -63,7 +65,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(started: Dispatcher.DispatchController): void {
-    // A request that undici would send a second time is ended instead: the first may have been taken.
+    // A request that undici would send a second time is ended instead: the first may have been accepted.
     if (this.over || this.controller) return started.abort(new Error('ended'));
     const { connection } = this;
     if (connection?.isUsed && hasUnreadBytes(connection.socket)) {
@@ -118,23 +120,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private replied(reply: WireReply): void {
-    // When the replies at hand have all been read: what follows one of them, often the next request, does not get between.
-    if (this.end()) setImmediate(tell, this.to, reply);
+    // Deferred until the replies at hand have all been read: what a subscriber does next, often a request, does not delay them.
+    if (this.end()) setImmediate(emit, this.to, reply);
   }
 
   private fail(error: unknown, timedOut?: FaultPhase): void {
-    const { request, line, head } = this;
+    const { request, connector, head } = this;
     if (this.end('ended'))
-      this.to.error(faultFrom(error, { request, line, timedOut, responded: head !== undefined }));
+      this.to.error(faultFrom(error, { request, connector, timedOut, responded: head !== undefined }));
   }
 
-  /** False when it has ended before. @param why what is on the wire is broken off */
+  /** False when it has ended before. @param why the request on the wire is aborted with this message */
   private end(why?: string): boolean {
     if (this.over) return false;
     const { controller } = this;
     this.over = true;
     this.limits.clear();
-    // Both hold all that has been read of the reply's head, and undici may hold on to this for longer.
+    // Both hold the whole head of the reply, and undici may keep a reference to this exchange for longer.
     this.controller = this.head = undefined;
     if (why !== undefined) {
       controller?.abort(new Error(why));
@@ -144,24 +146,27 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function tell(to: Subscriber<WireReply>, reply: WireReply): void {
+function emit(to: Subscriber<WireReply>, reply: WireReply): void {
   to.next(reply);
   to.complete();
 }
 
-function faultFrom(error: unknown, { request, line, timedOut, responded }: FaultContext): TransportError {
+function faultFrom(
+  error: unknown,
+  { request, connector, timedOut, responded }: FaultContext,
+): TransportError {
   if (error instanceof TransportError) return error;
   return faultOf(request, {
     ...readClientError(error),
     timedOut: error instanceof ConnectTimeout ? error.phase : timedOut,
-    neverConnected: line.neverConnected(error),
+    neverConnected: connector.neverConnected(error),
     responded,
   });
 }
 
 interface FaultContext {
   readonly request: WireRequest;
-  readonly line: Line;
+  readonly connector: Connector;
   readonly timedOut: FaultPhase | undefined;
   readonly responded: boolean;
 }
@@ -170,7 +175,7 @@ function dispatchOptions({ method, headers, body }: WireRequest, path: string): 
   return { path, method, headers: headerLines(headers), ...(body !== undefined && { body }) };
 }
 
-/** `https://host:port` and what follows it, as a URL would be read; plain addresses are cut and not read. */
+/** The origin and the path, as `URL` parses them; a plain URL is cut, which is faster. */
 function partsOf(url: string): { origin: string; path: string } {
   if (plainUrl.test(url)) {
     const pathAt = url.indexOf('/', 'https://'.length);
@@ -180,12 +185,12 @@ function partsOf(url: string): { origin: string; path: string } {
   return { origin, path: pathname + search };
 }
 
-/** Nothing that reading would change: no credentials, no default port, no dots, nothing to be encoded. */
+/** A URL that parsing would not change: no credentials, no default port, no dots in the path, nothing to be encoded. */
 const plainUrl = /^https?:\/\/[a-z\d][a-z\d.-]*(?::(?!80\/|443\/|0)\d+)?\/(?:[\w-]+\/)*[\w-]+$/;
 
 const lines = new WeakMap<WireRequest['headers'], string[]>();
 
-/** Names and values in turn, which undici takes as they are; made once for requests that share their headers. */
+/** Names and values in turn, as undici takes them; made once for requests that share a frozen headers object. */
 function headerLines(headers: WireRequest['headers']): string[] {
   const known = lines.get(headers);
   if (known !== undefined) return known;

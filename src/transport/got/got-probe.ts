@@ -1,16 +1,14 @@
 import { Observable } from 'rxjs';
-import { faultOf } from './fault-of.js';
-import { gotDelays } from './got-delays.js';
-import { gotFault } from './got-fault.js';
+import { faultOf, TransportError } from '../transport-error.js';
+import { gotDelays, gotFault } from './got-fault.js';
 import { createGotFiles, type GotFiles, type GotFilesOptions } from './got-files.js';
 import { travel, type Trip } from './got-trip.js';
-import type { PhaseTimeouts } from './transport.js';
-import { TransportError } from './transport-error.js';
+import type { PhaseTimeouts } from '../transport.js';
 
-/** What an address answers without its file being fetched. */
+/** The answer of a file's host, without the file. */
 export interface Probed {
   readonly status: number;
-  /** As the server names it; absent where it names none. */
+  /** As the server reports it; absent when it reports none. */
   readonly contentType?: string;
 }
 
@@ -20,7 +18,7 @@ export type Probe = (request: {
   readonly timeouts: PhaseTimeouts;
 }) => Observable<Probed>;
 
-/** Many hosts answer a HEAD with an error of its own, those of signed addresses among them: a GET of one byte has the last word. */
+/** Many hosts answer a HEAD with an error of its own, hosts of signed URLs for one: then a GET of one byte decides. */
 const asks = [
   { method: 'HEAD', headers: {} },
   { method: 'GET', headers: { range: 'bytes=0-0' } },

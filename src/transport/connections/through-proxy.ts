@@ -4,7 +4,7 @@ import type { ConnectionWatch } from './connection-watch.js';
 import { openTunnel } from './open-tunnel.js';
 import type { ProxyRules } from './proxy-rules.js';
 
-/** From the tunnel until TLS stands. */
+/** The limit for setting up TLS over a tunnel, in ms. */
 const handshakeMs = 10_000;
 
 export interface ThroughProxyOptions {
@@ -14,7 +14,7 @@ export interface ThroughProxyOptions {
   readonly lookup: LookupFunction | undefined;
 }
 
-/** Has an agent connect through a proxy wherever the rules say so. Its connections are kept and shared like any other. */
+/** Makes an agent connect through a proxy where the rules name one. These connections are kept and shared like any other. */
 export function throughProxy(
   agent: http.Agent,
   { secure, rules, connections, lookup }: ThroughProxyOptions,
@@ -30,7 +30,7 @@ export function throughProxy(
     if (proxy === undefined || callback === undefined) return connect(options, callback);
     openTunnel(proxy, destination, { lookup }).then(
       (tunnel) => {
-        // What goes wrong on a plain tunnel may have happened after the request left: it is not watched.
+        // A plain tunnel is not watched: an error on it may come after the request has left.
         const socket = secure ? connect(over(options, tunnel)) : tunnel;
         if (socket && secure) {
           const limit = setTimeout(
@@ -51,7 +51,7 @@ export function throughProxy(
   };
 }
 
-/** What https connects over, where it is given: Node's types do not know of it. */
+/** The option of https that names the connection to use; Node's types lack it. */
 function over<T extends object>(options: T, tunnel: Socket): T & { socket: Socket } {
   return { ...options, socket: tunnel };
 }

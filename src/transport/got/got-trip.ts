@@ -1,28 +1,27 @@
 import type { Request, Response } from 'got';
-import { faultOf } from './fault-of.js';
+import { faultOf, type TransportError } from '../transport-error.js';
 import type { GotFiles } from './got-files.js';
-import { addressKind, isPrivateAddress, privateAddressError } from './private-address.js';
-import type { TransportError } from './transport-error.js';
+import { addressKind, isPrivateAddress, privateAddressError } from '../connections/private-address.js';
 
 const maxRedirects = 3;
 
 /** The way to a file, over redirects. */
 export interface Trip {
   url: string;
-  /** A host on the way was public: from then on no private address is gone to. */
+  /** A host on the way was public: from then on private addresses are refused. */
   guarded: boolean;
   stream?: Request;
   head?: Response;
 }
 
-/** Where a trip has led: a response whose body is still to come. */
+/** The end of a trip: a response whose body is still to come. */
 export interface Arrival {
   readonly stream: Request;
   readonly head: Response;
 }
 
 /**
- * Follows at most 3 redirects. Goes to no address that the service may not name, and from a public host to no other one.
+ * Follows at most 3 redirects. Refuses addresses that the service may not name, and after a public host all private ones.
  *
  * @param open Sends the request; called for each address on the way.
  */
@@ -33,7 +32,7 @@ export async function travel(
 ): Promise<Arrival> {
   for (let redirects = 0; ; redirects++) {
     const url = withoutCredentials(trip.url);
-    // A name is held against its addresses when it is looked up, right before the connection.
+    // The addresses of a name are checked when it is looked up, right before the connection.
     if (addressKind(url.hostname) !== undefined && !(await isAllowed(bareHost(url))))
       throw privateAddressError(url.hostname);
     const stream = open(url);
@@ -75,7 +74,7 @@ function faultHere({ url }: Trip, message: string): TransportError {
   return faultOf({ method: 'GET', url, headers: {} }, { message, neverConnected: false, responded: true });
 }
 
-/** got makes an Authorization header of credentials in a URL; none is ever sent to where a file lies. */
+/** got turns credentials in a URL into an Authorization header; a file's host must never get one. */
 function withoutCredentials(url: string): URL {
   const plain = new URL(url);
   plain.username = '';

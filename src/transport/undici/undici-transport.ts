@@ -1,10 +1,8 @@
 import { Observable } from 'rxjs';
-import type { Transport, WireRequest } from './transport.js';
+import type { Transport, WireRequest } from '../transport.js';
 import { Connections } from './undici-connections.js';
-import { createConnect } from './undici-connect.js';
-import type { ConnectOptions } from './undici-connect.js';
-import { Exchange } from './undici-exchange.js';
-import type { Line } from './undici-exchange.js';
+import { type ConnectOptions, createConnect } from './undici-connect.js';
+import { Exchange, type Connector } from './undici-exchange.js';
 
 /** How connections are kept and trusted. */
 export interface UndiciTransportOptions extends ConnectOptions {
@@ -14,26 +12,26 @@ export interface UndiciTransportOptions extends ConnectOptions {
 
 /**
  * The same transport on undici, at about a quarter of the CPU of got. Needs the package `undici`. Time for sending a
- * large body is granted on top of the time for the response, as undici does not tell the two apart.
+ * large body is granted on top of the time for the response, as undici does not distinguish them.
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): Transport {
-  const lineFor = createLines(options);
+  const connectorFor = createConnectors(options);
   return (request) =>
     new Observable((subscriber) => {
-      const exchange = new Exchange(request, lineFor(request), subscriber);
+      const exchange = new Exchange(request, connectorFor(request), subscriber);
       exchange.send();
       return () => exchange.abandon();
     });
 }
 
 /** Connections are shared by the requests with the same limits for connecting. */
-function createLines(options: UndiciTransportOptions): (request: WireRequest) => Line {
-  const lines = new Map<string, Line>();
+function createConnectors(options: UndiciTransportOptions): (request: WireRequest) => Connector {
+  const connectors = new Map<string, Connector>();
   const now = options.now ?? (() => performance.now());
   return ({ timeouts }) => {
     const { lookupMs, connectMs, secureConnectMs } = timeouts;
     const name = `${lookupMs} ${connectMs} ${secureConnectMs}`;
-    const known = lines.get(name);
+    const known = connectors.get(name);
     if (known) return known;
     const { connect, neverConnected } = createConnect(options, timeouts);
     const hosts = new Map<string, Connections>();
@@ -42,8 +40,8 @@ function createLines(options: UndiciTransportOptions): (request: WireRequest) =>
       hosts.set(origin, connections);
       return connections;
     };
-    const line = { neverConnected, to };
-    lines.set(name, line);
-    return line;
+    const connector = { neverConnected, to };
+    connectors.set(name, connector);
+    return connector;
   };
 }

@@ -14,7 +14,7 @@ export interface AgentOptions {
   lookup?: LookupFunction | undefined;
   /** Where proxies are named. @defaultValue process.env */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Names are looked up here also where a proxy would do it. @defaultValue false */
+  /** Names are looked up here even when a proxy would look them up. @defaultValue false */
   resolveFirst?: boolean | undefined;
   /** A clock in ms that never goes back. @defaultValue performance.now */
   now?: (() => number) | undefined;
@@ -23,7 +23,7 @@ export interface AgentOptions {
 export interface KeepAliveAgents {
   readonly http: http.Agent;
   readonly https: https.Agent;
-  /** Makes a request that buys work: it takes no connection that has been idle for over 3 s. */
+  /** Makes a request that buys work: it uses no connection that has been idle for over 3 s. */
   readonly paying: <T>(makeRequest: () => T) => T;
   readonly neverConnected: (error: unknown) => boolean;
   /** Whether an address is reached through a proxy. */

@@ -1,0 +1,46 @@
+import type { Delays } from 'got';
+import { RequestError, TimeoutError } from 'got';
+import { clampTimer } from '../../policy/clamp-timer.js';
+import type { PhaseTimeouts } from '../transport.js';
+import { type ClientFault, type FaultPhase, readClientError } from '../transport-error.js';
+
+/** Copies what is needed of an error of got or zlib; the error itself never leaves the transport. */
+export function gotFault(
+  error: unknown,
+  connections: { neverConnected: (error: unknown) => boolean },
+  responded: boolean,
+): ClientFault {
+  const origin: unknown = error instanceof RequestError ? (error.cause ?? error) : error;
+  return {
+    ...readClientError(origin),
+    timedOut: error instanceof TimeoutError ? timedOutPhase(error.event, responded) : undefined,
+    neverConnected: connections.neverConnected(origin),
+    responded,
+  };
+}
+
+function timedOutPhase(event: string, responded: boolean): FaultPhase {
+  if (event === 'secureConnect') return 'secure-connect';
+  if (
+    event === 'lookup' ||
+    event === 'connect' ||
+    event === 'send' ||
+    event === 'response' ||
+    event === 'read'
+  )
+    return event;
+  return responded ? 'read' : 'response';
+}
+
+/** Our limits under got's names. Its `response` and `socket` do not stop a drip of single bytes; `read` and `request` do. */
+export function gotDelays(timeouts: PhaseTimeouts): Delays {
+  return {
+    lookup: clampTimer(timeouts.lookupMs),
+    connect: clampTimer(timeouts.connectMs),
+    secureConnect: clampTimer(timeouts.secureConnectMs),
+    send: clampTimer(timeouts.sendMs),
+    response: clampTimer(timeouts.responseMs),
+    read: clampTimer(timeouts.readMs),
+    request: clampTimer(timeouts.requestMs),
+  };
+}
