@@ -18,13 +18,13 @@ export { planManifest, type Plan } from './manifest/plan-manifest.js';
 export { takeRows } from './tasks/take-rows.js';
 export { buyRows } from './purchase/buy-rows.js';
 export { withinLedger } from './purchase/within-ledger.js';
-export { journalled } from './purchase/journalled.js';
+export { journalled } from './purchase/job-of.js';
 export { savePictures } from './pictures/save-pictures.js';
 export { endRow, type Ending } from './end/end-row.js';
 export type { Run } from './context/run.js';
-export type { RowRun } from './row/row-run.js';
-export type { RowFacts, Task } from './row/task.js';
-export type { SettledRow } from './row/settled-row.js';
+export type { PurchaseContext } from './context/purchase-context.js';
+export type { RowInFlight } from './row/row-in-flight.js';
+export type { PaidRow, RowFacts, Task } from './row/task.js';
 
 export { openJournal, type OpenJournalOptions } from './journal/open-journal.js';
 export type { Journal, Recovered } from './journal/journal.js';

@@ -14,7 +14,7 @@ import { PictureNames } from './pictures/picture-names.js';
 import { completedRecord, purchaseOfReply } from './row/records-of.js';
 import type { RunEvent } from './context/run-event.js';
 import { RunStream } from './context/run-stream.js';
-import { isToldPurchase } from './row/told-purchase.js';
+import { isBookedPurchase } from './row/records-of.js';
 import { expiryOf } from './sinks/result-line.js';
 
 export interface RefetchOptions extends FolderOptions {
@@ -135,11 +135,11 @@ class Fetcher {
     const { path, bytes, sha256 } = file;
     const image = { path, bytes, sha256, url, expiresAt: expiryOf(reply) };
     const at = scheduler.now();
-    const told = isToldPurchase(row);
+    const isBooked = isBookedPurchase(row);
     const outcome = completedRecord(reply, {
       at,
       image,
-      ...purchaseOfReply(intent, reply, { attempt: row.attempts, told }),
+      ...purchaseOfReply(intent, reply, { attempt: row.attempts, isBooked }),
     });
     if (row.status === 'replied') this.folder.toDo--;
     const reopen = { k: 'reopen', at, id, why: 'refetch', to: 'download' } as const;

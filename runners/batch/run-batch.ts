@@ -1,6 +1,8 @@
-import { concat, from, ignoreElements, tap } from 'rxjs';
+import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
 import { buyRows } from './purchase/buy-rows.js';
 import type { RunBatchOptions } from './context/run-options.js';
+import type { Run } from './context/run.js';
+import type { PaidRow, Task } from './row/task.js';
 import { RunStream } from './context/run-stream.js';
 import { savePictures } from './pictures/save-pictures.js';
 import { startEvents } from './start/start-events.js';
@@ -17,7 +19,7 @@ export interface RunStages {
   /** What this start has to do: rows that earlier starts left, then the manifest's. */
   readonly takeRows: typeof takeRows;
   /** Pulls a row for each free slot, within the budget, every purchase journalled; ends the rows without a picture. */
-  readonly buyRows: typeof buyRows;
+  readonly buyRows: (run: Run, tasks: AsyncIterable<Task>) => Observable<PaidRow>;
   /** Saves pictures in a pool of their own, and ends their rows. */
   readonly savePictures: typeof savePictures;
 }

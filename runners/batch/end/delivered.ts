@@ -2,11 +2,11 @@ import { defaultIfEmpty, defer, from, ignoreElements, of, takeUntil, type Observ
 import type { EndedRow } from '../sinks/ended-row.js';
 import { failureLine, type FailureLine } from '../sinks/failure-line.js';
 import { resultLine, type ResultLine } from '../sinks/result-line.js';
-import type { Run } from '../context/run.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
 
 /** Passes the line of an ended row to `deliver` and waits for its promise, at most until the run stops. Emits once. */
 export function delivered(
-  { options, stops }: Pick<Run, 'options' | 'stops'>,
+  { options, stops }: Pick<PurchaseContext, 'options' | 'stops'>,
   row: EndedRow,
 ): Observable<true> {
   return defer(() => {

@@ -9,11 +9,12 @@ import type { RunEnd } from '../stop/worst-end.js';
  * @param held ids of rows that are held as `unknown`, the first of them
  */
 export function endOf(run: Run, held: readonly string[]): RunEnd {
-  const { stops, journal, toDo, blocked } = run;
+  const { stops, journal, toDo, service } = run;
   const { end } = stops;
   const left = toDo.rows;
   if (end !== undefined) return { exitCode: end.exitCode, reason: withLeft(end.reason, left) };
-  if (blocked.size > 0) return { exitCode: 4, reason: withLeft(blockedReason(blocked), left) };
+  if (service.blocked.ids.length > 0)
+    return { exitCode: 4, reason: withLeft(blockedReason(service.blocked), left) };
   const unknown = journal.tally.totals().rows.get('unknown') ?? 0;
   if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options.out), left) };
   const { ended, failed, completed } = journal.tally.thisStart;
@@ -26,9 +27,8 @@ function withLeft(reason: string, left: number): string {
   return left === 0 ? reason : `${reason} ${rows(left)} still to be done.`;
 }
 
-function blockedReason(blocked: ReadonlyMap<string, string>): string {
-  const [first = ''] = blocked.values();
-  return `The service does not know ${[...blocked.keys()].map((id) => `"${id}"`).join(', ')} (${first}). Check the endpoint and run again.`;
+function blockedReason({ ids, message }: Run['service']['blocked']): string {
+  return `The service does not know ${ids.map((id) => `"${id}"`).join(', ')} (${message}). Check the endpoint and run again.`;
 }
 
 function heldReason(unknown: number, held: readonly string[], out: string): string {

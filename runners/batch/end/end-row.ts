@@ -1,82 +1,123 @@
-import { concatMap, defer, last, merge, of, type Observable } from 'rxjs';
-import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  from,
+  ignoreElements,
+  merge,
+  of,
+  toArray,
+  type Observable,
+} from 'rxjs';
+import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import type { Cost } from '../row/costs.js';
+import { endOfOutcome, type RowRecord } from '../row/record-head.js';
+import type { RowFacts } from '../row/task.js';
 import type { EndedRow } from '../sinks/ended-row.js';
-import { delivered } from './delivered.js';
-import type { Run } from '../context/run.js';
 import { stopCauses } from '../stop/stop-causes.js';
+import { bookCost, reportMoney } from './book-cost.js';
+import { delivered } from './delivered.js';
 
-/** How a row ended, as the journal is told. */
+/** How a row leaves the purchase: what the journal keeps of it, and what its lines are made of. */
 export interface Ending {
+  /** The row's number in the manifest. */
+  readonly row: number;
+  /**
+   * What is appended to the journal, in one group. The last record says what becomes of the row: `outcome` ends it, after
+   * `reply` its picture is still to be saved, and `reopen` behind an outcome ends its purchase alone.
+   */
+  readonly records: readonly RowRecord[];
+  /** Of the purchase, also where the journal has it already. */
   readonly intent?: IntentRecord | undefined;
   readonly reply?: ReplyRecord | undefined;
-  readonly outcome: OutcomeRecord;
-  /** Records that go before the outcome, in the same group. */
-  readonly before?: readonly JournalRecord[];
-  readonly row: number;
+  /** What the purchase has cost, to be booked in the ledger; absent where nothing was reserved for it. */
+  readonly bought?: { readonly facts: RowFacts; readonly cost: Cost } | undefined;
 }
 
 /**
- * The outcome, durable, then the row's lines: the end of a row. What is awaited first is the journal; lines that cannot
- * be written stop the run, and are written by the next start.
+ * The one way on which a row leaves: its records become durable, then its money is booked and its lines are written, then it
+ * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them. Emits the row if it
+ * has ended.
  */
-export function endRow(run: Run, ending: Ending): Observable<EndedRow> {
-  const { intent, reply, outcome, before = [] } = ending;
-  const ended: EndedRow = { intent, reply, outcome };
-  return defer(() => merge(...[...before, outcome].map((record) => run.journal.append(record)))).pipe(
-    // The journal answers in the order of its records, and the lines are to have that order as well.
-    last(),
-    concatMap((record) =>
-      run.projections.write(ended, record).then(
-        () => true,
-        (error: unknown) => noteDiskFault(run, error),
-      ),
-    ),
-    concatMap(() => delivered(run, ended)),
-    concatMap(() => {
-      tell(run, ending);
-      return of(ended);
+export function endRow(context: PurchaseContext, ending: Ending): Observable<EndedRow> {
+  const { records, intent, reply, bought } = ending;
+  return defer(() => merge(...records.map((record) => context.journal.append(record)))).pipe(
+    toArray(),
+    concatMap((numbers) => {
+      if (bought !== undefined) bookCost(context, bought.facts, bought.cost);
+      const at = records.findIndex(({ k }) => k === 'outcome');
+      const outcome = records[at] as OutcomeRecord | undefined;
+      if (outcome === undefined) return reported(context);
+      const ended: EndedRow = { intent, reply, outcome };
+      const number = numbers[at] ?? 0;
+      return at === records.length - 1
+        ? lastWords(context, ending, ended, number)
+        : concat(written(context, ended, { number, isCurrent: false }), reportedDouble(context, outcome));
     }),
   );
 }
 
 /** Stops the run: what is durable in the journal is lost nowhere. */
-export function noteDiskFault(run: Run, error: unknown): void {
-  run.stops.stop(stopCauses.diskFailed(error instanceof Error ? error.message : String(error)));
+export function noteDiskFault({ stops }: Pick<PurchaseContext, 'stops'>, error: unknown): void {
+  stops.stop(stopCauses.diskFailed(error instanceof Error ? error.message : String(error)));
 }
 
-function tell(run: Run, { outcome, row }: Ending): void {
-  const { id, cost } = outcome;
-  const status = outcome.status === 'completed' ? outcome.status : outcome.error.code;
-  if (outcome.status === 'completed' && outcome.image !== undefined) run.expiring.saved(id);
-  const message = outcome.status === 'completed' ? undefined : outcome.error.message;
-  run.toDo.rows = Math.max(run.toDo.rows - 1, 0);
-  run.log.write(
-    status === 'completed' ? 'info' : 'warn',
-    { id, row, status, cost, ...(message && { message }) },
-    'row ended',
+function lastWords(
+  context: PurchaseContext,
+  { row }: Ending,
+  ended: EndedRow,
+  number: number,
+): Observable<EndedRow> {
+  return concat(
+    written(context, ended, { number, isCurrent: true }),
+    delivered(context, ended).pipe(ignoreElements()),
+    defer(() => {
+      report(context, row, ended.outcome);
+      return of(ended);
+    }),
   );
-  run.events.next({ type: 'ended', id, row, status, cost, ...(message !== undefined && { message }) });
-  tellMoney(run);
-  haltIfTooMany(run);
 }
 
-export function tellMoney(run: Run): void {
-  const { reserved, spent, unknown, cap } = run.ledger.snapshot();
-  run.events.next({ type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) });
+/** @param line the number of the outcome in the journal; a row that is bought again has a line in costs.csv alone */
+function written(
+  context: PurchaseContext,
+  ended: EndedRow,
+  { number, isCurrent }: { readonly number: number; readonly isCurrent: boolean },
+): Observable<never> {
+  return defer(() => {
+    const { projections } = context;
+    const lines = isCurrent ? projections.write(ended, number) : projections.writeCost(ended, number);
+    return from(lines.catch((error: unknown) => noteDiskFault(context, error))).pipe(ignoreElements());
+  });
 }
 
-/** A percentage counts of the rows to do, and of those that ended once they are enough to tell. */
-function haltIfTooMany(run: Run): void {
-  const { halt } = run.options;
-  const { ended, failed: allFailed, invalid } = run.journal.tally.thisStart;
-  const failed = allFailed - invalid;
-  if (halt === undefined || run.stops.isStopping || failed === 0) return;
-  const { ahead, taken } = run;
-  const all = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + taken.polled.size;
-  const isTooMany =
-    'count' in halt
-      ? failed >= halt.count
-      : (all > 0 && failed * 100 >= halt.percent * all) ||
-        (ended >= 20 && failed * 100 >= halt.percent * ended);
-  if (isTooMany) run.stops.stop(stopCauses.halted(failed));
+function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): void {
+  const { pictures, toDo, log, events, journal, stops } = context;
+  const { id, cost } = outcome;
+  const status = endOfOutcome(outcome);
+  if (outcome.status === 'completed' && outcome.image !== undefined) pictures.expiring.saved(id);
+  const message = outcome.status === 'completed' ? undefined : outcome.error.message;
+  toDo.rows = Math.max(toDo.rows - 1, 0);
+  const level = status === 'completed' ? 'info' : 'warn';
+  log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
+  events.next({ type: 'ended', id, row, status, cost, ...(message !== undefined && { message }) });
+  reportMoney(context);
+  const counts = journal.tally.thisStart;
+  if (!stops.isStopping && context.isHalted(counts))
+    stops.stop(stopCauses.halted(counts.failed - counts.invalid));
+}
+
+function reported(context: PurchaseContext): Observable<never> {
+  reportMoney(context);
+  return EMPTY;
+}
+
+function reportedDouble(context: PurchaseContext, { id }: OutcomeRecord): Observable<never> {
+  return defer(() => {
+    const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
+    context.events.next({ type: 'warning', code: 'double', message });
+    return reported(context);
+  });
 }

@@ -38,7 +38,7 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
     statusCalls: totals.statusCalls,
     starts: starts + 1,
     thisStart: {
-      concurrency: run.slots.limit,
+      concurrency: run.service.slots.limit,
       ...(rate !== undefined && { rate: Math.round(rate * 10) / 10 }),
       ended,
       completed: nowCompleted,
@@ -58,7 +58,7 @@ export function failureCounts(rows: ReadonlyMap<RowStatus, number>): Partial<Rec
   return Object.fromEntries(counts);
 }
 
-function costOf({ ledger }: Run, totals: Totals): CostSummary {
+function costOf({ money: { ledger } }: Run, totals: Totals): CostSummary {
   const { drift, cap, spent, reserved } = ledger.snapshot();
   return {
     ...costSummary(totals, spent),
@@ -97,7 +97,7 @@ export function costSummary(
   };
 }
 
-function pricesOf({ prices }: Run): Pick<Summary, 'prices' | 'priceTable'> {
+function pricesOf({ money: { prices } }: Run): Pick<Summary, 'prices' | 'priceTable'> {
   const { name, prices: listed, reported } = listPrices(prices.table());
   return { prices: listed, priceTable: { name, ...(Object.keys(reported).length > 0 && { reported }) } };
 }

@@ -1,14 +1,19 @@
 import { imageEditDefaults } from '../../../src/contract/image-edit.js';
 import type { PictureFile } from '../artifacts/save-picture.js';
 import type { SavedImage } from '../journal/record.js';
-import type { Run } from '../context/run.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowFacts } from '../row/task.js';
 
-/** Tells of a saved picture, and where its format is not the one that was asked for. */
-export function notePicture(run: Run, row: RowFacts, file: PictureFile, image: SavedImage): void {
+/** Reports a saved picture, and warns once of a format that is not the one that was asked for. */
+export function notePicture(
+  context: PurchaseContext,
+  row: RowFacts,
+  file: PictureFile,
+  image: SavedImage,
+): void {
   const asked = askedFormat(row);
-  if (asked !== undefined && asked !== file.format) warnOnce(run, row, asked, file.format);
-  run.events.next({ type: 'saved', id: row.id, image });
+  if (asked !== undefined && asked !== file.format) warnOnce(context, row, asked, file.format);
+  context.events.next({ type: 'saved', id: row.id, image });
 }
 
 function askedFormat({ request }: RowFacts): string | undefined {
@@ -17,10 +22,18 @@ function askedFormat({ request }: RowFacts): string | undefined {
     : undefined;
 }
 
-function warnOnce(run: Run, row: RowFacts, asked: string, format: string): void {
+function warnOnce(context: PurchaseContext, row: RowFacts, asked: string, format: string): void {
   const pair = `${asked} ${format}`;
-  if (run.picturesTold.has(pair)) return;
-  run.picturesTold.add(pair);
-  const message = `Row "${row.id}" asked for ${asked}, and the picture is ${format}: it is saved as what it is. Others like it are not told of.`;
-  run.events.next({ type: 'warning', code: 'format', message });
+  if (context.pictures.warned.has(pair)) return;
+  context.pictures.warned.add(pair);
+  const message = `Row "${row.id}" asked for ${asked}, and the picture is ${format}: it is saved as what it is. Others like it are not reported.`;
+  context.events.next({ type: 'warning', code: 'format', message });
+}
+
+/** Warns, once a start, of an edit that is paid for and came without a picture: it completed, and nothing was to be saved. */
+export function noteNoPicture({ pictures, events }: PurchaseContext, { id, request }: RowFacts): void {
+  if (request.kind !== 'edit' || pictures.warned.has('none')) return;
+  pictures.warned.add('none');
+  const message = `Row "${id}" completed, and no picture is in its reply: what came stands as "output" in results.jsonl. Others like it are not reported.`;
+  events.next({ type: 'warning', code: 'picture', message });
 }

@@ -14,21 +14,21 @@ import { endRow, noteDiskFault } from '../end/end-row.js';
 import { notePicture } from './note-picture.js';
 import { PicturePool } from './picture-pool.js';
 import { completedRecord, failedRecord, purchaseOfReply, rowError } from '../row/records-of.js';
-import type { Run } from '../context/run.js';
-import type { SettledRow } from '../row/settled-row.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import type { PaidRow } from '../row/task.js';
 
 /**
  * Saves the pictures of rows that are paid for, in a pool of its own, and ends the rows: as completed, or as `download`,
  * which a later start takes up again and which buys nothing.
  */
-export function savePictures(run: Run): OperatorFunction<SettledRow, EndedRow> {
-  const pool = new PicturePool(run.options.downloads);
+export function savePictures(context: PurchaseContext): OperatorFunction<PaidRow, EndedRow> {
+  const pool = new PicturePool(context.options.downloads);
   return mergeMap((row) => {
     const work = (): Promise<Saving> =>
-      run.stops.leaves('saves') ? Promise.resolve('left') : save(run, row);
+      context.stops.leaves('saves') ? Promise.resolve('left') : save(context, row);
     return pool.run(work, row.free).pipe(
-      concatMap((saving) => end(run, row, saving)),
-      containFault(run, row.row.id),
+      concatMap((saving) => end(context, row, saving)),
+      containFault(context, row.row.id),
     );
   });
 }
@@ -36,8 +36,8 @@ export function savePictures(run: Run): OperatorFunction<SettledRow, EndedRow> {
 /** `left`: the run stops, and a later start goes on. */
 type Saving = 'left' | { readonly image?: SavedImage; readonly reply?: ReplyRecord } | PictureError;
 
-async function save(run: Run, settled: SettledRow): Promise<Saving> {
-  const { row, reply } = settled;
+async function save(context: PurchaseContext, paid: PaidRow): Promise<Saving> {
+  const { row, reply } = paid;
   // It came in the reply and was saved before that was journalled: the start died between the reply and the outcome.
   if (reply.image !== undefined) return { image: reply.image };
   try {
@@ -47,103 +47,103 @@ async function save(run: Run, settled: SettledRow): Promise<Saving> {
         : { url: reply.imageUrl, sure: true };
     if (found === undefined) return {};
     if ('bytes' in found) {
-      const file = await savePicture((write) => write(found.bytes), placeOf(run, row.id));
-      const image = await imageOf(run, settled, file);
+      const file = await savePicture((write) => write(found.bytes), placeOf(context, row.id));
+      const image = await imageOf(context, paid, file);
       return { image, reply: { ...reply, output: replaceAt(reply.output, found.at, file.path), image } };
     }
-    const file = await downloadPicture(found.url, placeOf(run, row.id), settingsOf(run));
-    return file === undefined ? 'left' : { image: await imageOf(run, settled, file, found.url) };
+    const file = await downloadPicture(found.url, placeOf(context, row.id), settingsOf(context));
+    return file === undefined ? 'left' : { image: await imageOf(context, paid, file, found.url) };
   } catch (error) {
     if (error instanceof PictureError) return error;
     if (!(error instanceof DiskFault)) throw error;
-    noteDiskFault(run, error);
+    noteDiskFault(context, error);
     return 'left';
   }
 }
 
-function end(run: Run, settled: SettledRow, saving: Saving): Observable<EndedRow> {
+function end(context: PurchaseContext, paid: PaidRow, saving: Saving): Observable<EndedRow> {
   if (saving === 'left') return EMPTY;
-  if (!(saving instanceof PictureError)) return complete(run, settled, saving);
-  // It may name where a redirect leads to, by the word of whoever sent it.
-  const message = redact(saving.message, run.options.secrets);
-  if (isNoLoss(settled, saving)) return withoutPicture(run, settled, message);
-  return fail(run, settled, { message, httpStatus: saving.httpStatus });
+  if (!(saving instanceof PictureError)) return complete(context, paid, saving);
+  // It may name where a redirect leads to, by the words of another server.
+  const message = redact(saving.message, context.options.secrets);
+  if (isNoLoss(paid, saving)) return withoutPicture(context, paid, message);
+  return fail(context, paid, { message, httpStatus: saving.httpStatus });
 }
 
 function complete(
-  run: Run,
-  settled: SettledRow,
-  { image, reply = settled.reply }: { image?: SavedImage; reply?: ReplyRecord },
+  context: PurchaseContext,
+  paid: PaidRow,
+  { image, reply = paid.reply }: { image?: SavedImage; reply?: ReplyRecord },
 ): Observable<EndedRow> {
   return defer(() => {
     const outcome = completedRecord(reply, {
-      at: run.options.scheduler.now(),
+      at: context.options.scheduler.now(),
       image,
-      ...purchaseIn(settled),
+      ...purchaseIn(paid),
     });
-    const before = reply === settled.reply ? [] : [reply];
-    return endRow(run, { intent: settled.intent, reply, outcome, before, row: settled.row.row });
+    const records = reply === paid.reply ? [outcome] : [reply, outcome];
+    return endRow(context, { intent: paid.intent, reply, records, row: paid.row.row });
   });
 }
 
 function fail(
-  run: Run,
-  settled: SettledRow,
+  context: PurchaseContext,
+  paid: PaidRow,
   { message, httpStatus }: Pick<PictureError, 'message' | 'httpStatus'>,
 ): Observable<EndedRow> {
   return defer(() => {
-    const { reply, intent, row } = settled;
+    const { reply, intent, row } = paid;
     const { cost, source, jobId, submittedAt, statusCalls, imageUrl } = reply;
-    const told = {
-      code: 'download' as const,
-      paid: 'yes' as const,
+    const error = rowError({
+      code: 'download',
+      paid: 'yes',
       message,
       ...(httpStatus !== undefined && { httpStatus }),
-    };
-    const outcome = failedRecord(row.id, rowError(told), {
-      ...{ at: run.options.scheduler.now(), cost, source, jobId, submittedAt, statusCalls },
-      ...(imageUrl !== undefined && { imageUrl }),
-      ...purchaseIn(settled),
     });
-    return endRow(run, { intent, reply, outcome, row: row.row });
+    const outcome = failedRecord(row.id, error, {
+      ...{ at: context.options.scheduler.now(), cost, source, jobId, submittedAt, statusCalls },
+      ...(imageUrl !== undefined && { imageUrl }),
+      ...purchaseIn(paid),
+    });
+    return endRow(context, { intent, reply, records: [outcome], row: row.row });
   });
 }
 
 /** A URL under `result` need not be a picture's: what lies there is the function's own affair. */
-function isNoLoss({ row, reply }: SettledRow, error: PictureError): boolean {
+function isNoLoss({ row, reply }: PaidRow, error: PictureError): boolean {
   const found = findPicture(reply.output, row.kind);
   return error.isNoPicture && found !== undefined && 'url' in found && !found.sure;
 }
 
-function withoutPicture(run: Run, settled: SettledRow, message: string): Observable<EndedRow> {
-  const text = `Row "${settled.row.id}" has a URL under "result" that leads to no picture (${message}): it is left there.`;
-  run.events.next({ type: 'warning', code: 'picture', message: text });
-  return complete(run, settled, {});
+function withoutPicture(context: PurchaseContext, paid: PaidRow, message: string): Observable<EndedRow> {
+  const text = `Row "${paid.row.id}" has a URL under "result" that leads to no picture (${message}): it is left there.`;
+  context.events.next({ type: 'warning', code: 'picture', message: text });
+  return complete(context, paid, {});
 }
 
-function purchaseIn({ intent, reply, attempts, told }: SettledRow): { purchase?: PurchaseFacts } {
-  return purchaseOfReply(intent, reply, { attempt: attempts, told });
+function purchaseIn({ intent, reply, attempts, isBooked }: PaidRow): { purchase?: PurchaseFacts } {
+  return purchaseOfReply(intent, reply, { attempt: attempts, isBooked });
 }
 
 async function imageOf(
-  run: Run,
-  { row, reply }: SettledRow,
+  context: PurchaseContext,
+  { row, reply }: PaidRow,
   file: PictureFile,
   url?: string,
 ): Promise<SavedImage> {
   const { path, bytes, sha256 } = file;
   const image = { path, bytes, sha256, ...(url !== undefined && { url, expiresAt: expiryOf(reply) }) };
-  const { disk, out, makeThumbnail } = run.options;
+  const { disk, out, makeThumbnail } = context.options;
   await writeThumbnail(disk, out, file, makeThumbnail);
-  notePicture(run, row, file, image);
+  notePicture(context, row, file, image);
   return image;
 }
 
-function placeOf({ options: { disk, out }, names }: Run, id: string): PicturePlace {
-  return { disk, folder: out, id, collides: names.collides(id) };
+function placeOf({ options: { disk, out }, pictures }: PurchaseContext, id: string): PicturePlace {
+  return { disk, folder: out, id, collides: pictures.names.collides(id) };
 }
 
-function settingsOf({ options, stops }: Run) {
+function settingsOf({ options, stops }: PurchaseContext) {
   const { saveFrom, scheduler, random, retries } = options;
   return { download: saveFrom, scheduler, random, maxRetries: retries, left$: stops.left('saves') };
 }

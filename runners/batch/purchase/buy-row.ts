@@ -1,132 +1,121 @@
-import { concat, defer, EMPTY, filter, ignoreElements, of, timer, type Observable } from 'rxjs';
-import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { Failed, JobEvent, Outcome } from '../../../src/contract/outcome.js';
+import { concat, concatMap, defer, EMPTY, ignoreElements, of, timer, type Observable } from 'rxjs';
+import { failureCodes } from '../../../src/contract/failure-code.js';
+import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
 import { clampTimer } from '../../../src/policy/clamp-timer.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import type { RowInFlight } from '../row/row-in-flight.js';
+import { stopCauses } from '../stop/stop-causes.js';
 import { withHostedPictures } from './host-pictures.js';
 import { jobOf } from './job-of.js';
-import type { RowRun } from '../row/row-run.js';
-import type { Run } from '../context/run.js';
-import { stopCauses } from '../stop/stop-causes.js';
+import { endPurchase, isSentAgain } from './end-purchase.js';
 import { withinLedger } from './within-ledger.js';
 
 /**
  * Sends a row: its price reserved, its job journalled. While others get through, a row whose tries are used up tries
- * anew; when nothing gets through the run stops. What ends without `settled` stays to be done.
+ * anew; when nothing gets through the run stops. A row that emits no `settled` stays to be done.
  */
-export function buyRow(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
+export function buyRow(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
   return defer(() => {
-    if (isBlocked(run, row)) return EMPTY;
-    const heardBefore = run.reach.answers;
-    const job = withHostedPictures(run, row, jobOf(run, row).pipe(withinLedger(run, row)));
-    return afterEnd(job, (settled) => {
-      if (row.phase === 'waiting' && isDoubt(settled.outcome)) return buyRow(run, row);
-      return goOn(run, row, settled, run.reach.answers > heardBefore);
-    });
+    const { reach, blocked } = context.service;
+    if (blocked.has(row.task.row)) return EMPTY;
+    const answersBefore = reach.answers;
+    const job = jobOf(context, row).pipe(withinLedger(context, row));
+    return withHostedPictures(context, row, job).pipe(
+      concatMap((event) =>
+        event.type === 'settled'
+          ? afterJob(context, row, { settled: event, gotThrough: () => reach.answers > answersBefore })
+          : of(event),
+      ),
+    );
   });
 }
 
 /** A job that is polled: nothing is bought. */
-export function pollRow(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
-  return afterEnd(jobOf(run, row), (settled) => goOn(run, row, settled, false));
+export function pollRow(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
+  return jobOf(context, row).pipe(
+    concatMap((event) =>
+      event.type === 'settled'
+        ? afterJob(context, row, { settled: event, gotThrough: () => false })
+        : of(event),
+    ),
+  );
 }
 
-type Settled = Extract<JobEvent<unknown>, { type: 'settled' }>;
+interface JobEnd {
+  readonly settled: Extract<JobEvent<unknown>, { type: 'settled' }>;
+  /** Whether others have got an answer since the row was sent. */
+  readonly gotThrough: () => boolean;
+}
 
-/** Holds the last event back until the job is over, and puts what follows from it in its place. */
-function afterEnd(
-  job: Observable<JobEvent<unknown>>,
-  next: (settled: Settled) => Observable<JobEvent<unknown>>,
+/** What follows from the end of a job: the row's end in the journal, another purchase, or a stop that leaves the row to be done. */
+function afterJob(
+  context: PurchaseContext,
+  row: RowInFlight,
+  { settled, gotThrough }: JobEnd,
 ): Observable<JobEvent<unknown>> {
-  return defer(() => {
-    let end: Settled | undefined;
-    const before = job.pipe(
-      filter((event) => {
-        if (event.type === 'settled') end = event;
-        return event.type !== 'settled';
-      }),
-    );
-    return concat(
-      before,
-      defer(() => (end === undefined ? EMPTY : next(end))),
-    );
-  });
-}
-
-/** Its purchase ended as unknown, and the row is sent again all the same. */
-function isDoubt(outcome: Outcome<unknown>): boolean {
-  return outcome.status === 'failed' && outcome.code === 'unknown';
-}
-
-function goOn(run: Run, row: RowRun, settled: Settled, gotThrough: boolean): Observable<JobEvent<unknown>> {
   const { outcome } = settled;
-  if (outcome.status === 'completed' || !isStop(outcome)) return of(settled);
+  if (outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop') {
+    if (outcome.paid === 'no') context.money.ledger.release(row.id);
+    return notAccepted(context, row, outcome, gotThrough);
+  }
+  const isDouble = isSentAgain(context, row, outcome);
+  row.change({ isOver: true });
+  return concat(
+    endPurchase(context, row, { outcome, isDouble }),
+    defer(() => (isDouble ? buyRow(context, row) : of(settled))),
+  );
+}
+
+/** The service has taken nothing. */
+function notAccepted(
+  context: PurchaseContext,
+  row: RowInFlight,
+  outcome: Failed,
+  gotThrough: () => boolean,
+): Observable<JobEvent<unknown>> {
+  const { service, stops } = context;
   const isPassing = outcome.code === 'refused' || outcome.code === 'unreachable';
-  const isElsewhere = isPassing && run.beside.worksBeside(row.row, run.reach);
-  return isPassing && (gotThrough || isElsewhere) && !run.stops.leaves('submits')
-    ? buyLater(run, row, outcome)
-    : afterRefusal(run, row, outcome);
+  const isElsewhere = isPassing && service.beside.worksBeside(row.task.row, service.reach);
+  if (isPassing && (gotThrough() || isElsewhere) && !stops.leaves('submits'))
+    return buyLater(context, row, outcome);
+  stopFor(context, row, outcome);
+  return EMPTY;
 }
 
 /** The wait goes on from those of the purchase whose tries are used up. */
-function buyLater(run: Run, row: RowRun, { code, retryAfterMs }: Failed): Observable<JobEvent<unknown>> {
-  const { scheduler, random, retries } = run.options;
-  row.usedUp += 1;
-  const forMs = retryDelayMs({ why: 'rate-limited', retryAfterMs }, retries + row.usedUp, random);
+function buyLater(
+  context: PurchaseContext,
+  row: RowInFlight,
+  { code, retryAfterMs }: Failed,
+): Observable<JobEvent<unknown>> {
+  const { scheduler, random, retries } = context.options;
+  const usedUp = row.progress.usedUp + 1;
+  row.change({ usedUp });
+  const forMs = retryDelayMs({ why: 'rate-limited', retryAfterMs }, retries + usedUp, random);
   const why = code === 'refused' ? 'rate-limited' : 'backoff';
   return concat(
     of<JobEvent<unknown>>({ type: 'waiting', why, forMs }),
     timer(clampTimer(forMs), scheduler).pipe(ignoreElements()),
-    buyRow(run, row),
+    buyRow(context, row),
   );
 }
 
 /** No outcome of the row: it stays as it is, and the run may have to stop. */
-function afterRefusal(run: Run, row: RowRun, { code, message }: Failed): Observable<never> {
-  switch (code as StopCode) {
-    case 'unauthorized':
-      run.stops.stop(stopCauses.keyRefused(message));
-      break;
-    case 'insecure':
-      run.stops.stop(stopCauses.insecure(message));
-      break;
-    case 'endpoint-not-found':
-      block(run, row.row.endpoint, message);
-      break;
-    case 'over-budget':
-      run.stops.stop(stopCauses.capReached(run.ledger.snapshot()));
-      break;
-    case 'refused':
-    case 'unreachable':
-      run.stops.stop(stopCauses.unreachable(message));
-  }
-  return EMPTY;
-}
-
-const stopCodes = [
-  'refused',
-  'unreachable',
-  'unauthorized',
-  'endpoint-not-found',
-  'insecure',
-  'over-budget',
-] as const;
-type StopCode = (typeof stopCodes)[number];
-
-function isStop({ code }: { code: FailureCode }): boolean {
-  return (stopCodes as readonly FailureCode[]).includes(code);
-}
-
-function isBlocked(run: Run, row: RowRun): boolean {
-  return row.row.kind !== 'route' && run.blocked.has(row.row.endpoint);
+function stopFor(context: PurchaseContext, row: RowInFlight, { code, message }: Failed): void {
+  const { stops, money } = context;
+  if (code === 'unauthorized') stops.stop(stopCauses.keyRefused(message));
+  else if (code === 'insecure') stops.stop(stopCauses.insecure(message));
+  else if (code === 'endpoint-not-found') block(context, row.task.row.endpoint, message);
+  else if (code === 'over-budget') stops.stop(stopCauses.capReached(money.ledger.snapshot()));
+  else stops.stop(stopCauses.unreachable(message));
 }
 
 /** The first refusal blocks the endpoint for all rows; when none is left the run stops. */
-function block(run: Run, endpoint: string, message: string): void {
-  if (run.blocked.has(endpoint)) return;
-  run.blocked.set(endpoint, message);
-  const isLast = run.plan.byKind.route === 0 && run.ahead.endpoints.every((known) => run.blocked.has(known));
-  if (isLast) run.stops.stop(stopCauses.noEndpointLeft([...run.blocked.keys()], message));
+function block({ service, stops, events }: PurchaseContext, endpoint: string, message: string): void {
+  const { blocked } = service;
+  if (!blocked.add(endpoint, message)) return;
+  if (blocked.isAll) stops.stop(stopCauses.noEndpointLeft(blocked.ids, message));
   const text = `The service knows no endpoint "${endpoint}": its rows are left to be done (${message}).`;
-  run.events.next({ type: 'warning', code: 'endpoint', message: text });
+  events.next({ type: 'warning', code: 'endpoint', message: text });
 }

@@ -19,37 +19,36 @@ import { buyRow, pollRow } from './buy-row.js';
 import { containFault } from '../stop/contain-fault.js';
 import { exitOf } from '../stop/exit-of.js';
 import { holdRow, refuseRow } from './hold-row.js';
-import { collecting } from './journalled.js';
+import { collecting } from './job-of.js';
 import { intentRecord } from '../row/records-of.js';
-import { RowRun } from '../row/row-run.js';
-import type { Run } from '../context/run.js';
-import type { SettledRow } from '../row/settled-row.js';
-import { isRead, type RepliedRow, type Task, type TaskOf } from '../row/task.js';
-import { untilLeft } from './until-left.js';
+import { RowInFlight } from '../row/row-in-flight.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import { isRead, type PaidRow, type RepliedRow, type RowFacts, type Task, type TaskOf } from '../row/task.js';
+import { untilDurable, untilLeft } from './until-left.js';
 
 /**
  * Does the tasks, each in a slot, and emits the rows that are paid and have a picture to save; all other rows end here. A
  * row keeps its slot until its reply or outcome is durable; a row that is emitted keeps it until `free` is called.
  */
-export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<SettledRow> {
+export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): Observable<PaidRow> {
   return new Observable((subscriber) => {
-    const settled = new Subject<SettledRow>();
-    const handOver = (row: Omit<SettledRow, 'free'>): Observable<never> => handed(row, settled);
-    const { limit, limit$ = of(limit) } = run.slots;
-    const told$ = limit$.pipe(tap((rows) => run.events.next({ type: 'concurrency', rows })));
-    const { beside } = run;
+    const settled = new Subject<PaidRow>();
+    const handOver = (row: Omit<PaidRow, 'free'>): Observable<never> => handed(row, settled);
+    const { slots, beside } = context.service;
+    const { limit, limit$ = of(limit) } = slots;
+    const reported$ = limit$.pipe(tap((rows) => context.events.next({ type: 'concurrency', rows })));
     // Without a journal there is no reply to wait for: such an error ends the stream at once.
     const atOnce = catchError<JobEvent<unknown>, Observable<never>>((error: unknown) => {
       settled.error(error);
       return NEVER;
     });
     const project = (task: Task): Observable<JobEvent<unknown>> => {
-      const performed = perform(run, task, handOver).pipe(atOnce);
+      const performed = perform(context, task, handOver).pipe(atOnce);
       if (isOfEarlierStart(task)) return beside.counted(performed);
       return task.what === 'refuse' ? performed : beside.freed(task.row, performed);
     };
-    const pulled = pullJobs(beside.passing(untilFault(run, tasks)), project, {
-      concurrency: beside.slots(told$),
+    const pulled = pullJobs(beside.passing(untilFault(context, tasks)), project, {
+      concurrency: beside.slots(reported$),
     });
     return merge(
       settled,
@@ -62,11 +61,14 @@ export function buyRows(run: Run, tasks: AsyncIterable<Task>): Observable<Settle
 }
 
 /** An error of the tasks stops the run as one of a row does: replies on their way are paid, and are awaited. */
-async function* untilFault(run: Run, tasks: AsyncIterable<Task>): AsyncGenerator<Task, void, void> {
+async function* untilFault(
+  context: PurchaseContext,
+  tasks: AsyncIterable<Task>,
+): AsyncGenerator<Task, void, void> {
   try {
     yield* tasks;
   } catch (error) {
-    run.stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+    context.stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
     throw error;
   }
 }
@@ -76,89 +78,92 @@ function isOfEarlierStart(task: Task): boolean {
   return task.what === 'poll' && task.intent !== undefined;
 }
 
-type HandOver = (row: Omit<SettledRow, 'free'>) => Observable<never>;
+type HandOver = (row: Omit<PaidRow, 'free'>) => Observable<never>;
 
 /** Completes when somebody has taken the row over. */
-function handed(row: Omit<SettledRow, 'free'>, settled: Subject<SettledRow>): Observable<never> {
+function handed(row: Omit<PaidRow, 'free'>, settled: Subject<PaidRow>): Observable<never> {
   return new Observable((subscriber) => settled.next({ ...row, free: () => subscriber.complete() }));
 }
 
-function perform(run: Run, task: Task, handOver: HandOver): Observable<JobEvent<unknown>> {
+function perform(context: PurchaseContext, task: Task, handOver: HandOver): Observable<JobEvent<unknown>> {
   switch (task.what) {
     case 'send':
-      return flight(run, task, handOver, buyRow);
+      return flight(context, task, handOver, buyRow);
     case 'poll':
-      return flight(run, task, handOver, pollRow);
+      return flight(context, task, handOver, pollRow);
     case 'fetch':
       return task.replied === undefined
-        ? fetchElsewhere(run, task, handOver)
+        ? fetchElsewhere(context, task, handOver)
         : handOver(toFetch(task, task.replied));
     case 'hold':
-      return holdRow(run, task.row, task.code, task.attempts);
+      return holdRow(context, task);
     case 'refuse':
-      return refuseRow(run, task.invalid);
+      return refuseRow(context, task.invalid);
   }
 }
 
 function flight(
-  run: Run,
+  context: PurchaseContext,
   task: TaskOf<'send' | 'poll'>,
   handOver: HandOver,
-  fly: (run: Run, row: RowRun) => Observable<JobEvent<unknown>>,
+  fly: (context: PurchaseContext, row: RowInFlight) => Observable<JobEvent<unknown>>,
 ): Observable<JobEvent<unknown>> {
   return defer(() => {
-    const row = new RowRun(task);
+    const row = new RowInFlight(task);
     const isElsewhere = task.what === 'poll' && task.intent === undefined;
-    const noted = isElsewhere ? collecting(run, row, task.jobId) : EMPTY;
+    const noted = isElsewhere ? collecting(context, row, task.jobId) : EMPTY;
     const { id } = row;
-    const events = concat(noted, fly(run, row)).pipe(
-      tap((event) => run.events.next({ type: 'row', id, row: row.row.row, event })),
-      untilLeft(row, run.stops),
-      containFault(run, id),
-      finalize(() => giveBack(run, row)),
+    const events = concat(noted, fly(context, row)).pipe(
+      untilDurable(row),
+      tap((event) => context.events.next({ type: 'row', id, row: task.row.row, event })),
+      untilLeft(row, context.stops),
+      containFault(context, id),
+      finalize(() => giveBack(context, row)),
     );
     return concat(
       events,
-      defer(() => (row.reply === undefined ? EMPTY : handOver(settledOf(row, row.reply)))),
+      defer(() => toSave(row, handOver)),
     );
   });
 }
 
 /** A row that was left before its POST keeps no money. */
-function giveBack({ ledger }: Run, row: RowRun): void {
-  if (row.phase === 'waiting' && !isRead(row.row)) ledger.release(row.id);
+function giveBack({ money }: PurchaseContext, { id, task, progress }: RowInFlight): void {
+  if (progress.status === 'open' && !progress.isOver && !isRead(task.row)) money.ledger.release(id);
 }
 
-function settledOf(
-  { row, intent, attempts }: RowRun,
-  reply: RowRun['reply'] & object,
-): Omit<SettledRow, 'free'> {
-  return { row, intent: intent ?? intentOf(row, reply.at, attempts), reply, attempts, told: false };
+/** A row whose reply is durable and that has not ended has a picture to be saved. */
+function toSave({ progress }: RowInFlight, handOver: HandOver): Observable<never> {
+  const { status, facts, intent, reply, attempts } = progress;
+  if (status !== 'replied' || reply === undefined) return EMPTY;
+  const bought = intent ?? intentOf(facts, reply.at, attempts);
+  return handOver({ row: facts, intent: bought, reply, attempts, isBooked: false });
 }
 
-function intentOf(row: RowRun['row'], at: number, attempt: number) {
+function intentOf(row: RowFacts, at: number, attempt: number) {
   return intentRecord(row, { at, attempt, price: 0, takes: 'picture' });
 }
 
 function toFetch(
   { row, attempts }: TaskOf<'fetch'>,
-  { intent, reply, told }: RepliedRow,
-): Omit<SettledRow, 'free'> {
-  return { row, intent, reply, attempts, told };
+  { intent, reply, isBooked }: RepliedRow,
+): Omit<PaidRow, 'free'> {
+  return { row, intent, reply, attempts, isBooked };
 }
 
 /** A picture that was bought in another run is noted like a reply of this one, but for its price. */
 function fetchElsewhere(
-  run: Run,
+  context: PurchaseContext,
   { row, imageUrl, attempts }: TaskOf<'fetch'> & { imageUrl: string },
   handOver: HandOver,
 ): Observable<never> {
   return defer(() => {
-    const at = run.options.scheduler.now();
+    const { options, journal } = context;
+    const at = options.scheduler.now();
     const intent = intentOf(row, at, attempts);
-    const told = { at, id: row.id, cost: null, source: 'none', statusCalls: 0, submittedAt: at } as const;
-    const reply: ReplyRecord = { k: 'reply', ...told, imageUrl, output: { image_url: imageUrl } };
-    const noted = merge(run.journal.append(intent), run.journal.append(reply)).pipe(ignoreElements());
-    return concat(noted, handOver({ row, intent, reply, attempts, told: true }));
+    const free = { at, id: row.id, cost: null, source: 'none', statusCalls: 0, submittedAt: at } as const;
+    const reply: ReplyRecord = { k: 'reply', ...free, imageUrl, output: { image_url: imageUrl } };
+    const noted = merge(journal.append(intent), journal.append(reply)).pipe(ignoreElements());
+    return concat(noted, handOver({ row, intent, reply, attempts, isBooked: true }));
   });
 }

@@ -5,8 +5,8 @@ import { UploadError, type PictureHost } from '../uploads/picture-host.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
 import { endRow } from '../end/end-row.js';
 import { failedRecord, failedRow, rowError } from '../row/records-of.js';
-import type { RowRun } from '../row/row-run.js';
-import type { Run } from '../context/run.js';
+import type { RowInFlight } from '../row/row-in-flight.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
 import { stopCauses } from '../stop/stop-causes.js';
 
 type EditRequest = Extract<RowRequest, { kind: 'edit' }>;
@@ -17,21 +17,20 @@ type EditRequest = Extract<RowRequest, { kind: 'edit' }>;
  * keys to them and outlive the row's deadline.
  */
 export function withHostedPictures(
-  run: Run,
-  row: RowRun,
+  context: PurchaseContext,
+  row: RowInFlight,
   purchase: Observable<JobEvent<unknown>>,
 ): Observable<JobEvent<unknown>> {
   const { request } = row.task.row;
-  const { host } = run;
+  const { host } = context.pictures;
   if (host === undefined || request.kind !== 'edit' || !request.input.images.some(isLocal)) return purchase;
-  return defer(() => from(hosted(run, host, { ...row.task.row, request }))).pipe(
-    concatMap(({ told, wire }) => {
-      row.row = { ...row.row, request: told };
-      row.wire = wire;
+  return defer(() => from(hosted(context, host, { ...row.task.row, request }))).pipe(
+    concatMap(({ named, wire }) => {
+      row.change({ facts: { ...row.task.row, request: named }, request: wire });
       return purchase;
     }),
     catchError((error: unknown) => {
-      if (error instanceof UploadError) return notUploaded(run, row, error);
+      if (error instanceof UploadError) return notUploaded(context, row, error);
       throw error;
     }),
   );
@@ -41,44 +40,46 @@ export function withHostedPictures(
 const graceMs = 900_000;
 
 async function hosted(
-  { options }: Run,
+  { options }: PurchaseContext,
   host: PictureHost,
   { request, endpoint }: { readonly request: EditRequest; readonly endpoint: string },
-): Promise<{ readonly told: EditRequest; readonly wire: EditRequest }> {
+): Promise<{ readonly named: EditRequest; readonly wire: EditRequest }> {
   const lifetimeMs =
     options.timeoutMs + (options.executionTimeoutsMs[endpoint] ?? options.runsyncTimeoutMs) + graceMs;
   const pictures = await Promise.all(
     request.input.images.map(async (image) => {
       const path = localPicturePath(image);
-      if (path === undefined) return { told: image, wire: image };
+      if (path === undefined) return { named: image, wire: image };
       const name = await host.put(path);
-      return { told: `${name}#${encodeURI(path)}`, wire: await host.addressOf(name, lifetimeMs) };
+      return { named: `${name}#${encodeURI(path)}`, wire: await host.addressOf(name, lifetimeMs) };
     }),
   );
   const withImages = (images: string[]): EditRequest => ({ ...request, input: { ...request.input, images } });
   return {
-    told: withImages(pictures.map(({ told }) => told)),
+    named: withImages(pictures.map(({ named }) => named)),
     wire: withImages(pictures.map(({ wire }) => wire)),
   };
 }
 
 /** Nothing of the row was sent. A picture that is gone ends it; a store that takes none ends the run. */
-function notUploaded(run: Run, row: RowRun, { why, message }: UploadError): Observable<never> {
+function notUploaded(
+  context: PurchaseContext,
+  row: RowInFlight,
+  { why, message }: UploadError,
+): Observable<never> {
   if (why !== 'picture') {
-    run.stops.stop(why === 'refused' ? stopCauses.uploadRefused(message) : stopCauses.unreachable(message));
+    context.stops.stop(
+      why === 'refused' ? stopCauses.uploadRefused(message) : stopCauses.unreachable(message),
+    );
     return EMPTY;
   }
-  row.enter('ended');
+  const { facts } = row.progress;
+  row.change({ isOver: true });
   const outcome = failedRecord(row.id, rowError({ code: 'invalid-row', message, paid: 'no' }), {
-    ...{
-      at: run.options.scheduler.now(),
-      cost: null,
-      source: 'none',
-      statusCalls: 0,
-      row: failedRow(row.row),
-    },
+    ...{ at: context.options.scheduler.now(), cost: null, source: 'none', statusCalls: 0 },
+    row: failedRow(facts),
   });
-  return endRow(run, { outcome, row: row.row.row }).pipe(ignoreElements());
+  return endRow(context, { records: [outcome], row: facts.row }).pipe(ignoreElements());
 }
 
 function isLocal(image: string): boolean {

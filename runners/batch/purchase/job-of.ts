@@ -1,46 +1,117 @@
-import { defer } from 'rxjs';
-import type { Observable } from 'rxjs';
-import type { JobEvent } from '../../../src/contract/outcome.js';
+import { defer, EMPTY, ignoreElements, merge, tap, type Observable } from 'rxjs';
+import type { CheckpointEvent } from '../../../src/contract/outcome.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Job } from '../../../src/operators/job.js';
-import { journalled } from './journalled.js';
-import type { RowRun } from '../row/row-run.js';
-import type { Run } from '../context/run.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import type { RowRecord } from '../row/record-head.js';
+import { intentRecord } from '../row/records-of.js';
+import type { RowInFlight } from '../row/row-in-flight.js';
+import { isRead } from '../row/task.js';
+import { stopCauses } from '../stop/stop-causes.js';
 
 /** One purchase of a row, or the polling of one: a job of the library, with the journal as its checkpoint. */
-export function jobOf(run: Run, row: RowRun): Observable<JobEvent<unknown>> {
+export function jobOf(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
   return defer(() => {
-    const earlier = row.statusCalls();
-    const job = makeJob(run, row);
-    row.statusCalls = () => earlier + job.statusCalls;
-    return job;
+    const earlier = row.progress.statusCalls;
+    const job = makeJob(context, row);
+    return job.pipe(
+      tap((event) => {
+        if (event.type === 'settled') row.change({ statusCalls: earlier + job.statusCalls });
+      }),
+    );
   });
 }
 
-function makeJob(run: Run, row: RowRun): Job<unknown> {
-  const { endpoint, mode, resolution } = row.row;
-  const request = row.wire ?? row.row.request;
+function makeJob(context: PurchaseContext, row: RowInFlight): Job<unknown> {
+  const { endpoint, mode, resolution } = row.task.row;
+  const { request, jobId, submittedAt } = row.progress;
   const call = {
     key: row.id,
-    checkpoint: journalled(run, row),
+    checkpoint: journalled(context, row),
     ...(resolution !== undefined && { variant: resolution }),
   };
   if (request.kind === 'route') {
-    const routes = routesOf(run);
+    const routes = routesOf(context);
     const { method, route } = request;
     return method === 'GET' ? routes.get(route, call) : routes.post(route, request.body ?? {}, call);
   }
-  const queue = run.queues(endpoint);
-  if (row.jobId !== undefined && row.task.what === 'poll') {
-    const { submittedAt } = row;
-    return queue.attach(row.jobId, { ...call, ...(submittedAt !== undefined && { submittedAt }) });
-  }
+  const queue = context.service.queues(endpoint);
+  if (jobId !== undefined && row.task.what === 'poll')
+    return queue.attach(jobId, { ...call, ...(submittedAt !== undefined && { submittedAt }) });
   return mode === 'sync' ? queue.runSync(request.input, call) : queue.run(request.input, call);
 }
 
-function routesOf({ routes }: Run): RouteEndpoint {
+function routesOf({ service: { routes } }: PurchaseContext): RouteEndpoint {
   if (routes === undefined)
     throw new MillraceError('usage', 'routes need their host: {lb_base_url} is missing');
   return routes;
+}
+
+/**
+ * The journal as the checkpoint of a row's job: intent before the POST, id before the first poll. An error here keeps the
+ * POST from being sent, and ends the run. The end of a job is no concern of it: what follows from `settled` is journalled
+ * by `endPurchase`.
+ */
+export function journalled(
+  context: PurchaseContext,
+  row: RowInFlight,
+): (event: CheckpointEvent<unknown>) => Observable<unknown> {
+  return (event) =>
+    defer(() => {
+      switch (event.type) {
+        case 'intent':
+          return intend(context, row);
+        case 'refused':
+          noteFailedTry(context, row, event.why);
+          if (isRead(row.task.row)) return EMPTY;
+          return append(context, row, { k: 'refused', at: now(context), id: row.id, why: event.why });
+        case 'accepted':
+          return append(context, row, { k: 'accepted', at: now(context), id: row.id, jobId: event.jobId });
+        case 'settled':
+          return EMPTY;
+      }
+    });
+}
+
+/** While the run stops, rows are left before their POST: nothing was tried. */
+function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInFlight, why: string): void {
+  if (stops.isStopping) return;
+  const { reach, beside } = service;
+  const at = options.scheduler.now();
+  const isHopeless = reach.failed({ sentAt: row.progress.submittedAt ?? at, at });
+  if (isHopeless && !beside.worksBeside(row.task.row, reach)) stops.stop(stopCauses.unreachable(why));
+}
+
+/** A job that was bought elsewhere is noted like a purchase, but for its price. */
+export function collecting(context: PurchaseContext, row: RowInFlight, jobId: string): Observable<never> {
+  return defer(() => {
+    const at = now(context);
+    const { facts, attempts } = row.progress;
+    const intent = intentRecord(facts, { at, attempt: attempts, price: 0, takes: 'job', jobId });
+    row.take(intent);
+    context.service.jobIds.keep({ endpoint: facts.endpoint, jobId, key: row.id });
+    const accepted = { k: 'accepted', at, id: row.id, jobId } as const;
+    const { journal } = context;
+    return merge(journal.append(intent), journal.append(accepted)).pipe(ignoreElements());
+  });
+}
+
+/** From here on the row is not left alone: its POST is about to leave. A read may be left at any time, and has no record yet. */
+function intend(context: PurchaseContext, row: RowInFlight): Observable<unknown> {
+  const { facts, attempts, submittedAt, price } = row.progress;
+  const isFree = isRead(facts);
+  const at = (isFree ? submittedAt : undefined) ?? now(context);
+  const intent = intentRecord(facts, { at, attempt: attempts + 1, price: isFree ? 0 : price });
+  row.take(intent);
+  return isFree ? EMPTY : context.journal.append(intent);
+}
+
+function append(context: PurchaseContext, row: RowInFlight, record: RowRecord): Observable<unknown> {
+  return context.journal.append(record).pipe(tap(() => row.take(record)));
+}
+
+function now({ options }: PurchaseContext): number {
+  return options.scheduler.now();
 }

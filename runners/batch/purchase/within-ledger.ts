@@ -1,50 +1,46 @@
 import { concatMap, defer, EMPTY, from, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
-import { isBeyond, purchaseName } from './note-price.js';
-import { pricedOf } from '../row/records-of.js';
-import type { RowRun } from '../row/row-run.js';
-import type { Run } from '../context/run.js';
-import { stopCauses } from '../stop/stop-causes.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import { pricedOf } from '../row/costs.js';
+import type { RowInFlight } from '../row/row-in-flight.js';
+import { stopCauses, whyDrifted } from '../stop/stop-causes.js';
+import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
 
 /**
  * Reserves the row's price before anything of it is sent. The first row that does not fit under a cap, or whose price has
  * drifted too far, stops the run; it and all behind it stay to be done.
  */
-export function withinLedger<T>(run: Run, row: RowRun): MonoTypeOperatorFunction<T> {
+export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): MonoTypeOperatorFunction<T> {
+  const { stops, money, options } = context;
+  const { facts } = row.progress;
   return (purchase) =>
     defer(() => {
-      if (isRead(row.row)) return purchase;
-      if (hasDrifted(run, row)) return EMPTY;
-      row.price = run.prices.priceOf(pricedOf(row.row));
-      if (!run.ledger.reserve(row.id, row.price)) {
-        run.stops.stop(stopCauses.capReached(run.ledger.snapshot()));
-        return EMPTY;
-      }
-      return run.day === undefined ? purchase : withinDay(run.day, run, row, purchase);
+      if (isRead(facts)) return purchase;
+      // As the service reported prices to earlier starts.
+      const drifted = whyDrifted(facts, money.prices.driftOf(pricedOf(facts)), options.maxPriceDriftPercent);
+      if (drifted !== undefined) return stopped(stops, drifted);
+      const price = money.prices.priceOf(pricedOf(facts));
+      row.change({ price });
+      if (!money.ledger.reserve(row.id, price))
+        return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
+      return withinDay(context, { id: row.id, price }, purchase);
     });
 }
 
 /** Unsubscribing while the reservation is made gives it back. */
 function withinDay<T>(
-  day: NonNullable<Run['day']>,
-  { stops }: Run,
-  { id, price = null }: RowRun,
+  { money: { day }, stops }: PurchaseContext,
+  { id, price }: { readonly id: string; readonly price: MicroDollars | null },
   purchase: Observable<T>,
 ): Observable<T> {
+  if (day === undefined) return purchase;
   return from(day.reserve(id, price)).pipe(
-    concatMap((fits) => {
-      if (fits) return purchase;
-      stops.stop(stopCauses.dayCapReached(day.whyNot(price)));
-      return EMPTY;
-    }),
+    concatMap((fits) => (fits ? purchase : stopped(stops, stopCauses.dayCapReached(day.whyNot(price))))),
   );
 }
 
-/** Compares with the prices that the service reported to earlier starts. */
-function hasDrifted({ prices, options, stops }: Run, { row }: RowRun): boolean {
-  const { maxPriceDriftPercent } = options;
-  const drift = prices.driftOf(pricedOf(row));
-  if (!isBeyond(drift, maxPriceDriftPercent)) return false;
-  stops.stop(stopCauses.priceDrifted(purchaseName(row), drift, maxPriceDriftPercent));
-  return true;
+function stopped(stops: Stops, cause: StopCause): Observable<never> {
+  stops.stop(cause);
+  return EMPTY;
 }

@@ -1,20 +1,20 @@
-import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Completed, Failed } from '../../../src/contract/outcome.js';
-import { disbelievedCost, isBelievable, reportedCostUsd } from '../../../src/contract/reported-cost.js';
 import type {
-  CostSource,
   FailedRowFacts,
   IntentRecord,
   OutcomeRecord,
   PurchaseFacts,
+  RecordOf,
   ReplyRecord,
   RowError,
   SavedImage,
 } from '../journal/record.js';
-import type { PriceBook } from '../ledger/price-book.js';
-import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { RowRecords } from '../journal/journal.js';
+import { buysNothing, type Cost } from './costs.js';
+import type { RowPurchase } from './row-in-flight.js';
 import { isRead, type RowFacts } from './task.js';
-import type { RowRun } from './row-run.js';
 
 /** What an intent adds to the facts of its row. */
 export interface Intended {
@@ -37,71 +37,20 @@ export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
   };
 }
 
-/** What a purchase cost, and who says so. */
-export interface Cost {
-  readonly cost: MicroDollars | null;
-  readonly source: CostSource;
-  /** The cost that the service reported and that is not believed, as text: the estimate is booked in its place. */
-  readonly disbelieved?: string;
+/** What costs.csv says of a purchase; nothing where nothing was bought. */
+export function purchaseOf(purchase: RowPurchase, settledAt: number): { purchase?: PurchaseFacts } {
+  if (buysNothing(purchase)) return {};
+  const { facts, attempts, jobId } = purchase;
+  return { purchase: purchaseFacts(facts, { attempt: attempts, jobId, settledAt }) };
 }
 
-/** Of a row that completed. What was bought elsewhere, and what buys nothing, has a cost and no source. */
-export function costOfCompleted(
-  run: RowRun,
-  { output, executionTimeMs }: Pick<Completed<unknown>, 'output' | 'executionTimeMs'>,
-  prices: PriceBook,
-): Cost {
-  if (run.takes || isRead(run.row)) return { cost: inMicroDollars(reportedCostUsd(output)), source: 'none' };
-  const estimate = prices.estimate(pricedOf(run.row), executionTimeMs);
-  // The time that it is made from is reported as well.
-  const booked = estimate === null || isBelievable(estimate, null) ? estimate : reservedFor(run);
-  return costReported(output, run, booked) ?? { cost: booked, source: 'estimated' };
-}
-
-/** Of a row that failed: what may have been bought is held at its price, and what was not costs nothing. */
-export function costOfFailed(run: RowRun, { paid, output }: Pick<Failed, 'paid' | 'output'>): Cost {
-  if (run.takes || isRead(run.row)) return { cost: null, source: 'none' };
-  const reported = costReported(output, run, reservedFor(run));
-  if (reported !== undefined) return reported;
-  return paid === 'no' ? { cost: 0, source: 'estimated' } : { cost: reservedFor(run), source: 'unknown' };
-}
-
-/** What an output reports; the estimate where that is not believed. `undefined`: it reports nothing. */
-function costReported(output: unknown, run: RowRun, estimate: MicroDollars | null): Cost | undefined {
-  const expected = Math.max(estimate ?? 0, reservedFor(run) ?? 0);
-  const disbelieved = disbelievedCost(output, expected);
-  if (disbelieved !== undefined)
-    return { cost: estimate ?? reservedFor(run), source: 'estimated', disbelieved };
-  const cost = inMicroDollars(reportedCostUsd(output));
-  return cost === null ? undefined : { cost, source: 'reported' };
-}
-
-function reservedFor({ intent }: RowRun): MicroDollars | null {
-  return intent?.price ?? null;
-}
-
-function inMicroDollars(usd: number | null): MicroDollars | null {
-  return usd === null ? null : toMicroDollars(usd);
-}
-
-export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>) {
-  return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
-}
-
-/** What costs.csv is to say; nothing where nothing was bought. */
-export function purchaseOf(run: RowRun, settledAt: number): { purchase?: PurchaseFacts } {
-  if (run.takes || isRead(run.row)) return {};
-  return { purchase: purchaseFacts(run.row, { attempt: run.attempts, jobId: run.jobId, settledAt }) };
-}
-
-/** The same for a row whose reply is known. `told`: it stands in costs.csv already. */
+/** The same for a row whose reply is known. `isBooked`: it stands in costs.csv already. */
 export function purchaseOfReply(
   intent: IntentRecord,
   reply: ReplyRecord,
-  facts: { attempt: number; told: boolean },
+  { attempt, isBooked }: { readonly attempt: number; readonly isBooked: boolean },
 ): { purchase?: PurchaseFacts } {
-  const { attempt, told } = facts;
-  if (told || intent.takes !== undefined || isRead(intent)) return {};
+  if (isBooked || intent.takes !== undefined || isRead(intent)) return {};
   return { purchase: purchaseFacts(intent, { attempt, jobId: reply.jobId, settledAt: reply.at }) };
 }
 
@@ -123,17 +72,22 @@ export interface Replied extends Cost {
   readonly image?: SavedImage | undefined;
 }
 
-export function replyRecord(run: RowRun, completed: Completed<unknown>, replied: Replied): ReplyRecord {
+/** The reply of a job that has completed. */
+export function replyRecord(
+  { facts, statusCalls, submittedAt }: RowPurchase,
+  completed: Completed<unknown>,
+  replied: Replied,
+): ReplyRecord {
   const { at, output, cost, source, disbelieved, imageUrl, image } = replied;
   const { jobId, delayTimeMs, executionTimeMs } = completed;
   return {
-    ...{ k: 'reply', at, id: run.id, ...(jobId !== '' && { jobId }), cost, source },
+    ...{ k: 'reply', at, id: facts.id, ...(jobId !== '' && { jobId }), cost, source },
     ...(disbelieved !== undefined && { disbelieved }),
     ...(delayTimeMs !== undefined && { delayTime: delayTimeMs }),
     ...(executionTimeMs !== undefined && { executionTime: executionTimeMs }),
     ...(imageUrl !== undefined && { imageUrl }),
-    statusCalls: run.statusCalls(),
-    submittedAt: run.submittedAt ?? at,
+    statusCalls,
+    submittedAt: submittedAt ?? at,
     output: output ?? null,
     ...(image && { image }),
   };
@@ -151,6 +105,23 @@ export function completedRecord(
     ...(image && { image }),
     ...(purchase && { purchase }),
   };
+}
+
+/** The outcome of a row that failed. */
+export function outcomeOfFailed(
+  purchase: RowPurchase,
+  failed: Failed,
+  { at, ...cost }: Cost & { readonly at: number },
+): OutcomeRecord {
+  const { facts, intent, submittedAt, statusCalls } = purchase;
+  const jobId = failed.jobId ?? purchase.jobId;
+  // A read has an intent, and none in the journal.
+  const isWithoutIntent = intent === undefined || isRead(facts);
+  return failedRecord(facts.id, rowError(failed), {
+    ...{ at, ...cost, jobId, submittedAt, statusCalls },
+    ...purchaseOf({ ...purchase, jobId }, at),
+    ...(isWithoutIntent && { row: failedRow(facts) }),
+  });
 }
 
 export interface FailedFacts extends Cost {
@@ -205,4 +176,24 @@ export function rowError({ code, message, detail, httpStatus, paid }: Omit<Faile
 /** A row that never had an intent, for the journal. */
 export function failedRow({ row, hash, kind, endpoint, cells }: RowFacts): FailedRowFacts {
   return { row, hash, kind, endpoint, cells };
+}
+
+/** A row that had ended is taken up again. What was held for it stays in costs.csv only where it may be paid twice now. */
+export function reopenRecord(
+  { id, outcome }: Pick<RowRecords, 'id' | 'outcome'>,
+  { at, why, to }: Pick<RecordOf<'reopen'>, 'at' | 'why' | 'to'>,
+): RecordOf<'reopen'> {
+  const held = outcome?.source === 'unknown' ? outcome.purchase?.attempt : undefined;
+  const isVoid = held !== undefined && (to === 'poll' || why === 'settle');
+  return { k: 'reopen', at, id, why, to, ...(isVoid && { voids: held }) };
+}
+
+/**
+ * Whether the purchase of a row whose picture is missing stands in costs.csv already: an outcome came of the same reply
+ * before, however often, and the row was taken up for the picture alone.
+ */
+export function isBookedPurchase({ reply, outcome }: Pick<RowRecords, 'reply' | 'outcome'>): boolean {
+  if (reply === undefined || outcome === undefined) return false;
+  const isOfReply = outcome.status === 'completed' || outcome.error.code === 'download';
+  return isOfReply && outcome.submittedAt === reply.submittedAt;
 }

@@ -39,11 +39,21 @@ export type Task =
 
 export type TaskOf<W extends Task['what']> = Extract<Task, { what: W }>;
 
+/** The purchase of a row whose reply is in the journal. */
 export interface RepliedRow {
   readonly intent: IntentRecord;
   readonly reply: ReplyRecord;
-  /** Its purchase stands in costs.csv already. */
-  readonly told: boolean;
+  /** It stands in costs.csv already. */
+  readonly isBooked: boolean;
+}
+
+/** A row that is paid for and durable, and whose picture is still to be saved. */
+export interface PaidRow extends RepliedRow {
+  readonly row: RowFacts;
+  /** POSTs over all starts. */
+  readonly attempts: number;
+  /** Frees its slot in the fan-out. To be called once the row has been taken over. */
+  readonly free: () => void;
 }
 
 /** The facts of a manifest's row, apart from the row: its hash is worked out when it is asked for. */

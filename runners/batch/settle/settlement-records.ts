@@ -4,7 +4,7 @@ import type { RowRecords } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { OpenFolder } from '../start/open-folder.js';
 import { failedRecord, purchaseFacts, rowError } from '../row/records-of.js';
-import { reopenRecord } from '../row/reopen-record.js';
+import { reopenRecord } from '../row/records-of.js';
 
 /** What a settlement writes. */
 export interface Written {

@@ -27,7 +27,9 @@ import type { ResolvedOptions } from '../context/resolve-options.js';
 import { refuseFolder, refuseOtherManifest } from './check/refuse-folder.js';
 import type { RunEvent } from '../context/run-event.js';
 import { RunJobIds } from '../context/run-job-ids.js';
+import { BlockedEndpoints, type RunService } from '../context/purchase-context.js';
 import type { Run } from '../context/run.js';
+import { isHalted } from '../stop/is-halted.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import { sheetsOf } from '../end/sheets-of.js';
 import { slotsOf } from '../context/slots-of.js';
@@ -169,24 +171,20 @@ async function begin(
   await projections.catchUp();
   const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
   const ledger = ledgerOf(options, journal, taken.polled, ahead.cap);
+  const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + taken.polled.size;
   return {
-    ...{ options, plan, ahead, names, pending: checked.pending },
-    ...{ journal: writer, projections, host, stops, log, events, reach },
-    ...hosts(options, pollLaw, { reach, slots, jobIds, unreached, beside }),
-    unreached,
-    beside,
-    jobIds,
-    slots,
+    ...{ options, plan, ahead, pending: checked.pending, pollLaw, unreached, startedAt: now() },
+    ...{ journal: writer, projections, stops, log, events },
     taken: { ...taken, ...sent },
-    prices: options.prices,
-    pollLaw,
-    ledger: day?.behind(ledger) ?? ledger,
-    day,
-    blocked: new Map(),
-    picturesTold: new Set(),
-    expiring,
+    money: { ledger: day?.behind(ledger) ?? ledger, day, prices: options.prices },
+    service: {
+      ...{ reach, beside, jobIds, slots },
+      ...hosts(options, pollLaw, { reach, slots, jobIds, unreached, beside }),
+      blocked: new BlockedEndpoints(ahead.endpoints, plan.byKind.route > 0),
+    },
+    pictures: { names, host, expiring, warned: new Set() },
+    isHalted: (counts) => isHalted(options.halt, rows, counts),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
-    startedAt: now(),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };
 }
@@ -201,8 +199,8 @@ function hosts(
     jobIds,
     unreached,
     beside,
-  }: Pick<Run, 'reach' | 'slots' | 'jobIds' | 'unreached' | 'beside'>,
-): Pick<Run, 'queues' | 'routes'> {
+  }: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'beside'> & Pick<Run, 'unreached'>,
+): Pick<RunService, 'queues' | 'routes'> {
   const { transport, scheduler, random, apiKey, baseUrl, lbBaseUrl, retries, timeoutMs } = options;
   const gate = listenTo(options.gate, {
     heard: ({ endpointId }) => reach.answered(endpointId),

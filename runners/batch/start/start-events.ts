@@ -87,7 +87,7 @@ function heldRow({ id, row, outcome }: Run['taken']['held'][number]): RunEvent {
   return { type: 'ended', id, row, status: 'unknown', cost: outcome.cost, message };
 }
 
-function money({ ledger }: Run): RunEvent {
+function money({ money: { ledger } }: Run): RunEvent {
   const { reserved, spent, unknown, cap } = ledger.snapshot();
   return { type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) };
 }

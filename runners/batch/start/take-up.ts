@@ -10,7 +10,7 @@ import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
 import type { RecoveredSent } from './recover-sent.js';
 import { readRows } from '../tasks/read-rows.js';
-import { reopenRecord } from '../row/reopen-record.js';
+import { reopenRecord } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolve-options.js';
 import { SelectRows } from '../tasks/select-rows.js';
 

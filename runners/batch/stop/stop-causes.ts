@@ -90,6 +90,37 @@ export const stopCauses = {
   },
 } as const;
 
+/** What a price is a price of. */
+interface Priced {
+  readonly kind: string;
+  readonly endpoint: string;
+  readonly resolution?: string | undefined;
+}
+
+/** What a price is a price of, for people. */
+export function purchaseName({ endpoint, resolution, kind }: Priced): string {
+  return [endpoint, resolution].filter(Boolean).join(' at ') || kind;
+}
+
+/** Why a run stops when a price has drifted further than is allowed; what binary fractions add does not count. */
+export function whyDrifted(
+  priced: Priced,
+  drift: number,
+  limitPercent: number | undefined,
+): StopCause | undefined {
+  if (limitPercent === undefined || drift * 100 - limitPercent <= 1e-6) return undefined;
+  return stopCauses.priceDrifted(purchaseName(priced), drift, limitPercent);
+}
+
+/** Why a run stops after a cost that is not believed: nobody knows then what the service charges. */
+export function whyDisbelieved(
+  priced: Priced & { readonly id: string },
+  { cost, disbelieved }: { readonly cost: MicroDollars | null; readonly disbelieved?: string | undefined },
+): StopCause | undefined {
+  if (disbelieved === undefined) return undefined;
+  return stopCauses.costDisbelieved(priced.id, purchaseName(priced), { cost, disbelieved });
+}
+
 /** Cents, and more digits where they are not zero: at the cap a tenth of a cent is what does not fit. */
 function usd(amount: number): string {
   return `$${toUsd(amount)

@@ -30,7 +30,7 @@ export async function* liveTasks(
       known === undefined ? await firstTask(run, item) : isOther ? refuseOther(item.row) : undefined;
     if (task === undefined) continue;
     run.toDo.rows++;
-    if (item.valid) run.names.see(item.row.id);
+    if (item.valid) run.pictures.names.see(item.row.id);
     yield task;
   }
 }
@@ -87,7 +87,7 @@ function refuseOther(row: Row): Task {
 }
 
 /** What the check of a whole manifest would have kept the run from starting for. */
-function problemOf({ options, prices, ledger }: Run, row: Row): string | undefined {
+function problemOf({ options, money: { prices, ledger } }: Run, row: Row): string | undefined {
   if (row.kind === 'route' && options.lbBaseUrl === undefined)
     return 'is a route, and routes need their host: {lb_base_url} is missing';
   if (row.kind !== 'route' && options.baseUrl === undefined)

@@ -12,8 +12,8 @@ import type { Run } from '../context/run.js';
 import { SelectRows } from './select-rows.js';
 import { stopCauses } from '../stop/stop-causes.js';
 import { isAskedAgain } from '../start/take-up.js';
-import { isRead, type Task } from '../row/task.js';
-import { isToldPurchase } from '../row/told-purchase.js';
+import type { Task } from '../row/task.js';
+import { isBookedPurchase } from '../row/records-of.js';
 
 /**
  * What this start has to do, each when it is asked for: first what earlier starts bought, those accepted first in front,
@@ -77,7 +77,12 @@ function taskOf(known: RowRecords): Task | undefined {
     return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts };
   }
   if (known.status !== 'replied' || reply === undefined) return undefined;
-  return { what: 'fetch', row: intent, replied: { intent, reply, told: isToldPurchase(known) }, attempts };
+  return {
+    what: 'fetch',
+    row: intent,
+    replied: { intent, reply, isBooked: isBookedPurchase(known) },
+    attempts,
+  };
 }
 
 /** The rows of the manifest that have not ended, of the bytes that were priced. */
@@ -119,10 +124,11 @@ async function* decidedTasks(run: Run): AsyncGenerator<Task> {
     const { row } = item;
     const decision = decideRow(row, rows.get(row.id), rules);
     if (isKept(decision) && select.takes(row.id))
-      return void run.stops.stop(stopCauses.capReached(run.ledger.snapshot()));
+      return void run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));
     if (isLeft(decision) || !(run.pending.has(row.id) || select.takes(row.id))) continue;
     const task = manifestTask(row, decision, recovered.attemptsOf(row.id));
-    if (!isBlocked(run, task)) yield task;
+    // Rows of an endpoint that the service does not know are left, not asked for one by one.
+    if (task.what !== 'send' || !run.service.blocked.has(task.row)) yield task;
     if (select.isFull && run.taken.doubled === 0) return;
   }
 }
@@ -143,9 +149,4 @@ function isLeft(decision: Decision): decision is Exclude<Decision, TakenDecision
 /** A row to be redone that does not fit under the cap stays as it is. */
 function isKept(decision: Decision): boolean {
   return 'reopen' in decision && decision.reopen === 'redo';
-}
-
-/** Rows of an endpoint that the service does not know are left, not asked for one by one. */
-function isBlocked({ blocked }: Run, task: Task): boolean {
-  return task.what === 'send' && blocked.has(task.row.endpoint) && !isRead(task.row);
 }

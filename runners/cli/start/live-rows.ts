@@ -10,7 +10,7 @@ import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Run } from '../../batch/context/run.js';
 import { isRead, type RowFacts, type Task } from '../../batch/row/task.js';
-import { pricedOf } from '../../batch/row/records-of.js';
+import { pricedOf } from '../../batch/row/costs.js';
 import { formatMoney } from '../messages/format-amounts.js';
 
 /** Rows that arrive on stdin while the run goes; the line of each leaves on stdout as it ends. */
@@ -96,7 +96,7 @@ export function agreedRows(isAgreed: boolean, take = takeRows): typeof takeRows 
     for await (const task of take(run)) {
       if (task.what === 'send') {
         const price = rowPrice(run, task.row);
-        if (price > 0 && run.ledger.snapshot().cap === undefined) {
+        if (price > 0 && run.money.ledger.snapshot().cap === undefined) {
           const row = `row ${JSON.stringify(task.row.id)} costs ${formatMoney(price)}`;
           return void run.stops.stop(
             stopCauses.notAgreed(`${row}, and nobody has agreed to it: ${agreeHint}`, sent > 0),
@@ -109,6 +109,6 @@ export function agreedRows(isAgreed: boolean, take = takeRows): typeof takeRows 
   };
 }
 
-function rowPrice({ prices }: Run, row: RowFacts): number {
+function rowPrice({ money: { prices } }: Run, row: RowFacts): number {
   return isRead(row) ? 0 : (prices.priceOf(pricedOf(row)) ?? 0);
 }

@@ -1,6 +1,6 @@
 import { filter, firstValueFrom, from, lastValueFrom, mergeMap, race, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
-import type { SettledRow } from '../../batch/row/settled-row.js';
+import type { PaidRow } from '../../batch/row/task.js';
 import type { EndedRow, RunState } from '../store/run-store.js';
 import { hasIntent, isKept } from './kept-ending.js';
 import { keepEnding, type CopiedRow } from './keep-ending.js';
@@ -18,7 +18,7 @@ const noteMs = 2_000;
 export async function collectEndings(
   run: Run,
   remote: RemoteRun,
-  save: (row: SettledRow) => void,
+  save: (row: PaidRow) => void,
 ): Promise<void> {
   const { store, ask, note, keepNote } = remote.collection;
   const { scheduler, downloads } = run.options;
@@ -77,10 +77,10 @@ class Saving {
 
   constructor(
     private readonly limit: number,
-    private readonly save: (row: SettledRow) => void,
+    private readonly save: (row: PaidRow) => void,
   ) {}
 
-  add(row: Omit<SettledRow, 'free'>): void {
+  add(row: Omit<PaidRow, 'free'>): void {
     this.count++;
     this.save({ ...row, free: () => this.free() });
   }

@@ -1,4 +1,4 @@
-import { pricedOf } from '../../batch/row/records-of.js';
+import { pricedOf } from '../../batch/row/costs.js';
 import type { Run } from '../../batch/context/run.js';
 import { isRead, type Task, type TaskOf } from '../../batch/row/task.js';
 import type { FedRow, FoundRow } from '../store/run-store.js';
@@ -23,7 +23,7 @@ export async function feedTasks(
   tasks: AsyncIterable<Task>,
   here: Handover<Task>,
 ): Promise<void> {
-  const ahead = Math.max(2 * run.slots.limit, leastAhead);
+  const ahead = Math.max(2 * run.service.slots.limit, leastAhead);
   let batch: Remote[] = [];
   const feed = async () => {
     const rows = batch;
@@ -103,7 +103,7 @@ function idsOf(tasks: readonly Remote[]): string[] {
   return tasks.map(({ row }) => row.id);
 }
 
-function fedRow({ prices, names }: Run, task: Remote): FedRow {
+function fedRow({ money: { prices }, pictures: { names } }: Run, task: Remote): FedRow {
   const { row, attempts } = task;
   return {
     facts: row,

@@ -1,7 +1,7 @@
 import { lastValueFrom, merge } from 'rxjs';
 import type { Journal, RowRecords } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
-import { reopenRecord } from '../../batch/row/reopen-record.js';
+import { reopenRecord } from '../../batch/row/records-of.js';
 import type { FoundRow } from '../store/run-store.js';
 import { isKept } from './kept-ending.js';
 

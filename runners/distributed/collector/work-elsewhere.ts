@@ -3,7 +3,8 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../../batch/context/run.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
 import { buyRows } from '../../batch/purchase/buy-rows.js';
-import type { SettledRow } from '../../batch/row/settled-row.js';
+import type { RunStages } from '../../batch/run-batch.js';
+import type { PaidRow } from '../../batch/row/task.js';
 import type { Task } from '../../batch/row/task.js';
 import type { PriceTerms, RunTerms } from '../records/run-terms.js';
 import { collectEndings } from './collect-endings.js';
@@ -16,10 +17,10 @@ import { watchWorkers } from './watch-workers.js';
  * Buys rows by workers on other machines: tasks go into the database, endings come out of it. Tasks that need no worker are
  * done here, as in a run without a database.
  */
-export function workElsewhere(collection: Collection): typeof buyRows {
+export function workElsewhere(collection: Collection): RunStages['buyRows'] {
   return (run, tasks) =>
-    new Observable<SettledRow>((subscriber) => {
-      const settled = new Subject<SettledRow>();
+    new Observable<PaidRow>((subscriber) => {
+      const settled = new Subject<PaidRow>();
       const here = new Handover<Task>();
       const elsewhere = from(collect(run, tasks, collection, here, settled)).pipe(
         ignoreElements(),
@@ -34,7 +35,7 @@ async function collect(
   tasks: AsyncIterable<Task>,
   collection: Collection,
   here: Handover<Task>,
-  settled: Subject<SettledRow>,
+  settled: Subject<PaidRow>,
 ): Promise<void> {
   const { store, ask, rate, apart, note, keepNote } = collection;
   const { key } = note();
@@ -81,14 +82,14 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
 
 /** The terms of this start for its workers. Money that the database does not count is taken off the cap. */
 function termsOf(run: Run, rate: number | undefined, apart: number): RunTerms {
-  const { options, plan, ahead, slots } = run;
+  const { options, plan, ahead, service } = run;
   const { timeoutMs, runsyncTimeoutMs, retries, onUnknown, pollCostMs, download } = options;
   const { maxPriceDriftPercent } = options;
   const { cap } = ahead;
   return {
     ...{
       identity: neededHosts(run),
-      concurrency: slots.limit,
+      concurrency: service.slots.limit,
       timeoutMs,
       runsyncTimeoutMs,
       retries,
@@ -115,7 +116,7 @@ function neededHosts({ options: { identity }, plan: { byKind } }: Run): RunIdent
   };
 }
 
-function priceTerms({ prices }: Run): PriceTerms {
+function priceTerms({ money: { prices } }: Run): PriceTerms {
   const { book, assumed } = prices.table();
   return { ...book, endpoints: [...book.endpoints], ...(assumed !== undefined && { assumed }) };
 }

@@ -1,8 +1,7 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
-import { isBeyond, purchaseName } from '../../batch/purchase/note-price.js';
-import { pricedOf } from '../../batch/row/records-of.js';
-import { stopCauses } from '../../batch/stop/stop-causes.js';
+import { pricedOf } from '../../batch/row/costs.js';
+import { stopCauses, whyDrifted } from '../../batch/stop/stop-causes.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import type { RowFacts } from '../../batch/row/task.js';
 import { inTransaction, type Database, type Transaction } from '../records/database.js';
@@ -144,8 +143,8 @@ function whyNot(
   if (brief.isRead) return undefined;
   const { cap, spent, reserved, unknown } = ledger;
   const drift = book.driftOf(pricedOf(brief));
-  if (isBeyond(drift, maxPriceDriftPercent))
-    return stopCauses.priceDrifted(purchaseName(brief), drift, maxPriceDriftPercent);
+  const drifted = whyDrifted(brief, drift, maxPriceDriftPercent);
+  if (drifted !== undefined) return drifted;
   if (cap === null || reserved + spent + unknown + (price ?? 0) <= cap) return undefined;
   return stopCauses.capReached({ cap, spent, reserved, unknown, drift: 0, unpriced: 0 });
 }

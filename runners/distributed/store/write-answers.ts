@@ -1,5 +1,5 @@
 import { sharedIdText } from '../../../src/policy/job-ids.js';
-import { whyDisbelieved } from '../../batch/purchase/note-price.js';
+import { whyDisbelieved } from '../../batch/stop/stop-causes.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import type { Answer } from './answer.js';
 import { claimJobs, type RowJob } from '../records/claim-jobs.js';

@@ -10,7 +10,7 @@ import type { Answer } from '../store/answer.js';
 import type { WorkData } from '../records/work-queue.js';
 import type { RowRecord } from '../records/row-record.js';
 import type { DueItem } from '../store/take-due.js';
-import { keepCompleted, keepFailed, factsOf, rowOf } from './row-endings.js';
+import { keepCompleted, keepFailed, factsOfBrief, purchaseOfRow } from './row-endings.js';
 import { pollLimitMs, type ServedRun } from './served-run.js';
 import { sleep } from './sleep.js';
 
@@ -59,7 +59,7 @@ function missing(served: ServedRun, row: AcceptedRow, data: WorkData): Answer {
   const ageMs = takes ? Infinity : since - (submittedAt ?? since);
   if (!isGone({ ageMs, forMs: now - since, answers }))
     return later(served, row, { ...data, failures: answers, missing: { since, answers } });
-  const known = rowOf(row, factsOf(brief), data.calls);
+  const known = purchaseOfRow(row, factsOfBrief(brief), data.calls);
   const message = `${whatWasAsked(statusRequest(served, row))}: HTTP 404, ${answers} times: ${failureCodes.expired.meaning}`;
   const gone: Failed = {
     status: 'failed',
@@ -89,7 +89,7 @@ async function settled(
   calls: number,
 ): Promise<Answer> {
   const { item, attempt, brief } = row;
-  const known = rowOf(row, factsOf(brief), calls);
+  const known = purchaseOfRow(row, factsOfBrief(brief), calls);
   const { endpoint, resolution } = brief;
   if (outcome.status === 'completed') {
     const job = { endpoint, resolution, submittedAt: row.submittedAt ?? served.now(), calls };
@@ -122,7 +122,11 @@ function later(served: ServedRun, row: AcceptedRow, data: WorkData, askedMs?: nu
   const leftMs = Math.max(submittedAt, served.pulse.startedAt) + timeoutMs - served.now();
   if (leftMs <= 0) {
     const failed = overdue({ jobId, request: statusRequest(served, row) }, { deadlineMs: timeoutMs });
-    return { ...keepFailed(served, rowOf(row, factsOf(brief), data.calls), failed), item, attempt };
+    return {
+      ...keepFailed(served, purchaseOfRow(row, factsOfBrief(brief), data.calls), failed),
+      item,
+      attempt,
+    };
   }
   const job = { endpoint, resolution, submittedAt, calls: data.calls };
   const nextMs = (): number =>

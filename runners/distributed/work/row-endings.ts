@@ -4,21 +4,17 @@ import { downloadPicture } from '../../batch/artifacts/download-picture.js';
 import { findPicture, replaceAt, type FoundPicture } from '../../batch/artifacts/find-picture.js';
 import { savePicture } from '../../batch/artifacts/save-picture.js';
 import type { ReplyRecord } from '../../batch/journal/record.js';
+import { costOfCompleted, costOfFailed, pricedOf } from '../../batch/row/costs.js';
 import {
   completedRecord,
-  costOfCompleted,
-  costOfFailed,
-  failedRecord,
-  failedRow,
-  pricedOf,
-  purchaseOf,
-  replyRecord,
-  rowError,
-  purchaseOfReply,
   intentRecord,
+  outcomeOfFailed,
+  purchaseOf,
+  purchaseOfReply,
+  replyRecord,
 } from '../../batch/row/records-of.js';
-import { RowRun } from '../../batch/row/row-run.js';
-import { isRead, type RowFacts } from '../../batch/row/task.js';
+import type { RowPurchase } from '../../batch/row/row-in-flight.js';
+import type { RowFacts } from '../../batch/row/task.js';
 import { expiryOf } from '../../batch/sinks/result-line.js';
 import type { Ending, RowBrief, RowRecord } from '../records/row-record.js';
 import type { Answer } from '../store/answer.js';
@@ -31,17 +27,17 @@ type PaidAnswer = Pick<Extract<Answer, { is: 'paid' }>, 'is' | 'reply' | 'price'
 /** The records of a completed job. Its picture is saved here, by a later work item, or by the collector. */
 export async function keepCompleted(
   served: ServedRun,
-  row: RowRun,
+  row: RowPurchase,
   completed: Completed<unknown>,
   collides: boolean,
 ): Promise<EndAnswer | PaidAnswer> {
   const at = served.now();
   const { artifacts } = served.settings;
-  const found = findPicture(completed.output, row.row.kind);
+  const found = findPicture(completed.output, row.facts.kind);
   const cost = costOfCompleted(row, completed, served.book);
   const price =
     cost.source === 'reported' && cost.cost !== null
-      ? { price: { ...pricedOf(row.row), cost: cost.cost } }
+      ? { price: { ...pricedOf(row.facts), cost: cost.cost } }
       : {};
   const reply = (more: Partial<Pick<ReplyRecord, 'output' | 'imageUrl' | 'image'>> = {}): ReplyRecord =>
     replyRecord(row, completed, { at, output: completed.output, ...cost, ...more });
@@ -58,7 +54,7 @@ export async function keepCompleted(
       : { is: 'paid', reply: paid, ...price };
   }
   if (artifacts === undefined) return { is: 'ended', ending: { reply: reply() }, ...price };
-  const saved = await saveEncoded(served, row.id, found, { artifacts, collides });
+  const saved = await saveEncoded(served, row.facts.id, found, { artifacts, collides });
   if (saved === undefined) return { is: 'ended', ending: { reply: reply() }, ...price };
   const output = replaceAt(completed.output, found.at, saved.path);
   return { is: 'ended', ending: ended(reply({ output, image: saved })), ...price };
@@ -81,21 +77,15 @@ async function saveEncoded(
 }
 
 /** The records of a failed row. */
-export function keepFailed(served: ServedRun, row: RowRun, failed: Failed): EndAnswer {
+export function keepFailed(served: ServedRun, row: RowPurchase, failed: Failed): EndAnswer {
   const at = served.now();
   const cost = costOfFailed(row, failed);
-  const jobId = failed.jobId ?? row.jobId;
-  if (jobId !== undefined) row.jobId = jobId;
-  const outcome = failedRecord(row.id, rowError(failed), {
-    ...{ at, ...cost, jobId, submittedAt: row.submittedAt, statusCalls: row.statusCalls() },
-    ...purchaseOf(row, at),
-    ...(isRead(row.row) && { row: failedRow(row.row) }),
-  });
+  const outcome = outcomeOfFailed(row, failed, { at, ...cost });
   const reported = cost.source === 'reported' ? cost.cost : null;
   return {
     is: 'ended',
     ending: { outcome },
-    ...(reported !== null && { price: { ...pricedOf(row.row), cost: reported } }),
+    ...(reported !== null && { price: { ...pricedOf(row.facts), cost: reported } }),
   };
 }
 
@@ -113,27 +103,24 @@ export async function savePictureOf(served: ServedRun, { item, row }: DueItem): 
   if (file === undefined) return { is: 'ended', item, attempt, ending: { reply } };
   const { path, bytes, sha256 } = file;
   const image = { path, bytes, sha256, url, expiresAt: expiryOf(reply) };
-  const { intent } = rowOf(row, factsOf(brief), reply.statusCalls);
-  const purchase = intent === undefined ? {} : purchaseOfReply(intent, reply, { attempt, told: false });
+  const { intent } = purchaseOfRow(row, factsOfBrief(brief), reply.statusCalls);
+  const purchase = intent === undefined ? {} : purchaseOfReply(intent, reply, { attempt, isBooked: false });
   const outcome = completedRecord(reply, { at: served.now(), image, ...purchase });
   return { is: 'ended', item, attempt, ending: { reply, outcome } };
 }
 
-/** The row of a work item in the form of a local run, so that the same functions make its records. */
-export function rowOf(record: RowRecord, facts: RowFacts, statusCalls: number): RowRun {
+/** The row of a work item as a local run has it, so that the same functions make its records. */
+export function purchaseOfRow(record: RowRecord, facts: RowFacts, statusCalls: number): RowPurchase {
   const { attempt, jobId, price, takes, submittedAt } = record;
-  const row = new RowRun({ what: 'send', row: facts, attempts: attempt });
-  row.jobId = jobId ?? undefined;
-  row.price = price;
-  row.submittedAt = submittedAt ?? undefined;
-  row.statusCalls = () => statusCalls;
   const intended = { at: submittedAt ?? 0, attempt, price, ...(takes && { takes: 'job' as const }) };
-  row.intent = intentRecord(facts, intended);
-  return row;
+  return {
+    ...{ facts, attempts: attempt, statusCalls, intent: intentRecord(facts, intended) },
+    ...{ jobId: jobId ?? undefined, submittedAt: submittedAt ?? undefined },
+  };
 }
 
 /** The facts that the records of an ended row need. What the row sent is not among them, so it is not read again. */
-export function factsOf({ id, row, hash, kind, endpoint, mode, resolution }: RowBrief): RowFacts {
+export function factsOfBrief({ id, row, hash, kind, endpoint, mode, resolution }: RowBrief): RowFacts {
   const request = { kind: 'job', input: {} } as const;
   return { ...{ id, row, hash, kind, endpoint, mode, resolution }, request, cells: {}, columns: {} };
 }

@@ -8,7 +8,7 @@ import type { RowFacts } from '../../batch/row/task.js';
 import type { Answer } from '../store/answer.js';
 import { blockEndpoint } from '../records/run-record.js';
 import type { TakenRow } from '../store/take-submits.js';
-import { keepCompleted, keepFailed, rowOf } from './row-endings.js';
+import { keepCompleted, keepFailed, purchaseOfRow } from './row-endings.js';
 import type { ServedRun } from './served-run.js';
 import { sleep } from './sleep.js';
 
@@ -31,10 +31,10 @@ export async function sendRow(served: ServedRun, { row, facts, sendInMs }: Taken
     return { is: 'accepted', item, attempt, jobId: event.jobId, pollInMs };
   }
   const { outcome } = event;
-  const known = rowOf(row, facts, 0);
+  const known = purchaseOfRow(row, facts, 0);
   if (outcome.status === 'completed') {
-    if (outcome.jobId !== '') known.jobId = outcome.jobId;
-    const kept = await keepCompleted(served, known, outcome, row.brief.collides);
+    const named = outcome.jobId === '' ? known : { ...known, jobId: outcome.jobId };
+    const kept = await keepCompleted(served, named, outcome, row.brief.collides);
     return { ...kept, item, attempt };
   }
   if (failureCodes[outcome.code].scope === 'stop') return refused(served, { row, facts }, outcome);

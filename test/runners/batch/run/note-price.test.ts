@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
-import { notePrice } from '../../../../runners/batch/purchase/note-price.js';
+import { notePrice } from '../../../../runners/batch/end/book-cost.js';
 import type { ResolvedOptions } from '../../../../runners/batch/context/resolve-options.js';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import { Stops } from '../../../../runners/batch/stop/stops.js';
@@ -17,7 +17,7 @@ function told(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
   });
   const stops = new Stops();
   const options = { maxPriceDriftPercent } as ResolvedOptions;
-  const run = { prices: createPriceBook(), events, stops, options };
+  const run = { money: { prices: createPriceBook() }, events, stops, options };
   for (const price of reported) notePrice(run, row, price);
   return { messages, cause: stops.end };
 }

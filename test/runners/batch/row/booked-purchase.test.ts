@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
-import { isToldPurchase } from '../../../../runners/batch/row/told-purchase.js';
+import { isBookedPurchase } from '../../../../runners/batch/row/records-of.js';
 
 const facts = { at: 9, id: 'a', cost: 87_500, statusCalls: 0 };
 const reply: ReplyRecord = { ...facts, k: 'reply', source: 'reported', submittedAt: 5, output: {} };
@@ -11,16 +11,16 @@ function failed(code: 'download' | 'deadline', more: object = {}): OutcomeRecord
   return { ...facts, k: 'outcome', source: 'reported', status: 'failed', submittedAt: 5, error, ...more };
 }
 
-describe('isToldPurchase', () => {
+describe('isBookedPurchase', () => {
   it('is true once an outcome came of the reply, also where that one told of no purchase itself', () => {
-    expect(isToldPurchase({ reply, outcome: failed('download', { purchase }) })).toBe(true);
-    expect(isToldPurchase({ reply, outcome: failed('download') })).toBe(true);
-    expect(isToldPurchase({ reply, outcome: { ...failed('download'), status: 'completed' } })).toBe(true);
+    expect(isBookedPurchase({ reply, outcome: failed('download', { purchase }) })).toBe(true);
+    expect(isBookedPurchase({ reply, outcome: failed('download') })).toBe(true);
+    expect(isBookedPurchase({ reply, outcome: { ...failed('download'), status: 'completed' } })).toBe(true);
   });
 
   it('is false where the outcome is of an earlier purchase, or told of no reply', () => {
-    expect(isToldPurchase({ reply, outcome: failed('download', { submittedAt: 3 }) })).toBe(false);
-    expect(isToldPurchase({ reply, outcome: failed('deadline', { source: 'unknown' }) })).toBe(false);
-    expect(isToldPurchase({ reply })).toBe(false);
+    expect(isBookedPurchase({ reply, outcome: failed('download', { submittedAt: 3 }) })).toBe(false);
+    expect(isBookedPurchase({ reply, outcome: failed('deadline', { source: 'unknown' }) })).toBe(false);
+    expect(isBookedPurchase({ reply })).toBe(false);
   });
 });

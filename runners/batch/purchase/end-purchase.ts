@@ -1,0 +1,118 @@
+import { catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, type Observable } from 'rxjs';
+import type { Completed, Failed, Outcome } from '../../../src/contract/outcome.js';
+import { writeThumbnail } from '../artifacts/write-thumbnail.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import { endRow, type Ending } from '../end/end-row.js';
+import { UnfitRecord } from '../journal/line/record-line.js';
+import { costOfCompleted, costOfFailed } from '../row/costs.js';
+import type { RowRecord } from '../row/record-head.js';
+import {
+  completedRecord,
+  outcomeOfFailed,
+  purchaseOf,
+  reopenRecord,
+  replyRecord,
+} from '../row/records-of.js';
+import type { RowInFlight } from '../row/row-in-flight.js';
+import { isRead } from '../row/task.js';
+import { unwritable } from '../sinks/line-json.js';
+import { takePicture, type TakenPicture } from './take-picture.js';
+
+/**
+ * Makes durable how a job ended: its reply, and with it the outcome where no picture is to be downloaded. Completes when the
+ * row's lines are written as well.
+ */
+export function endPurchase(
+  context: PurchaseContext,
+  row: RowInFlight,
+  { outcome, isDouble }: { readonly outcome: Outcome<unknown>; readonly isDouble: boolean },
+): Observable<never> {
+  if (outcome.status === 'completed') return keepReply(context, row, outcome);
+  const ending = failedEnding(context, row, outcome);
+  return isDouble ? endAs(context, row, boughtAgain(ending)) : endAs(context, row, ending);
+}
+
+/** Whether a request that may have been accepted is sent once more, because the user prefers to risk paying twice. */
+export function isSentAgain(
+  { options, stops }: Pick<PurchaseContext, 'options' | 'stops'>,
+  row: RowInFlight,
+  outcome: Outcome<unknown>,
+): boolean {
+  const isUnknown = outcome.status === 'failed' && outcome.code === 'unknown' && row.task.what === 'send';
+  const mayRetry = options.onUnknown === 'retry' && row.progress.doubles < options.retries;
+  return isUnknown && mayRetry && !stops.leaves('submits');
+}
+
+/** The row is in the state that these records lead to once it is reported. */
+function endAs(context: PurchaseContext, row: RowInFlight, ending: Ending): Observable<never> {
+  return concat(
+    endRow(context, ending).pipe(ignoreElements()),
+    defer(() => {
+      for (const record of ending.records) row.take(record);
+      return EMPTY;
+    }),
+  );
+}
+
+/** A paid reply is never lost because its output cannot be written: the reason takes the output's place. */
+function keepReply(
+  context: PurchaseContext,
+  row: RowInFlight,
+  completed: Completed<unknown>,
+): Observable<never> {
+  const { output } = completed;
+  return from(takePicture(context, row.progress.facts, output)).pipe(
+    concatMap((taken) => {
+      const keep = (kept: TakenPicture): Observable<never> =>
+        endAs(context, row, completedEnding(context, row, completed, kept));
+      const kept = keep(taken).pipe(
+        catchError((error: unknown) => {
+          if (!(error instanceof UnfitRecord)) throw error;
+          return keep({ ...taken, output: unwritable(error.cause) });
+        }),
+      );
+      return concat(kept, thumbnail(context, taken));
+    }),
+  );
+}
+
+function completedEnding(
+  { options, money }: PurchaseContext,
+  { progress }: RowInFlight,
+  completed: Completed<unknown>,
+  { output, imageUrl, image, isUnsaved }: TakenPicture,
+): Ending {
+  const at = options.scheduler.now();
+  const cost = costOfCompleted(progress, completed, money.prices);
+  const reply = replyRecord(progress, completed, { at, output, imageUrl, image, ...cost });
+  const { facts, intent } = progress;
+  // A reply of /runsync is the first that has the id.
+  const jobId = progress.jobId ?? (completed.jobId === '' ? undefined : completed.jobId);
+  const records: RowRecord[] = isRead(facts) && intent ? [intent, reply] : [reply];
+  const ending = { row: facts.row, intent, reply, bought: { facts, cost } };
+  if ((imageUrl !== undefined && options.download) || isUnsaved === true) return { ...ending, records };
+  const outcome = completedRecord(reply, { at, image, ...purchaseOf({ ...progress, jobId }, at) });
+  return { ...ending, records: [...records, outcome] };
+}
+
+function failedEnding(context: PurchaseContext, row: RowInFlight, failed: Failed): Ending {
+  const { progress } = row;
+  const { facts, intent } = progress;
+  const at = context.options.scheduler.now();
+  const cost = costOfFailed(progress, failed);
+  const outcome = outcomeOfFailed(progress, failed, { at, ...cost });
+  return { row: facts.row, intent, records: [outcome], bought: { facts, cost } };
+}
+
+/** The purchase ends as unknown, and the row goes on with another one. */
+function boughtAgain({ records, ...ending }: Ending): Ending {
+  const reopened = records.map(({ at, id }) => reopenRecord({ id }, { at, why: 'retry', to: 'buy' }));
+  return { ...ending, records: [...records, ...reopened] };
+}
+
+/** Made only after the reply is durable: a process that dies before that would leave a paid row without a known end. */
+function thumbnail({ options }: PurchaseContext, { file }: TakenPicture): Observable<never> {
+  if (file === undefined) return EMPTY;
+  const { disk, out, makeThumbnail } = options;
+  return defer(() => writeThumbnail(disk, out, file, makeThumbnail)).pipe(ignoreElements());
+}

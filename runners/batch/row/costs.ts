@@ -1,0 +1,69 @@
+import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { Completed, Failed } from '../../../src/contract/outcome.js';
+import { disbelievedCost, isBelievable, reportedCostUsd } from '../../../src/contract/reported-cost.js';
+import type { CostSource } from '../journal/record.js';
+import type { PriceBook } from '../ledger/price-book.js';
+import type { RowPurchase } from './row-in-flight.js';
+import { isRead, type RowFacts } from './task.js';
+
+/** What a purchase cost, and where the figure is from. */
+export interface Cost {
+  readonly cost: MicroDollars | null;
+  readonly source: CostSource;
+  /** The cost that the service reported and that is not believed, as text: the estimate is booked in its place. */
+  readonly disbelieved?: string;
+}
+
+/** Of a row that completed. What was bought elsewhere, and what buys nothing, has a cost and no source. */
+export function costOfCompleted(
+  purchase: RowPurchase,
+  { output, executionTimeMs }: Pick<Completed<unknown>, 'output' | 'executionTimeMs'>,
+  prices: PriceBook,
+): Cost {
+  if (buysNothing(purchase)) return { cost: inMicroDollars(reportedCostUsd(output)), source: 'none' };
+  const estimate = prices.estimate(pricedOf(purchase.facts), executionTimeMs);
+  // The time that it is made from is reported as well.
+  const booked = estimate === null || isBelievable(estimate, null) ? estimate : reservedFor(purchase);
+  return costReported(output, purchase, booked) ?? { cost: booked, source: 'estimated' };
+}
+
+/** Of a row that failed: what may have been bought is held at its price, and what was not costs nothing. */
+export function costOfFailed(purchase: RowPurchase, { paid, output }: Pick<Failed, 'paid' | 'output'>): Cost {
+  if (buysNothing(purchase)) return { cost: null, source: 'none' };
+  const reported = costReported(output, purchase, reservedFor(purchase));
+  if (reported !== undefined) return reported;
+  return paid === 'no'
+    ? { cost: 0, source: 'estimated' }
+    : { cost: reservedFor(purchase), source: 'unknown' };
+}
+
+/** A job or a picture that was bought elsewhere is taken over, and a read is free. */
+export function buysNothing({ intent, facts }: Pick<RowPurchase, 'intent' | 'facts'>): boolean {
+  return intent?.takes !== undefined || isRead(facts);
+}
+
+export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>) {
+  return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
+}
+
+/** What an output reports; the estimate where that is not believed. `undefined`: it reports nothing. */
+function costReported(
+  output: unknown,
+  purchase: RowPurchase,
+  estimate: MicroDollars | null,
+): Cost | undefined {
+  const expected = Math.max(estimate ?? 0, reservedFor(purchase) ?? 0);
+  const disbelieved = disbelievedCost(output, expected);
+  if (disbelieved !== undefined)
+    return { cost: estimate ?? reservedFor(purchase), source: 'estimated', disbelieved };
+  const cost = inMicroDollars(reportedCostUsd(output));
+  return cost === null ? undefined : { cost, source: 'reported' };
+}
+
+function reservedFor({ intent }: RowPurchase): MicroDollars | null {
+  return intent?.price ?? null;
+}
+
+function inMicroDollars(usd: number | null): MicroDollars | null {
+  return usd === null ? null : toMicroDollars(usd);
+}

@@ -1,0 +1,97 @@
+import { BehaviorSubject } from 'rxjs';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { IntentRecord, ReplyRecord } from '../journal/record.js';
+import type { RowRequest } from '../manifest/manifest-row.js';
+import { headOf, type RowRecord } from './record-head.js';
+import { nextStatus, type RowStatus } from './row-status.js';
+import type { RowFacts, TaskOf } from './task.js';
+
+/** The latest purchase of a row, as far as its records name it. */
+export interface RowPurchase {
+  /** As the files have it. */
+  readonly facts: RowFacts;
+  /** POSTs over all starts. */
+  readonly attempts: number;
+  readonly intent?: IntentRecord | undefined;
+  readonly jobId?: string | undefined;
+  /** In ms since the epoch. */
+  readonly submittedAt?: number | undefined;
+  /** Status requests of this start. */
+  readonly statusCalls: number;
+}
+
+/** How far a row in flight is. */
+export interface RowProgress extends RowPurchase {
+  readonly status: RowStatus;
+  /** Its job has ended: what follows from that is not cut off. */
+  readonly isOver: boolean;
+  /** What leaves on the wire: in `facts` pictures of this machine have another name. */
+  readonly request: RowRequest;
+  /** Reserved for it; `null`: no price is known. */
+  readonly price: MicroDollars | null;
+  /** Its picture is still to be saved. */
+  readonly reply?: ReplyRecord | undefined;
+  /** Purchases of it whose tries were used up by refusals. */
+  readonly usedUp: number;
+  /** Sent again under `--on-unknown retry`. */
+  readonly doubles: number;
+}
+
+/** A row in flight: nothing of it changes but its progress, which is replaced as a whole. */
+export class RowInFlight {
+  readonly progress$: BehaviorSubject<RowProgress>;
+
+  constructor(readonly task: TaskOf<'send' | 'poll'>) {
+    this.progress$ = new BehaviorSubject(progressOf(task));
+  }
+
+  get id(): string {
+    return this.task.row.id;
+  }
+
+  get progress(): RowProgress {
+    return this.progress$.value;
+  }
+
+  /** Replaces a part of the progress. */
+  change(part: Partial<RowProgress>): void {
+    this.progress$.next({ ...this.progress, ...part });
+  }
+
+  /** Brings the progress up to a record of the row. */
+  take(record: RowRecord): void {
+    this.progress$.next(afterRecord(this.progress, record));
+  }
+}
+
+function progressOf(task: TaskOf<'send' | 'poll'>): RowProgress {
+  const { row, attempts } = task;
+  const isPolled = task.what === 'poll';
+  return {
+    ...{ status: isPolled ? 'accepted' : 'open', isOver: false, facts: row, request: row.request, attempts },
+    ...{ price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
+    ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
+  };
+}
+
+function afterRecord(progress: RowProgress, record: RowRecord): RowProgress {
+  const next = { ...progress, status: nextStatus(progress.status, headOf(record)) };
+  switch (record.k) {
+    case 'intent':
+      return {
+        ...next,
+        ...{ intent: record, attempts: record.attempt, submittedAt: record.at, jobId: record.jobId },
+      };
+    case 'accepted':
+      return { ...next, jobId: record.jobId };
+    case 'reply':
+      return { ...next, reply: record, jobId: progress.jobId ?? record.jobId };
+    case 'reopen':
+      return { ...next, isOver: false, doubles: progress.doubles + 1 };
+    case 'outcome':
+      return { ...next, reply: undefined };
+    case 'refused':
+    case 'freed':
+      return next;
+  }
+}
