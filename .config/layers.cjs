@@ -71,7 +71,7 @@ const rooms = {
     'runners/batch/ledger',
     'runners/batch/journal',
   ],
-  'runners/batch/stop': below(['context']),
+  'runners/batch/stop': below(['row', 'context']),
   'runners/batch/context': below(['row', 'stop', 'start', 'tasks', 'pictures']),
   'runners/batch/start': below(['row', 'stop', 'context', 'tasks', 'pictures', 'end']),
   'runners/batch/tasks': below(['row', 'stop', 'context', 'start', 'end']),
