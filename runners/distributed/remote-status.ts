@@ -3,13 +3,20 @@ import { databaseAddress } from './database/database-address.js';
 import { openPool } from './database/open-pool.js';
 import type { DatabaseOfRun } from './collector/run-note.js';
 import { runningEmbedded } from './embedded/run-server.js';
-import { readState, readWorkers } from './store/read-state.js';
-import type { WorkerState } from './records/worker-record.js';
+import { readState } from './store/read-state.js';
+import { describeSilence, readWorkers, type WorkerState } from './records/worker-record.js';
 import type { RunState } from './store/run-store.js';
 
 /** Where a run stands in its database, and its workers. */
 export type RemoteStatus =
-  | { readonly database: string; readonly state: RunState; readonly workers: readonly WorkerState[] }
+  | {
+      readonly database: string;
+      readonly state: RunState;
+      readonly workers: readonly (WorkerState & {
+        /** How long it has been silent, and when its rows go on. */
+        readonly silence?: string;
+      })[];
+    }
   /** Why the state is not known. */
   | { readonly database: string; readonly problem: string };
 
@@ -38,5 +45,9 @@ async function read(pool: Pool, key: string, database: string): Promise<RemoteSt
   const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [key]);
   const run = rows[0]?.run;
   if (run === undefined) return { database, problem: 'it does not know the run' };
-  return { database, state: await readState(pool, run), workers: await readWorkers(pool) };
+  const workers = (await readWorkers(pool)).map((worker) => {
+    const silence = describeSilence(worker);
+    return { ...worker, ...(silence !== undefined && { silence }) };
+  });
+  return { database, state: await readState(pool, run), workers };
 }

@@ -1,36 +1,150 @@
-import { catchError, concatMap, defer, EMPTY, timer, type Subscription } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
+import {
+  deadAfterMs,
+  describeSilence,
+  rowsInHand,
+  silentAfterMs,
+  sweepMs,
+  type WorkerState,
+} from '../records/worker-record.js';
 import type { RemoteRun } from './remote-run.js';
 
 const firstMs = 3_000;
-const everyMs = 10_000;
-/** A worker that was heard of within this time is there. */
+const everyMs = 2_000;
+/** A worker with a heartbeat within this time is there. */
 const aliveMs = 30_000;
-/** A run without workers is named again after so many looks. */
+/** A run without workers is named again after this many sweeps. */
 const againAfter = 6;
 
-/** Says when rows wait and nobody works, and does what a worker would do for those that died: ends their doubts. */
-export function watchWorkers(run: Run, remote: RemoteRun): Subscription {
+/** Warns when rows wait without a worker, and of workers that fall silent. Releases the rows of dead workers when no worker is left to do it. */
+export function watchWorkers(run: Run, remote: RemoteRun): { end(): Promise<void> } {
+  const { scheduler } = run.options;
+  const silent = new SilentWorkers((worker, message) => {
+    const { worker: id, host, pid } = worker;
+    run.log.write('warn', { worker: id, host, pid }, message);
+    run.events.next({ type: 'warning', code: 'workers', message });
+  });
+  const idle = new IdleRun(run, remote);
+  let steadyAt = -Infinity;
   const { store } = remote.collection;
-  let idleLooks = 0;
   const look = async (): Promise<void> => {
     const workers = await store.workers();
-    const isWorked = workers.some(({ seenMsAgo }) => seenMsAgo < aliveMs);
-    const { open, inFlight, saving } = remote.state;
-    if (isWorked || open + inFlight + saving === 0) {
-      idleLooks = 0;
+    if (scheduler.now() >= steadyAt) silent.look(workers);
+    await idle.look(workers);
+  };
+  const looking = timer(firstMs, everyMs, scheduler)
+    .pipe(
+      concatMap(() =>
+        defer(look).pipe(
+          catchError(() => {
+            // While the database is away no worker can send a heartbeat.
+            steadyAt = scheduler.now() + silentAfterMs;
+            return EMPTY;
+          }),
+        ),
+      ),
+    )
+    .subscribe();
+  return {
+    end: async () => {
+      looking.unsubscribe();
+      // The rows of a worker that was reported may have ended the run.
+      if (!silent.isWaiting) return;
+      const workers = await store.workers().catch(() => undefined);
+      if (workers !== undefined) silent.look(workers);
+    },
+  };
+}
+
+/** Rows of a run that no worker works on. */
+class IdleRun {
+  private nextAt = 0;
+  private sweeps = 0;
+
+  constructor(
+    private readonly run: Run,
+    private readonly remote: RemoteRun,
+  ) {}
+
+  async look(workers: readonly WorkerState[]): Promise<void> {
+    const { scheduler } = this.run.options;
+    const { open, inFlight, saving } = this.remote.state;
+    if (scheduler.now() < this.nextAt) return;
+    this.nextAt = scheduler.now() + sweepMs;
+    if (workers.some(isThere) || open + inFlight + saving === 0) {
+      this.sweeps = 0;
       return;
     }
-    if (idleLooks++ % againAfter === 0)
-      run.events.next({ type: 'warning', code: 'workers', message: nobody(open) });
-    await store.sweep();
-  };
-  return timer(firstMs, everyMs, run.options.scheduler)
-    .pipe(concatMap(() => defer(look).pipe(catchError(() => EMPTY))))
-    .subscribe();
+    if (this.sweeps++ % againAfter === 0)
+      this.run.events.next({ type: 'warning', code: 'workers', message: nobody(open) });
+    await this.remote.collection.store.sweep();
+  }
+}
+
+function isThere({ seenMsAgo }: WorkerState): boolean {
+  return seenMsAgo < aliveMs;
 }
 
 function nobody(open: number): string {
   const rows = open > 0 ? `${open} rows wait` : 'Rows are on their way';
   return `${rows}, and no worker is there: start one with millrace worker on the same database.`;
+}
+
+/** Reports each worker that falls silent, and later what has become of its rows or that it is back: each once. */
+export class SilentWorkers {
+  private readonly numbers = new Map<string, number>();
+  /** Workers that were reported, as they were then; `undefined`: their rows have gone on. */
+  private readonly reported = new Map<string, WorkerState | undefined>();
+
+  constructor(private readonly report: (worker: WorkerState, message: string) => void) {}
+
+  /** Rows of a reported worker have not gone on yet. */
+  get isWaiting(): boolean {
+    return [...this.reported.values()].some((worker) => worker !== undefined);
+  }
+
+  look(workers: readonly WorkerState[]): void {
+    for (const worker of workers) {
+      const { worker: id, seenMsAgo } = worker;
+      if (!this.numbers.has(id)) this.numbers.set(id, this.numbers.size + 1);
+      if (seenMsAgo < silentAfterMs) this.back(worker);
+      else if (!this.reported.has(id)) this.silent(worker);
+    }
+    for (const [id, before] of this.reported) {
+      const now = workers.find(({ worker }) => worker === id);
+      if (before !== undefined && (now === undefined || isReleased(now))) this.released(before, workers);
+    }
+  }
+
+  /** A worker that died before this start, and holds no rows any more, is none of its business. */
+  private silent(worker: WorkerState): void {
+    const isOld = worker.rows === 0 && worker.seenMsAgo >= deadAfterMs + sweepMs;
+    this.reported.set(worker.worker, isOld || rowsInHand(worker) === 0 ? undefined : worker);
+    if (!isOld) this.report(worker, `${this.nameOf(worker)} has been ${describeSilence(worker)}`);
+  }
+
+  private back(worker: WorkerState): void {
+    if (this.reported.get(worker.worker) !== undefined) this.report(worker, `${this.nameOf(worker)} is back`);
+    this.reported.delete(worker.worker);
+  }
+
+  private released(before: WorkerState, workers: readonly WorkerState[]): void {
+    this.reported.set(before.worker, undefined);
+    const rows = rowsInHand(before);
+    const its = rows === 1 ? 'its row' : `its ${rows} rows`;
+    const what = workers.some(isThere)
+      ? `${its} ${rows === 1 ? 'has' : 'have'} gone on`
+      : `${its} ${rows === 1 ? 'waits' : 'wait'} for another worker`;
+    this.report(before, `${this.nameOf(before)} is taken for dead: ${what}`);
+  }
+
+  private nameOf({ worker, host }: WorkerState): string {
+    return `worker ${this.numbers.get(worker) ?? 0} on host ${host}`;
+  }
+}
+
+/** Other workers have its rows, and the leases of jobs that it polled are over. */
+function isReleased({ rows, does, seenMsAgo }: WorkerState): boolean {
+  return rows === 0 && seenMsAgo >= deadAfterMs + (does.polls > 0 ? sweepMs : 0);
 }

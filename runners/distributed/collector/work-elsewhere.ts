@@ -52,7 +52,7 @@ async function collect(
     const { fedAll, open, inFlight, saving } = remote.state;
     if (fedAll && open + inFlight + saving === 0) await keepNote({ isOpen: false });
   } finally {
-    watching.unsubscribe();
+    await watching.end();
     await stopping.end();
   }
 }

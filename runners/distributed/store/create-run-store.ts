@@ -1,10 +1,11 @@
+import { readWorkers } from '../records/worker-record.js';
 import { collectRows, findRows, moneyOf } from './collect-rows.js';
 import { createSweeper } from './sweep.js';
 import { inTransaction, type Database, wakeWorkers } from '../records/database.js';
 import { feedRows } from './feed-rows.js';
 import { openRun, stopRun } from '../records/run-record.js';
 import { dropQueues } from '../records/work-queue.js';
-import { readState, readWorkers } from './read-state.js';
+import { readState } from './read-state.js';
 import type { RunStore } from './run-store.js';
 import { settleHeld, takeUpRows } from './take-up-rows.js';
 

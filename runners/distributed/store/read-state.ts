@@ -3,7 +3,6 @@ import type { Transaction } from '../records/database.js';
 import { msUntil, past } from '../records/gate-record.js';
 import { ledgerColumns, RunGone, type LedgerRecord } from '../records/ledger-record.js';
 import { nextDueSql } from '../records/work-queue.js';
-import type { WorkerState } from '../records/worker-record.js';
 import type { RunState } from './run-store.js';
 
 type Found = LedgerRecord & { fedAll: boolean; stop: StopCause | null; pausedMs: number };
@@ -21,14 +20,6 @@ export async function readState(on: Transaction, run: number): Promise<RunState>
     ...(cap !== null && { cap }),
     ...(stop !== null && { stop }),
   };
-}
-
-/** Workers with a heartbeat within the last two minutes. */
-export async function readWorkers(on: Transaction): Promise<WorkerState[]> {
-  const text = `select worker, host, pid, does, extract(epoch from started_at)::float8 * 1000 as "startedAt",
-      greatest(extract(epoch from clock_timestamp() - seen_at)::float8 * 1000, 0) as "seenMsAgo"
-    from millrace.workers where seen_at > clock_timestamp() - interval '2 minutes' order by started_at, worker`;
-  return (await on.query<WorkerState>(text)).rows;
 }
 
 /** What there is to do in a run at this moment. Times in ms. */

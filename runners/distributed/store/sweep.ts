@@ -4,16 +4,12 @@ import { inTransaction, type Database, type Transaction } from '../records/datab
 import { lockRows, type Ending, type RowRecord } from '../records/row-record.js';
 import { RunChange } from '../records/run-change.js';
 import type { RunTerms } from '../records/run-terms.js';
+import { deadAfterMs, runsyncGrace } from '../records/worker-record.js';
 
-/** A worker without a heartbeat for this long is taken for dead; a row that waits for /runsync gets that time on top. */
-const deadAfterMs = 40_000;
-
-/** Rows that dead workers hold. The JSON is read as text, because PostgreSQL's own reader fails at half a surrogate pair. */
+/** Rows that dead workers hold. */
 const abandoned = `select rows.run, rows.piece as item from millrace.rows
   join millrace.runs using (run) left join millrace.workers w on w.worker = rows.worker
-  where rows.worker is not null and (w.worker is null or w.seen_at < clock_timestamp() - interval '1 ms' * ($1::float8 +
-    case when state = 'sent' and brief::text like '%"mode":"sync"%'
-      then substring(terms::text from '"runsyncTimeoutMs":(\\d+)')::float8 else 0 end))
+  where rows.worker is not null and (w.worker is null or w.seen_at < clock_timestamp() - interval '1 ms' * ($1::float8 + ${runsyncGrace}))
   order by rows.run, rows.id limit 1000`;
 
 /**

@@ -6,7 +6,7 @@ import { readPulse } from '../store/read-state.js';
 import type { RunTerms } from '../records/run-terms.js';
 import { createSweeper } from '../store/sweep.js';
 import { channel } from '../records/database.js';
-import { forgetWorker, noteWorker } from '../records/worker-record.js';
+import { forgetWorker, heartbeatMs, noteWorker, sweepMs } from '../records/worker-record.js';
 import { AnswerWriter } from './answer-writer.js';
 import { WorkerSlots } from './worker-slots.js';
 import { isAway } from '../database/database-error.js';
@@ -17,8 +17,6 @@ import { serveRun, type WorkerContext } from './serve-run.js';
 
 export type { WorkStep, WorkerEvent, WorkerOptions } from './worker-options.js';
 
-const heartbeatMs = 5_000;
-const sweepMs = 10_000;
 const searchMs = 1_000;
 
 /**

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { SilentWorkers } from '../../../../runners/distributed/collector/watch-workers.js';
+import { describeSilence, type WorkerState } from '../../../../runners/distributed/records/worker-record.js';
+
+const none = { submits: 0, polls: 0, downloads: 0 };
+
+function worker(seenMsAgo: number, more: Partial<WorkerState> = {}): WorkerState {
+  const facts = { worker: 'a', host: 'b', pid: 7, startedAt: 0, does: none, rows: 2, graceMs: 0 };
+  return { ...facts, seenMsAgo, ...more };
+}
+
+describe('a silent worker', () => {
+  it.each([
+    [worker(11_000), undefined],
+    [worker(12_000), 'silent for 12 s; its 2 rows go on in at most 38 s'],
+    [worker(13_400, { graceMs: 60_000 }), 'silent for 13 s; its 2 rows go on in at most 97 s'],
+    [
+      worker(12_000, { rows: 0, does: { ...none, polls: 1 } }),
+      'silent for 12 s; its row goes on in at most 38 s',
+    ],
+    [worker(12_000, { rows: 0 }), 'silent for 12 s; it held no rows'],
+    [worker(90_000), 'silent for 90 s; its 2 rows go on as soon as another worker is there'],
+  ])('is described, with the time until its rows go on (%#)', (state, text) => {
+    expect(describeSilence(state)).toBe(text);
+  });
+
+  function looks(...states: (readonly WorkerState[])[]): string[] {
+    const messages: string[] = [];
+    const silent = new SilentWorkers((_, message) => messages.push(message));
+    for (const state of states) silent.look(state);
+    return messages;
+  }
+  const other = worker(0, { worker: 'c', rows: 0 });
+  const begun = 'worker 1 on host b has been silent for 12 s; its 2 rows go on in at most 38 s';
+
+  it('is reported once, and once when its rows have gone on', () => {
+    const dead = [[worker(12_000)], [worker(14_000)], [worker(41_000)], [worker(44_000, { rows: 0 })]];
+    expect(
+      looks(...dead.map((states) => [...states, other]), [other], [worker(60_000, { rows: 0 }), other]),
+    ).toEqual([begun, 'worker 1 on host b is taken for dead: its 2 rows have gone on']);
+  });
+
+  it('leaves its rows to another worker where none is there', () => {
+    expect(looks([worker(12_000)], [worker(44_000, { rows: 0 })])).toEqual([
+      begun,
+      'worker 1 on host b is taken for dead: its 2 rows wait for another worker',
+    ]);
+  });
+
+  it('is reported again after it was back', () => {
+    expect(looks([worker(12_000)], [worker(1_000)], [worker(12_000)])).toEqual([
+      begun,
+      'worker 1 on host b is back',
+      begun,
+    ]);
+  });
+
+  it('that died before this start and holds nothing is left out', () => {
+    expect(looks([worker(70_000, { rows: 0 })], [worker(72_000, { rows: 0 })])).toEqual([]);
+  });
+});
