@@ -20,6 +20,8 @@ export type Answer =
     })
   /** Completed; a worker has to save its picture. */
   | (Fenced & { readonly is: 'paid'; readonly reply: ReplyRecord; readonly price?: ReportedPrice })
+  /** An answer came that the database refuses: the row ends as unknown, for this reason. */
+  | (Fenced & { readonly is: 'lost'; readonly message: string })
   /** Nothing new: another item of the same kind follows. */
   | {
       readonly is: 'again';

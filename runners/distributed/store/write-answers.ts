@@ -92,6 +92,8 @@ function answered(change: RunChange, row: RowRecord, answer: RowAnswer): RowReco
     }
     case 'ended':
       return ended(change, row, answer);
+    case 'lost':
+      return lost(change, row, answer.message);
   }
 }
 
@@ -168,6 +170,14 @@ function ended(
   }
   if (row.state !== 'sent') change.drop(row.state === 'saving' ? 'download' : 'poll', row.item);
   return change.end({ ...row, jobId }, ending);
+}
+
+/** A reply that is in the database already stays: the collector saves its picture. */
+function lost(change: RunChange, row: RowRecord, message: string): RowRecord | undefined {
+  if (row.state === 'open' || row.state === 'left' || row.state === 'ended') return undefined;
+  if (row.state !== 'sent') change.drop(row.state === 'saving' ? 'download' : 'poll', row.item);
+  const { reply } = row;
+  return change.end(row, reply === null ? unknownEnding(row, change.ledger.now, message) : { reply });
 }
 
 /** The worker was taken for dead, and its answer arrives late: the row stays unknown, and its job can be polled. */

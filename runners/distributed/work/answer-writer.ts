@@ -3,8 +3,10 @@ import type { Answer } from '../store/answer.js';
 import type { Database } from '../records/database.js';
 import { RunGone } from '../records/ledger-record.js';
 import { writeAnswers } from '../store/write-answers.js';
+import { isAway } from '../database/database-error.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { sleep } from './sleep.js';
+import { insteadOf } from './unwritable-answer.js';
 
 interface Waiting {
   readonly run: number;
@@ -64,13 +66,27 @@ export class AnswerWriter {
       );
       done(true);
     } catch (error) {
+      const [one, ...others] = answers;
       if (error instanceof RunGone) done(true);
-      else if (answers.length === 1) {
+      else if (isAway(error)) {
         this.reportFault(error);
         done(false);
-      }
+      } else if (one !== undefined && others.length === 0) await this.storeInstead(one, error);
       // Written one by one, so that an answer which cannot be written does not keep the others from it.
-      else for (const one of answers) await this.store(run, [one]);
+      else for (const answer of answers) await this.store(run, [answer]);
     }
+  }
+
+  /** The database refuses the answer as it is. */
+  private async storeInstead({ run, answer, done }: Waiting, cause: unknown): Promise<void> {
+    this.reportFault(cause);
+    for (const instead of insteadOf(answer, cause)) {
+      const written = await this.link
+        .insist(() => writeAnswers(this.database, run, [instead]))
+        .then(() => true)
+        .catch((error: unknown) => error instanceof RunGone || (isAway(error) ? false : undefined));
+      if (written !== undefined) return done(written);
+    }
+    done(false);
   }
 }
