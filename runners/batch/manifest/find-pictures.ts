@@ -4,7 +4,7 @@ import type { Disk } from '../disk/disk.js';
 const headBytes = 16;
 const taken: readonly unknown[] = ['png', 'jpeg', 'webp'];
 
-/** Tells a picture's format from its first 16 bytes; `undefined`: no picture. */
+/** The format of a picture by its first 16 bytes; `undefined`: no picture. */
 export type PictureFormatOf = (head: Uint8Array) => string | undefined;
 
 export interface SkippedFile {
@@ -13,7 +13,7 @@ export interface SkippedFile {
   readonly why: string;
 }
 
-/** The names of the pictures in a folder, sorted, and of what else lies there. */
+/** The sorted names of the pictures in a folder, and of the other files there. */
 export async function findPictures(
   disk: Disk,
   folder: string,

@@ -1,6 +1,6 @@
 /**
- * One item after the other from batches, each made when it is asked for. An async generator would do the same with three
- * more promises an item. Calls of `next` that overlap are answered in order.
+ * The items of all batches, one at a time, each made when it is pulled. An async generator would do the same with three
+ * more promises per item. Overlapping calls of `next` resolve in order.
  */
 export function flattenBatches<T>(batches: AsyncGenerator<Iterable<T>>): AsyncIterableIterator<T> {
   return new Flattened(batches);
@@ -9,7 +9,7 @@ export function flattenBatches<T>(batches: AsyncGenerator<Iterable<T>>): AsyncIt
 class Flattened<T> implements AsyncIterableIterator<T> {
   readonly #batches: AsyncGenerator<Iterable<T>>;
   #batch: Iterator<T> = [][Symbol.iterator]();
-  /** The last refill under way. */
+  /** The latest refill that has not ended. */
   #refill: Promise<IteratorResult<T>> | undefined;
 
   constructor(batches: AsyncGenerator<Iterable<T>>) {
@@ -41,7 +41,7 @@ class Flattened<T> implements AsyncIterableIterator<T> {
     return { done: true, value: undefined };
   }
 
-  /** The next item of this batch; what cannot be made ends the whole, as an error of a generator does. */
+  /** The next item of this batch. An error ends the whole iteration, as it would end a generator. */
   #take(): Promise<IteratorResult<T>> | undefined {
     try {
       const item = this.#batch.next();

@@ -8,8 +8,8 @@ import { BrokenLine } from './read-live-lines.js';
 import type { IdKeeper } from './duplicates/id-book.js';
 
 /**
- * Rows as they arrive, each made when it is asked for: objects with the names of columns as keys, or lines of JSON text.
- * Nothing is known of what follows, so that ids are not checked against each other; a row without one goes by its request.
+ * Makes rows from values as they arrive: objects with column names as keys, or lines of JSON text. What follows is not
+ * known, so ids are not checked against each other; the id of a row without one is derived from its request.
  */
 export async function* liveItems(
   values: AsyncIterable<unknown> | Iterable<unknown>,
@@ -23,7 +23,7 @@ export async function* liveItems(
   }
 }
 
-/** The id of a wrong row is not taken by it: the corrected row may come under the same one. */
+/** A wrong row does not claim its id: the corrected row may arrive with the same one. */
 function invalidKey({ id, key, cells }: Extract<ManifestItem, { valid: false }>['row']): string {
   if (id === undefined) return key;
   return `${id}~${requestHash({ kind: 'invalid', endpoint: '', request: cells }).slice(0, 12)}`;
@@ -34,16 +34,16 @@ function rawRecord(value: unknown, line: number): RawRecord {
   if (value instanceof BrokenLine) return brokenRecord({ text: '', line }, value.problem);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return brokenRecord({ text: '', line }, `is no object, but ${shown(value)}`);
-  // As it would stand in a file: what JSON has no word for is not sent either.
+  // The same as from a file: what JSON cannot express is not sent.
   return recordOf({ text: jsonOf(value), line });
 }
 
-/** What JSON has no word for is named by its type. */
+/** A value for a message; one that JSON cannot express by its type. */
 function shown(value: unknown): string {
   return value === undefined || typeof value === 'function' ? typeof value : quoteValue(value);
 }
 
-/** The empty string, which is no JSON, for what cannot be written. */
+/** The JSON text of an object; the empty string, which is not JSON, where it has none. */
 function jsonOf(value: object): string {
   try {
     return JSON.stringify(value);
@@ -54,7 +54,7 @@ function jsonOf(value: object): string {
 
 const derivedDigits = 12;
 
-/** In a stream that may tell a row twice, the same id is the same row, and so is the same request where there is none. */
+/** A stream may deliver a row twice: the same id means the same row, and without an id the same request does. */
 const liveIds: IdKeeper = {
   claim: () => 0,
   claimJob: () => 0,

@@ -1,18 +1,18 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { stripControls } from './quote-value.js';
 
-/** Where in the manifest something is wrong. */
+/** The place of a problem in the manifest. */
 export interface ManifestPlace {
   /** 1-based line of the file. */
   readonly line?: number;
-  /** 1-based: the cell of a CSV line, or the character where the text itself is broken. */
+  /** From 1: the cell of a CSV line, or the character where the text is broken. */
   readonly column?: number;
-  /** How the message names the column. @defaultValue `column N` */
+  /** The column in the message. @defaultValue `column N` */
   readonly columnLabel?: string;
   readonly cause?: unknown;
 }
 
-/** The manifest as a whole cannot be read: nothing of it is sent. Its message says where and what to do. */
+/** The manifest cannot be read, and nothing of it is sent. The message has the place and what to do. */
 export class ManifestError extends MillraceError {
   static override readonly name: string = 'ManifestError';
   readonly line: number | undefined;
@@ -31,7 +31,7 @@ export class ManifestError extends MillraceError {
   }
 }
 
-/** A later reading of the manifest finds other bytes than the first one did: no row may be made of them. */
+/** The manifest has other bytes than at its first reading: no row may be made of them. */
 export class ManifestChangedError extends ManifestError {
   static override readonly name: string = 'ManifestChangedError';
 
@@ -43,7 +43,7 @@ export class ManifestChangedError extends ManifestError {
     super(file, problem, line === undefined ? {} : { line, columnLabel: 'or behind it' });
   }
 
-  /** The same error with the line up to which the bytes were as before. */
+  /** The same error with the line up to which the bytes are unchanged. */
   from(line: number): ManifestChangedError {
     return new ManifestChangedError(this.file, this.problem, line);
   }

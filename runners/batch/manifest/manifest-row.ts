@@ -5,16 +5,16 @@ import { requestHash } from './request-hash.js';
 export type RowKind = 'edit' | 'job' | 'route';
 export type RowMode = 'sync' | 'async';
 
-/** What a row sends, checked. */
+/** The checked request of a row. */
 export type RowRequest =
   | { kind: 'edit'; input: ImageEditInput & Record<string, unknown> }
   | { kind: 'job'; input: Record<string, unknown> }
   | { kind: 'route'; method: 'GET' | 'POST'; route: string; body?: unknown };
 
-/** One valid line of the manifest. `hash` may be worked out when it is asked for: a copy by `{...row}` goes without it. */
+/** One valid line of the manifest. `hash` may be a getter, which a copy by `{...row}` does not have. */
 export interface Row {
   readonly id: string;
-  /** 1-based among the manifest's rows; the header does not count. */
+  /** The number of the row, from 1; the header does not count. */
   readonly row: number;
   /** 1-based line of the file where the row begins. */
   readonly line: number;
@@ -24,70 +24,70 @@ export interface Row {
   readonly mode: RowMode;
   readonly request: RowRequest;
   /**
-   * SHA-256 (hex, first 24) of kind, endpoint and request in canonical JSON: what `--changed` compares. Paths in `images`
-   * count as they are written: the URLs that stand for them change from start to start.
+   * SHA-256 (first 24 hex digits) of kind, endpoint and request in canonical JSON, which `--changed` compares. Paths in
+   * `images` are hashed as they are written, because their URLs differ from start to start.
    */
   readonly hash: string;
-  /** 1k, 2k, 4k on an edit: what the price goes by. */
+  /** The resolution of an edit, which decides its price: 1k, 2k or 4k. */
   readonly resolution?: string;
   /**
-   * The row as it is to be read again: every column by name, as text (CSV) or JSON value (JSONL), `input.…` and `body.…`
-   * cells as the values they stand for, fields that `--map` and `--set` give under the field's name. Without `error` and
-   * `millrace`.
+   * The row in a form that can be read again: every column by name, as text (CSV) or JSON value (JSONL). `input.…` and
+   * `body.…` cells are parsed; fields from `--map` and `--set` stand under the field's name. `error` and `millrace` are left
+   * out.
    */
   readonly cells: Readonly<Record<string, unknown>>;
-  /** The user's own columns: not sent, standing in the results again. */
+  /** The user's own columns: they are not sent, and are copied to the results. */
   readonly columns: Readonly<Record<string, unknown>>;
-  /** A known id that is polled instead of bought: a row that holds only a `jobId`, or a failure read back. */
+  /** The id of a job that is polled instead of bought: from a row with only a `jobId`, or from a failure that is read back. */
   readonly jobId?: string;
-  /** On a row without an id whose request stood before: 2, 3, … It is sent, and paid, again. */
+  /** Set on a row without an id that repeats an earlier request: 2, 3, … It is sent, and paid, again. */
   readonly repeat?: number;
   readonly columnUse: ColumnUse;
-  /** What a line of failures.jsonl said of itself when it is read back as a manifest. */
+  /** The failure that a line of failures.jsonl reports, where that file is read back as a manifest. */
   readonly prior?: { code: FailureCode; paid: Paid; jobId?: string; imageUrl?: string };
 }
 
-/** What becomes of a row's columns, by their names in the manifest. Rows that are alike in it share one object. */
+/** What happens to a row's columns, by their names in the manifest. Rows with the same use share one object. */
 export interface ColumnUse {
   readonly kind: RowKind;
   readonly sent: readonly string[];
-  /** The user's own: not sent. */
+  /** The user's own columns: they are not sent. */
   readonly own: readonly string[];
-  /** Filled columns that mean something to another kind only: not sent either, though somebody may think so. */
+  /** Filled columns that only another kind of row sends: the user may believe that they are sent. */
   readonly misplaced: readonly string[];
 }
 
-/** A line that cannot be sent, with every problem found in it. */
+/** A line that cannot be sent, with all its problems. */
 export interface InvalidRow {
   readonly row: number;
   readonly line: number;
   readonly id?: string;
-  /** What its failure can go by: the id, unless it is missing, wrong or another row's. Unique, the same at every start. */
+  /** The id of its failure: the row's own id, unless that is missing, wrong or another row's. Unique, and stable over starts. */
   readonly key: string;
   readonly problems: readonly RowProblem[];
-  /** Names of the columns that mean nothing to millrace. Rows with the same columns share one list. */
+  /** Names of the user's own columns. Rows with the same columns share one list. */
   readonly ownColumns: readonly string[];
   readonly cells: Readonly<Record<string, unknown>>;
 }
 
 export interface RowProblem {
   readonly column?: string;
-  /** What is wrong, with the offending value shortened, and what is allowed. */
+  /** What is wrong, with the value shortened, and what is allowed. */
   readonly message: string;
 }
 
-/** What stands in a line of the manifest: a row, or what is wrong with it. */
+/** A line of the manifest: a row, or its problems. */
 export type ManifestItem = { valid: true; row: Row } | { valid: false; row: InvalidRow };
 
-/** Everything of a row but what is worked out from it. */
+/** The facts of a row from which its hash is computed. */
 export interface RowFacts extends Omit<Row, 'hash'> {
-  /** The request with its paths, before they became URLs. */
+  /** The request as written, with paths in place of URLs. */
   readonly written: unknown;
-  /** When somebody had to work it out already. */
+  /** Set where it has been computed already. */
   readonly hash?: string | undefined;
 }
 
-/** A row whose hash is worked out when somebody asks: a plan of a million rows with ids needs none of them. */
+/** A row that computes its hash on first use: a plan of a million rows with ids needs none. */
 export class ManifestRow implements Row {
   readonly id: string;
   readonly row: number;
@@ -131,8 +131,8 @@ export class ManifestRow implements Row {
   }
 
   /**
-   * A column `redo` names the purchase that the row is to replace: it is not sent, but a row that asks for the same again
-   * is not the row that was bought, so that `--changed redo` takes it once.
+   * A column `redo` names the purchase that the row replaces. It is not sent, but it is hashed: the same request with `redo`
+   * counts as changed, so that `--changed redo` buys it once.
    */
   get #content(): unknown {
     const { redo } = this.columns;
@@ -140,13 +140,13 @@ export class ManifestRow implements Row {
   }
 }
 
-/** Whether a row is bought when it is sent: a read is free, and what was paid already, or may have been, is collected, fetched or held. */
+/** Whether sending the row buys something. A GET is free; a row that was or may have been paid is collected, fetched or held. */
 export function isBought(row: Pick<Row, 'jobId' | 'prior' | 'request'>): boolean {
   const { jobId, prior } = row;
   return jobId === undefined && (prior === undefined || prior.paid === 'no') && !isRead(row);
 }
 
-/** Whether a request is free to repeat: it buys nothing. */
+/** Whether the request buys nothing and may be repeated. */
 export function isRead({ request }: Pick<Row, 'request'>): boolean {
   return request.kind === 'route' && request.method === 'GET';
 }

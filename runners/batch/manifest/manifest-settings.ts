@@ -2,13 +2,13 @@ import type { RowKind, RowMode } from './manifest-row.js';
 
 /** How a manifest is read. */
 export interface ManifestSettings {
-  /** How messages call it: its path, as the user wrote it. */
+  /** The manifest in messages: its path as the user wrote it. */
   readonly name: string;
   readonly format: 'csv' | 'jsonl';
   readonly gzip: boolean;
   /** What separates the columns of a CSV. @defaultValue by its first line: commas, semicolons or tabs */
   readonly delimiter?: string;
-  /** Called once with what separates the columns of a CSV, where it is no comma: `semicolons`, `tabs` … */
+  /** Called once with what separates the columns of a CSV, unless it is a comma: `semicolons`, `tabs` … */
   readonly separatedBy?: (name: string) => void;
   /** Endpoint of rows that name none. */
   readonly endpoint?: string;
@@ -22,16 +22,16 @@ export interface ManifestSettings {
   readonly set?: Readonly<Record<string, string>>;
   /** Field → the column that it is taken from. */
   readonly map?: Readonly<Record<string, string>>;
-  /** Columns that are the user's own, though their names look like a field's that is absent: such a column is refused else. */
+  /** Columns that are the user's own although their names look like the name of an absent field: others like them are refused. */
   readonly ignore?: readonly string[];
-  /** Turns a path in `images` into a URL; without it paths are refused. */
+  /** Turns a path in `images` into a URL. @defaultValue paths are refused */
   readonly resolveImage?: ResolveImage;
 }
 
-/** What a manifest's name for an endpoint stands for. */
+/** The endpoint that a name in the manifest stands for. */
 export interface NamedEndpoint {
   readonly id: string;
-  /** Of its rows, unless `mode` says it of all. */
+  /** The mode of its rows, unless `ManifestSettings.mode` sets one for all rows. */
   readonly mode?: RowMode;
 }
 
@@ -43,7 +43,7 @@ export interface ManifestFormat {
   readonly gzip: boolean;
 }
 
-/** What a file is by its name: `.csv`, `.jsonl` or `.ndjson`, each also with `.gz` behind it; else `undefined`. */
+/** The format by the file name: `.csv`, `.jsonl` or `.ndjson`, each also with `.gz` behind it. `undefined`: another name. */
 export function manifestFormat(path: string): ManifestFormat | undefined {
   const match = /\.(csv|jsonl|ndjson)(\.gz)?$/i.exec(path);
   if (match === null) return undefined;

@@ -2,17 +2,17 @@ import { quoteValue } from './quote-value.js';
 
 const deepest = 100;
 
-/** Why a JSON text is not taken. */
+/** Why a JSON text is refused. */
 export interface JsonProblem {
   readonly problem: string;
   readonly isNoJson?: true;
-  /** The key of the outermost object that the problem stands below, where that is known. */
+  /** The key of the outermost object below which the problem is, where it is known. */
   readonly below?: string;
 }
 
 /**
- * The value of a JSON text, or why it is none that can be sent on: too deep, a number that JSON has no place for, a key
- * that stands twice.
+ * The value of a JSON text, or why it cannot be sent: it is too deep, it has a number that JSON cannot hold, or a key stands
+ * twice.
  */
 export function parseJson(text: string): { readonly value: unknown } | JsonProblem {
   let value: unknown;
@@ -31,7 +31,7 @@ function lost(text: string): string | undefined {
   return number && `holds ${number}, which has more digits than a number keeps: write it in quotes`;
 }
 
-/** V8's words without the text around the place, which the row has already, and without lines and columns: the manifest has its own. */
+/** V8's message without the quoted text and without line and column, which are those of the cell and not of the manifest. */
 function reason(message: string): string {
   const words = message
     .replace(/, (\.\.\.)?".*/s, '')
@@ -55,14 +55,14 @@ function problemIn(value: unknown, depth: number): string | undefined {
 /** Texts and numbers of a JSON text. */
 const numberTokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** The first whole number of a JSON text that has more digits than a number keeps here: another one would be sent. */
+/** The first whole number of a JSON text that a JavaScript number cannot hold exactly: another number would be sent. */
 export function lostDigits(text: string): string | undefined {
   for (const [token] of text.matchAll(numberTokens))
     if (/^-?\d{16,}$/.test(token) && isLost(token)) return token;
   return undefined;
 }
 
-/** What is printed again as it was written is sent so, whatever lies between. */
+/** A number that prints as it was written is sent unchanged. */
 function isLost(digits: string): boolean {
   const value = Number(digits);
   return String(value) !== digits && BigInt(digits) !== BigInt(value);
@@ -71,30 +71,30 @@ function isLost(digits: string): boolean {
 /** What is wrong with a key of a JSON text. */
 interface WrongKey {
   readonly problem: string;
-  /** The key of the outermost object that it stands below; `undefined`: it stands in that object itself. */
+  /** The key of the outermost object below which it stands; `undefined`: it is a key of that object itself. */
   readonly below?: string;
 }
 
-/** Texts of a JSON text with what may follow a key, and what opens and closes. */
+/** The strings of a JSON text, with the colon behind a key, and its brackets. */
 const keyTokens = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
 
 /**
- * The first key that stands twice in one object of a JSON text, or is no whole Unicode text. The parser keeps the last of
- * two without a word, and two halves of characters are one text as soon as they are written as UTF-8. Only a text in which
- * a key's name comes more than once, or is spelled in escapes, is looked at twice.
+ * The first key that stands twice in one object of a JSON text, or that has half of a surrogate pair. The parser silently
+ * keeps the last of two keys, and different halves become the same character in UTF-8. A text is scanned only where a key's
+ * name occurs more than once, or where it has escapes.
  *
- * @param value what the parser makes of the text
+ * @param value the parsed text
  */
 function wrongKey(text: string, value: unknown): WrongKey | undefined {
   const names: string[] = [];
   gatherKeys(value, names);
-  // Without a backslash in the text no key has anything to be escaped.
+  // A text without a backslash has no escaped keys.
   const quote = text.includes('\\') ? (name: string) => JSON.stringify(name) : (name: string) => `"${name}"`;
   const isPlain = !text.includes('\\u');
   return isPlain && names.every((name) => standsOnce(text, quote(name))) ? undefined : look(text);
 }
 
-/** Whether a text is no whole Unicode: half of a character that takes two code units stands alone in it. */
+/** Whether a text has half of a surrogate pair. */
 export function hasHalfCharacter(text: string): boolean {
   return /[\ud800-\udfff]/u.test(text);
 }

@@ -13,17 +13,17 @@ export interface Plan {
   readonly byKind: Readonly<Record<RowKind, number>>;
   /** Valid edits, by the resolution that is priced. */
   readonly byResolution: Readonly<Record<string, number>>;
-  /** Rows without an id whose request stood before: each is sent, and paid, again. */
+  /** Rows without an id that repeat an earlier request: each is sent, and paid, again. */
   readonly repeats: number;
   readonly invalid: number;
   readonly firstInvalid: readonly InvalidRow[];
-  /** What is wrong with invalid rows, each kind of problem once: the first 100 kinds. */
+  /** The problems of invalid rows, each kind once: the first 100 kinds. */
   readonly problems: readonly InvalidProblem[];
-  /** Problems of other kinds. */
+  /** How many problems are of other kinds. */
   readonly otherProblems: number;
   /** One sentence each, for people. */
   readonly warnings: readonly string[];
-  /** What separates the columns of a CSV, where it is no comma. */
+  /** What separates the columns of a CSV, unless it is a comma. */
   readonly separatedBy?: string;
   readonly columnsSent: readonly string[];
   readonly columnsNotSent: readonly string[];
@@ -31,29 +31,29 @@ export interface Plan {
   readonly imagesBeyondRecommended: number;
   readonly cost: {
     readonly estimated: MicroDollars;
-    /** Rows that will be bought at a price that nobody knows. */
+    /** Rows that will be bought at an unknown price. */
     readonly unpriced: number;
   };
-  /** Rows that ask for the same under different ids. Absent: the manifest was read once, and they were not looked for. */
+  /** Rows with the same request under different ids. Absent: the manifest was read only once. */
   readonly same?: SameRows;
 }
 
 export interface PlanOptions {
   /** The price of a row, `null` when it is not known. */
   readonly priceOf: (row: Row) => MicroDollars | null;
-  /** So many invalid rows are kept in full. @defaultValue 20 */
+  /** How many invalid rows are kept in full. @defaultValue 20 */
   readonly maxInvalidShown?: number;
-  /** Told of every row, in order; what it throws ends the pass. */
+  /** Called with every row, in order; an error that it throws ends the pass. */
   readonly see?: (item: ManifestItem) => void;
-  /** What separates the columns of a CSV, where it is no comma; asked at the end. */
+  /** What separates the columns of a CSV, unless it is a comma; called at the end. */
   readonly separatedBy?: () => string | undefined;
-  /** Reads the manifest from its beginning: a second time, and only where rows may ask for the same. */
+  /** Reads the manifest a second time from its beginning. Called only where rows may have the same request. */
   readonly again?: () => AsyncIterable<ManifestItem>;
-  /** Told of every valid row of that second pass, with the line of the first row that asks for the same; 0: none does. */
+  /** Called with every valid row of that second pass, and the line of the first row with the same request; 0: there is none. */
   readonly seeAgain?: (row: Row, sameAsLine: number) => void;
 }
 
-/** Reads a manifest to its end, in flat memory, and says what it would send and cost. Sends nothing. */
+/** Reads a manifest to its end, in flat memory, and sums up what it would send and cost. Sends nothing. */
 export async function planManifest(items: AsyncIterable<ManifestItem>, options: PlanOptions): Promise<Plan> {
   const tally = new Tally(options);
   for await (const item of items) {
@@ -69,20 +69,20 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
   };
 }
 
-/** Counts and prices the rows that ask for the same. */
+/** Counts and prices the rows with the same request. */
 async function sameRows(
   requests: SameRequests,
   { again, seeAgain, priceOf }: PlanOptions,
 ): Promise<SameRows> {
   const tally = new SameTally();
-  if (again === undefined || !requests.needsSecondPass()) return tally.told();
+  if (again === undefined || !requests.needsSecondPass()) return tally.result();
   for await (const { valid, row } of again()) {
     if (!valid) continue;
     const line = requests.lineBefore(row);
     if (line > 0) tally.add(row, line, priceOf(row));
     seeAgain?.(row, line);
   }
-  return tally.told();
+  return tally.result();
 }
 
 class Tally {
@@ -131,8 +131,8 @@ class Tally {
       repeats: this.#repeats,
       invalid: this.#invalid,
       firstInvalid: this.#firstInvalid,
-      ...this.#problems.told(),
-      ...this.#columns.told(),
+      ...this.#problems.result(),
+      ...this.#columns.result(),
       imagesBeyondRecommended: this.#manyImages,
       cost: { estimated: this.#estimated, unpriced: this.#unpriced },
     };

@@ -1,9 +1,9 @@
 import type { InvalidRow, RowProblem } from './manifest-row.js';
 import { quoteValue, stripControls } from './quote-value.js';
 
-/** A problem, of one row or of many that differ in values alone. */
+/** A problem of one row, or of many rows that differ only in values. */
 export interface InvalidProblem {
-  /** The first row that has it, with this problem alone. */
+  /** The first row that has it, without its other problems. */
   readonly first: Pick<InvalidRow, 'row' | 'line' | 'id' | 'problems'>;
   /** How many rows have it. */
   readonly rows: number;
@@ -14,7 +14,7 @@ export interface InvalidProblem {
 const groupsKept = 100;
 const linesKept = 20;
 
-/** Gathers the problems of invalid rows: those that differ in quoted values and numbers alone are one. */
+/** Groups the problems of invalid rows: those that differ only in quoted values and numbers are one problem. */
 export class ProblemTally {
   readonly #groups = new Map<string, { first: InvalidProblem['first']; rows: number; lines: number[] }>();
   #others = 0;
@@ -33,8 +33,8 @@ export class ProblemTally {
     }
   }
 
-  /** `others`: problems beside the first 100 kinds. */
-  told(): { readonly problems: readonly InvalidProblem[]; readonly otherProblems: number } {
+  /** The first 100 kinds of problems, and how many problems there are of other kinds. */
+  result(): { readonly problems: readonly InvalidProblem[]; readonly otherProblems: number } {
     return { problems: [...this.#groups.values()], otherProblems: this.#others };
   }
 }
@@ -43,7 +43,7 @@ function keyOf({ column = '', message }: RowProblem): string {
   return `${column}\n${message.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+/g, '0')}`;
 }
 
-/** A line for people for each problem of a row: `line 7 (row 6, id "x"), column resolution: "8k" is not one of 1k, 2k, 4k`. */
+/** One line of text for each problem of a row: `line 7 (row 6, id "x"), column resolution: "8k" is not one of 1k, 2k, 4k`. */
 export function describeInvalid({
   line,
   row,
@@ -56,12 +56,12 @@ export function describeInvalid({
   );
 }
 
-/** The same of a problem that many rows may have: the first of them in full, and the lines of the first others. */
+/** The same for a problem of many rows: the first row in full, and the line numbers of the next ones. */
 export function describeProblem({ first, rows, lines }: InvalidProblem): string[] {
-  const told = describeInvalid(first);
-  if (rows === 1) return told;
+  const described = describeInvalid(first);
+  if (rows === 1) return described;
   const [, ...others] = lines;
   const more = rows > lines.length ? ', …' : '';
   const are = rows === 2 ? '1 other row is like it: line' : `${rows - 1} other rows are like it: lines`;
-  return [...told, `  ${are} ${others.join(', ')}${more}`];
+  return [...described, `  ${are} ${others.join(', ')}${more}`];
 }

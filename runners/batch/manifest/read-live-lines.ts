@@ -1,6 +1,6 @@
 import { maxRecordBytes } from './records/raw-record.js';
 
-/** A line that cannot be read as text: it becomes a row that is wrong. */
+/** A line that cannot be read as text: it becomes an invalid row. */
 export class BrokenLine {
   constructor(readonly problem: string) {}
 }
@@ -9,8 +9,8 @@ const newline = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The lines of an endless NDJSON stream, each as soon as its line break is there; blank ones are passed over. Holds one
- * line and what the stream hands over at once, whatever comes. A line that is too long or no UTF-8 ends nothing.
+ * The lines of an endless NDJSON stream, each as soon as its line break arrives; blank lines are skipped. Holds at most one
+ * line and one chunk. A line that is too long or not UTF-8 becomes a `BrokenLine`, and the stream goes on.
  */
 export async function* readLiveLines(
   bytes: AsyncIterable<Uint8Array>,
@@ -26,11 +26,11 @@ export async function* readLiveLines(
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length;) {
       const end = chunk.indexOf(newline, at);
-      const piece = chunk.subarray(at, end < 0 ? chunk.length : end);
-      size += piece.length;
-      if (size <= maxRecordBytes) held.push(piece);
+      const part = chunk.subarray(at, end < 0 ? chunk.length : end);
+      size += part.length;
+      if (size <= maxRecordBytes) held.push(part);
       else held = [];
-      at += piece.length + 1;
+      at += part.length + 1;
       const line = end < 0 ? undefined : take();
       if (line !== undefined) yield line;
     }
@@ -39,9 +39,9 @@ export async function* readLiveLines(
   if (last !== undefined) yield last;
 }
 
-function textOf(pieces: readonly Uint8Array[]): string | BrokenLine {
+function textOf(parts: readonly Uint8Array[]): string | BrokenLine {
   try {
-    return utf8.decode(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
+    return utf8.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
   } catch {
     return new BrokenLine('is no UTF-8 text');
   }

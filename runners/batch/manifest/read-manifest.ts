@@ -12,11 +12,11 @@ import { parseCsv } from './records/parse-csv.js';
 import { parseJsonl } from './records/parse-jsonl.js';
 
 /**
- * Reads a manifest row by row, in flat memory: a row is made when it is asked for, and the file is read on when the rows
- * of its last piece (64 kB) are used up. Wrong rows are items with all that is wrong with them; a file that cannot be
- * read on throws `ManifestError` (code `manifest`, with the line) at the first `next` that meets it.
+ * Reads a manifest row by row, in flat memory: a row is made when it is pulled, and the file is read on when the rows of the
+ * last chunk (16 kB) are used up. An invalid row is an item with all its problems. Where the file cannot be read on, `next`
+ * throws `ManifestError` (code `manifest`, with the line).
  *
- * @param ids Who keeps which ids are taken. @defaultValue a book of its own
+ * @param ids keeps the ids of rows unique. @defaultValue a new `IdBook`
  */
 export function readManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -40,13 +40,13 @@ function* buildRows(batch: Iterable<RawRecord>, builder: RowBuilder): Generator<
   for (const record of batch) yield builder.build(record);
 }
 
-/** Once for the run, instead of once for every row. */
+/** Checks the endpoint once for the manifest, instead of once for every row. */
 function checkEndpoint({ name, endpoint }: ManifestSettings): void {
   const problem = endpoint === undefined ? undefined : checkEndpointId(endpoint);
   if (problem !== undefined) throw new ManifestError(name, `--endpoint ${quoteValue(endpoint)} ${problem}`);
 }
 
-/** The manifest's lines as cells, a batch for each piece of text: no more is read before a batch has been used up. */
+/** The manifest's lines as cells, a batch for each chunk of text: no more is read before a batch has been used up. */
 export function readRecords(
   bytes: AsyncIterable<Uint8Array>,
   settings: Pick<ManifestSettings, 'name' | 'format' | 'gzip' | 'map' | 'delimiter' | 'separatedBy'>,

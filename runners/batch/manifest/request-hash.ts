@@ -2,18 +2,18 @@ import { hash } from 'node:crypto';
 
 const digits = 24;
 
-/** Tells requests apart: the first 24 hex digits of the SHA-256 of what is sent, where, as canonical JSON. */
+/** Identifies a request: the first 24 hex digits of the SHA-256 of kind, endpoint and content in canonical JSON. */
 export function requestHash(sent: {
   readonly kind: string;
   readonly endpoint: string;
   readonly request: unknown;
 }): string {
   const { kind, endpoint, request } = sent;
-  // In this order nothing has to be sorted.
+  // These keys are in sorted order already.
   return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, digits);
 }
 
-/** JSON in which the order of keys does not count: they stand sorted, at every depth. Absent and `undefined` are the same. */
+/** JSON with sorted keys at every depth, so that their order makes no difference. Absent and `undefined` are the same. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(isSorted(value) ? value : sorted(value));
 }
@@ -36,7 +36,7 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   const object = value as Record<string, unknown>;
   const keys = Object.keys(object);
-  // A date, or whatever else has no keys and writes itself.
+  // A date, or another object without keys that has its own `toJSON`.
   if (keys.length === 0) return object;
   const result: Record<string, unknown> = {};
   for (const key of keys.sort()) {

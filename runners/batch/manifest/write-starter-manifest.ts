@@ -6,11 +6,11 @@ import { findPictures, type PictureFormatOf, type SkippedFile } from './find-pic
 
 export interface StarterOptions {
   readonly disk: Disk;
-  /** Where the pictures lie; its own folders are not looked into. */
+  /** The folder of the pictures; its subfolders are not read. */
   readonly folder: string;
-  /** What each picture is to become. */
+  /** The prompt of every row. */
   readonly prompt: string;
-  /** In `folder` or above it, because its paths must not lead out of its own folder. @defaultValue `edits.csv` in `folder` */
+  /** The file to write: in `folder` or above it, because its paths must lie below it. @defaultValue `edits.csv` in `folder` */
   readonly manifest?: string;
   readonly formatOf: PictureFormatOf;
 }
@@ -18,13 +18,13 @@ export interface StarterOptions {
 export interface StarterManifest {
   readonly path: string;
   readonly pictures: number;
-  /** What lies in the folder and is not in the manifest, and why. */
+  /** Files of the folder that are not in the manifest, and why. */
   readonly skipped: readonly SkippedFile[];
 }
 
 /**
  * Writes a CSV manifest with an edit for each PNG, JPEG and WebP picture in a folder, sorted by name. Throws
- * `ManifestError` when there is one already, and when there is no folder or no pictures are in it.
+ * `ManifestError` when the manifest exists, and when the folder does not exist or has no pictures.
  */
 export async function writeStarterManifest(options: StarterOptions): Promise<StarterManifest> {
   const { disk, folder, prompt, manifest: path = join(folder, 'edits.csv') } = options;
@@ -62,7 +62,7 @@ function* starterRows(pictures: readonly string[], prefix: string, prompt: strin
     yield `${[freeId(name, ids), imageCell(prefix + name), textCell(prompt)].map(csvCell).join(',')}\n`;
 }
 
-/** Names that differ only in case or ending are told apart by a number. */
+/** A number makes names unique that differ only in case or ending. */
 function freeId(name: string, ids: Set<string>): string {
   const stem = name.replace(/\.[^.]*$/, '').replace(/^[-=+@\s]+/, '') || 'picture';
   let id = stem;
@@ -71,13 +71,13 @@ function freeId(name: string, ids: Set<string>): string {
   return id;
 }
 
-/** A path that would be cut in two, or taken for something else, is written so that it is not. */
+/** Writes a path so that it is read as one path, and not as two, as a URL or as a formula. */
 function imageCell(path: string): string {
   const plain = formula.test(path) || /^[^/]*:/.test(path) ? `./${path}` : path;
   return /[\s|]/.test(plain) || plain.startsWith('[') ? JSON.stringify([plain]) : plain;
 }
 
-/** A space in front does not change a prompt, and keeps a spreadsheet from working it out. */
+/** A leading space does not change a prompt, and a spreadsheet does not take the cell for a formula. */
 function textCell(text: string): string {
   return formula.test(text) ? ` ${text}` : text;
 }

@@ -17,19 +17,19 @@ export function imageList(cell: unknown): readonly unknown[] | CellProblem {
     : (parsed.value as readonly unknown[]);
 }
 
-/** Spreadsheets write TRUE. Any other text is left as it is, for the check to refuse. */
+/** Spreadsheets write TRUE. Any other text is returned as it is, and the check refuses it. */
 export function booleanCell(cell: unknown): unknown {
   if (typeof cell !== 'string') return cell;
   const text = cell.toLowerCase();
   return text === 'true' ? true : text === 'false' ? false : cell;
 }
 
-/** Most cells are plain text: a look at how they begin spares them an exception. */
+/** Most cells are plain text: their first character shows that without an exception of the parser. */
 const mayBeJson = /^(?:["{[\d-]|true$|false$|null$)/;
 
 /**
- * A cell of an `input.…` or `body.…` column: JSON when it parses and prints back the same (`42`, `true`, `[1]`), else
- * text as it stands (`007`, `1e3`, `1.0`).
+ * A cell of an `input.…` or `body.…` column: a JSON value where it parses and prints the same again (`42`, `true`, `[1]`), else
+ * text (`007`, `1e3`, `1.0`).
  */
 export function cellValue(cell: string): unknown {
   if (!mayBeJson.test(cell)) return cell;

@@ -12,17 +12,17 @@ import {
 } from './manifest-fields.js';
 import { pathColumn, type PathColumn } from './path-column.js';
 
-/** What the columns of a manifest mean, worked out once for all rows that have the same ones. */
+/** The meaning of a set of columns, worked out once for all rows that have it. */
 export interface ColumnLayout {
-  /** Where each field stands; -1: nowhere. */
+  /** The place of each field; -1: it has none. */
   readonly at: Readonly<Record<FieldName, number>>;
   readonly paths: readonly PlacedPath[];
   /** The user's own columns. */
   readonly own: readonly PlacedName[];
   readonly ownNames: readonly string[];
-  /** Every column under the name that its cells go by (a mapped one under its field's), in the manifest's order. */
+  /** Every column in the manifest's order, under the name that it has in `Row.cells`: a mapped column under its field's. */
   readonly cells: readonly (PlacedName & { readonly path: number })[];
-  /** The columns' names as the user wrote them, for messages. */
+  /** The columns' names in the manifest, for messages. */
   readonly names: readonly string[];
   readonly problem?: RowProblem;
 }
@@ -34,7 +34,7 @@ export interface PlacedName {
 
 export type PlacedPath = PathColumn & PlacedName;
 
-/** Gives each column its meaning: by `--map`, else by its own name. */
+/** Works out the meaning of each column: by `--map`, else by its name. */
 export function columnLayout(names: readonly string[], map: ManifestSettings['map'] = {}): ColumnLayout {
   const at = Object.fromEntries(fieldNames.map((field) => [field, -1])) as Record<FieldName, number>;
   const paths: PlacedPath[] = [];
@@ -57,7 +57,7 @@ export function columnLayout(names: readonly string[], map: ManifestSettings['ma
   return { at, paths, own, ownNames, cells, names, ...(problem !== undefined && { problem }) };
 }
 
-/** A field that `--map` takes from elsewhere has no column of its own name beside it: one of the two would be lost. */
+/** A field that `--map` takes from another column must not have a column of its own name: one of the two would be lost. */
 function clash(column: string, map: Readonly<Record<string, string>>): RowProblem | undefined {
   const source = Object.hasOwn(map, column) ? map[column] : undefined;
   if (source === undefined) return undefined;
@@ -67,7 +67,7 @@ function clash(column: string, map: Readonly<Record<string, string>>): RowProble
   };
 }
 
-/** What a layout's columns are to rows of one purpose. */
+/** The meaning of a layout's columns for rows of one purpose. */
 export interface PurposeColumns {
   readonly use: ColumnUse;
   /** Columns that mean something to other rows only. */

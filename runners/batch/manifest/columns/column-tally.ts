@@ -2,10 +2,10 @@ import { nearMiss } from './near-miss.js';
 import { quoteValue, stripControls } from '../quote-value.js';
 import type { ColumnUse } from '../manifest-row.js';
 
-/** JSONL may have other keys in every line: of so many columns a plan tells. */
+/** JSONL may have other keys in every line: a plan lists at most this many columns. */
 const columnsKept = 1_000;
 
-/** Gathers which columns of a manifest are sent, and which look as if they were meant to be. */
+/** Collects which columns of a manifest are sent, and which ones look as if they should be. */
 export class ColumnTally {
   readonly #sent = new Set<string>();
   readonly #own = new Set<string>();
@@ -24,7 +24,7 @@ export class ColumnTally {
     }
   }
 
-  /** Columns that mean nothing, also of rows that are invalid, perhaps for this reason. */
+  /** The user's own columns, also those of invalid rows, which may be invalid because of a misspelt column. */
   addOwn(names: readonly string[]): void {
     if (names === this.#lastOwn) return;
     this.#lastOwn = names;
@@ -36,7 +36,11 @@ export class ColumnTally {
     }
   }
 
-  told(): { readonly columnsSent: string[]; readonly columnsNotSent: string[]; readonly warnings: string[] } {
+  result(): {
+    readonly columnsSent: string[];
+    readonly columnsNotSent: string[];
+    readonly warnings: string[];
+  } {
     return {
       columnsSent: [...this.#sent],
       columnsNotSent: [...this.#own].filter((name) => !this.#sent.has(name)),

@@ -6,16 +6,16 @@ import { cellValue } from './cell-value.js';
 import { pathColumn, type PathColumn } from './path-column.js';
 import { fieldsWith, isFieldName, type FieldName } from './manifest-fields.js';
 
-/** What `--set` gives to rows that say nothing themselves. */
+/** The values of `--set`, for rows without a value of their own. */
 export interface FixedCells {
-  /** `undefined`: it gives none. */
+  /** `undefined`: there are none. */
   readonly fields: Partial<Record<FieldName, string>> | undefined;
   readonly paths: readonly (PathColumn & { readonly value: unknown })[];
 }
 
 const perRow: ReadonlySet<string> = new Set(fieldsWith('identity', 'failure'));
 
-/** Reads `--set`, and checks the names in it and in `--map`: a name that millrace does not know would have no effect. */
+/** Reads `--set`, and checks the names in it and in `--map`: an unknown name would have no effect. @throws {ManifestError} */
 export function fixedCells(settings: Pick<ManifestSettings, 'name' | 'set' | 'map'>): FixedCells {
   for (const name of Object.keys(settings.map ?? {})) checkName('--map', name, settings.name);
   const fields: Partial<Record<FieldName, string>> = {};

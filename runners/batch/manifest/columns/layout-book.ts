@@ -14,10 +14,10 @@ interface KnownColumns extends PurposeColumns {
   readonly misspelt: readonly RowProblem[];
 }
 
-/** JSONL may have other keys in every line: so many sets of them are remembered, then it starts anew. */
+/** JSONL may have other keys in every line: after this many layouts the book forgets them all. */
 const layoutsKept = 1_000;
 
-/** Works out what columns mean once for all rows that have the same ones. */
+/** Works out the meaning of columns once for all rows that have the same ones. */
 export class LayoutBook {
   readonly #map: ManifestSettings['map'];
   readonly #spelling: SpellingRules;
@@ -38,7 +38,7 @@ export class LayoutBook {
     return this.#last;
   }
 
-  /** What becomes of a row's columns, and the filled ones that mean something to other rows only. */
+  /** What happens to a row's columns, and which filled ones mean something only to other rows. */
   useOf(
     cells: { readonly layout: ColumnLayout; isFilled(at: number): boolean },
     purpose: RowPurpose,
@@ -75,7 +75,7 @@ export class LayoutBook {
   }
 }
 
-/** Rows that follow each other mostly have the same keys: their lists need not be made one text to be told apart. */
+/** Compares the lists themselves: rows that follow each other mostly have the same keys. */
 function isSame(names: readonly string[], others: readonly string[]): boolean {
   return (
     names === others || (names.length === others.length && names.every((name, at) => name === others[at]))

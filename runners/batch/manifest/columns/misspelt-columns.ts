@@ -11,16 +11,16 @@ import {
 } from './manifest-fields.js';
 import type { FixedCells } from './fixed-cells.js';
 
-/** What names a field beside the columns. */
+/** Fields from `--set`, and columns that need no check. */
 export interface SpellingRules {
   readonly fixed: FixedCells;
-  /** Columns that the user has called their own. */
+  /** Columns that the user has declared as their own. */
   readonly ignore: readonly string[];
 }
 
 /**
- * The columns that look as if they were meant for a field that is absent: what they say would not be sent, and the row
- * would be bought without it.
+ * The columns that look as if they were meant for an absent field: their values would not be sent, and the row would be bought
+ * without them.
  */
 export function misspeltColumns(
   layout: ColumnLayout,
@@ -37,7 +37,7 @@ export function misspeltColumns(
   });
 }
 
-/** They, by place and name, for a CSV, of which they are the same in every row. */
+/** The misspelt columns of a CSV in one message, by place and name. */
 export function misspeltText(misspelt: readonly RowProblem[], { names }: ColumnLayout): string {
   return misspelt
     .map(
@@ -46,7 +46,7 @@ export function misspeltText(misspelt: readonly RowProblem[], { names }: ColumnL
     .join('; ');
 }
 
-/** An edit's input may be written as `input.<name>` too. */
+/** The field that a column was probably meant for. An edit's fields may also be written as `input.<name>`. */
 function meantBy(column: string, purpose: RowPurpose): string | undefined {
   const below = column.startsWith('input.') ? column.slice('input.'.length) : undefined;
   if (below === undefined) return nearMiss(column, meantFields[purpose]);

@@ -1,9 +1,9 @@
 import { fieldNames } from './manifest-fields.js';
 
 /**
- * The field that a column's name was probably meant for: the same but for case and separators (`Resolution`,
- * `aspect-ratio`), or a slip or two away (`promt`, `image`, `resulotion`). `undefined` when the name is a field's own, or
- * like none.
+ * The field that a column's name was probably meant for: it differs only in case and separators (`Resolution`,
+ * `aspect-ratio`), or by one or two typing slips (`promt`, `image`, `resulotion`). `undefined`: the name is the field's own, or
+ * similar to none.
  *
  * @param fields which fields it may be meant for; `input` and `body` stand for the columns below them too
  */
@@ -28,7 +28,7 @@ function isNear(plain: string, wanted: string): boolean {
   return slips === 1 ? allowed > 0 : slips <= allowed && plain[0] === wanted[0];
 }
 
-/** Names of few letters are one or two letters away from ordinary words. */
+/** Short names are only one or two letters away from ordinary words. */
 function slipsAllowed({ length }: string): number {
   return length < 5 ? 0 : length < 10 ? 1 : 2;
 }
@@ -37,7 +37,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** How many letters are too many, missing, other ones, or swapped with their neighbour: the optimal string alignment distance. */
+/** The number of added, missing, wrong or swapped letters: the optimal string alignment distance. */
 function slipsBetween(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

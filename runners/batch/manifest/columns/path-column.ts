@@ -4,14 +4,14 @@ export interface PathColumn {
   readonly root: 'input' | 'body';
   /** Keys from the root down. */
   readonly path: readonly string[];
-  /** Its cell stays text, also when it is JSON. */
+  /** Its cell stays text even where it is JSON. */
   readonly text: boolean;
 }
 
 const mostParts = 100;
 const textSuffix = ':text';
 
-/** Reads a column's name as a path; `undefined` when it is none, a text when it is a wrong one. */
+/** Reads a column's name as a path. `undefined`: it is no path; a text: what is wrong with it. */
 export function pathColumn(name: string): PathColumn | string | undefined {
   const root = name.startsWith('input.') ? 'input' : name.startsWith('body.') ? 'body' : undefined;
   if (root === undefined) return undefined;
@@ -23,7 +23,7 @@ export function pathColumn(name: string): PathColumn | string | undefined {
   return { name, root, path, text };
 }
 
-/** Puts a value below `target`, making objects on the way. Says what is in the way when it cannot, and changes nothing then. */
+/** Puts a value below `target` and makes the objects that it needs. Returns a problem, and changes nothing, where another value is in the way. */
 export function setPath(
   target: Record<string, unknown>,
   path: readonly string[],

@@ -2,19 +2,19 @@ const segmentBits = 8;
 const chunkPairs = 256;
 
 /**
- * 64-bit hashes, of which those that come more than once are wanted: 8 bytes each. They lie in 256 segments by their first
- * byte, so that sorting never needs a second copy of all of them.
+ * Finds the 64-bit hashes that occur more than once, with 8 bytes per hash. They are kept in 256 segments by their first byte,
+ * so that sorting never copies all of them.
  */
 export class FingerprintList {
   readonly #segments: (Segment | undefined)[] = [];
-  /** The number of hashes in the segments before, once only repeated ones are left. */
+  /** After `keepRepeated`: the number of hashes in the segments before each one. */
   readonly #offsets: number[] = [];
 
   add(high: number, low: number): void {
     (this.#segments[segmentOf(high)] ??= new Segment()).add(high, low);
   }
 
-  /** Leaves the hashes that were added more than once, each once, and returns how many they are. Nothing is added after it. */
+  /** Keeps the hashes that were added more than once, each once, and returns their number. Nothing may be added afterwards. */
   keepRepeated(): number {
     let count = 0;
     for (const [place, segment] of this.#segments.entries()) {
@@ -24,7 +24,7 @@ export class FingerprintList {
     return count;
   }
 
-  /** Which of those that are left it is, from 0; -1: none. */
+  /** The index of a hash among those that were kept; -1: it was not kept. */
   indexOf(high: number, low: number): number {
     const at = this.#segments[segmentOf(high)]?.indexOf(high, low) ?? -1;
     return at < 0 ? -1 : (this.#offsets[segmentOf(high)] ?? 0) + at;
@@ -35,11 +35,11 @@ function segmentOf(high: number): number {
   return high >>> (32 - segmentBits);
 }
 
-/** Hashes as pairs of words, in chunks so that growing never copies. Two words are one 64-bit number for the machine's own sorting. */
+/** Hashes as pairs of 32-bit words, in chunks so that growing never copies. Sorting reads each pair as one 64-bit number. */
 class Segment {
   readonly #chunks: Uint32Array[] = [];
   #size = 0;
-  /** What is left once only repeated ones are wanted. */
+  /** The hashes that `keepRepeated` has kept. */
   #repeated = new BigUint64Array(0);
 
   add(high: number, low: number): void {
@@ -73,7 +73,7 @@ class Segment {
     return all[from] === wanted ? from : -1;
   }
 
-  /** All of them in one array; the chunks are given back. */
+  /** All hashes in one array; the chunks are released. */
   #joined(): BigUint64Array {
     const words = new Uint32Array(2 * this.#size);
     this.#chunks.forEach((chunk, index) => {

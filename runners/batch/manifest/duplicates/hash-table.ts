@@ -1,6 +1,6 @@
 const segmentBits = 8;
 const firstCapacity = 8;
-/** Words an entry: both halves of the hash, and the value. */
+/** 32-bit words per entry: both halves of the hash, and the value. */
 const words = 3;
 
 /**
@@ -11,7 +11,7 @@ const words = 3;
 export class HashTable {
   readonly #segments: (Segment | undefined)[] = [];
 
-  /** 0 when it is not there. */
+  /** 0: there is no such entry. */
   get(high: number, low: number): number {
     return this.#segments[segmentOf(high)]?.get(high, low) ?? 0;
   }
@@ -52,7 +52,7 @@ class Segment {
     this.#size++;
   }
 
-  /** The word at which the entry begins, or would. */
+  /** The index where the entry begins, or where it would be inserted. */
   #find(high: number, low: number): number {
     const entries = this.#entries;
     const end = entries.length;

@@ -3,19 +3,19 @@ import { IdHash } from './id-hash.js';
 
 const derivedDigits = 12;
 
-/** Gives rows their ids. */
+/** Keeps the ids of rows unique. */
 export type IdKeeper = Pick<IdBook, 'claim' | 'claimJob' | 'derive'>;
 
-/** Which ids are taken, and by which line; and how often each request without an id was seen. Flat in memory. */
+/** Keeps the line of each id, and how often each request without an id occurred, in little memory. */
 export class IdBook {
   readonly #lines = new HashTable();
-  /** How often the request of a derived id was seen, when more than once. */
+  /** How often the request of a derived id occurred, where that is more than once. */
   readonly #repeats = new HashTable();
   /** Jobs that rows collect, by endpoint and id. */
   #jobs: HashTable | undefined;
   readonly #hash = new IdHash();
 
-  /** Takes an id for a line. Returns the line that has it already, and 0 when it was free. */
+  /** Claims an id for a line. Returns the line that has it already; 0: it was free. */
   claim(id: string, line: number): number {
     const { high, low } = this.#hashOf(id);
     const holder = this.#lines.get(high, low);
@@ -23,7 +23,7 @@ export class IdBook {
     return holder;
   }
 
-  /** Takes a job for the line that collects it. Returns the line that collects it already, and 0 when none does. */
+  /** Claims a job for the line that collects it. Returns the line that collects it already; 0: there is none. */
   claimJob(endpoint: string, jobId: string, line: number): number {
     this.#jobs ??= new HashTable();
     const { high, low } = this.#hashOf(`${endpoint}\n${jobId}`);

@@ -1,7 +1,7 @@
 /**
  * A 64-bit hash of an id in two halves, over its UTF-16 code units (MurmurHash3's mixing on two lanes that feed each
- * other). Held in an object that is used again, because millions of ids pass. Among a million ids two collide with a
- * chance of one in 37 million.
+ * other). The object is reused for millions of ids. Among a million ids, two collide with a probability of one in 37
+ * million.
  */
 export class IdHash {
   high = 0;
@@ -13,7 +13,7 @@ export class IdHash {
     return this.end(id.length);
   }
 
-  /** The same for text that lies in a buffer as ASCII, which is its own code units. */
+  /** The same for ASCII text in a buffer, whose bytes are its code units. */
   ofAscii(bytes: Uint8Array, start: number, end: number): this {
     this.begin();
     for (let i = start; i < end; i++) this.mix(bytes[i] ?? 0);

@@ -1,9 +1,9 @@
 import type { Row } from '../manifest-row.js';
 
 /**
- * A 64-bit hash, in two halves, of what a row asks for and of whom. The order of keys does not count. It is made without
- * writing the request as text, which alone takes twice as long, and takes of a key only its length and how it begins. Held
- * in an object that is used again. Two requests may share one, so that what it finds is compared by a real hash.
+ * A 64-bit hash, in two halves, of the endpoint and request of a row. The order of keys makes no difference. The request is
+ * not written as text, which alone would take twice as long, and only the length and first character of a key are hashed.
+ * Different requests may have the same hash, so its matches are compared by SHA-256. The object is reused for all rows.
  */
 export class RequestFingerprint {
   high = 0;
@@ -39,7 +39,7 @@ export class RequestFingerprint {
     } else this.#entries(value as Record<string, unknown>);
   }
 
-  /** Each entry by itself, added up: so their order does not count, and no list of keys is made. */
+  /** Adds up the hashes of the entries, so that their order makes no difference and no list of keys is made. */
   #entries(object: Record<string, unknown>): void {
     const { high, low } = this;
     let sumHigh = 0;
@@ -56,12 +56,12 @@ export class RequestFingerprint {
     this.#mix(1, 3);
   }
 
-  /** Two characters at a time. @param type sets a text apart from a number that is written like it */
+  /** Hashes two characters at a time. @param type distinguishes a text from a number with the same digits */
   #text(text: string, type: number): void {
     let { high, low } = this;
     const { length } = text;
     for (let at = 0; at < length; at += 2) {
-      // Behind the end of the text this is NaN, which counts as 0.
+      // Past the end of the text this is NaN, which counts as 0.
       high = Math.imul(high ^ text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 16), 0xcc9e2d51);
       high = (high << 13) | (high >>> 19);
       low = (((low << 5) | (low >>> 27)) + high) | 0;

@@ -5,10 +5,10 @@ import { FingerprintList } from './fingerprint-list.js';
 import { RequestFingerprint } from './request-fingerprint.js';
 import { quoteValue, stripControls } from '../quote-value.js';
 
-/** Rows that ask for exactly what a row before them asks for, under another id: each is bought again. */
+/** Rows with the same request as an earlier row, under another id: each is bought again. */
 export interface SameRows {
   readonly rows: number;
-  /** What they cost beside the first of their kind. */
+  /** Their cost, without that of the first row with each request. */
   readonly cost: { readonly estimated: MicroDollars; readonly unpriced: number };
   /** The first 20 of them. */
   readonly first: readonly { readonly id: string; readonly line: number; readonly sameAsLine: number }[];
@@ -17,7 +17,7 @@ export interface SameRows {
 const shown = 20;
 const words = 3;
 
-/** Counts and prices rows that ask for the same. */
+/** Counts and prices rows with the same request. */
 export class SameTally {
   #rows = 0;
   readonly #cost = { estimated: 0, unpriced: 0 };
@@ -30,37 +30,37 @@ export class SameTally {
     if (this.#first.length < shown) this.#first.push({ id, line, sameAsLine });
   }
 
-  told(): SameRows {
+  result(): SameRows {
     return { rows: this.#rows, cost: this.#cost, first: this.#first };
   }
 }
 
 /**
- * Finds rows that ask for the same in two passes over a manifest: the first gathers 8 bytes a row, and says whether any
- * of them come twice; only then a second one compares these rows by a real hash. Rows without an id are numbered as
- * repeats elsewhere, and a row with a `redo` column is a repeat on purpose.
+ * Finds rows with the same request in two passes over a manifest. The first collects 8 bytes per row and finds out whether
+ * any of them repeat; only then the second pass compares these rows by SHA-256. Rows without an id are left out because they
+ * are numbered as repeats, and rows with a `redo` column because they repeat a request on purpose.
  */
 export class SameRequests {
   readonly #list = new FingerprintList();
   readonly #fingerprint = new RequestFingerprint();
-  /** By the place of a fingerprint: the line of the first row that has it, and 64 bits of that row's hash. */
+  /** For each repeated fingerprint: the line of the first row that has it, and 64 bits of that row's hash. */
   #firsts = new Uint32Array(0);
 
-  /** The first pass: every row, in order. */
+  /** First pass: called with every row, in order. */
   note(row: Row): void {
     if (!isCompared(row)) return;
     const { high, low } = this.#fingerprint.of(row);
     this.#list.add(high, low);
   }
 
-  /** The end of the first pass: whether a second one is due. */
+  /** End of the first pass: whether a second one is needed. */
   needsSecondPass(): boolean {
     const count = this.#list.keepRepeated();
     this.#firsts = new Uint32Array(words * count);
     return count > 0;
   }
 
-  /** The second pass: every row, in order. Returns the line of the first row that asks for the same; 0 for none. */
+  /** Second pass: called with every row, in order. Returns the line of the first row with the same request; 0: there is none. */
   lineBefore(row: Row): number {
     if (!isCompared(row)) return 0;
     const { high, low } = this.#fingerprint.of(row);
@@ -81,7 +81,7 @@ function isCompared(row: Row): boolean {
   return row.repeat === undefined && isBought(row) && !(typeof redo === 'string' && redo !== '');
 }
 
-/** A line for people for the first of the rows that ask for the same: `line 7 (id "b") asks for the same as line 3`. */
+/** One line of text for each of the first rows with the same request: `line 7 (id "b") asks for the same as line 3`. */
 export function describeSame({ rows, first }: SameRows): string[] {
   const rest = rows - first.length;
   return [

@@ -7,12 +7,12 @@ export interface CsvLine {
 }
 
 /**
- * csv-parse whose records gather in a batch instead of the stream's queue, each with its line. csv-parse can tell lines
- * itself (`info`), for a third of its speed, and takes `\r\n` inside quotes for two: here only a record that holds line
- * breaks is looked at again.
+ * A csv-parse that collects records in a batch instead of the stream's queue, each with its line. csv-parse itself can
+ * report lines (`info`), but that costs a third of its speed and counts `\r\n` inside quotes twice. Here only records that
+ * contain line breaks are counted again.
  */
 export class CsvCollector extends Parser {
-  /** csv-parse's own, which its types leave out: the cells of the record that is being read. */
+  /** A member of csv-parse that its types leave out: the cells of the record that is being read. */
   declare readonly state: { readonly record: readonly string[] };
   #nextLine: number;
   #batch: CsvLine[] = [];
@@ -25,12 +25,12 @@ export class CsvCollector extends Parser {
     this.#nextLine = firstLine;
   }
 
-  /** Where the record begins that is being read. */
+  /** The line where the record begins that is being read. */
   get openLine(): number {
     return this.#nextLine + this.info.empty_lines - this.#emptyLines;
   }
 
-  /** Cells of that record so far. */
+  /** The number of cells of that record so far. */
   get openCells(): number {
     return this.state.record.length;
   }

@@ -9,7 +9,7 @@ import type { CsvLine } from './csv-collector.js';
 export interface CsvShape {
   /** What separates its columns. */
   readonly delimiter: string;
-  /** Bytes of a first line that only says so (`sep=;`, which Excel reads and writes): it is no row. */
+  /** Bytes of a first line that only names the separator (`sep=;`, which Excel reads and writes): it is no row. */
   readonly skippedBytes: number;
 }
 
@@ -18,7 +18,7 @@ interface DelimiterName {
   readonly many: string;
 }
 
-/** What is looked for where nobody says it; European spreadsheets save with semicolons. */
+/** Separators that are tried where none is given; European spreadsheets save with semicolons. */
 const delimiters = [',', ';', '\t'];
 const names: Readonly<Record<string, DelimiterName>> = {
   ',': { one: 'a comma', many: 'commas' },
@@ -29,21 +29,20 @@ const names: Readonly<Record<string, DelimiterName>> = {
 const sepLine = /^"?sep=(.)"?(?:\r\n|\r|\n|$)/i;
 
 /**
- * Finds out how a CSV is written, by a first line `sep=…`, else by its header: the sign that sets most names of fields
- * apart, and a comma where that decides nothing.
+ * Finds the separator of a CSV: the one of a first line `sep=…`, else the one that splits the header into most known
+ * names, else a comma.
  *
  * @param head its beginning, with the whole header
- * @param columns names that stand for fields by `--map`
  */
 export function csvShape(
   head: Buffer,
   { delimiter, map = {} }: { readonly delimiter?: string; readonly map?: Readonly<Record<string, string>> },
 ): CsvShape {
   const text = head.toString('utf8');
-  const [line = '', told] = sepLine.exec(text) ?? [];
+  const [line = '', named] = sepLine.exec(text) ?? [];
   const skippedBytes = Buffer.byteLength(line);
-  if (delimiter !== undefined || told !== undefined)
-    return { delimiter: delimiter ?? told ?? ',', skippedBytes };
+  if (delimiter !== undefined || named !== undefined)
+    return { delimiter: delimiter ?? named ?? ',', skippedBytes };
   const mapped = new Set(Object.values(map));
   const isKnown = (name: string): boolean =>
     isFieldName(name) || typeof pathColumn(name) === 'object' || mapped.has(name);
@@ -57,7 +56,7 @@ export function csvShape(
   return { delimiter: best.delimiter, skippedBytes };
 }
 
-/** How messages call what separates columns. */
+/** The name of a separator for messages. */
 export function delimiterName(delimiter: string): DelimiterName {
   return names[delimiter] ?? { one: `"${delimiter}"`, many: `"${delimiter}"` };
 }
@@ -81,7 +80,7 @@ function headerCells(text: string, delimiter: string): string[] {
 
 const maxColumns = 10_000;
 
-/** The names of a CSV's columns. Each must be there, be told from the others, and be fit for a key. */
+/** The names of a CSV's columns. Each must be present, unique, and usable as a key. @throws {ManifestError} */
 export function checkHeader(
   header: CsvLine,
   settings: Pick<ManifestSettings, 'name' | 'map'>,

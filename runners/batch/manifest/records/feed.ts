@@ -1,15 +1,15 @@
 import { finished, type Writable } from 'node:stream';
 
 /**
- * Hands chunk after chunk to a parser that gathers what it finds into a batch, and yields what each chunk brought. The
- * next chunk is pulled when the batch has been used: nothing waits in a queue, and a record costs no event.
+ * Writes chunks to a parser that collects records in a batch, and yields the batch of each chunk. The next chunk is pulled
+ * after its batch has been used: nothing waits in a queue, and no event is emitted per record.
  */
 export async function* feed<T>(
   chunks: AsyncIterable<Uint8Array>,
   parser: Writable,
   takeBatch: () => T[],
 ): AsyncGenerator<T[]> {
-  // The error arrives with the write that caused it.
+  // `write` and `end` return the error.
   parser.on('error', () => undefined);
   try {
     for await (const chunk of chunks) {

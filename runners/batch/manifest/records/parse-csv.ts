@@ -46,7 +46,7 @@ export async function* parseCsv(
 
 const headBytes = 65_536;
 
-/** The beginning of a text: two whole lines, or as much as a header may take. */
+/** The beginning of a text: two whole lines, or the most bytes that a header may have. */
 async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
   const held: Uint8Array[] = [];
   let size = 0;
@@ -70,13 +70,13 @@ async function* withHead(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGe
   }
 }
 
-/** The row before may share the first piece with a long row. */
+/** The first chunk of a long row may hold the row before it, too. */
 const slackBytes = 65_536;
 
 /** Far more than a header may name. */
 const maxCells = 100_000;
 
-/** csv-parse counts the text of a record, not its commas: ten megabytes of them would take thirty times as much. */
+/** csv-parse limits the text of a record but not the number of its commas: 10 MB of commas would take 300 MB of memory. */
 async function* boundRecords(
   chunks: AsyncIterable<Uint8Array>,
   parser: CsvCollector,
@@ -105,7 +105,7 @@ function toRecords(lines: readonly CsvLine[], names: readonly string[], delimite
   return records;
 }
 
-/** Files that were put one behind the other, or packed in parts, bring their first lines along. */
+/** Where files were concatenated, their header lines stand among the rows. */
 function isHeader(cells: readonly string[], names: readonly string[]): boolean {
   return (
     cells[0]?.replace(/^\ufeff/, '') === names[0] && cells.every((cell, at) => at === 0 || cell === names[at])
@@ -121,7 +121,7 @@ function repeated(line: number, names: readonly string[]): RawRecord {
   };
 }
 
-/** Which cell is missing or too many nobody can know: none of them is taken for a value. */
+/** It cannot be known which cell is missing or extra, so none of them is used. */
 function ragged(line: number, cells: string[], names: readonly string[], delimiter: string): RawRecord {
   const counts = `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the first line names ${names.length} columns`;
   const { length } = names;

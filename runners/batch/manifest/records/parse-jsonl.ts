@@ -2,7 +2,7 @@ import { ManifestError } from '../manifest-error.js';
 import { recordOf, type RawRecord, type TextLine } from './raw-record.js';
 import { splitLines } from './split-lines.js';
 
-/** JSON lines → rows, each parsed when it is asked for: what waits is text. Blank lines are no rows. */
+/** JSON lines → rows. Each line is parsed when it is pulled; until then it is kept as text. Blank lines are no rows. */
 export async function* parseJsonl(
   chunks: AsyncIterable<Buffer>,
   name: string,
@@ -16,7 +16,7 @@ export async function* parseJsonl(
   if (empty) throw new ManifestError(name, 'is empty: it holds no rows, only blank lines');
 }
 
-/** A whole file that is one JSON array would give an error a line. */
+/** One message for a file that is a single JSON array, which would have an error in every line. */
 function refuseArray(first: TextLine | undefined, name: string): void {
   if (first?.text.trimStart().startsWith('['))
     throw new ManifestError(name, 'is a JSON array; write one object a line instead (jq -c ".[]" does it)', {

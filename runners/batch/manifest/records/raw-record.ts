@@ -2,15 +2,15 @@ import type { RowProblem } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
 import { parseJson } from '../parse-json.js';
 
-/** One line of the manifest, cut into cells but not understood yet. */
+/** One line of the manifest, split into cells whose meaning is not known yet. */
 export interface RawRecord {
   /** 1-based line of the file where it begins. */
   readonly line: number;
   /** The columns' names; one array is shared by all rows of a CSV. */
   readonly names: readonly string[];
-  /** Cell by cell, as `names`: text in a CSV, any JSON value in JSONL. */
+  /** One cell for each of `names`: text in a CSV, any JSON value in JSONL. */
   readonly values: unknown[];
-  /** Why it cannot be understood at all: not as many cells as columns, no JSON object. */
+  /** Why the cells cannot be used: not as many cells as columns, or not a JSON object. */
   readonly problem?: RowProblem;
 }
 
@@ -20,10 +20,10 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** At most so many bytes a row. */
+/** A row has at most this many bytes. */
 export const maxRecordBytes = 10_000_000;
 
-/** A line of JSON as a row that is not understood yet. */
+/** A line of JSON as a record. */
 export function recordOf({ text, line }: TextLine): RawRecord {
   const parsed = parseJson(text);
   if ('problem' in parsed)

@@ -3,8 +3,8 @@ import { TextGuard } from './text-guard.js';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** Pieces are no larger than this, however large the source's chunks are: so many rows are held at most. */
-const pieceBytes = 16_384;
+/** Larger chunks of the source are sliced: this bounds how many rows are held at a time. */
+const sliceBytes = 16_384;
 
 /**
  * The manifest's bytes as checked UTF-8 text, unpacked when it is gzip. Throws `ManifestError` with the line where the
@@ -18,9 +18,9 @@ export async function* readUtf8(
   let empty = true;
   try {
     for await (const chunk of source.gzip ? gunzipBytes(bytes) : bytes) {
-      for (let at = 0; at < chunk.length; at += pieceBytes) {
+      for (let at = 0; at < chunk.length; at += sliceBytes) {
         empty = false;
-        const text = guard.accept(chunk.subarray(at, at + pieceBytes));
+        const text = guard.accept(chunk.subarray(at, at + sliceBytes));
         if (text.length > 0) yield text;
       }
     }
@@ -53,11 +53,11 @@ function asManifestError(error: unknown, name: string, line: number): ManifestEr
   });
 }
 
-/** Unpacks a gzip stream, all its parts one after the other. Errors are zlib's, with a `code` that begins with `Z_`. */
+/** Unpacks a gzip stream of one or several members. Errors are those of zlib, with a `code` that begins with `Z_`. */
 function gunzipBytes(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip();
   pipeline(Readable.from(bytes, { objectMode: false }), gunzip, () => {
-    // The reader of gunzip sees the error: pipeline has destroyed it with it.
+    // pipeline destroys gunzip with the error, which its reader receives.
   });
   return gunzip as AsyncIterable<Uint8Array>;
 }

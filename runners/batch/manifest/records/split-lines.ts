@@ -3,10 +3,10 @@ import { ManifestError } from '../manifest-error.js';
 import { feed } from './feed.js';
 import { maxRecordBytes, type TextLine } from './raw-record.js';
 
-/** Nothing but what JSON takes for white space. */
+/** Only white space in the sense of JSON. */
 const blank = /^[ \t]*$/;
 
-/** The lines of a text that are not blank, a batch for each piece. Throws `ManifestError` where one is too long. */
+/** The lines of a text that are not blank, a batch for each chunk. Throws `ManifestError` where one is too long. */
 export async function* splitLines(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<TextLine[]> {
   let line = 0;
   let batch: TextLine[] = [];
@@ -30,8 +30,8 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>, name: string): 
 }
 
 /**
- * Holds chunks back until one has a line break in it, so that a line of megabytes is looked at once and not again with
- * each chunk. Holds no more than `maxBytes`: the rest is for its reader to refuse.
+ * Joins chunks until one contains a line break, so that a line of megabytes is scanned once and not again with each chunk.
+ * It joins at most `maxBytes`: its reader refuses a longer line.
  */
 async function* joinLongLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];

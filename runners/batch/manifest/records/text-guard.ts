@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { ManifestError } from '../manifest-error.js';
 
 const headBytes = 4;
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Lets pass only UTF-8 text without NUL, and knows the line it is at. What it hands on never ends inside a character or
- * between `\r` and `\n`. A byte order mark is taken off.
+ * Passes only UTF-8 text without NUL, and counts its lines. The text that it returns never ends inside a character or
+ * between `\r` and `\n`. A byte order mark is removed.
  */
 export class TextGuard {
   /** 1-based line that the next byte stands on. */
@@ -38,7 +38,7 @@ export class TextGuard {
     this.#started = true;
     const foreign = foreignFormat(bytes);
     if (foreign !== undefined) throw new ManifestError(this.#name, foreign, { line: 1 });
-    return bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
+    return bytes.subarray(0, 3).equals(utf8Bom) ? bytes.subarray(3) : bytes;
   }
 
   #pass(bytes: Buffer, end: number): Buffer {
@@ -56,7 +56,7 @@ export class TextGuard {
     this.#passed = (breaks === 0 ? this.#passed : 0) + countCharacters(text, tail);
   }
 
-  /** A copy: the source may use its chunk again. */
+  /** Keeps a copy: the source may reuse its chunk. */
   #hold(bytes: Buffer, from: number): Buffer {
     this.#held = Buffer.from(bytes.subarray(from));
     return bytes.subarray(0, 0);
@@ -80,7 +80,7 @@ export class TextGuard {
   }
 }
 
-/** Bytes that begin a character. */
+/** Counts the bytes that begin a character. */
 function countCharacters(text: Buffer, from: number): number {
   let characters = 0;
   for (let at = from; at < text.length; at++) if (((text[at] ?? 0) & 0xc0) !== 0x80) characters++;
@@ -91,7 +91,7 @@ function asBuffer(chunk: Uint8Array): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-/** Without a last character that is cut, and without a last `\r` that a `\n` may follow. */
+/** The end of the text without an incomplete last character, and without a last `\r` that a `\n` may follow. */
 function endOfWholeText(bytes: Buffer): number {
   let lead = bytes.length - 1;
   while (lead > 0 && bytes.length - lead < 4 && ((bytes[lead] ?? 0) & 0xc0) === 0x80) lead--;
@@ -101,26 +101,26 @@ function endOfWholeText(bytes: Buffer): number {
   return bytes.length - lead < wanted ? lead : bytes.length;
 }
 
-/** How spreadsheets become what is read. */
+/** How to save a spreadsheet so that it can be read. */
 export const saveAsCsv =
   'save it as CSV in UTF-8 (Excel: File > Save As > "CSV UTF-8"; LibreOffice: File > Save As > "Text CSV", Unicode (UTF-8); Numbers: File > Export To > CSV)';
 
-const formats: readonly { readonly begins: readonly number[]; readonly says: string }[] = [
-  { begins: [0xff, 0xfe], says: `is UTF-16 (in Excel: "Unicode Text"); ${saveAsCsv}` },
-  { begins: [0xfe, 0xff], says: `is UTF-16 (in Excel: "Unicode Text"); ${saveAsCsv}` },
-  { begins: [0, 0, 0xfe, 0xff], says: 'is UTF-32; save it as UTF-8' },
-  { begins: [0x1f, 0x8b], says: 'is packed with gzip; give it a name that ends in .gz' },
+const formats: readonly { readonly begins: readonly number[]; readonly problem: string }[] = [
+  { begins: [0xff, 0xfe], problem: `is UTF-16 (in Excel: "Unicode Text"); ${saveAsCsv}` },
+  { begins: [0xfe, 0xff], problem: `is UTF-16 (in Excel: "Unicode Text"); ${saveAsCsv}` },
+  { begins: [0, 0, 0xfe, 0xff], problem: 'is UTF-32; save it as UTF-8' },
+  { begins: [0x1f, 0x8b], problem: 'is packed with gzip; give it a name that ends in .gz' },
   {
     begins: [0x50, 0x4b, 3, 4],
-    says: `is a spreadsheet (.xlsx, .ods, .numbers) or another zip archive; ${saveAsCsv}`,
+    problem: `is a spreadsheet (.xlsx, .ods, .numbers) or another zip archive; ${saveAsCsv}`,
   },
-  { begins: [0xd0, 0xcf, 0x11, 0xe0], says: `is a spreadsheet (.xls); ${saveAsCsv}` },
+  { begins: [0xd0, 0xcf, 0x11, 0xe0], problem: `is a spreadsheet (.xls); ${saveAsCsv}` },
 ];
 
-/** What a file is that is no UTF-8 text by its first bytes, and what to do about it; else `undefined`. */
+/** What a file is by its first bytes, and what to do about it. `undefined`: it may be UTF-8 text. */
 function foreignFormat(head: Uint8Array): string | undefined {
   const format = formats.find(({ begins }) => begins.every((byte, at) => head[at] === byte));
-  if (format !== undefined) return format.says;
+  if (format !== undefined) return format.problem;
   const [first, second] = head;
   const everySecondIsNul = head.length >= 2 && (first === 0) !== (second === 0);
   return everySecondIsNul ? `looks like UTF-16; ${saveAsCsv}` : undefined;
@@ -129,7 +129,7 @@ function foreignFormat(head: Uint8Array): string | undefined {
 const lineFeed = 10;
 const carriageReturn = 13;
 
-/** Line breaks in bytes: `\n`, `\r\n` and a lone `\r` are one each. */
+/** Counts line breaks: `\n`, `\r\n` and a lone `\r` are one each. */
 export function countLineBreaks(bytes: Uint8Array): number {
   let breaks = 0;
   let at = bytes.indexOf(lineFeed);

@@ -22,9 +22,9 @@ const verdictsKept = 1_000;
 type Verdict = { readonly value: unknown } | undefined;
 
 /**
- * Makes a check of edit inputs by the contract's schema. Most rows differ in images and prompt alone: these are checked
- * by hand, the few values of the other fields once each, and only an input that does not pass so sees the schema as a
- * whole, which then says what is wrong. That is a tenth of the time.
+ * Makes a check of edit inputs that agrees with the contract's schema and takes a tenth of its time. Most rows differ only
+ * in images and prompt: these are checked by hand, and each value of the other fields is checked once. Only an input that
+ * fails here goes through the whole schema, which reports the problems.
  */
 export function editInputCheck(): (
   input: Record<string, unknown>,

@@ -1,7 +1,7 @@
 import { parseJson } from '../parse-json.js';
 import type { Problems, RowCells } from './row-cells.js';
 
-/** The input object of a job: the `input` cell with the values of `input.…` columns in it. `undefined`: wrong, and said so. */
+/** The input of a job: the object in the `input` cell, with the values of `input.…` columns. `undefined`: a problem was reported. */
 export function jobInput(cells: RowCells, problems: Problems): Record<string, unknown> | undefined {
   const column = cells.label('input');
   const given = cells.get('input');

@@ -6,7 +6,7 @@ import { parseJson } from '../parse-json.js';
 import type { Problems, RowCells } from './row-cells.js';
 import type { RawRecord } from '../records/raw-record.js';
 
-/** What a line of failures.jsonl says of itself. */
+/** The failure that a line of failures.jsonl reports. */
 export interface PriorFailure {
   readonly failure: NonNullable<Row['prior']>;
   readonly kind?: RowKind;
@@ -15,7 +15,7 @@ export interface PriorFailure {
 
 const paidOrder: readonly Paid[] = ['no', 'maybe', 'yes'];
 
-/** What a row says of a failure before: of its cells `error` and `millrace`. `undefined`: nothing, or something wrong, and said so. */
+/** The earlier failure in the cells `error` and `millrace` of a row. `undefined`: there is none, or a problem was reported. */
 export function readPrior(cells: RowCells, problems: Problems): PriorFailure | undefined {
   const [error, millrace] = [cells.get('error'), cells.get('millrace')];
   if (error === undefined && millrace === undefined) return undefined;
@@ -26,15 +26,15 @@ export function readPrior(cells: RowCells, problems: Problems): PriorFailure | u
 }
 
 /**
- * Reads the cells `error` and `millrace` of failures.jsonl: objects, or their JSON text. A `problem` when they are
- * anything else: a file of failures that is half understood would buy again what was bought.
+ * Reads the cells `error` and `millrace` of failures.jsonl: objects, or their JSON text. Anything else is a problem, because
+ * rows that were paid would be bought again if only half of the cells were understood.
  */
 function priorFailure(error: unknown, millrace: unknown): PriorFailure | { readonly problem: string } {
-  const told = asObject(error);
+  const reported = asObject(error);
   const facts = asObject(millrace);
-  if (told === undefined || facts === undefined || !isFailureCode(told['code']))
+  if (reported === undefined || facts === undefined || !isFailureCode(reported['code']))
     return { problem: wrongShape };
-  const { code, paid } = told;
+  const { code, paid } = reported;
   if (!isPaid(paid) || !isKindOrNull(facts['kind']) || !isTextOrAbsent(facts['endpoint']))
     return { problem: wrongShape };
   const { jobId, imageUrl } = facts;
@@ -86,7 +86,7 @@ function theMoreCareful(a: Paid, b: Paid): Paid {
 
 const parents = fieldsWith('failure');
 
-/** Where the columns of a CSV stand that together are what a failure says of itself. */
+/** Where the columns of failures.csv stand that are folded into `error` and `millrace`. */
 interface Folding {
   readonly names: readonly string[];
   /** Places of the other columns. */
@@ -95,8 +95,8 @@ interface Folding {
 }
 
 /**
- * Reads the columns `error.code`, `millrace.jobId` and so on of failures.csv as failures.jsonl has them: as `error` and
- * `millrace`. Taken for the user's own columns, they would not keep a row that was paid from being bought again.
+ * Folds the columns `error.code`, `millrace.jobId` and so on of failures.csv into `error` and `millrace`, as failures.jsonl
+ * has them. If they counted as the user's own columns, a row that was paid would be bought again.
  */
 export class FailureColumns {
   #lastNames: readonly string[] | undefined;
@@ -115,7 +115,7 @@ export class FailureColumns {
   }
 }
 
-/** `error.code` alone may well be the user's own; nobody else calls a column `millrace.…`. */
+/** `error.code` alone may be the user's own column; `millrace.…` is not. */
 function isOfFailures(names: readonly string[]): boolean {
   if (parents.some((parent) => names.includes(parent))) return false;
   const lower = names.map((name) => name.toLowerCase());
@@ -123,7 +123,7 @@ function isOfFailures(names: readonly string[]): boolean {
   return hasError || lower.some((name) => isBelow('millrace', name));
 }
 
-/** In any case of letters: somebody who writes `Millrace.jobId` means the same. */
+/** Ignores case: `Millrace.jobId` means the same. */
 function isBelow(parent: string, name: string): boolean {
   return name.toLowerCase().startsWith(`${parent}.`);
 }
@@ -140,7 +140,7 @@ function foldingOf(names: readonly string[]): Folding {
   return { names: [...kept.map(({ name }) => name), ...parents], kept: kept.map(({ at }) => at), parts };
 }
 
-/** As JSON; empty where every cell is: a row that was written below the failures is one like any other. */
+/** The cells as JSON text. Empty where all of them are: a row that a person added to failures.csv is an ordinary row. */
 function together(part: Folding['parts'][number], values: readonly unknown[]): string {
   const cells = unescapeFormulas(part.map(({ at }) => values[at]));
   const filled = part.flatMap(({ name }, at) =>
@@ -152,8 +152,8 @@ function together(part: Folding['parts'][number], values: readonly unknown[]): s
 const escaped = /^'[-=+@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Takes off the apostrophes that failures.csv has before what a spreadsheet would take for a formula, so that its rows
- * are sent as they were.
+ * Removes the apostrophe that failures.csv puts before a text that a spreadsheet would take for a formula, so that its rows
+ * are sent unchanged.
  */
 export function unescapeFormulas(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' && escaped.test(value) ? value.slice(1) : value));

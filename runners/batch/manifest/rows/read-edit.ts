@@ -7,7 +7,7 @@ import { resolveImages } from './row-images.js';
 import { inputObject } from './job-input.js';
 import type { Problems, RowCells } from './row-cells.js';
 
-/** What an edit row sends, and how it was written: with its paths, which mean the same at every start. */
+/** The request of an edit, and the request as written: with paths, which are the same at every start. */
 export interface ReadEdit {
   readonly request: Extract<RowRequest, { kind: 'edit' }>;
   readonly written: unknown;
@@ -18,7 +18,7 @@ export interface EditRules {
   readonly resolveImage?: ResolveImage | undefined;
 }
 
-/** Puts an edit's input together and checks it. `undefined`: wrong, and said so. (spec 2.5) */
+/** Builds an edit's input and checks it. `undefined`: a problem was reported. (spec 2.5) */
 export function readEdit(cells: RowCells, problems: Problems, rules: EditRules): ReadEdit | undefined {
   const before = problems.found.length;
   const input = editInput(cells, problems);
@@ -37,16 +37,17 @@ export function readEdit(cells: RowCells, problems: Problems, rules: EditRules):
   return finish(checked.input, written, resolved?.images);
 }
 
-/** What was said of the images before, their check would say once more in other words. */
+/** A problem with the images that was reported before is not reported again by their check. */
 function report(found: readonly InputProblem[], cells: RowCells, problems: Problems): void {
   const images = columnOf('images', cells);
-  const said = problems.found.some(({ column }) => column === images);
+  const isReported = problems.found.some(({ column }) => column === images);
   for (const { field, message } of found)
-    if (field !== 'images' || !said) problems.add(columnOf(field, cells), message ?? absent(field, cells));
+    if (field !== 'images' || !isReported)
+      problems.add(columnOf(field, cells), message ?? absent(field, cells));
 }
 
 function finish(input: EditInput, written: unknown, images: unknown): ReadEdit {
-  // In the order of its canonical JSON, as a job's: mostly nothing has to be sorted.
+  // These keys are in the order of canonical JSON, so that the hash sorts nothing.
   const request = { input, kind: 'edit' } as const;
   return {
     request,

@@ -2,8 +2,8 @@ import { isEditField, sentFields } from '../columns/manifest-fields.js';
 import type { RowKind } from '../manifest-row.js';
 
 /**
- * The cells of a row that sends this request: the way back, in the values of JSON. What an edit's input has beside its own
- * fields stands in one object under `input`, as it does in a manifest: in columns of their own, texts could become numbers.
+ * The cells of a row that sends this request, as JSON values: the way back from a request to a manifest. What an edit's input
+ * has besides its known fields stays in one object under `input`: in columns of their own, texts could become numbers.
  */
 export function requestCells(kind: RowKind, request: object): Record<string, unknown> {
   const sent = request as Readonly<Record<string, unknown>>;

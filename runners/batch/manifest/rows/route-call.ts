@@ -4,7 +4,7 @@ import type { RowRequest } from '../manifest-row.js';
 import { parseJson } from '../parse-json.js';
 import type { Problems, RowCells } from './row-cells.js';
 
-/** The call of a route. `undefined`: wrong, and said so. (spec 2.3, 4.2) */
+/** The call of a route. `undefined`: a problem was reported. (spec 2.3, 4.2) */
 export function routeCall(cells: RowCells, problems: Problems): RowRequest | undefined {
   const before = problems.found.length;
   const route = routePath(cells, problems);
@@ -41,7 +41,7 @@ function routeMethod(cells: RowCells, problems: Problems): 'GET' | 'POST' | unde
   return undefined;
 }
 
-/** `undefined`: no body. What is wrong is reported, and counts as a body. */
+/** `undefined`: no body. A wrong body is reported, and counts as one. */
 function routeBody(cells: RowCells, problems: Problems): { readonly value: unknown } | undefined {
   const given = cells.get('body');
   const hasPaths = cells.hasPaths('body');

@@ -16,17 +16,17 @@ import { rememberImages } from './row-images.js';
 import { rowId } from './row-head.js';
 import { jobOf, modeOf, purposeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
-/** A line on its way to a row. */
+/** What is known of a line before it is a row. */
 interface Draft {
   readonly record: RawRecord;
   readonly row: number;
   readonly problems: Problems;
-  /** The row's own id, when it has one that is free. */
+  /** The row's own id, where it has one that no other row has. */
   readonly id?: string | undefined;
   readonly ownColumns: readonly string[];
 }
 
-/** Makes rows of one manifest from its lines, in order: it counts them, and knows which ids are taken. */
+/** Makes the rows of one manifest from its lines, in order. It counts them and keeps their ids unique. */
 export class RowBuilder {
   readonly #settings: ManifestSettings;
   readonly #fixed: FixedCells;
@@ -37,7 +37,7 @@ export class RowBuilder {
   readonly #modes = new Map<string, RowMode>();
   #rows = 0;
 
-  /** @param ids @defaultValue each id once, in the whole manifest */
+  /** @param ids @defaultValue each id may stand once in the manifest */
   constructor(settings: ManifestSettings, ids: IdKeeper = new IdBook()) {
     this.#settings = settings;
     this.#ids = ids;
@@ -92,7 +92,7 @@ export class RowBuilder {
     return undefined;
   }
 
-  /** Columns are those of a whole CSV, and of a single line in JSONL. @throws {ManifestError} for a CSV */
+  /** In a CSV the columns are the same for all rows. @throws {ManifestError} for a CSV; in JSONL the row has the problem */
   #checkSpelling(layout: ColumnLayout, meaning: RowMeaning, problems: Problems): readonly RowProblem[] {
     const misspelt = this.#layouts.misspelt(layout, purposeOf(meaning));
     const { name, format } = this.#settings;
@@ -102,7 +102,7 @@ export class RowBuilder {
     return misspelt;
   }
 
-  /** A job has one result: two rows that collect it would hold the same one. */
+  /** A job has one result, so only one row may collect it. */
   #claimJob(
     meaning: RowMeaning,
     prior: PriorFailure | undefined,
@@ -178,12 +178,12 @@ function without(names: readonly string[], problems: readonly RowProblem[]): rea
   return names.filter((name) => problems.every(({ column }) => column !== name));
 }
 
-/** A row that is cut wrong has no cells that could be trusted: read again, it must not pass. */
+/** A line that is split wrongly has no usable cells: when its failure is read back, it must not pass as a row. */
 function rawCells({ problem, names, values }: RawRecord): Record<string, unknown> {
   return problem === undefined ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : {};
 }
 
-/** For the message: an id that is another row's is still how the user knows this one. */
+/** The id for messages, also where another row has it. */
 function givenId(cells: Record<string, unknown>): string | undefined {
   const found = rowId(cells['id']);
   return 'id' in found && found.id !== '' ? found.id : undefined;

@@ -9,12 +9,12 @@ import type { RowProblem } from '../manifest-row.js';
 
 const ofFailures: ReadonlySet<string> = new Set(fieldsWith('failure'));
 
-/** One row's cells by their meaning. An empty cell is absent, and what is absent is taken from `--set`. */
+/** The cells of one row by field. An empty cell is absent; an absent field is taken from `--set`. */
 export class RowCells {
   readonly layout: ColumnLayout;
   readonly #values: readonly unknown[];
   readonly #fixed: FixedCells;
-  /** Of each path column; `undefined`: absent. */
+  /** The value of each path column; `undefined`: absent. */
   readonly #pathValues: readonly unknown[];
 
   constructor(values: readonly unknown[], layout: ColumnLayout, fixed: FixedCells, format: 'csv' | 'jsonl') {
@@ -34,13 +34,13 @@ export class RowCells {
     return value === undefined || value === '' || value === null ? this.#fixed.fields?.[field] : value;
   }
 
-  /** How the user calls a field: by the column it is taken from. */
+  /** The name of a field for messages: the column that it is taken from. */
   label(field: FieldName): string {
     const at = this.layout.at[field];
     return at < 0 ? field : (this.layout.names[at] ?? field);
   }
 
-  /** What to say of a field that is absent, with the column that may have been meant for it. */
+  /** The message for an absent field, with the column that may have been meant for it. */
   missing(field: FieldName): string {
     const meant = this.layout.own.find(({ name }) => nearMiss(name) === field);
     return meant === undefined
@@ -56,7 +56,7 @@ export class RowCells {
     );
   }
 
-  /** Puts the values of `input.…` or `body.…` columns below `target`. Reports those that another column is in the way of. */
+  /** Puts the values of `input.…` or `body.…` columns below `target`. Reports each one that conflicts with another column. */
   putPaths(
     root: 'input' | 'body',
     target: Record<string, unknown>,
@@ -76,7 +76,7 @@ export class RowCells {
     }
   }
 
-  /** Every cell by name, as the row is to be read again: `input.…` cells as JSON, those of `--set` among them. */
+  /** Every cell by name, as `Row.cells` has them: `input.…` cells as JSON, and the values of `--set`. */
   all(): Record<string, unknown> {
     const cells: Record<string, unknown> = {};
     for (const { name, at, path } of this.layout.cells) {
@@ -123,7 +123,7 @@ function isSet(target: unknown, path: readonly string[]): boolean {
   return true;
 }
 
-/** Gathers everything that is wrong with one row. */
+/** Collects the problems of one row. */
 export class Problems {
   readonly found: RowProblem[] = [];
 

@@ -7,7 +7,7 @@ import type { PriorFailure } from './prior-failure.js';
 
 const longest = 1_000;
 
-/** An id as text, `undefined` when the row has none, or what is wrong with it. Any text will do: files get safe names. */
+/** An id as text, `undefined` where the row has none, or a problem. Any text is allowed: files get safe names. */
 export function rowId(value: unknown): { readonly id: string | undefined } | { readonly problem: string } {
   if (value === undefined) return { id: undefined };
   if (typeof value === 'number') return { id: String(value) };
@@ -25,19 +25,19 @@ export function rowId(value: unknown): { readonly id: string | undefined } | { r
 const kinds: readonly unknown[] = ['edit', 'job', 'route'] satisfies RowKind[];
 
 /**
- * What a row is: by its `kind`, else as told for all rows, else by what it holds: `route`, then `images` or `prompt`,
- * then `input`.
+ * The kind of a row: its `kind` cell, else the kind given for all rows, else by its other cells: `route`, then `images` or
+ * `prompt`, then `input`.
  */
 export function rowKind(
   cells: RowCells,
-  told: RowKind | undefined,
+  given: RowKind | undefined,
 ): { readonly kind: RowKind } | { readonly problem: string } {
-  const given = cells.get('kind');
-  if (given !== undefined) {
-    if (kinds.includes(given)) return { kind: given as RowKind };
-    return { problem: `${quoteValue(given)} is not one of ${kinds.join(', ')}` };
+  const own = cells.get('kind');
+  if (own !== undefined) {
+    if (kinds.includes(own)) return { kind: own as RowKind };
+    return { problem: `${quoteValue(own)} is not one of ${kinds.join(', ')}` };
   }
-  const kind = told ?? kindByColumns(cells);
+  const kind = given ?? kindByColumns(cells);
   return kind === undefined ? { problem: nothingToSend } : { kind };
 }
 
@@ -50,7 +50,7 @@ function kindByColumns(cells: RowCells): RowKind | undefined {
 const nothingToSend =
   'holds nothing to send: an edit has images and prompt, a job has input, a route call has route';
 
-/** Where rows go that say nothing themselves, and what names stand for. */
+/** The endpoint of rows that name none, and the ids that names stand for. */
 export interface EndpointRules {
   readonly endpoint?: string | undefined;
   /** By name; any other name is an id. */
@@ -58,22 +58,22 @@ export interface EndpointRules {
 }
 
 /**
- * Where a row goes: its own cell first. A failure that may have been paid stays with the endpoint that took it, one that
- * was not goes where this start sends everything. A route has no endpoint: the empty string.
+ * The endpoint of a row: its own cell first. A failure that may have been paid stays with the endpoint that accepted it; one
+ * that was not paid goes to the endpoint of this start. A route has none: the empty string.
  */
 export function rowEndpoint(
   kind: RowKind,
   cells: RowCells,
   problems: Problems,
-  told: EndpointRules,
+  rules: EndpointRules,
   prior: PriorFailure | undefined,
 ): string {
   const given = cells.get('endpoint');
-  const idOf = (name: string): string => told.endpointIds.get(name) ?? name;
+  const idOf = (name: string): string => rules.endpointIds.get(name) ?? name;
   if (given !== undefined) return idOf(checked(given, kind, cells.label('endpoint'), problems));
   if (kind === 'route') return '';
   const before = prior?.endpoint;
-  const endpoint = prior?.failure.paid === 'no' ? (told.endpoint ?? before) : (before ?? told.endpoint);
+  const endpoint = prior?.failure.paid === 'no' ? (rules.endpoint ?? before) : (before ?? rules.endpoint);
   if (endpoint !== undefined) return idOf(checked(endpoint, kind, 'endpoint', problems));
   problems.add(
     cells.label('endpoint'),

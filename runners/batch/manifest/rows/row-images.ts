@@ -6,8 +6,8 @@ import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
 const scheme = /^[a-z][a-z\d+.-]+:/i;
 
 /**
- * Turns the paths among images into URLs and leaves URLs as they are. Each path that cannot be had is a problem; entries
- * that are no text are left for the check of the input.
+ * Turns the paths among images into URLs and keeps URLs. Each path without a URL is a problem; the check of the input refuses
+ * entries that are no text.
  */
 export function resolveImages(
   images: readonly unknown[],
@@ -29,10 +29,10 @@ export function resolveImages(
 const noPaths =
   'is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL';
 
-/** A look at a file takes as long as fifty rows; many rows name the same few. */
+/** Looking up a file takes as long as reading fifty rows, and many rows name the same files. */
 const imagesKept = 10_000;
 
-/** Asks once for each path, and remembers the answers, the bad ones too, of the last few thousand. */
+/** Resolves each path once and remembers the answers, also the problems, for the last few thousand paths. */
 export function rememberImages(resolve: ResolveImage): ResolveImage {
   const answers = new Map<string, ReturnType<ResolveImage>>();
   return (path) => {
@@ -46,8 +46,8 @@ export function rememberImages(resolve: ResolveImage): ResolveImage {
 }
 
 /**
- * Makes the URL of a picture from its path and the URL below which all of them lie. Each part of the path is a name:
- * `#`, `?` and blanks in it are encoded. A path that leads out of there is a problem.
+ * Makes the URL of a picture from its path and the base URL of all pictures. Each part of the path is a name: `#`, `?` and
+ * blanks in it are encoded. A path that leads out of the base is a problem.
  */
 export function basedImage(base: string): ResolveImage {
   const folder = base.endsWith('/') ? base : `${base}/`;
@@ -62,7 +62,7 @@ export function basedImage(base: string): ResolveImage {
   };
 }
 
-/** Why a URL is none that pictures can lie below; `undefined`: it is one. */
+/** Why a URL cannot be the base of pictures; `undefined`: it can. */
 export function imagesBaseProblem(base: string): string | undefined {
   const problem = checkHttpUrl(base);
   if (problem !== undefined) return problem;

@@ -10,24 +10,24 @@ import type { Problems, RowCells } from './row-cells.js';
 import { routeCall } from './route-call.js';
 import { rowEndpoint, type EndpointRules, rowId, rowKind } from './row-head.js';
 
-/** What a row asks for, and of whom. */
+/** The request of a row, and its endpoint. */
 export interface RowMeaning {
   readonly kind: RowKind;
   readonly endpoint: string;
   readonly request: RowRequest;
-  /** The request as it was written, which is the same at every start: its hash is the row's. */
+  /** The request as written, which is the same at every start; the row's hash is made of it. */
   readonly written: unknown;
   readonly resolution?: string | undefined;
-  /** Set on a row that holds only a job's id. */
+  /** The job that the row collects, where it names one and sends nothing. */
   readonly collects?: string;
 }
 
-/** What holds for all rows of a manifest. */
+/** Rules for all rows of a manifest. */
 export interface MeaningRules extends EndpointRules, Pick<ManifestSettings, 'kind' | 'resolveImage'> {
   readonly checkEdit: ReturnType<typeof editInputCheck>;
 }
 
-/** Works out what a row asks for. `undefined`: it cannot be done, and `problems` says why. */
+/** Works out the request of a row. `undefined`: a problem was reported. */
 export function rowMeaning(
   cells: RowCells,
   problems: Problems,
@@ -68,14 +68,14 @@ function sentBy(
     return request && { request, written: request };
   }
   const input = jobInput(cells, problems);
-  // In the order of its canonical JSON: nothing has to be sorted.
+  // These keys are in the order of canonical JSON, so that the hash sorts nothing.
   const request = input && ({ input, kind } as const);
   return request && { request, written: request };
 }
 
 const content = fieldsWith('content');
 
-/** A row that names a job collects it and sends nothing: one that does both would be paid for without a word. */
+/** A row that names a job collects it and must not hold content as well, which would be bought silently. */
 function collected(
   cells: RowCells,
   problems: Problems,
@@ -101,7 +101,7 @@ function collected(
   return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };
 }
 
-/** What the row's columns are for. */
+/** The purpose of the row, by which its columns are understood. */
 export function purposeOf({ kind, collects }: RowMeaning): RowPurpose {
   return collects === undefined ? kind : 'collect';
 }
@@ -111,8 +111,8 @@ export function jobOf({ collects }: RowMeaning, prior: PriorFailure | undefined)
   return collects ?? (prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined);
 }
 
-/** How a row is sent, unless all of its kind are sent alike. */
-export function modeOf({ kind, collects }: RowMeaning, told: RowMode | undefined): RowMode {
+/** The mode of a row: the given one, else that of its kind. A route is always sync, a row that collects a job async. */
+export function modeOf({ kind, collects }: RowMeaning, given: RowMode | undefined): RowMode {
   if (kind === 'route') return 'sync';
-  return collects === undefined ? (told ?? (kind === 'edit' ? 'sync' : 'async')) : 'async';
+  return collects === undefined ? (given ?? (kind === 'edit' ? 'sync' : 'async')) : 'async';
 }

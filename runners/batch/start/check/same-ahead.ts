@@ -26,6 +26,6 @@ export class SameAhead {
   }
 
   told(): SameRows {
-    return this.#tally.told();
+    return this.#tally.result();
   }
 }
