@@ -1,12 +1,12 @@
-/** A value that is nested deeper is kept as its raw text: printing it again would overflow the stack. */
+/** A value that is nested deeper is kept as its raw text, since printing it would overflow the stack. */
 export const maxJsonDepth = 1_000;
 
-/** `undefined`: no JSON. Boxed, since a text may well hold `null`. */
+/** `undefined`: not JSON. Boxed, since the text may hold `null`. */
 export type Json = { readonly value: unknown } | undefined;
 
 /**
- * Parses JSON of any depth. A value that begins at the level `cutAt` (1: the whole, 2: a field of it) and makes the whole
- * deeper than 1,000 levels is given as its raw text.
+ * Parses JSON of any depth. A value at the level `cutAt` (1: the whole, 2: a field of it) that makes the whole deeper than
+ * 1,000 levels becomes its raw text.
  */
 export function parseJson(text: string, cutAt: number): Json {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -19,7 +19,7 @@ export function parseJson(text: string, cutAt: number): Json {
   }
 }
 
-/** Most replies have far fewer brackets in all; to count them costs a fraction of parsing. */
+/** Most replies have far fewer brackets in all, and counting them costs a fraction of parsing. */
 function mayBeDeep(text: string): boolean {
   if (text.length < 2 * maxJsonDepth) return false;
   let count = 0;
@@ -29,9 +29,9 @@ function mayBeDeep(text: string): boolean {
   return false;
 }
 
-/** The text with what is too deep as strings; `undefined` where its brackets do not close. */
+/** The text with each value that is too deep as a string; `undefined` where its brackets do not close. */
 function withRawText(text: string, cutAt: number): string | undefined {
-  const pieces: string[] = [];
+  const parts: string[] = [];
   let [depth, deepest, start, copied] = [0, 0, 0, 0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -41,17 +41,17 @@ function withRawText(text: string, cutAt: number): string | undefined {
       else if (depth > deepest) deepest = depth;
     } else if (code === closeBracket || code === closeBrace) {
       if (depth-- !== cutAt || deepest <= maxJsonDepth) continue;
-      pieces.push(text.slice(copied, start), JSON.stringify(text.slice(start, at + 1)));
+      parts.push(text.slice(copied, start), JSON.stringify(text.slice(start, at + 1)));
       copied = at + 1;
     }
   }
   if (depth !== 0) return undefined;
-  return pieces.length === 0 ? text : pieces.join('') + text.slice(copied);
+  return parts.length === 0 ? text : parts.join('') + text.slice(copied);
 }
 
 const [quote, openBracket, closeBracket, openBrace, closeBrace] = [34, 91, 93, 123, 125];
 
-/** Where the closing quote stands; the end of the text where there is none. */
+/** The index of the closing quote; the length of the text where there is none. */
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -1,4 +1,4 @@
-/** A text whose escapes have been read, and where each of its characters stood before. Absent: where it stands now. */
+/** A decoded text, and where each of its characters was in the original text. Absent: at the same index. */
 export interface Decoded {
   readonly text: string;
   readonly starts: Int32Array | undefined;
@@ -15,18 +15,18 @@ const entities: Readonly<Record<string, string>> = {
   ...{ grave: '`', lcub: '{', verbar: '|', vert: '|', rcub: '}', hyphen: '-', dash: '-' },
 };
 
-/** Reads the escapes of JSON, URLs and HTML once: those of escapes become escapes. */
+/** Decodes the escapes of JSON, URLs and HTML once: an escape of an escape becomes an escape. */
 export function decodeEscapes(text: string): string {
   if (!hasEscape(text)) return text;
   return text.replace(escape, (...match: string[]) => characterOf(match) ?? match[0] ?? '');
 }
 
-/** The same, with the places in the text that the first of several rounds was given. */
+/** `decodeEscapes` for one of several rounds, with the places in the text of the first round. */
 export function decodeWithPlaces(before: Decoded): Decoded {
   const { text } = before;
   const starts = new Int32Array(text.length);
   const ends = new Int32Array(text.length);
-  const pieces: string[] = [];
+  const parts: string[] = [];
   let length = 0;
   let copied = 0;
   const place = (from: number, to: number): void => {
@@ -36,14 +36,14 @@ export function decodeWithPlaces(before: Decoded): Decoded {
   for (const match of text.matchAll(escape)) {
     const character = characterOf(match);
     if (character === undefined) continue;
-    pieces.push(text.slice(copied, match.index), character);
+    parts.push(text.slice(copied, match.index), character);
     for (let at = copied; at < match.index; at++) place(at, at + 1);
     copied = match.index + match[0].length;
     place(match.index, copied);
   }
-  pieces.push(text.slice(copied));
+  parts.push(text.slice(copied));
   for (let at = copied; at < text.length; at++) place(at, at + 1);
-  return { text: pieces.join(''), starts, ends };
+  return { text: parts.join(''), starts, ends };
 }
 
 function hasEscape(text: string): boolean {
@@ -54,7 +54,7 @@ function printable(code: number): string | undefined {
   return code >= 0x20 && code <= 0x7e ? String.fromCharCode(code) : undefined;
 }
 
-/** `undefined` for what no secret holds. */
+/** `undefined` for a character that no secret contains. */
 function characterOf(match: readonly (string | undefined)[]): string | undefined {
   const hex = match[1] ?? match[2] ?? match[3] ?? match[4] ?? match[5];
   if (hex !== undefined) return printable(parseInt(hex, 16));

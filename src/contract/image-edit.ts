@@ -39,7 +39,7 @@ const fields = {
 /** The `input` of an image edit, strictly: an unknown field is an error. (spec 2.5) */
 export const imageEditInputSchema = z.strictObject(fields);
 
-/** The same with fields of the user's own beside the known ones, for models that take more. */
+/** The same, but unknown fields are accepted, for models that take more. */
 export const looseImageEditInputSchema = z.looseObject(fields);
 
 /** The `input` of an image edit: 1 to 14 image URLs and a prompt. (spec 2.5) */
@@ -52,15 +52,15 @@ const text = z.string().optional().catch(undefined);
  * result is not specified. (spec 2.6)
  */
 export const imageEditOutputSchema = z.looseObject({
-  /** Dies 7 days after creation. */
+  /** Expires 7 days after creation. */
   image_url: text,
-  /** Some models name the picture so. */
+  /** The picture's URL under the name that some models use. */
   result: text,
   /** USD; absent when it was missing, null or no price. */
   cost: z.number().nonnegative().optional().catch(undefined),
 });
 
-/** The `output` of an image edit; `image_url` dies 7 days after creation. (spec 2.6) */
+/** The `output` of an image edit; `image_url` expires 7 days after creation. (spec 2.6) */
 export type ImageEditOutput = z.infer<typeof imageEditOutputSchema>;
 
 function lowerCase(value: unknown): unknown {

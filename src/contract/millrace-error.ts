@@ -1,6 +1,8 @@
 const brand = Symbol.for('millrace.error');
 
-/** The base of every error that millrace throws or emits. `isMillraceError` recognises it, also across copies of the package. */
+/**
+ * The base of every error that millrace throws or emits. `isMillraceError` recognises it, also across copies of the package.
+ */
 export class MillraceError extends Error {
   static override readonly name: string = 'MillraceError';
   /** Stable; documented in the table of codes. */

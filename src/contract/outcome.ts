@@ -13,29 +13,29 @@ export interface Completed<O> {
   output: O;
   /** Reported price in USD; `null` where the service reports none. */
   costUsd: number | null;
-  /** How long it waited for a worker, where the service tells. (spec 2.6) */
+  /** How long it waited for a worker, where the service reports it. (spec 2.6) */
   delayTimeMs?: number;
-  /** How long a worker was at it, where the service tells. (spec 2.6) */
+  /** How long a worker ran it, where the service reports it. (spec 2.6) */
   executionTimeMs?: number;
 }
 
-/** The job did not complete, or nobody can tell. `code` says why, `paid` what it cost. Times in ms. */
+/** The job did not complete, or that is not known. `code` is the reason, `paid` whether it cost money. Times in ms. */
 export interface Failed {
   status: 'failed';
   code: FailureCode;
-  /** Whether it was charged; `maybe`: nobody can tell, and it is never sent again unasked. */
+  /** Whether it was charged; `maybe`: that is not known, and it is never sent again unasked. */
   paid: Paid;
-  /** Known once the service had accepted the job: `attach` asks for it again. */
+  /** Known once the service has accepted the job: `attach` polls it again. */
   jobId?: string;
   /** One sentence: what failed, and which (method, path, job id). */
   message: string;
   /** Additional context from the service, redacted. (spec 7.2) */
   detail?: string;
-  /** Where the service answered with one. */
+  /** The HTTP status, where the service answered. */
   httpStatus?: number;
-  /** Where the service refused the last try and asked to wait, at most 10 minutes: send nothing again before. */
+  /** Where the service refused the last try and asked for a wait, at most 10 minutes: do not send it again before that. */
   retryAfterMs?: number;
-  /** What came with the failure: of `output-mismatch`, what is not of the schema. */
+  /** The output that came with the failure; with `output-mismatch` it does not fit the schema. */
   output?: unknown;
   delayTimeMs?: number;
   executionTimeMs?: number;
@@ -46,8 +46,8 @@ export interface Failed {
  *
  * - `submitting`: the POST leaves; `sync` to /runsync, whose reply may be the end.
  * - `accepted`: from here on the job is known by its id, which is what to store.
- * - `status`: what a poll was told, `partial` being what the function has shown of its output so far.
- * - `waiting`: nothing is sent for `forMs`; a wait after `submitting` says that the POST was refused, and bought nothing.
+ * - `status`: the reply to a poll; `partial` is the part of the output that the function has sent so far.
+ * - `waiting`: nothing is sent for `forMs`; a wait after `submitting` means that the POST was refused, and bought nothing.
  */
 export type JobEvent<O> =
   | { type: 'submitting'; sync: boolean }
@@ -57,8 +57,8 @@ export type JobEvent<O> =
   | { type: 'settled'; outcome: Outcome<O> };
 
 /**
- * Why a request waits: the service asked for it (429), a try before failed, the service says that it does not know the job
- * (404) and is asked again before that is believed, or the gate has no room yet.
+ * Why a request waits: the service asked for it (429), the try before failed, the service answered that it does not know
+ * the job (404) and is asked again before that is believed, or the gate does not admit it yet.
  */
 export type WaitReason = 'rate-limited' | 'backoff' | 'not-found' | 'gate';
 

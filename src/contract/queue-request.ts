@@ -7,7 +7,7 @@ const milliseconds = z.int().positive();
 export const jobPolicySchema = z.strictObject({
   /** The worker is stopped after this long. */
   executionTimeout: milliseconds.optional(),
-  /** The job is dropped so long after its submission, whatever its state. */
+  /** The job is dropped this long after its submission, whatever its state. */
   ttl: milliseconds.optional(),
   lowPriority: z.boolean().optional(),
 });

@@ -2,19 +2,19 @@ import { decodeEscapes, decodeWithPlaces, type Decoded } from './decode-escapes.
 
 const mask = '[redacted]';
 
-/** A shorter secret is masked only behind `Bearer`: it would otherwise be found within ordinary words. */
+/** A shorter secret is masked only behind `Bearer`, since ordinary words could contain it. */
 const minLength = 8;
 
-/** Escapes of escapes are read so many times. */
+/** Escapes of escapes are decoded this many times. */
 const maxLayers = 8;
 
-/** A longer text is a picture in base64, in which a search for more base64 would take longer than reading it. */
+/** A longer text holds a picture in base64, in which a search for the secret in base64 would take too long. */
 const longestWithCode = 1024 * 1024;
 
 /**
- * Masks secrets in a text, in whatever spelling a service echoes them: with any of their characters as JSON (`\u003d`,
- * `\/`), percent-encoded or an HTML entity, each several times over, or as base64. The first half of a secret, or more of
- * it, is masked too: whoever echoes it may have cut it. Valid JSON stays valid. Takes time in proportion to the text.
+ * Masks secrets in a text, in any spelling that a service may echo: with characters escaped as in JSON (`\u003d`, `\/`),
+ * percent-encoded or as an HTML entity, each several times over, or as base64. The first half of a secret, or more of it,
+ * is masked too, as an echo may be cut. Valid JSON stays valid. The time is proportional to the length of the text.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((masked, secret) => (secret === '' ? masked : maskOne(masked, secret)), text);
@@ -23,7 +23,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 function maskOne(text: string, secret: string): string {
   if (secret.length < minLength)
     return ['Bearer ', 'bearer '].reduce((masked, word) => maskSpelled(masked, word + secret, true), text);
-  // A secret may itself hold what looks like an escape: then it is found where it has been read as one, too.
+  // A secret may contain what looks like an escape: its decoded form is masked too.
   const forms = new Set([secret, decodeFully(secret)].filter(({ length }) => length >= minLength));
   const masked = [...forms].reduce((all, form) => maskSpelled(all, form, false), text);
   return masked.length > longestWithCode
@@ -40,7 +40,7 @@ function maskSpelled(text: string, secret: string, isWhole: boolean): string {
   const half = isWhole ? secret.length : Math.max(minLength, Math.ceil(secret.length / 2));
   const needle = secret.slice(0, half);
   let masked = text;
-  // What is left of one spelling may be a part of another.
+  // The text that remains may contain another spelling.
   for (let round = 0; round < maxLayers && isFound(masked, needle); round++)
     masked = maskSpans(masked, spansOf(masked, secret, needle));
   return masked;
@@ -60,7 +60,7 @@ function isFound(text: string, needle: string): boolean {
 
 type Span = readonly [from: number, to: number];
 
-/** Where the secret stands in the text, in the order of their beginnings. */
+/** The places of the secret in the text, in order. */
 function spansOf(text: string, secret: string, needle: string): Span[] {
   const spans: Span[] = [];
   let read: Decoded = { text, starts: undefined, ends: undefined };
@@ -77,7 +77,7 @@ function spansOf(text: string, secret: string, needle: string): Span[] {
 function spanAt(text: string, secret: string, { text: read, starts, ends }: Decoded, at: number): Span {
   let length = 0;
   while (length < secret.length && read[at + length] === secret[length]) length++;
-  // The last of its backslashes may escape a quote that is none of it, and those before its first quote belong to it.
+  // A last backslash may escape a quote behind the secret; backslashes before a first quote belong to the secret.
   while (secret[length - 1] === '\\') length--;
   let from = starts?.[at] ?? at;
   if ('"/\\'.includes(secret.charAt(0))) while (text[from - 1] === '\\') from--;
@@ -86,21 +86,21 @@ function spanAt(text: string, secret: string, { text: read, starts, ends }: Deco
 }
 
 function maskSpans(text: string, spans: readonly Span[]): string {
-  const pieces: string[] = [];
+  const parts: string[] = [];
   let copied = 0;
   for (const [from, to] of spans) {
-    if (from >= copied) pieces.push(text.slice(copied, from), mask);
+    if (from >= copied) parts.push(text.slice(copied, from), mask);
     copied = Math.max(copied, to);
   }
-  return pieces.join('') + text.slice(copied);
+  return parts.join('') + text.slice(copied);
 }
 
-/** The parts of base64 that are the same whatever stands before and behind the secret, in both alphabets. */
+/** The parts of the secret's base64 that do not depend on the text around it, in both alphabets. */
 function base64Of(secret: string): string[] {
   const known = codes.get(secret);
   if (known !== undefined) return known;
   const parts = ['', 'x', 'xx'].map((before) => {
-    // Characters that hold bits of what stands around the secret are left out.
+    // Characters that hold bits of the text around the secret are left out.
     const from = Math.ceil((before.length * 8) / 6);
     const to = Math.floor(((before.length + secret.length) * 8) / 6);
     return btoa(before + secret).slice(from, to);
@@ -112,5 +112,5 @@ function base64Of(secret: string): string[] {
   return made;
 }
 
-/** Made once for each secret: a process knows few. */
+/** Made once for each secret, of which a process has few. */
 const codes = new Map<string, string[]>();

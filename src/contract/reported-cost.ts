@@ -1,20 +1,20 @@
 import { toMicroDollars, type MicroDollars } from './micro-dollars.js';
 
 /**
- * The most that one purchase can cost, in USD: the bound of the wire, the journal, the ledgers and the files. A larger figure
- * is no cost of a job, and is in another unit or an error.
+ * The most that one purchase can cost, in USD, on the wire and in the journal, the ledgers and the files. A larger figure
+ * is in another unit or an error.
  */
 export const maxPurchaseUsd = 1_000_000;
 
-/** A reported cost above so many times the expected price is in another unit: millionths or billionths of a dollar. */
+/** A reported cost above this many times the expected price is in another unit: millionths or billionths of a dollar. */
 export const maxTimesEstimate = 1_000;
 
 const maxPurchase = toMicroDollars(maxPurchaseUsd);
 
 /**
- * Whether a cost can stand in the books.
+ * Whether a cost can be booked.
  *
- * @param estimate the expected price; `null`, `NaN` and 0: none is known
+ * @param estimate the expected price; `null`, `NaN` and 0: not known
  */
 export function isBelievable(cost: MicroDollars, estimate: MicroDollars | null): boolean {
   if (!(cost >= 0 && cost <= maxPurchase)) return false;
@@ -40,7 +40,10 @@ export function disbelievedCost(output: unknown, estimate: MicroDollars | null):
   return isBelievable(toMicroDollars(cost), estimate) ? undefined : String(cost);
 }
 
-/** Whether the service reports that a job without success cost something. A figure that is not believed counts too: it is booked. */
+/**
+ * Whether the service reports a cost for a job that did not complete. A figure that is not believed counts too: it is
+ * booked.
+ */
 export function isCharged(output: unknown): boolean {
   return (reportedCostUsd(output) ?? 0) > 0 || disbelievedCost(output, null) !== undefined;
 }

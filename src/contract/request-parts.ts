@@ -42,7 +42,10 @@ function isDots(segment: string): boolean {
   return /^(\.|%2e){1,2}$/i.test(segment);
 }
 
-/** What is wrong with a URL that the service is to call or to fetch, or `undefined`: it has to be an absolute http or https URL. */
+/**
+ * What is wrong with a URL that the service is to call or to fetch, or `undefined`: it has to be an absolute http or https
+ * URL.
+ */
 export function checkHttpUrl(url: string): string | undefined {
   if (url === '') return 'is empty';
   if (blankOrControl.test(url)) return 'contains white space or a control character';

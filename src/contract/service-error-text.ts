@@ -1,6 +1,6 @@
 import { parseJson } from './bounded-json.js';
 
-/** What a service says went wrong: one line for people, and what it says beside it. */
+/** An error as a service reports it: one line for people, and more detail. */
 export interface ServiceErrorText {
   message: string;
   detail?: string;
@@ -15,11 +15,11 @@ const maxDetail = 4_000;
  */
 export function serviceErrorText(body: unknown): ServiceErrorText | undefined {
   if (!isObject(body)) return undefined;
-  const said = [body.error, body.message].map(unfold).find((found) => found !== undefined);
-  if (said === undefined) return undefined;
-  const detail = said.detail ?? textOf(body.detail);
+  const reported = [body.error, body.message].map(unfold).find((found) => found !== undefined);
+  if (reported === undefined) return undefined;
+  const detail = reported.detail ?? textOf(body.detail);
   return {
-    message: cut(said.message, maxMessage),
+    message: cut(reported.message, maxMessage),
     ...(detail !== undefined && { detail: cut(detail, maxDetail) }),
   };
 }

@@ -1,14 +1,14 @@
 /**
  * What millrace needs of a schema: the Standard Schema interface, version 1, which zod, valibot, arktype and others
- * implement. Input is what `validate` takes, Output what it gives.
+ * implement. `Input` is the type that `validate` takes, `Output` the type that it returns.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    /** The value as the schema gives it, or what is wrong with it. Never throws for a wrong value. */
+    /** The parsed value, or its issues. Never throws for a wrong value. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    /** Never there at run time: it carries the types. */
+    /** Carries the types; absent at run time. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }

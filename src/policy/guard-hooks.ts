@@ -2,15 +2,15 @@ import { catchError, concat, defer, EMPTY, throwError, type Observable, type Sch
 import { fixed, type PollSchedule } from './polling/poll-schedule.js';
 import type { Gate } from './gates/gate.js';
 
-/** How often a job is polled whose schedule has failed or completed, in ms. */
+/** The time between polls of a job whose schedule has failed or completed, in ms. */
 const fallbackPollMs = 5_000;
 
-/** Reports an error that is nobody's outcome, as rxjs does: `config.onUnhandledError`, else an uncaught exception. */
+/** Reports an error that ends no job, as rxjs does: to `config.onUnhandledError`, else as an uncaught exception. */
 export function reportUnhandled(error: unknown): void {
   throwError(() => error).subscribe();
 }
 
-/** Calls a hook of the user's. An error of it is reported, and gives `otherwise`. */
+/** Calls a hook of the user. If it throws, reports the error and returns `otherwise`. */
 export function callHook<R>(hook: () => R, otherwise: R): R {
   try {
     return hook();
@@ -21,9 +21,9 @@ export function callHook<R>(hook: () => R, otherwise: R): R {
 }
 
 /**
- * A gate whose errors take no purchase with them. An error of `observe` is reported. One of `tryPass` is reported, and
- * `admit` is asked. One of `admit` lets a poll or a cancel pass, as its job is paid, and is reported; of a submission it
- * is the job's error, as nothing has been sent.
+ * Wraps a gate of the user so that its errors lose no purchase. An error of `observe` is reported. An error of `tryPass`
+ * is reported, and `admit` is asked. An error of `admit` is reported and lets a poll or a cancel pass, as its job is paid;
+ * for a submission it is the job's error, as nothing has been sent.
  */
 export function guardGate(gate: Gate): Gate {
   const tryPass = gate.tryPass?.bind(gate);
@@ -47,8 +47,8 @@ export function guardGate(gate: Gate): Gate {
 }
 
 /**
- * A schedule whose errors take no purchase with them: they are reported. When its poll times fail or complete before the
- * job has ended, the job is polled every 5 s from then on.
+ * Wraps a schedule of the user so that its errors lose no purchase: they are reported. When its poll times fail or
+ * complete before the job has ended, the job is polled every 5 s from then on.
  */
 export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike): PollSchedule {
   return {

@@ -1,4 +1,4 @@
-/** A job id that a POST to /run or /runsync was answered with. */
+/** A job id from the answer to a POST to /run or /runsync. */
 export interface AnsweredId {
   readonly endpoint: string;
   readonly jobId: string;
@@ -7,18 +7,21 @@ export interface AnsweredId {
 }
 
 /**
- * Which job has which id. The service gives each POST an id of its own, so an id that came before is somebody else's
- * answer: a reply that was sent twice, or a mistake of the service or of a proxy.
+ * Which job has which id. The service gives each POST a new id, so an answer with a known id belongs to another job: a
+ * reply was sent twice, or the service or a proxy has made a mistake.
  */
 export interface JobIds {
   /**
-   * Takes the id for the job that it was answered to. `undefined`: it was free; else the key of the job that has it, now or
-   * in a while.
+   * Claims the id for the job whose POST was answered with it. Returns `undefined` when it was free, else the key of the
+   * job that has it, at once or as a promise.
    */
   claim(answered: AnsweredId): string | undefined | PromiseLike<string | undefined>;
 }
 
-/** Remembers the last `limit` ids or more, at most twice as many, in memory: some 100 bytes each. @defaultValue limit 10_000 */
+/**
+ * Remembers at least the last `limit` ids in memory, at most twice as many; each takes some 100 bytes.
+ * @defaultValue limit 10_000
+ */
 export function createJobIds(limit = 10_000): JobIds {
   const recent = new RecentJobs(limit);
   return {
@@ -31,8 +34,8 @@ export function createJobIds(limit = 10_000): JobIds {
 }
 
 /**
- * The keys of the last jobs, by endpoint and id: at least `limit`, at most twice as many. Two halves take turns: deleting
- * the oldest of one map at each id leaves holes that every search for the oldest has to pass, 6 µs a job.
+ * The keys of the last jobs, by endpoint and id: at least `limit`, at most twice as many. There are two maps: deleting the
+ * oldest entry of one map for each new id leaves holes that every search for the oldest passes, 6 µs a job.
  */
 export class RecentJobs {
   private recent = new Map<string, string>();
@@ -54,12 +57,12 @@ export class RecentJobs {
   }
 }
 
-/** No endpoint id holds a line break. */
+/** No endpoint id contains a line break. */
 function nameOf({ endpoint, jobId }: Pick<AnsweredId, 'endpoint' | 'jobId'>): string {
   return `${endpoint}\n${jobId}`;
 }
 
-/** Why a POST whose answer names another job's id is in doubt: what it bought, if anything, is under an id that is not known. */
+/** The message for a POST whose answer names another job's id: what it bought, if anything, has an unknown id. */
 export function sharedIdText(jobId: string, owner: string): string {
   return `the answer names job ${JSON.stringify(jobId)}, which ${JSON.stringify(owner)} has already, so it may be the answer to another request; this one may have been accepted, so it is not sent again`;
 }

@@ -7,7 +7,7 @@ import { exponential, type PollSchedule } from './polling/poll-schedule.js';
 
 /** How often and how soon what is safe to send again is sent again. Durations in ms. */
 export interface RetryPolicy {
-  /** Extra tries after the first, whole, from 0. Polls are repeated to the deadline whatever it says. @defaultValue 4 */
+  /** Extra tries after the first, whole, from 0. Polls are repeated to the deadline in any case. @defaultValue 4 */
   maxRetries?: number;
   /** The first wait; equal jitter applies. @defaultValue 500 */
   initialMs?: number;
@@ -19,18 +19,24 @@ export interface RetryPolicy {
 
 /** Options of a queue endpoint. Durations in ms. */
 export interface QueueOptions {
-  /** Client timeout of /runsync, above 0: `execution_timeout_ms` of the endpoint's configuration. (spec 2.4, 8) @defaultValue 60_000 */
+  /**
+   * Client timeout of /runsync, above 0: `execution_timeout_ms` of the endpoint's configuration. (spec 2.4, 8)
+   * @defaultValue 60_000
+   */
   executionTimeoutMs?: number;
-  /** From the first subscription to the end; then polling stops, the job does not. @defaultValue 3_600_000 */
+  /** From the first subscription to the end; after it polling stops, but the job does not. @defaultValue 3_600_000 */
   deadlineMs?: number;
-  /** When the last subscriber is gone: let the job run, or cancel it at the service once its id is known. @defaultValue 'detach' */
+  /**
+   * When the last subscriber is gone: let the job run, or cancel it at the service once its id is known.
+   * @defaultValue 'detach'
+   */
   onUnsubscribe?: 'detach' | 'cancel';
   /**
-   * When to ask for the status; share one among the endpoints of a run. An error of it is reported, and ends no job.
+   * When to poll the status; share one among the endpoints of a run. An error of it is reported, and ends no job.
    * @defaultValue exponential()
    */
   poll?: PollSchedule;
-  /** How often and how soon a refused POST and a failed GET are sent again; what is in doubt never is. */
+  /** How often and how soon a refused POST and a failed GET are sent again; a POST that may have been accepted never is. */
   retry?: RetryPolicy;
 }
 
@@ -42,7 +48,7 @@ export interface ResolvedQueueOptions {
   readonly retry: Readonly<Required<RetryPolicy>>;
 }
 
-/** Made when the first endpoint is: an import should not pay for it. */
+/** Made with the first endpoint, so that an import stays fast. */
 let optionsSchema: ReturnType<typeof makeOptionsSchema> | undefined;
 
 function makeOptionsSchema() {
@@ -64,7 +70,7 @@ function makeOptionsSchema() {
 }
 
 /**
- * Checks the options and fills in what is missing, once. What is `undefined` counts as missing; 0 does not.
+ * Checks the options and fills in the defaults, once. `undefined` counts as missing; 0 does not.
  * @throws InvalidOptionError with the name of the first option that is wrong
  */
 export function resolveQueueOptions(

@@ -1,12 +1,12 @@
 /**
- * What the retries of an endpoint may cost together, as in the AWS SDKs: a storm empties the bucket and retries cease, so
- * that a service that is down is not hammered. A request that gets through in the end gives back all that its retries
- * took: refusals at random never empty the bucket.
+ * A token bucket for all retries of an endpoint, as in the AWS SDKs: a storm of failures empties it and retries stop, so
+ * that a service that is down is not flooded. A request that succeeds in the end gives back all tokens of its retries:
+ * random refusals never empty the bucket.
  */
 export interface RetryQuota {
-  /** Takes the tokens of one retry and says how many; `undefined`: not enough are left, do not retry. */
+  /** Takes the tokens of one retry and returns how many; `undefined`: not enough are left, do not retry. */
   take(retry: { timedOut: boolean }): number | undefined;
-  /** A request succeeded. `taken` is what its retries took together, or nothing when it was the first try. */
+  /** A request succeeded. `taken`: the tokens that its retries took together; absent when the first try succeeded. */
   succeeded(taken?: number): void;
   /** Tokens left. */
   readonly tokens: number;
@@ -21,7 +21,7 @@ export interface RetryQuotaOptions {
   retryCost?: number;
   /** Tokens of one retry after a timeout. @defaultValue 10 */
   timeoutCost?: number;
-  /** What a success without a retry gives back. @defaultValue 1 */
+  /** Tokens that a success without a retry gives back. @defaultValue 1 */
   successGain?: number;
 }
 

@@ -9,7 +9,10 @@ const togetherMs = 1_000;
 const caution = 0.9;
 /** The share while a trial checks whether refusals follow the rate: if they do, there are none at this rate. */
 const farBelow = 0.5;
-/** The rate is back at the whole believed rate after this many ms: soon while that rate is a guess, later once it was refused twice. */
+/**
+ * The rate is back at the whole believed rate after this many ms: soon while that rate is a guess, later once it was refused
+ * twice.
+ */
 const regainMs = { guessed: 500, found: 6_000 };
 /** After fewer answers than this since a pause, a new pause only means that the last one was too short. */
 const fewest = 3;
@@ -26,7 +29,10 @@ const deepest = 4;
 const longEnoughMs = 2_000;
 const mostNoise = 0.9;
 
-/** A rate that is found out: no limit until refusals (429) follow the rate, then a little less than what gets through, growing slowly. */
+/**
+ * A rate that is found out: no limit until refusals (429) follow the rate, then a little less than what gets through,
+ * growing slowly.
+ */
 export interface AdaptiveRateLimiter extends RateLimiter {
   /** @param isPaused the endpoint as a whole begins a pause with this answer */
   observe(isRefused: boolean, isPaused?: boolean): void;
@@ -171,7 +177,10 @@ class FoundRateLimiter implements AdaptiveRateLimiter {
     this.hasResumed = false;
   }
 
-  /** The rate that the service takes. Where a limit was met before, it is between the average since then and the rate just tried. */
+  /**
+   * The rate that the service takes. Where a limit was met before, it is between the average since then and the rate just
+   * tried.
+   */
   private limitMet(now: number): number {
     const got = this.tried(now) * this.trial.cautiousThrough;
     if (this.cuts === 0) return got;

@@ -93,7 +93,9 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
   };
 }
 
-/** A span of time by a scheduler's clock. When the clock is set back the span starts again, so that it never lasts for hours. */
+/**
+ * A span of time by a scheduler's clock. When the clock is set back the span starts again, so that it never lasts for hours.
+ */
 export interface Countdown {
   start(ms: number): void;
   clear(): void;

@@ -29,7 +29,10 @@ const reportFromMs = 1_000;
 
 /** A gate that reports how long its endpoints pause. */
 export interface EndpointGate extends Gate {
-  /** Ms until the first of the endpoints that were used within the last minute ends its pause; 0 when one of them does not pause. */
+  /**
+   * Ms until the first of the endpoints that were used within the last minute ends its pause; 0 when one of them does not
+   * pause.
+   */
   pausedMs(): number;
 }
 

@@ -15,7 +15,7 @@ export interface GateRequest {
   readonly host: string;
 }
 
-/** What came of a request that has passed a gate. */
+/** The result of a request that has passed a gate. */
 export interface GateAnswer extends GateRequest {
   /** HTTP status; 200 for a function's own failure, 0 where no reply came. */
   readonly status: number;
@@ -24,21 +24,24 @@ export interface GateAnswer extends GateRequest {
 }
 
 /**
- * Admits every request of a client: rate, pauses after refusals, pauses in a storm of failures. The built-in gates keep
- * pauses and found rates by endpoint (`host` and `endpointId`), so that the trouble of one endpoint holds no other one back.
+ * Admits every request of a client: it limits the rate, and pauses after refusals and in a storm of failures. The built-in
+ * gates keep pauses and found rates for each endpoint (`host` and `endpointId`), so that one endpoint's trouble delays no other.
  */
 export interface Gate {
-  /** Requests a second that it lets pass to all endpoints together, given or found out; absent or `undefined` where there is no limit now. */
+  /**
+   * Requests a second that it lets pass to all endpoints together, given or found out; absent or `undefined` where there is
+   * no limit now.
+   */
   readonly ratePerSecond?: number | undefined;
   /**
-   * Completes when the request may be sent; before that it emits each wait that a person may want to know of.
-   * Unsubscribing gives the place back.
+   * Completes when the request may be sent; before that it emits each wait that is worth showing to a person.
+   * Unsubscribing leaves the queue.
    */
   admit(request: GateRequest): Observable<{ why: WaitReason; forMs: number }>;
   /**
-   * Where a request need not wait: true, and it has passed, as by an `admit` that completes at once. Else `admit` is asked.
-   * A gate may do without it: it spares a stream for each request. A gate that wraps another one and has an `admit` of its
-   * own leaves it out or has its own as well.
+   * True: the request need not wait and has passed, as by an `admit` that completes at once. False: call `admit`. Optional:
+   * it saves a stream for each request. A gate that wraps another one and has an `admit` of its own must not pass on the
+   * other one's `tryPass`.
    */
   tryPass?(request: GateRequest): boolean;
   /** Takes in every answer. */

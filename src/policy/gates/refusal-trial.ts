@@ -98,7 +98,10 @@ export class RefusalTrial {
     this.begin('low');
   }
 
-  /** Enough answers were counted, or the verdict is clear: under noise so many answers without a refusal are unlikely, and several refusals are unlikely far below a limit. */
+  /**
+   * Enough answers were counted, or the verdict is clear: under noise so many answers without a refusal are unlikely, and
+   * several refusals are unlikely far below a limit.
+   */
   private get isDecided(): boolean {
     const { answers, refused } = this.phase;
     if (refused === 0) return answers >= trialAnswers || (1 - this.before.share) ** answers < hardly;

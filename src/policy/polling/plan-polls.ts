@@ -1,6 +1,9 @@
 import { ageGrid } from './run-time-distribution.js';
 
-/** The longest wait beyond the ages of the distribution, also after a clock was set forward: a result is kept for half an hour. */
+/**
+ * The longest wait beyond the ages of the distribution, also after a clock was set forward: a result is kept for half an
+ * hour.
+ */
 const longestBeyondMs = 600_000;
 
 /** When to poll a job next that has run for `ageMs` and had not ended then. */

@@ -21,7 +21,10 @@ interface Kept {
 /** Node's types lack the method that its agent calls for each request. */
 type AddingAgent = http.Agent & { addRequest(request: http.ClientRequest, ...rest: unknown[]): void };
 
-/** Makes an agent rest its connections, hide those that rest, and close those on which bytes arrive that no request asked for. */
+/**
+ * Makes an agent rest its connections, hide those that rest, and close those on which bytes arrive that no request asked
+ * for.
+ */
 export function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
   const adding = agent as AddingAgent;
   const known = new WeakMap<Duplex, Kept>();

@@ -30,7 +30,10 @@ export function createConnectionWatch(): ConnectionWatch {
   };
 }
 
-/** A request that waits for TLS learns of its failed write before the socket emits an error; from Node.js 24 on it closes the socket first. */
+/**
+ * A request that waits for TLS learns of its failed write before the socket emits an error; from Node.js 24 on it closes the
+ * socket first.
+ */
 function onFailedWrite(socket: Duplex, onError: (error: Error) => void): void {
   const observed = (done: (error?: Error | null) => void) => (error?: Error | null) => {
     if (error) onError(error);

@@ -12,7 +12,10 @@ export interface Probed {
   readonly contentType?: string;
 }
 
-/** Asks whether a file is there. Cold: one value, then completion; unsubscribing aborts. Carries no key. Errors with `TransportError`. */
+/**
+ * Asks whether a file is there. Cold: one value, then completion; unsubscribing aborts. Carries no key. Errors with
+ * `TransportError`.
+ */
 export type Probe = (request: {
   readonly url: string;
   readonly timeouts: PhaseTimeouts;
@@ -25,7 +28,10 @@ const asks = [
 ] as const;
 type Ask = (typeof asks)[number];
 
-/** The default probe, on got: HEAD, and a GET of the first byte where that is refused. Redirects and private addresses are treated as for a download. */
+/**
+ * The default probe, on got: HEAD, and a GET of the first byte where that is refused. Redirects and private addresses are
+ * treated as for a download.
+ */
 export function createGotProbe(options: GotFilesOptions = {}): Probe {
   const files = createGotFiles(options);
   return ({ url, timeouts }) =>
