@@ -59,15 +59,19 @@ class LogSink {
 
   async close(): Promise<void> {
     await this.running;
-    await this.file?.close().catch(() => undefined);
-    this.file = undefined;
+    await this.giveUp();
   }
 
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
       const text = this.waiting.splice(0).join('');
-      await this.file?.append(Buffer.from(text)).catch(() => (this.file = undefined));
+      await this.file?.append(Buffer.from(text)).catch(() => this.giveUp());
     }
     this.running = undefined;
+  }
+
+  private async giveUp(): Promise<void> {
+    await this.file?.close().catch(() => undefined);
+    this.file = undefined;
   }
 }

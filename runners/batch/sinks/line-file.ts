@@ -155,6 +155,16 @@ export class LineFile {
   }
 }
 
+/** Closes `file` when `work` fails: the caller never gets it then. */
+export async function closedOnError<T>(file: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+}
+
 const newline = Buffer.from('\n');
 
 function extended({ bytes, crc }: FileExtent, more: Uint8Array): FileExtent {

@@ -2,7 +2,7 @@ import type { Disk } from '../disk/disk.js';
 import type { Journal } from '../journal/journal.js';
 import { catchUp } from './catch-up.js';
 import type { EndedRow } from './ended-row.js';
-import { holdsExtent } from './line-file.js';
+import { closedOnError, holdsExtent } from './line-file.js';
 import { LineBatch } from './line-batch.js';
 import { RunFiles, type FileExtents, type PictureLine, type SheetColumns } from './run-files.js';
 
@@ -50,7 +50,8 @@ export class Projections {
     const sheets = options.sheets ?? (await sheetsThere(options));
     const files = await RunFiles.open(disk, folder, covered?.files ?? {}, sheets);
     const projections = new Projections(journal, files, covered?.records ?? 0);
-    await projections.catchUp(covered !== undefined && sheets !== undefined && !hasSheets(covered));
+    const isNewSheet = covered !== undefined && sheets !== undefined && !hasSheets(covered);
+    await closedOnError(projections, () => projections.catchUp(isNewSheet));
     return projections;
   }
 

@@ -4,7 +4,7 @@ import { csvLine, joinQuoted } from './csv-line.js';
 import { failureColumns, failureSheetRow } from './failure-line.js';
 import { lineJson, lineId } from './line-json.js';
 import type { LineBatch } from './line-batch.js';
-import { LineFile, type FileExtent } from './line-file.js';
+import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 import { type ResultLine, resultColumns, resultSheetRow } from './result-line.js';
 import { Spreadsheet, type SheetExtent, type SheetRow } from './spreadsheet.js';
 
@@ -39,31 +39,42 @@ export class RunFiles {
     private readonly sheets: { results: Spreadsheet; failures: Spreadsheet } | undefined,
   ) {}
 
-  /** @param marks Where each file stands; a file without one is written, or compared, from its beginning. */
+  /** @param extents How far each file is written; a file without one is written, or compared, from its beginning. */
   static async open(
     disk: Disk,
     folder: string,
     extents: FileExtents,
     sheets: SheetColumns | undefined,
   ): Promise<RunFiles> {
-    const open = (name: string): Promise<LineFile> => LineFile.open(disk, `${folder}/${name}`, extents[name]);
-    const sheet = (name: string, columns: readonly string[]): Promise<Spreadsheet> =>
-      Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetExtent(extents[name]));
-    const files = new RunFiles(
-      disk,
-      folder,
-      await open('results.jsonl'),
-      await open('failures.jsonl'),
-      await open('costs.csv'),
-      sheets && {
-        results: await sheet('results.csv', [...resultColumns, ...sheets.results]),
-        failures: await sheet('failures.csv', failureColumns(sheets.failures)),
-      },
-    );
-    if (extents['costs.csv'] === undefined) await files.costs.append(csvLine(costColumns));
-    const hasEarlier = (await disk.stat(`${folder}/earlier.jsonl`)) !== undefined;
-    if (hasEarlier) files.earlier = await open('earlier.jsonl');
-    return files;
+    const opened: (LineFile | Spreadsheet)[] = [];
+    const keep = <F extends LineFile | Spreadsheet>(file: F): F => {
+      opened.push(file);
+      return file;
+    };
+    const open = async (name: string): Promise<LineFile> =>
+      keep(await LineFile.open(disk, `${folder}/${name}`, extents[name]));
+    const sheet = async (name: string, columns: readonly string[]): Promise<Spreadsheet> =>
+      keep(await Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetExtent(extents[name])));
+    const close = async (): Promise<void> => {
+      for (const file of opened) await file.close().catch(() => undefined);
+    };
+    return closedOnError({ close }, async () => {
+      const files = new RunFiles(
+        disk,
+        folder,
+        await open('results.jsonl'),
+        await open('failures.jsonl'),
+        await open('costs.csv'),
+        sheets && {
+          results: await sheet('results.csv', [...resultColumns, ...sheets.results]),
+          failures: await sheet('failures.csv', failureColumns(sheets.failures)),
+        },
+      );
+      if (extents['costs.csv'] === undefined) await files.costs.append(csvLine(costColumns));
+      const hasEarlier = (await disk.stat(`${folder}/earlier.jsonl`)) !== undefined;
+      if (hasEarlier) files.earlier = await open('earlier.jsonl');
+      return files;
+    });
   }
 
   extents(): FileExtents {

@@ -1,6 +1,6 @@
 import type { Disk } from '../disk/disk.js';
 import { csvLine } from './csv-line.js';
-import { LineFile, type FileExtent } from './line-file.js';
+import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 
 /** A row of a spreadsheet, by column. */
 export type SheetRow = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export class Spreadsheet {
   ): Promise<Spreadsheet> {
     const file = await LineFile.open(disk, path, extent);
     const sheet = new Spreadsheet(file, new Set(extent?.columns ?? columns));
-    if (extent === undefined) await file.append(csvLine([...sheet.columns]));
+    if (extent === undefined) await closedOnError(file, () => file.append(csvLine([...sheet.columns])));
     sheet.learn(columns);
     return sheet;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openLog } from '../../../../runners/batch/log/open-log.js';
+import { countingFiles } from '../../../support/counting-files.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const secret = 'canary-key-5f1e0c7a9b';
@@ -51,4 +52,13 @@ describe('openLog', () => {
       await expect(log.close()).resolves.toBeUndefined();
     },
   );
+
+  it('closes the file that the disk has no more room for', async () => {
+    const { disk, open } = countingFiles(new ForgetfulDisk({ faults: [{ code: 'ENOSPC', call: 'write' }] }));
+    await disk.mkdir('/out');
+    const log = await openLog({ disk, folder: '/out', now, secrets: [] });
+    log.write('info', {}, 'one');
+    await log.close();
+    expect(open()).toBe(0);
+  });
 });

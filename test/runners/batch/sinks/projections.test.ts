@@ -4,6 +4,7 @@ import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { Projections, type FilesCovered } from '../../../../runners/batch/sinks/projections.js';
+import { countingFiles } from '../../../support/counting-files.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const folder = '/out';
@@ -104,6 +105,30 @@ describe('Projections', () => {
     expect(ids(now['earlier.jsonl'])).toEqual(['a']);
     expect(now['costs.csv']?.split('\n')).toHaveLength(7);
   });
+
+  it.each(['open', 'write', 'sync', 'syncFolder', 'stat', 'truncate'] as const)(
+    'leave no file open when they cannot be opened because of a full disk (%s)',
+    async (call) => {
+      for (let nth = 1; nth <= 12; nth++) {
+        const disk = new ForgetfulDisk();
+        const journal = await openJournal(disk, folder);
+        await append(journal, ...life, ...later);
+        await journal.close();
+        const full = new ForgetfulDisk({ faults: [{ code: 'ENOSPC', call, nth, lasting: true }] });
+        full.plant('/out/journal.jsonl', disk.peek('/out/journal.jsonl')?.toString() ?? '');
+        const counted = countingFiles(full);
+        const again = await openJournal(full, folder).catch(() => undefined);
+        if (again === undefined) continue;
+        const sheets = { results: ['n'], failures: ['n'] };
+        const opened = await Projections.open({ disk: counted.disk, folder, journal: again, sheets }).catch(
+          () => undefined,
+        );
+        await opened?.close();
+        await again.close();
+        expect(counted.open()).toBe(0);
+      }
+    },
+  );
 
   it('are the same whether they are gone on with or written anew', async () => {
     const disk = new ForgetfulDisk();
