@@ -12,7 +12,7 @@ import { checkBaseUrl, createWireRequests, toJson } from './wire-requests.js';
 
 /** Options of a load-balanced endpoint. Durations in ms. */
 export interface RouteOptions {
-  /** How long a function may take until its reply begins. Past it a POST is `unknown`. @defaultValue 600_000 */
+  /** How long a function may take until its reply begins. Past it a POST is `unknown`. @defaultValue 600_000, or `deadlineMs` where that is less */
   executionTimeoutMs?: number;
   /** From the first subscription; nothing is sent after it. @defaultValue 3_600_000 */
   deadlineMs?: number;
@@ -48,8 +48,10 @@ export function createRouteEndpoint(
   options: RouteOptions,
 ): RouteEndpoint {
   const base = checkBaseUrl(lbBaseUrl, 'lbBaseUrl');
-  const { executionTimeoutMs = defaultExecutionTimeoutMs, ...others } = options;
-  const resolved = resolveQueueOptions({ ...others, executionTimeoutMs }, client.scheduler);
+  const { executionTimeoutMs = defaultExecutionTimeoutMs } = options;
+  const resolved = resolveQueueOptions({ ...options, executionTimeoutMs }, client.scheduler);
+  // A POST on the wire is not broken off at its deadline: nothing else would end one that the service never answers.
+  const responseMs = options.executionTimeoutMs ?? Math.min(executionTimeoutMs, resolved.deadlineMs);
   const wire = createWireRequests(client.apiKey);
   const desk = client.deskOf('', base);
   const request = (method: 'GET' | 'POST', route: string, body?: string) =>
@@ -57,7 +59,7 @@ export function createRouteEndpoint(
       method,
       url: routeUrl(base, route),
       body,
-      responseMs: executionTimeoutMs,
+      responseMs,
       paid: method === 'POST',
     });
   const order = <O>(call: RouteCallOptions<O>) =>

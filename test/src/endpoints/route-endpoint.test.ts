@@ -41,6 +41,13 @@ describe('a load-balanced endpoint', () => {
     expect(sent.map(({ timeouts }) => timeouts.responseMs)).toStrictEqual([600_000, 600_000]);
   });
 
+  it('waits for no answer longer than its deadline, where no other limit is given', async () => {
+    const { client, sent } = routes();
+    for (const options of [{ deadlineMs: 6_000 }, { deadlineMs: 6_000, executionTimeoutMs: 9_000 }])
+      await lastValueFrom(client.routes('https://lb.example.test', options).post('x', {}));
+    expect(sent.map(({ timeouts }) => timeouts.responseMs)).toStrictEqual([6_000, 9_000]);
+  });
+
   it('buys once by POST, and asks each time by GET', async () => {
     const { lb, sent } = routes();
     const post = lb.post('x', { n: 1 });
