@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../../runners/batch/read-status.js';
 import { runBatch, type RunEvent } from '../../../runners/batch/run-batch.js';
+import { edit, job } from '../../support/manifest-rows.js';
 import { paperRun } from '../../support/paper-run.js';
-
-const edit = (id: string) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-});
-const job = (id: string) => ({ id, endpoint: 'echo', input: { row: id } });
 
 describe('readStatus', () => {
   it('tells how a finished run ended', async () => {

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { refetch, type RefetchOptions } from '../../../runners/batch/refetch.js';
+import { edit } from '../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../support/paper-run.js';
 
-const edit = (id: string) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-});
 const hold = () => Promise.resolve({ release: () => Promise.resolve() });
 
 function fetchMissing(run: PaperRun, options: RefetchOptions = {}) {

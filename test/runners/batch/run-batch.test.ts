@@ -2,6 +2,7 @@ import { tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBatch, runStages, type RunStages } from '../../../runners/batch/run-batch.js';
 import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { edit } from '../../support/manifest-rows.js';
 import { startOtherServer, type OtherServer } from '../../support/other-server.js';
 import { finished, runFolder, type RunFolder } from '../../support/run-folder.js';
 
@@ -18,13 +19,6 @@ afterEach(async () => {
 });
 
 const none = () => Promise.resolve(undefined);
-const edit = (id: string, more: object = {}) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-  ...more,
-});
 
 describe('runBatch', () => {
   it('completes edits, saves their pictures and writes every file', async () => {

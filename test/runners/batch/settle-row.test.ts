@@ -2,14 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { settleRow, settleRows, type Settlement } from '../../../runners/batch/settle-row.js';
 import { runBatch } from '../../../runners/batch/run-batch.js';
 import { readStatus } from '../../../runners/batch/read-status.js';
+import { edit } from '../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../support/paper-run.js';
 
-const edit = (id: string) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-});
 const hold = () => Promise.resolve({ release: () => Promise.resolve() });
 
 /** A run whose row `a` is held. */
@@ -141,7 +136,7 @@ describe('settleRows', () => {
   it('settles several rows, or none where one of them is not held', async () => {
     const run = paperRun();
     run.service.behave = (row) => (row === 'c' ? 'complete' : 'lose-answer');
-    run.manifest(['a', 'b', 'c'].map(edit));
+    run.manifest(['a', 'b', 'c'].map((id) => edit(id)));
     await run.start();
     const rows = (ids: string[]) => ids.map((id) => ({ id, settlement: { notSent: true } as const }));
     const before = run.text('journal.jsonl');
@@ -211,7 +206,7 @@ describe('settleRows', () => {
       expect(await settleRows('/job/out', rows, options(run))).toMatchObject(freed);
       expect(purchases(run).sort()).toEqual(['a 2 reported', 'b 1 reported']);
       expect(await readStatus('/job/out', { disk: run.disk })).toMatchObject({ cost: freed.cost });
-      run.manifest(['a', 'b', 'c'].map(edit));
+      run.manifest(['a', 'b', 'c'].map((id) => edit(id)));
       expect((await run.start({ maxCostUsd: 0.27 })).exitCode).toBe(0);
     });
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
-import { recordsOf } from './sample-records.js';
+import { recordsOf } from '../../../support/sample-records.js';
 
 const folder = '/out/run';
 

@@ -6,7 +6,7 @@ import { JournalError } from '../../../../runners/batch/journal/journal-error.js
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import type { DiskFault } from '../../../support/forgetful-disk.js';
-import { accepted, intent, journalFile, stop } from './sample-records.js';
+import { accepted, intent, journalFile, stop } from '../../../support/sample-records.js';
 
 const path = '/run/journal.jsonl';
 

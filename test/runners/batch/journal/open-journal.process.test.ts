@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { seeded } from '../../../support/seeded.js';
-import { append, intent, journalFile, recordsOf, start } from './sample-records.js';
+import { append, intent, journalFile, recordsOf, start } from '../../../support/sample-records.js';
 import { asScript } from '../../../support/as-script.js';
 
 const appenderScript = asScript(new URL('appender.ts', import.meta.url));

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { peekJournal } from '../../../../runners/batch/journal/recovered-journal.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
-import { append, intent, journalFile, recordsOf, start, stop, wholeLife } from './sample-records.js';
+import {
+  append,
+  intent,
+  journalFile,
+  recordsOf,
+  start,
+  stop,
+  wholeLife,
+} from '../../../support/sample-records.js';
 
 const folder = '/out/run';
 const path = `${folder}/journal.jsonl`;

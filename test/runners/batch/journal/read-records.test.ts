@@ -3,7 +3,7 @@ import { readRecords } from '../../../../runners/batch/journal/read-records.js';
 import type { RecordRange } from '../../../../runners/batch/journal/read-records.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
-import { intent, journalFile, start, stop } from './sample-records.js';
+import { intent, journalFile, start, stop } from '../../../support/sample-records.js';
 
 const records = [start(), intent('a'), stop()];
 const file = journalFile(records);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RecordWindow } from '../../../../runners/batch/journal/row-reader.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { seeded } from '../../../support/seeded.js';
-import { intent, journalFile } from './sample-records.js';
+import { intent, journalFile } from '../../../support/sample-records.js';
 
 const records = Array.from({ length: 30 }, (_, row) =>
   intent(`row-${row}`, { columns: { text: 'x'.repeat((row * 131) % 700) } }),

@@ -4,7 +4,7 @@ import type { JournalError } from '../../../../runners/batch/journal/journal-err
 import { recover } from '../../../../runners/batch/journal/recover.js';
 import type { RecoveredFile } from '../../../../runners/batch/journal/recover.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
-import { accepted, intent, journalFile, start, wholeLife } from './sample-records.js';
+import { accepted, intent, journalFile, start, wholeLife } from '../../../support/sample-records.js';
 
 const path = '/run/journal.jsonl';
 const records = wholeLife();

@@ -16,7 +16,7 @@ import {
   reply,
   start,
   stop,
-} from './sample-records.js';
+} from '../../../support/sample-records.js';
 
 function recovered(...records: JournalRecord[]): Recovery {
   const recovery = new Recovery();

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { edit, job } from '../../../support/manifest-rows.js';
 import { seeded } from '../../../support/seeded.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
-
-const edit = (id: string, more: object = {}) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-  ...more,
-});
-const job = (id: string) => ({ id, endpoint: 'echo', input: { row: id } });
 
 const rows = [edit('a'), job('b'), edit('c', { output_format: 'png' }), job('d'), edit('e', {}), job('f')];
 

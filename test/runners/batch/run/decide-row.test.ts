@@ -2,20 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
 import type { RowStatus } from '../../../../runners/batch/row/row-status.js';
-import type { Row } from '../../../../runners/batch/manifest/manifest-row.js';
 import { decideRow, type Decision, type DecisionRules } from '../../../../runners/batch/row/decide-row.js';
 import { retryCodes } from '../../../../runners/batch/row/retry-codes.js';
-
-const row = (more: Partial<Row> = {}): Row => ({
-  ...{ id: 'a', row: 1, line: 1, kind: 'job', endpoint: 'echo', mode: 'async', hash: 'aaaaaaaa' },
-  ...{
-    request: { kind: 'job', input: {} },
-    cells: {},
-    columns: {},
-    columnUse: { kind: 'job', sent: [], own: [], misplaced: [] },
-  },
-  ...more,
-});
+import { rowWith } from '../../../support/whole-values.js';
 
 const rules = (
   words: string[] = ['download', 'deadline'],
@@ -41,50 +30,50 @@ const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter(
 
 describe('decideRow', () => {
   it('sends a row that nobody knows, and one that was refused or given back', () => {
-    expect(decideRow(row(), undefined, rules())).toEqual({ what: 'send' });
-    expect(decideRow(row(), state('open'), rules())).toEqual({ what: 'send' });
+    expect(decideRow(rowWith(), undefined, rules())).toEqual({ what: 'send' });
+    expect(decideRow(rowWith(), state('open'), rules())).toEqual({ what: 'send' });
   });
 
   it.each(['sent', 'accepted', 'replied'] as const)('leaves what is %s to the journal', (status) => {
-    expect(decideRow(row(), state(status), rules(['all']))).toEqual({ what: 'pending' });
+    expect(decideRow(rowWith(), state(status), rules(['all']))).toEqual({ what: 'pending' });
   });
 
   it.each(rowCodes.filter((code) => code !== 'invalid-row'))('leaves %s alone unasked', (code) => {
-    expect(decideRow(row(), state(code), rules())).toMatchObject({ what: 'leave', status: code });
+    expect(decideRow(rowWith(), state(code), rules())).toMatchObject({ what: 'leave', status: code });
   });
 
   it.each(rowCodes.filter((code) => !['deadline', 'download'].includes(code)))(
     'sends %s again when it is asked for',
     (code) => {
-      expect(decideRow(row(), state(code), rules([code]))).toEqual({ what: 'send', reopen: 'retry' });
+      expect(decideRow(rowWith(), state(code), rules([code]))).toEqual({ what: 'send', reopen: 'retry' });
     },
   );
 
   it.each(['deadline', 'download'] as const)('never sends %s again: it is polled or fetched', (code) => {
-    expect(decideRow(row(), state(code), rules(['all']))).toMatchObject({ what: 'leave' });
+    expect(decideRow(rowWith(), state(code), rules(['all']))).toMatchObject({ what: 'leave' });
   });
 
   it('keeps a completed row, says whether it has changed, and redoes it on request', () => {
-    expect(hasChanged(decideRow(row(), state('completed'), rules(['all'])))).toBe(false);
+    expect(hasChanged(decideRow(rowWith(), state('completed'), rules(['all'])))).toBe(false);
     const changed = state('completed', 'bbbbbbbb');
-    expect(hasChanged(decideRow(row(), changed, rules()))).toBe(true);
-    expect(decideRow(row(), changed, rules([], { changed: 'redo' }))).toEqual({
+    expect(hasChanged(decideRow(rowWith(), changed, rules()))).toBe(true);
+    expect(decideRow(rowWith(), changed, rules([], { changed: 'redo' }))).toEqual({
       what: 'send',
       reopen: 'redo',
     });
-    expect(decideRow(row(), state('completed'), rules([], { changed: 'redo' }))).toMatchObject({
+    expect(decideRow(rowWith(), state('completed'), rules([], { changed: 'redo' }))).toMatchObject({
       what: 'leave',
     });
   });
 
   it('checks an invalid row again without being asked', () => {
-    expect(decideRow(row(), state('invalid-row'), rules())).toEqual({ what: 'send', reopen: 'retry' });
+    expect(decideRow(rowWith(), state('invalid-row'), rules())).toEqual({ what: 'send', reopen: 'retry' });
   });
 
   it('collects a known job, and fetches a picture that is paid', () => {
-    expect(decideRow(row({ jobId: 'j1' }), undefined, rules())).toEqual({ what: 'collect', jobId: 'j1' });
+    expect(decideRow(rowWith({ jobId: 'j1' }), undefined, rules())).toEqual({ what: 'collect', jobId: 'j1' });
     const prior = { code: 'download', paid: 'yes', imageUrl: 'https://e.test/a.png' } as const;
-    expect(decideRow(row({ prior }), undefined, rules())).toEqual({
+    expect(decideRow(rowWith({ prior }), undefined, rules())).toEqual({
       what: 'fetch',
       imageUrl: prior.imageUrl,
     });
@@ -100,14 +89,17 @@ describe('decideRow', () => {
     ['download', 'yes', ['all'], 'hold'],
     ['output-mismatch', 'yes', ['failed'], 'hold'],
   ] as const)('a failure read back: %s, paid %s, with --retry %j: %s', (code, paid, words, what) => {
-    expect(decideRow(row({ prior: { code, paid } }), undefined, rules([...words])).what).toBe(what);
+    expect(decideRow(rowWith({ prior: { code, paid } }), undefined, rules([...words])).what).toBe(what);
   });
 
   it('holds what may have been bought by a record that is lost, unless it is told otherwise', () => {
     const mustHold = (): boolean => true;
-    expect(decideRow(row(), undefined, rules([], { mustHold }))).toEqual({ what: 'hold', code: 'unknown' });
-    expect(decideRow(row(), undefined, rules(['unknown'], { mustHold }))).toEqual({ what: 'send' });
-    expect(decideRow(row(), state('job-failed'), rules(['failed'], { mustHold }))).toMatchObject({
+    expect(decideRow(rowWith(), undefined, rules([], { mustHold }))).toEqual({
+      what: 'hold',
+      code: 'unknown',
+    });
+    expect(decideRow(rowWith(), undefined, rules(['unknown'], { mustHold }))).toEqual({ what: 'send' });
+    expect(decideRow(rowWith(), state('job-failed'), rules(['failed'], { mustHold }))).toMatchObject({
       what: 'leave',
     });
   });

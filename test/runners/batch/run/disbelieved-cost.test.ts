@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
-import { accepted, completed, intent, journalFile, reply, start } from '../journal/sample-records.js';
+import { accepted, completed, intent, journalFile, reply, start } from '../../../support/sample-records.js';
 
 const edit = (id: string) => ({
   ...{ id, endpoint: 'image-edit', mode: 'sync', images: ['http://example.test/a.png'], prompt: id },

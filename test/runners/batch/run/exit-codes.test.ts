@@ -11,16 +11,9 @@ import {
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+import { edit, job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
-const edit = (id: string, more: object = {}) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-  ...more,
-});
-const job = (id: string, more: object = {}) => ({ id, endpoint: 'echo', input: { row: id }, ...more });
 const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(`job-${index}`));
 
 const free = () => Promise.resolve({ release: () => Promise.resolve() });

@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ExpiringPictures } from '../../../../runners/batch/pictures/expiring-pictures.js';
+import { edit } from '../../../support/manifest-rows.js';
 import { paperRun } from '../../../support/paper-run.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-const edit = (id: string) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-});
 
 describe('ExpiringPictures', () => {
   it('tells of URLs that die within two days, and of no others', () => {

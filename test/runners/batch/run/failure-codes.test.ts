@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../../src/contract/failure-code.js';
+import { job } from '../../../support/manifest-rows.js';
 import type { PaperBehaviour } from '../../../support/paper-service.js';
 import { createGotDownload } from '../../../../src/transport/got/got-download.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
@@ -12,7 +13,6 @@ const edit = (id: string, more: object = {}) => ({
   note: 'mine',
   ...more,
 });
-const job = (id: string, more: object = {}) => ({ id, endpoint: 'echo', input: { row: id }, ...more });
 const route = (id: string, more: object = {}) => ({ id, route: `/${id}`, ...more });
 
 interface Failure {

@@ -2,15 +2,10 @@ import { Subject } from 'rxjs';
 import { expect, it } from 'vitest';
 import { readStatus } from '../../../../runners/batch/read-status.js';
 import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
+import { edit } from '../../../support/manifest-rows.js';
 import { paperRun } from '../../../support/paper-run.js';
 
 const journal = '/job/out/journal.jsonl';
-const edit = (id: string) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-});
 
 it('makes the thumbnail of a picture that came in the reply once the reply is durable, and not before', async () => {
   const run = paperRun();

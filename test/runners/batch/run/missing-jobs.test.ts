@@ -2,9 +2,9 @@ import { delay, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import type { Transport } from '../../../../src/transport/transport.js';
+import { job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
-const job = (id: string) => ({ id, endpoint: 'echo', input: { row: id } });
 const priced = { assumePriceUsd: 0.1 };
 const json404 = { error: 'job not found' };
 const page = '<html><h1>404 Not Found</h1><hr><center>nginx</center></html>';
@@ -38,7 +38,7 @@ describe('404 about a job that the service gave an id to [fault 8]', () => {
 
   it('holds no slot, up to as many rows as there are slots', async () => {
     const run = paperRun();
-    run.manifest(['a', 'b', 'c'].map(job));
+    run.manifest(['a', 'b', 'c'].map((id) => job(id)));
     forgetting(run, (id) => (id === 'job-a-1' ? json404 : undefined));
     const end = await run.start({ ...priced, concurrency: 1 });
     expect(end.exitCode).toBe(1);

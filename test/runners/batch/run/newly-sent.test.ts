@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { millrace } from '../../../support/millrace.js';
 import { paperRun, type PaperEnd } from '../../../support/paper-run.js';
-import { intent, journalFile, refused, start } from '../journal/sample-records.js';
+import { intent, journalFile, refused, start } from '../../../support/sample-records.js';
 
 const identity = { baseUrl: 'https://paper.test', lbBaseUrl: 'https://paper.test', local: false };
 const columns = { resolution: '1k', note: 'x' };

@@ -2,12 +2,11 @@ import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
 import { notePrice } from '../../../../runners/batch/end/book-cost.js';
-import type { ResolvedOptions } from '../../../../runners/batch/context/resolve-options.js';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import { Stops } from '../../../../runners/batch/stop/stops.js';
-import type { RowFacts } from '../../../../runners/batch/row/task.js';
+import { factsWith } from '../../../support/whole-values.js';
 
-const row = { kind: 'edit', endpoint: 'image-edit', resolution: '2k' } as RowFacts;
+const row = factsWith({ kind: 'edit', endpoint: 'image-edit', resolution: '2k' });
 
 function told(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
   const events = new Subject<RunEvent>();
@@ -16,7 +15,7 @@ function told(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
     if (event.type === 'warning') messages.push(event.message);
   });
   const stops = new Stops();
-  const options = { maxPriceDriftPercent } as ResolvedOptions;
+  const options = { maxPriceDriftPercent };
   const run = { money: { prices: createPriceBook() }, events, stops, options };
   for (const price of reported) notePrice(run, row, price);
   return { messages, cause: stops.end };

@@ -2,15 +2,9 @@ import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
+import { edit } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
-const edit = (id: string, more: object = {}) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-  ...more,
-});
 const first = ['a', 'b', 'c', 'd'].map((id) => edit(id));
 /** As the gallery makes it. */
 const redo = ['b', 'c', 'd'].map((id) => edit(id, { redo: `job of ${id}`, prompt: `${id}, warmer` }));

@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../../../runners/batch/read-status.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
+import { edit } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
-const edit = (id: string) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-});
-const rows = ['a', 'b', 'c', 'd', 'e'].map(edit);
+const rows = ['a', 'b', 'c', 'd', 'e'].map((id) => edit(id));
 /** Two of the rows. */
 const cap = 0.2;
 

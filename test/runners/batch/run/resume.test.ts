@@ -8,16 +8,8 @@ import {
   type RunStages,
   type StopOrder,
 } from '../../../../runners/batch/run-batch.js';
+import { edit, job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
-
-const edit = (id: string, more: object = {}) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-  ...more,
-});
-const job = (id: string, more: object = {}) => ({ id, endpoint: 'echo', input: { row: id }, ...more });
 
 /** Kills the run when an event of this kind has been seen, as by a power cut that loses nothing. */
 async function killedAt(

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
-
-const job = (id: string, more: object = {}) => ({ id, endpoint: 'echo', input: { row: id }, ...more });
 
 /** Answers POSTs with these ids by row, completed or not; a poll says that the job completed. */
 function answering(run: PaperRun, idOf: (row: string) => string, status = 'COMPLETED'): void {

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { readStatus } from '../../../../runners/batch/read-status.js';
+import { edit } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
-
-const edit = (id: string) => ({
-  id,
-  endpoint: 'image-edit',
-  images: ['http://example.test/a.png'],
-  prompt: id,
-});
 
 /** JSON that no `JSON.stringify` on this stack can write again. */
 function nested(depth: number): string {

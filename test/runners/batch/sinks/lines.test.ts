@@ -51,18 +51,14 @@ const purchase = {
   resolution: '2k',
   settledAt: at + 9_000,
 };
-const completed: OutcomeRecord = {
-  ...{
-    k: 'outcome',
-    at: at + 9_500,
-    id: 'a',
-    cost: 130_000,
-    source: 'reported',
-    statusCalls: 0,
-    submittedAt: at,
-  },
-  ...{ status: 'completed', purchase, image: { path: 'images/a.png', bytes: 70, sha256: 'ab' } },
-};
+const pictureless = {
+  ...{ k: 'outcome', at: at + 9_500, id: 'a', cost: 130_000, source: 'reported' },
+  ...{ statusCalls: 0, submittedAt: at, status: 'completed', purchase },
+} satisfies OutcomeRecord;
+const completed = {
+  ...pictureless,
+  image: { path: 'images/a.png', bytes: 70, sha256: 'ab' },
+} satisfies OutcomeRecord;
 const error = { code: 'rejected', message: 'no', httpStatus: 400, retryable: false, paid: 'no' } as const;
 const failed: OutcomeRecord = {
   ...{ k: 'outcome', at, id: 'a', cost: 0, source: 'estimated', statusCalls: 0, submittedAt: at },
@@ -93,8 +89,11 @@ describe('resultLine', () => {
   });
 
   it('says where a picture lies that was not saved, and until when', () => {
-    const outcome = { ...completed, image: undefined } as unknown as OutcomeRecord;
-    const line = resultLine({ intent, reply: { ...reply, imageUrl: 'https://e.test/r.png' }, outcome });
+    const line = resultLine({
+      intent,
+      reply: { ...reply, imageUrl: 'https://e.test/r.png' },
+      outcome: pictureless,
+    });
     expect(line?.image).toEqual({ url: 'https://e.test/r.png', expiresAt: '2027-01-08T00:00:09.000Z' });
   });
 
@@ -149,7 +148,7 @@ describe('costLine', () => {
   it('has an empty cost where nobody knows it, and is none where nothing was bought', () => {
     expect(costLine({ ...completed, cost: null, source: 'estimated' })).toContain(',2k,,estimated,');
     expect(costLine({ ...completed, source: 'none' })).toBeUndefined();
-    const taken = { ...completed };
+    const taken: OutcomeRecord = { ...completed };
     delete taken.purchase;
     expect(costLine(taken)).toBeUndefined();
   });

@@ -1,30 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Ahead } from '../../../../runners/batch/start/check/ahead.js';
 import { aheadText } from '../../../../runners/cli/messages/ahead-text.js';
+import { aheadWith } from '../../../support/whole-values.js';
 
-const nothing: Ahead = {
-  rows: 0,
-  ended: 0,
-  toSend: 0,
-  retried: 0,
-  redone: 0,
-  doubled: 0,
-  toPoll: 0,
-  toDownload: 0,
-  toHold: 0,
-  later: 0,
-  invalid: 0,
-  gone: 0,
-  changed: { count: 0, ids: [] },
-  replaced: { count: 0, ids: [] },
-  changedFailures: 0,
-  fits: { rows: 0, estimated: 0 },
-  price: { estimated: 0, unpriced: 0 },
-  endpoints: [],
-  missing: [],
-  newlySent: [],
-  same: { rows: 0, cost: { estimated: 0, unpriced: 0 }, first: [] },
-};
+const nothing = aheadWith();
 
 describe('aheadText', () => {
   it('says what a first start does and costs', () => {

@@ -1,21 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Summary } from '../../../../runners/batch/sinks/summary-file.js';
 import { failureText, outcomeText } from '../../../../runners/cli/messages/outcome-text.js';
+import { summaryWith } from '../../../support/whole-values.js';
 
-const summary = {
+const summary = summaryWith({
   rows: { total: 1000, completed: 940, failed: 12, toDo: 48 },
   failures: { 'job-failed': 9, unknown: 3 },
-  cost: {
-    reported: 82.25,
-    estimated: 0,
-    unknown: 0.2625,
-    possiblyDouble: 0,
-    unpriced: 0,
-    drift: 0,
-    cap: 100,
-    byResolution: {},
-  },
-} as unknown as Summary;
+  cost: { reported: 82.25, unknown: 0.2625, cap: 100 },
+});
 
 describe('outcomeText', () => {
   it('gives counts and money', () => {

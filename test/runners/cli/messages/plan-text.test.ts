@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { InvalidProblem } from '../../../../runners/batch/manifest/problem-tally.js';
-import type { Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
 import { invalidText, planJson, planText, priceText } from '../../../../runners/cli/messages/plan-text.js';
+import { planWith } from '../../../support/whole-values.js';
 
-const plan = {
+const plan = planWith({
   rows: 1200,
   byKind: { edit: 1199, job: 1, route: 0 },
   byResolution: { '1k': 1000, '4k': 199 },
   repeats: 2,
-  invalid: 0,
-  firstInvalid: [],
-  problems: [],
-  otherProblems: 0,
   warnings: ['column "Resolution" is not sent: did you mean "resolution"?'],
   columnsSent: ['images', 'prompt'],
   columnsNotSent: ['note', 'a\u001b[2Jb'],
   imagesBeyondRecommended: 1,
   cost: { estimated: 122_325_000, unpriced: 1 },
-} as unknown as Plan;
+});
 
 describe('planText', () => {
   it('says what is in a manifest, and what to look at', () => {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
 import { selectRows } from '../../../../runners/cli/plan/plan-source.js';
+import { invalidRowWith, rowWith } from '../../../support/whole-values.js';
 
 async function* items(...ids: string[]): AsyncGenerator<ManifestItem> {
-  for (const id of ids) yield { valid: !id.startsWith('bad'), row: { id } } as ManifestItem;
+  for (const id of ids)
+    yield id.startsWith('bad')
+      ? { valid: false, row: invalidRowWith({ id, key: id }) }
+      : { valid: true, row: rowWith({ id }) };
 }
 
 async function idsOf(

@@ -4,6 +4,7 @@ import type { Run } from '../../../../runners/batch/context/run.js';
 import type { Task } from '../../../../runners/batch/row/task.js';
 import type { SavedPlan } from '../../../../runners/cli/plan/read-plan.js';
 import type { StopCause } from '../../../../runners/batch/stop/stops.js';
+import { factsWith } from '../../../support/whole-values.js';
 
 const plan = {
   async *rows() {
@@ -13,7 +14,7 @@ const plan = {
 } as Partial<SavedPlan> as SavedPlan;
 
 function send(id: string, hash = `of ${id}`): Task {
-  return { what: 'send', attempts: 0, row: { id, row: 7, hash } } as Partial<Task> as Task;
+  return { what: 'send', attempts: 0, row: factsWith({ id, row: 7, hash }) };
 }
 
 async function taken(tasks: Task[]): Promise<{ ids: unknown[]; stops: StopCause[] }> {

@@ -5,26 +5,16 @@ import type { Summary } from '../../../../runners/batch/sinks/summary-file.js';
 import { foldMetrics } from '../../../../runners/cli/progress/fold-metrics.js';
 import { metricsText } from '../../../../runners/cli/progress/metrics-text.js';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
+import { summaryWith } from '../../../support/whole-values.js';
 
-const summary: Summary = {
+const summary = summaryWith({
   rows: { total: 12, completed: 7, failed: 3, toDo: 2 },
   failures: { 'job-failed': 2, unknown: 1 },
-  cost: {
-    reported: 0.6125,
-    estimated: 0,
-    unknown: 0.0875,
-    possiblyDouble: 0,
-    unpriced: 0,
-    drift: 0,
-    cap: 5,
-    byResolution: {},
-  },
-  times: { firstStartAt: '', startedAt: '' },
+  cost: { reported: 0.6125, unknown: 0.0875, cap: 5 },
   statusCalls: 31,
   starts: 2,
   thisStart: { ended: 10, completed: 7, failed: 3, unknown: 1 },
-  prices: {},
-};
+});
 const step = (id: string, event: JobEvent<unknown>): RunEvent => ({ type: 'row', id, row: 1, event });
 const done = (delayTimeMs: number, executionTimeMs: number): JobEvent<unknown> => ({
   type: 'settled',

@@ -2,9 +2,10 @@ import { expect, it } from 'vitest';
 import type { Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
 import { requireHosts } from '../../../../runners/cli/service/open-target.js';
 import type { Target } from '../../../../runners/cli/service/service-settings.js';
+import { planWith } from '../../../support/whole-values.js';
 
 const of = (byKind: Partial<Plan['byKind']>) =>
-  ({ byKind: { edit: 0, job: 0, route: 0, ...byKind } }) as Pick<Plan, 'byKind'> as Plan;
+  planWith({ byKind: { edit: 0, job: 0, route: 0, ...byKind } });
 const target = (parts: Partial<Target>): Target => ({
   ...{ apiKey: 'k', local: true, baseUrl: 'http://q', lbBaseUrl: 'http://r', close: () => Promise.resolve() },
   ...parts,

@@ -4,7 +4,7 @@ import {
   hasGoodChecksum,
   encodeRecord,
 } from '../../../../../runners/batch/journal/line/record-line.js';
-import { intent, wholeLife } from '../sample-records.js';
+import { intent, wholeLife } from '../../../../support/sample-records.js';
 
 describe('decodeRecord', () => {
   it('gives back what was encoded', () => {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { encodeRecord } from '../../../../../runners/batch/journal/line/record-line.js';
-import { failed, intent, start, wholeLife } from '../sample-records.js';
+import { failed, intent, start, wholeLife } from '../../../../support/sample-records.js';
 
 describe('encodeRecord', () => {
   it('writes one line of JSON that ends with the checksum of what stands before it', () => {

@@ -5,7 +5,15 @@ import { field } from '../../../../../runners/batch/journal/line/record-fields.j
 import { HeadScanner } from '../../../../../runners/batch/journal/line/head-scanner.js';
 import { IdHash } from '../../../../../runners/batch/manifest/duplicates/id-hash.js';
 import type { JournalRecord } from '../../../../../runners/batch/journal/record.js';
-import { completed, failed, intent, refused, reopen, reply, wholeLife } from '../sample-records.js';
+import {
+  completed,
+  failed,
+  intent,
+  refused,
+  reopen,
+  reply,
+  wholeLife,
+} from '../../../../support/sample-records.js';
 
 const head = new HeadScanner();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { salvage, encodeRecord } from '../../../../../runners/batch/journal/line/record-line.js';
-import { accepted, intent } from '../sample-records.js';
+import { accepted, intent } from '../../../../support/sample-records.js';
 
 const first = encodeRecord(1, intent('a')).subarray(0, -1);
 const second = encodeRecord(2, accepted('a')).subarray(0, -1);

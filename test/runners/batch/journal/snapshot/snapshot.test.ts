@@ -28,7 +28,7 @@ import {
   start,
   stop,
   wholeLife,
-} from '../sample-records.js';
+} from '../../../../support/sample-records.js';
 
 const folder = '/out/run';
 const path = `${folder}/journal.jsonl`;

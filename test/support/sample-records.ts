@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs';
-import type { Journal } from '../../../../runners/batch/journal/journal.js';
-import { encodeRecord } from '../../../../runners/batch/journal/line/record-line.js';
-import type { JournalRecord, RecordOf, RunIdentity } from '../../../../runners/batch/journal/record.js';
+import type { Journal } from '../../runners/batch/journal/journal.js';
+import { encodeRecord } from '../../runners/batch/journal/line/record-line.js';
+import type { JournalRecord, RecordOf, RunIdentity } from '../../runners/batch/journal/record.js';
 
 export const identity: RunIdentity = { baseUrl: 'https://api.test', lbBaseUrl: '', local: false };
 
