@@ -5,6 +5,9 @@ const mask = '[redacted]';
 /** A shorter secret is masked only behind `Bearer`, since ordinary words could contain it. */
 const minLength = 8;
 
+/** The decoded form of a secret that contains escapes is masked from this length on. */
+const minDecodedLength = 4;
+
 /** Escapes of escapes are decoded this many times. */
 const maxLayers = 8;
 
@@ -23,8 +26,9 @@ export function redact(text: string, secrets: readonly string[]): string {
 function maskOne(text: string, secret: string): string {
   if (secret.length < minLength)
     return ['Bearer ', 'bearer '].reduce((masked, word) => maskSpelled(masked, word + secret, true), text);
-  // A secret may contain what looks like an escape: its decoded form is masked too.
-  const forms = new Set([secret, decodeFully(secret)].filter(({ length }) => length >= minLength));
+  // A secret may contain what looks like an escape: its decoded form is masked too, which may be shorter than a secret.
+  const decoded = decodeFully(secret);
+  const forms = new Set(decoded.length >= minDecodedLength ? [secret, decoded] : [secret]);
   const masked = [...forms].reduce((all, form) => maskSpelled(all, form, false), text);
   return masked.length > longestWithCode
     ? masked

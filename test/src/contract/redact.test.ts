@@ -68,6 +68,10 @@ describe('redact', () => {
     }
   });
 
+  it('masks a short secret that contains an escape, when other characters of it are escaped too', () => {
+    expect(redact('!]%21%2a&]', ['!]!%2a&]'])).toBe('[redacted]');
+  });
+
   it('leaves what only begins like it', () => {
     expect(redact('rpa_ and rpa_A1b2 and a%20b &amp; \\u0041', ['rpa_A1b2C3d4E5f6G7h8'])).toBe(
       'rpa_ and rpa_A1b2 and a%20b &amp; \\u0041',
