@@ -108,7 +108,8 @@ function happensOnce(purpose: RequestPurpose): boolean {
   return once.has(purpose);
 }
 
-function isSuccess(status: number): boolean {
+/** Whether an HTTP status is 2xx. */
+export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 

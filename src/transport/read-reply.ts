@@ -13,7 +13,7 @@ import {
 } from '../contract/service-replies.js';
 import { redact } from '../contract/redact.js';
 import { serviceErrorText } from '../contract/service-error-text.js';
-import type { BodyKind, RequestPurpose } from '../policy/may-send-again.js';
+import { type BodyKind, isSuccess, type RequestPurpose } from '../policy/may-send-again.js';
 import { retryAfterMs } from '../policy/retry-delay.js';
 import {
   BadRequestError,
@@ -196,10 +196,6 @@ function isRoute(purpose: RequestPurpose): boolean {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 function isKnownState(status: string): boolean {

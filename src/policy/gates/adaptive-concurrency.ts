@@ -1,4 +1,5 @@
 import { asyncScheduler, BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import { isSuccess } from '../may-send-again.js';
 import type { GateAnswer } from './gate.js';
 import { RefusalTrial } from './refusal-trial.js';
 
@@ -98,7 +99,7 @@ class SoughtConcurrency implements AdaptiveConcurrency {
     if (step === 'lower') this.lower(half, now);
     else if (step === 'try') this.lower(farBelow, now);
     else if (step === 'noise') this.takeBack(now);
-    else if (kind === 'submit' && status >= 200 && status < 300 && !this.trial.isTrying) this.raise();
+    else if (kind === 'submit' && isSuccess(status) && !this.trial.isTrying) this.raise();
   }
 
   private lower(part: number, now: number): void {

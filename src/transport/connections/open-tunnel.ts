@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { privateAddressCode } from './private-address.js';
-import type { Destination } from './proxy-rules.js';
+import { bareHost, type Destination } from './proxy-rules.js';
 
 /** The limit for the whole way through the proxy, in ms. */
 const tunnelMs = 20_000;
@@ -30,7 +30,7 @@ export async function openTunnel(
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
   const isTls = proxy.protocol === 'https:';
   const request = (isTls ? https : http).request({
-    ...{ method: 'CONNECT', host: proxy.hostname.replace(/^\[|\]$/g, ''), path: target, agent: false },
+    ...{ method: 'CONNECT', host: bareHost(proxy.hostname), path: target, agent: false },
     port: proxy.port === '' ? (isTls ? 443 : 80) : proxy.port,
     headers: {
       host: target,
@@ -62,6 +62,11 @@ export async function openTunnel(
     });
     request.end();
   });
+}
+
+/** The error of a tunnel that could not be opened. */
+export function tunnelError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error('the proxy cannot be used');
 }
 
 function lookUp(host: string, lookup: LookupFunction): Promise<void> {

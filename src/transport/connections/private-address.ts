@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
+import { bareHost } from './proxy-rules.js';
 
 /** The kind of an IP address. `reserved`: link-local, multicast, documentation and all others that no public host has. */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'reserved';
@@ -25,7 +26,7 @@ const lists = (['loopback', 'private', 'reserved'] as const).map((kind) => {
 
 /** The kind of an IP address in any notation; `undefined` for a name. */
 export function addressKind(address: string): AddressKind | undefined {
-  const bare = address.replace(/^\[|\]$|%.*$/g, '');
+  const bare = bareHost(address).replace(/%.*$/, '');
   const version = isIP(bare);
   if (version === 0) return undefined;
   const inner = version === 6 ? embeddedAddress(bare) : undefined;
@@ -124,7 +125,7 @@ function isNear(kind: AddressKind | undefined, service: AddressKind | undefined)
 function addressesOf(service: string, options: ServicePlaceOptions): Promise<string[]> {
   if (!URL.canParse(service)) return Promise.resolve([]);
   const url = new URL(service);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(url.hostname);
   if (addressKind(host) !== undefined) return Promise.resolve([host]);
   if (options.isProxied(url)) return Promise.resolve([]);
   return new Promise((resolve) =>

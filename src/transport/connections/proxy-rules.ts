@@ -27,12 +27,17 @@ export function proxyRules(env: Readonly<Record<string, string | undefined>>): P
   };
 }
 
+/** A host name or address without the brackets that an IPv6 address has in a URL. */
+export function bareHost(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
+}
+
 /** Where a URL leads. */
 export function destinationOf({ protocol, hostname, port }: URL): Destination {
   const secure = protocol === 'https:';
   return {
     secure,
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host: bareHost(hostname),
     port: port === '' ? (secure ? 443 : 80) : Number(port),
   };
 }
@@ -66,7 +71,7 @@ function isSpared({ host, port }: Destination, entry: string): boolean {
   if (entry === '*') return true;
   const [, name = entry, onlyPort] = /^(.*?[^:]|\[.*\])(?::(\d+))?$/.exec(entry) ?? [];
   if (onlyPort !== undefined && Number(onlyPort) !== port) return false;
-  const bare = name.replace(/^\*?\./, '').replace(/^\[|\]$/g, '');
+  const bare = bareHost(name.replace(/^\*?\./, ''));
   const wanted = host.toLowerCase();
   return wanted === bare || (isIP(wanted) === 0 && wanted.endsWith(`.${bare}`));
 }

@@ -1,7 +1,7 @@
 import type http from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import type { ConnectionWatch } from './connection-watch.js';
-import { openTunnel } from './open-tunnel.js';
+import { openTunnel, tunnelError } from './open-tunnel.js';
 import type { ProxyRules } from './proxy-rules.js';
 
 /** The limit for setting up TLS over a tunnel, in ms. */
@@ -42,7 +42,7 @@ export function throughProxy(
         callback(null, socket ?? tunnel);
       },
       (cause: unknown) => {
-        const error = cause instanceof Error ? cause : new Error('the proxy cannot be used');
+        const error = tunnelError(cause);
         connections.noteEarly(error);
         callback(error, undefined as never);
       },

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'got';
 import { faultOf, type TransportError } from '../transport-error.js';
 import type { GotFiles } from './got-files.js';
+import { bareHost } from '../connections/proxy-rules.js';
 import { addressKind, isPrivateAddress, privateAddressError } from '../connections/private-address.js';
 
 const maxRedirects = 3;
@@ -33,7 +34,7 @@ export async function travel(
   for (let redirects = 0; ; redirects++) {
     const url = withoutCredentials(trip.url);
     // The addresses of a name are checked when it is looked up, right before the connection.
-    if (addressKind(url.hostname) !== undefined && !(await isAllowed(bareHost(url))))
+    if (addressKind(url.hostname) !== undefined && !(await isAllowed(bareHost(url.hostname))))
       throw privateAddressError(url.hostname);
     const stream = open(url);
     trip.stream = stream;
@@ -51,10 +52,6 @@ export async function travel(
     trip.url = target.href;
     delete trip.head;
   }
-}
-
-function bareHost({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function headOf(stream: Request): Promise<Response> {

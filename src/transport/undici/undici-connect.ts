@@ -3,8 +3,8 @@ import type { LookupFunction, Socket } from 'node:net';
 import { env as processEnv } from 'node:process';
 import { buildConnector } from 'undici';
 import { clampTimer } from '../../policy/clamp-timer.js';
-import { openTunnel } from '../connections/open-tunnel.js';
-import { destinationOf, proxyRules } from '../connections/proxy-rules.js';
+import { openTunnel, tunnelError } from '../connections/open-tunnel.js';
+import { bareHost, destinationOf, proxyRules } from '../connections/proxy-rules.js';
 import type { FaultPhase } from '../transport-error.js';
 import type { PhaseTimeouts } from '../transport.js';
 
@@ -59,7 +59,7 @@ export function createConnect(
         openTunnel(proxy, destination).then(
           (socket) => overTunnel(socket, options, callback),
           (cause: unknown) => {
-            const error = cause instanceof Error ? cause : new Error('the proxy cannot be used');
+            const error = tunnelError(cause);
             early.add(error);
             callback(error, null);
           },
@@ -74,7 +74,7 @@ export function createConnect(
         socket,
         {
           secure: options.protocol === 'https:',
-          named: isIP(options.hostname.replace(/^\[|\]$/g, '')) === 0,
+          named: isIP(bareHost(options.hostname)) === 0,
         },
         limits,
       );

@@ -84,7 +84,7 @@ describe('redact', () => {
     fc.assert(
       fc.property(secret, choices, fc.nat(3), (text, choice, depth) => {
         const echo = text.replace(/./g, (one: string, at: number) => spelled[choice[at] ?? 0]?.(one) ?? one);
-        let body = `{"said":"${echo}","more":"\\"it\\""}`;
+        let body = `{"text":"${echo}","more":"\\"it\\""}`;
         for (let level = 0; level < depth; level++) body = JSON.stringify({ inner: body });
         const masked = redact(body, [text]);
         let read: unknown = masked;
@@ -93,8 +93,8 @@ describe('redact', () => {
           if (level < depth) read = inner;
         }
         expect(read).toMatchObject({ more: '"it"' });
-        const { said } = read as { said: string };
-        expect(said).toContain('[redacted]');
+        const { text: echoed } = read as { text: string };
+        expect(echoed).toContain('[redacted]');
         for (const shown of decodings(masked)) expect(shown).not.toContain(text);
       }),
       { numRuns: 1_000 },

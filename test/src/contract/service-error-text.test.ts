@@ -21,8 +21,8 @@ describe('serviceErrorText', () => {
     [{ error: '{broken' }, { message: '{broken' }],
     [{ error: '[1]' }, { message: '[1]' }],
     [{ error: '{"other":1}' }, { message: '{"other":1}' }],
-  ])('reads %j', (body, said) => {
-    expect(serviceErrorText(body)).toEqual(said);
+  ])('reads %j', (body, text) => {
+    expect(serviceErrorText(body)).toEqual(text);
   });
 
   it('unfolds JSON within the text', () => {
@@ -46,8 +46,8 @@ describe('serviceErrorText', () => {
   );
 
   it('cuts what is long', () => {
-    const said = serviceErrorText({ error: 'x'.repeat(5_000), detail: 'y'.repeat(5_000) });
-    expect(said?.message).toBe(`${'x'.repeat(1_000)}…`);
-    expect(said?.detail).toBe(`${'y'.repeat(4_000)}…`);
+    const text = serviceErrorText({ error: 'x'.repeat(5_000), detail: 'y'.repeat(5_000) });
+    expect(text?.message).toBe(`${'x'.repeat(1_000)}…`);
+    expect(text?.detail).toBe(`${'y'.repeat(4_000)}…`);
   });
 });

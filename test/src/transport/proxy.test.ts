@@ -169,10 +169,10 @@ describe('a download through a proxy', () => {
           ? callback(null, '10.0.0.7', 4)
           : callback(Object.assign(new Error('unknown here'), { code: 'ENOTFOUND' }), ''),
     });
-    const pieces: string[] = [];
-    const take = (piece: Uint8Array) => void pieces.push(Buffer.from(piece).toString());
+    const chunks: string[] = [];
+    const take = (chunk: Uint8Array) => void chunks.push(Buffer.from(chunk).toString());
     await firstValueFrom(inside(get('http://elsewhere.example/picture'), take));
-    expect(pieces).toEqual(['bytes']);
+    expect(chunks).toEqual(['bytes']);
     for (const path of ['address', 'name'])
       await expect(firstValueFrom(inside(get(`http://elsewhere.example/${path}`), take))).rejects.toThrow(
         'private network',

@@ -20,34 +20,34 @@ function get(url: string): WireRequest {
   return { method: 'GET', url, headers: {}, timeouts: phaseTimeouts(10_000), paid: false };
 }
 
-function marked({ path }: RawRequest): string {
+function namedReply({ path }: RawRequest): string {
   return JSON.stringify({ for: path });
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Sends requests over several lanes; what each got, by its path, where that is not its own reply. */
+/** Several workers send requests. Returns the replies that belong to another request, by path. */
 async function mixedUp(
   transport: Transport,
   base: string,
-  { requests, lanes }: { requests: number; lanes: number },
+  { requests, workers }: { requests: number; workers: number },
 ): Promise<Record<string, string>> {
   const random = seeded(7);
   const wrong: Record<string, string> = {};
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < requests) {
       const path = `/run/${next++}`;
       const request = random() < 0.8 ? post(base + path) : get(base + path);
-      const said = await firstValueFrom(transport(request)).then(
+      const reply = await firstValueFrom(transport(request)).then(
         ({ status, body }) => `${status} ${body}`,
         (error: unknown) => String(error),
       );
-      if (said !== `200 ${JSON.stringify({ for: path })}`) wrong[path] = said;
+      if (reply !== `200 ${JSON.stringify({ for: path })}`) wrong[path] = reply;
       if (random() < 0.3) await pause(random() * 20);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: workers }, worker));
   return wrong;
 }
 
@@ -71,7 +71,7 @@ describe.each([
       async (delayMs) => {
         const random = seeded(delayMs + 1);
         await using server = await serveRaw((request, socket) => {
-          const reply = (random() < 0.5 ? rawReply : rawChunks)(marked(request));
+          const reply = (random() < 0.5 ? rawReply : rawChunks)(namedReply(request));
           const send = (): void => {
             socket.write(reply);
             if (random() < 0.5) sendLater(socket, stray(reply), delayMs);
@@ -80,7 +80,7 @@ describe.each([
           else setTimeout(send, random() * 15);
         });
         // More than 128 connections do not rest at a time.
-        const wrong = await mixedUp(create(), server.url, { requests: 200, lanes: 6 });
+        const wrong = await mixedUp(create(), server.url, { requests: 200, workers: 6 });
         expect(wrong).toEqual({});
       },
     );
@@ -88,10 +88,10 @@ describe.each([
     it('in one piece with the reply: the connection is not used again [fault 12b]', async () => {
       const random = seeded(3);
       await using server = await serveRaw((request, socket) => {
-        const reply = (random() < 0.5 ? rawReply : rawChunks)(marked(request));
+        const reply = (random() < 0.5 ? rawReply : rawChunks)(namedReply(request));
         socket.write(reply + stray(reply));
       });
-      const wrong = await mixedUp(create(), server.url, { requests: 100, lanes: 8 });
+      const wrong = await mixedUp(create(), server.url, { requests: 100, workers: 8 });
       expect(wrong).toEqual({});
       expect(server.connections()).toBe(100);
     });
@@ -101,20 +101,20 @@ describe.each([
     const random = seeded(5);
     await using server = await serveRaw(
       (request, socket) => {
-        const reply = rawReply(marked(request));
+        const reply = rawReply(namedReply(request));
         socket.write(reply);
         if (random() < 0.5) sendLater(socket, reply, random() * 60);
       },
       { key: serverKey, cert: trusted },
     );
-    expect(await mixedUp(create({ ca: authority }), server.url, { requests: 200, lanes: 16 })).toEqual({});
+    expect(await mixedUp(create({ ca: authority }), server.url, { requests: 200, workers: 16 })).toEqual({});
   });
 
   it('through a proxy, over TLS: every request gets its own', async () => {
     const random = seeded(6);
     await using server = await serveRaw(
       (request, socket) => {
-        const reply = rawReply(marked(request));
+        const reply = rawReply(namedReply(request));
         socket.write(reply);
         if (random() < 0.5) sendLater(socket, reply, random() * 60);
       },
@@ -122,7 +122,7 @@ describe.each([
     );
     await using proxy = await serveProxy(server.port);
     const transport = create({ ca: authority, env: { HTTPS_PROXY: proxy.url } });
-    expect(await mixedUp(transport, 'https://elsewhere.example', { requests: 100, lanes: 8 })).toEqual({});
+    expect(await mixedUp(transport, 'https://elsewhere.example', { requests: 100, workers: 8 })).toEqual({});
   });
 
   it.each(['before', 'after'])(

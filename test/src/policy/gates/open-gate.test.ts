@@ -5,7 +5,7 @@ import type { Gate, RequestKind } from '../../../../src/policy/gates/gate.js';
 import { openGate } from '../../../../src/policy/gates/built-in-gates.js';
 import { visit } from '../../../support/virtual-time.js';
 
-interface Stage {
+interface GateSetUp {
   gate: Gate;
   scheduler: TestScheduler;
   /** Asks at this time; what happens is written into `log` as `<time> <name>…`. */
@@ -17,7 +17,7 @@ interface Stage {
 }
 
 /** Runs what a stage sets up, under virtual time, and gives the log. */
-function play(setUp: (stage: Stage) => void, forMs = 60_000): string[] {
+function play(setUp: (at: GateSetUp) => void, forMs = 60_000): string[] {
   const scheduler = new TestScheduler(() => undefined);
   const log: string[] = [];
   scheduler.run(({ expectObservable }) => {

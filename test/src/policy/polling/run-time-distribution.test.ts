@@ -39,14 +39,14 @@ describe('createRunTimeDistribution', () => {
   });
 
   it('counts jobs that still run: they will end later than they have run', () => {
-    const told = (running: number[]) => {
+    const seventieth = (running: number[]) => {
       const distribution = createRunTimeDistribution();
       for (let n = 0; n < 12; n += 1) distribution.observe(1_000 + n);
       distribution.massGiven([]);
       return quantile(distribution.massGiven(running), 0.7);
     };
-    expect(told(Array.from({ length: 12 }, () => 5_000))).toBeGreaterThan(5_000);
-    expect(told([])).toBeLessThan(2_000);
+    expect(seventieth(Array.from({ length: 12 }, () => 5_000))).toBeGreaterThan(5_000);
+    expect(seventieth([])).toBeLessThan(2_000);
   });
 
   it('forgets at once what was before a sudden change', () => {
