@@ -46,6 +46,14 @@ export interface Ledger {
   snapshot(): LedgerSnapshot;
 }
 
+/** Whether a purchase fits under the cap beside the money that is reserved, spent or unknown. A price that is not known never fits. */
+export function fitsUnderCap(
+  { cap, reserved, spent, unknown }: Pick<LedgerSnapshot, 'cap' | 'reserved' | 'spent' | 'unknown'>,
+  price: MicroDollars | null,
+): boolean {
+  return cap === undefined || (price !== null && reserved + spent + unknown + price <= cap);
+}
+
 interface Hold {
   readonly price: MicroDollars | null;
   readonly state: 'reserved' | 'unknown';
@@ -73,7 +81,7 @@ class MemoryLedger implements Ledger {
 
   reserve(id: string, price: MicroDollars | null): boolean {
     this.refuseSecond(id);
-    if (this.cap !== undefined && (price === null || this.total() + price > this.cap)) return false;
+    if (!fitsUnderCap(this.snapshot(), price)) return false;
     this.forget(id);
     this.add(id, { price, state: 'reserved' });
     return true;
@@ -136,9 +144,5 @@ class MemoryLedger implements Ledger {
     this.holds.delete(id);
     this.sums[hold.state] -= hold.price ?? 0;
     if (hold.price === null) this.unpriced--;
-  }
-
-  private total(): MicroDollars {
-    return this.sums.reserved + this.sums.unknown + this.spent;
   }
 }

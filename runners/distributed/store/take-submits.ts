@@ -1,4 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
 import { pricedOf } from '../../batch/row/costs.js';
 import { stopCauses, whyDrifted } from '../../batch/stop/stop-causes.js';
@@ -145,8 +146,8 @@ function whyNot(
   const drift = book.driftOf(pricedOf(brief));
   const drifted = whyDrifted(brief, drift, maxPriceDriftPercent);
   if (drifted !== undefined) return drifted;
-  if (cap === null || reserved + spent + unknown + (price ?? 0) <= cap) return undefined;
-  return stopCauses.capReached({ cap, spent, reserved, unknown, drift: 0, unpriced: 0 });
+  const money = { spent, reserved, unknown, drift: 0, unpriced: 0, ...(cap !== null && { cap }) };
+  return fitsUnderCap(money, price) ? undefined : stopCauses.capReached(money);
 }
 
 function inManifestOrder(rows: readonly RowRecord[]): RowRecord[] {
