@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Subject } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/run-batch.js';
 import { runDistributed } from '../../../../runners/distributed/collector/run-distributed.js';
 import { connectDatabase } from '../../../../runners/distributed/connect-database.js';
@@ -156,7 +157,9 @@ it('goes on where a collector died between two records', { timeout: 60_000 }, as
     for (const name of ['summary.json', 'results.jsonl', 'costs.csv']) rmSync(join(folder.out, name));
     writeFileSync(journal, `${lines.slice(0, kept).join('\n')}\n`);
     writeFileSync(join(folder.out, 'distributed.json'), note);
-    const again = await collect(path);
+    // Each is a crash of its own: what the one before has noted outside of the folder is none of its past.
+    const stateFolders = [join(folder.path, `state-${kept}`)];
+    const again = await collect(path, { hold: (out) => holdRun(out, { stateFolders }) });
     expect([kept, again.exitCode, again.summary.rows.completed]).toEqual([kept, 0, 6]);
     expect(
       folder
