@@ -20,7 +20,7 @@ import { openSharedLedger } from '../start/money/open-shared-ledger.js';
 import { PricedBytes } from '../tasks/priced-bytes.js';
 import { retryCodes } from '../row/retry-codes.js';
 import type { RunBatchOptions, StopOrder } from './run-options.js';
-import { steadyClock } from './steady-clock.js';
+import { runClock } from './steady-clock.js';
 
 const whole = z.int().min(1);
 const duration = z.number().positive();
@@ -84,7 +84,7 @@ export function resolveOptions(options: RunBatchOptions) {
 
 /** What can be replaced, with what is there by default. */
 function parts(options: RunBatchOptions) {
-  const { scheduler = steadyClock(), random = Math.random, disk = nodeDisk, rate, repair = false } = options;
+  const { scheduler = runClock(), random = Math.random, disk = nodeDisk, rate, repair = false } = options;
   const now = (): number => scheduler.now();
   const clock = { scheduler, random };
   return {
@@ -101,11 +101,16 @@ function parts(options: RunBatchOptions) {
     journal: options.journal ?? ((folder: string) => openJournal(disk, folder, { repair, now })),
     ledger: options.ledger ?? createLedger,
     prices: pricesOf(options),
-    dayLedger: options.dayLedger ?? sharedLedger(options, disk, now),
+    dayLedger: options.dayLedger ?? sharedLedger(options, disk, wallClock(options, now)),
     stop: (options.stop ?? NEVER) satisfies Observable<StopOrder>,
     deliver: options.deliver,
     confirm: options.confirm ?? (() => true),
   };
+}
+
+/** A cap for 24 hours is shared by all processes, so what it counts carries the time of day. It does not go back. */
+function wallClock({ scheduler }: RunBatchOptions, now: () => number): () => number {
+  return scheduler === undefined ? () => Math.max(now(), Date.now()) : now;
 }
 
 function pricesOf({ prices = createPriceBook(), assumePriceUsd }: RunBatchOptions): PriceBook {

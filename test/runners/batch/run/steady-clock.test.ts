@@ -1,10 +1,25 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { steadyClock } from '../../../../runners/batch/context/steady-clock.js';
+import { runClock, steadyClock } from '../../../../runners/batch/context/steady-clock.js';
 
 const hourMs = 3_600_000;
 
 describe('the clock of a run', () => {
+  it('goes on by the time that has passed, however the wall clock is set [fault 19]', () => {
+    const wall = new VirtualTimeScheduler();
+    wall.frame = 10 * hourMs;
+    let elapsedMs = 5;
+    const clock = runClock(wall, () => elapsedMs);
+    const read = [10 * hourMs, 30 * hourMs, 1].map((frame) => {
+      wall.frame = frame;
+      elapsedMs += 1_000;
+      return clock.now() - 10 * hourMs;
+    });
+    expect(read).toEqual([1_000, 2_000, 3_000]);
+  });
+});
+
+describe('the clock of a worker', () => {
   it('goes on where the wall clock is set back, and follows it forwards [fault 19]', () => {
     const wall = new VirtualTimeScheduler();
     const clock = steadyClock(wall);
