@@ -1,21 +1,21 @@
 import { setFlagsFromString, getHeapSpaceStatistics } from 'node:v8';
 
 /**
- * Keeps the process small for rows, which are short-lived: an old generation that is collected early, and a young one
- * that stays as it is. A command that works many rows has it grow once first: see make-room-for-rows.ts.
+ * Keeps the heap small for rows, which are short-lived: the old generation is collected early, and the young one
+ * does not grow. A command that processes many rows calls `makeRoomForRows` first.
  */
 export function keepMemorySmall(): void {
   setFlagsFromString('--heap-growing-percent=20');
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** So often at most is more allocated; it takes about twenty. */
+/** Upper bound of allocations; about twenty are needed. */
 const tries = 100;
 
 /**
- * Lets the young generation grow fourfold, once. As small as it begins a run took a third more CPU; as large as it would
- * grow, 25 MB more memory. How far it may grow cannot be said once node runs, how much at a time can. It takes about
- * 10 ms, so that only what works many rows does it.
+ * Grows the young generation fourfold, once. At its first size a run took a third more CPU; at the size that it would
+ * reach by itself, 25 MB more memory. Node has no flag for its maximum at run time, only for the growth factor. It takes
+ * about 10 ms, so only commands that process many rows do it.
  */
 export function makeRoomForRows(): void {
   setFlagsFromString('--semi-space-growth-factor=4');
@@ -23,7 +23,7 @@ export function makeRoomForRows(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** It grows once more has survived in it than it can hold. */
+/** It grows when more objects survive than it can hold. */
 function growYoungGeneration(): void {
   const before = youngBytes();
   const survivors: object[] = [];

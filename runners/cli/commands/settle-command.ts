@@ -20,7 +20,7 @@ import { askForJob, proposedSettlements } from './settle-evidence.js';
 
 type SettleArguments = OptionsOf<'settle'>;
 
-/** Ends by hand the doubt about rows that may have been bought. Sends nothing that costs. */
+/** Settles held rows, which may have been bought. Sends nothing that costs. */
 export async function settleCommand(
   name: string,
   ids: readonly string[],

@@ -53,16 +53,16 @@ export async function workerCommand(
     const connect = () => connectDatabase(choice, { env: io.env, name: 'millrace worker' });
     const database = await awaitDatabase(connect, stop, io);
     if (database === undefined) return 0;
-    const told = tellWork(io, flags.quiet, database);
+    const reports = reportWork(io, flags.quiet, database);
     try {
       await runWorker({
-        ...{ database, apiKey: key, ...hosts, stop, notify: told.tell },
+        ...{ database, apiKey: key, ...hosts, stop, notify: reports.report },
         ...(flags.artifacts !== undefined && { artifacts: resolve(io.cwd, flags.artifacts) }),
         ...(flags.slots !== undefined && { slots: flags.slots }),
         ...(transport && { transport }),
       });
     } finally {
-      told.close();
+      reports.close();
       await database.close();
     }
     return 0;
@@ -85,7 +85,7 @@ function databaseOf({ db, out }: WorkerFlags, { cwd }: CliIo): { url: string } |
 
 const retryDatabaseMs = 2_000;
 
-/** Connects when the database is there: a worker may be started before it is. `undefined`: it was told to stop first. */
+/** Connects to the database, and waits for it: a worker may be started before it. `undefined`: it was stopped first. */
 export async function awaitDatabase(
   connect: () => Promise<ConnectedDatabase>,
   stop$: Observable<unknown>,
@@ -106,35 +106,37 @@ export async function awaitDatabase(
 const reportEveryMs = 30_000;
 
 /** Tells on stderr what a worker does: a line for what happens, and every 30 s how far it is. */
-export function tellWork(
+export function reportWork(
   io: CliIo,
   quiet: boolean,
   { shown, isPrivate }: { readonly shown: string; readonly isPrivate: boolean },
-): { readonly tell: (event: WorkerEvent) => void; readonly close: () => void } {
-  const say = (text: string) => void io.stderr.write(`${plainText(text, 2000)}\n`);
-  const chat = (text: string) => {
-    if (!quiet) say(text);
+): { readonly report: (event: WorkerEvent) => void; readonly close: () => void } {
+  const print = (text: string) => void io.stderr.write(`${plainText(text, 2000)}\n`);
+  const printUnlessQuiet = (text: string) => {
+    if (!quiet) print(text);
   };
   if (!isPrivate)
-    say(`warning: the connection to ${shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`);
+    print(
+      `warning: the connection to ${shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`,
+    );
   let progress = { submitted: 0, ended: 0 };
-  let said = progress;
-  const telling = interval(reportEveryMs, io.scheduler ?? asyncScheduler).subscribe(() => {
-    if (progress !== said) chat(progressText(progress));
-    said = progress;
+  let reported = progress;
+  const reporting = interval(reportEveryMs, io.scheduler ?? asyncScheduler).subscribe(() => {
+    if (progress !== reported) printUnlessQuiet(progressText(progress));
+    reported = progress;
   });
-  const tell = (event: WorkerEvent): void => {
+  const report = (event: WorkerEvent): void => {
     if (event.type === 'progress') progress = event;
-    else if (event.type === 'started') chat(`working for ${shown}`);
-    else if (event.type === 'run') chat(`working on run ${event.run}`);
-    else if (event.type === 'back') chat('the database is back');
-    else say(`warning: ${event.message}`);
+    else if (event.type === 'started') printUnlessQuiet(`working for ${shown}`);
+    else if (event.type === 'run') printUnlessQuiet(`working on run ${event.run}`);
+    else if (event.type === 'back') printUnlessQuiet('the database is back');
+    else print(`warning: ${event.message}`);
   };
   return {
-    tell,
+    report,
     close: () => {
-      telling.unsubscribe();
-      chat(`left; ${progressText(progress)}`);
+      reporting.unsubscribe();
+      printUnlessQuiet(`left; ${progressText(progress)}`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Writable } from 'node:stream';
 import type { CliIo } from './cli-io.js';
 
-/** Whether a person is there to be asked. */
+/** Whether stdin and stderr are a terminal, so that a person can be asked. */
 export function canAsk(io: Pick<CliIo, 'stdin' | 'stderr'>): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true;
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { SchedulerLike } from 'rxjs';
 import type { PageParts } from '../../report/render-page.js';
 
-/** The signals that end a run in good order. SIGHUP comes when the terminal is closed; `nohup` does not keep it from Node. */
+/** The signals that stop a run gracefully. SIGHUP comes when the terminal is closed; Node gets it in spite of `nohup`. */
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 /** All of the process that commands use: the program passes its own, a test passes another. */
@@ -11,15 +11,15 @@ export interface CliIo {
   readonly stdout: OutStream;
   readonly stderr: OutStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Relative paths of the command line start here. */
+  /** Relative paths of the command line are relative to it. */
   readonly cwd: string;
-  /** The clock of the display and of what is started. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
+  /** The clock of the display and of the run. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
   readonly scheduler?: SchedulerLike;
   /** The parts of the report's page. @defaultValue those that came with the package */
   readonly pageParts?: () => Promise<PageParts>;
-  /** Called once before many rows are worked, by what does so: the process may make room. Absent in a test's own. */
+  /** Called once before many rows are processed, so that the program can grow its heap. */
   readonly beforeRows?: () => void;
-  /** Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Returns how to stop listening. */
+  /** Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Returns the function that stops listening. */
   onStop(listener: (signal: StopSignal) => void): () => void;
   /** Passes errors that nothing has caught to `explain`; the process then ends with the exit code that it resolves with. */
   onFault(explain: (error: unknown) => Promise<number>): void;

@@ -41,24 +41,24 @@ const exitCodes: Readonly<Record<string, number>> = {
 export async function explainError(error: unknown, io: CliIo, fault: FaultContext): Promise<number> {
   // Its text is printed already: the help, the version, or what is wrong with the command.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const say = (text: string) => void io.stderr.write(`${redact(text, fault.secrets)}\n`);
+  const print = (text: string) => void io.stderr.write(`${redact(text, fault.secrets)}\n`);
   const exitCode = isMillraceError(error) ? exitCodes[error.code] : undefined;
   if (error instanceof UsageError) {
-    for (const problem of error.problems) say(`error: ${plainText(problem)}`);
-    if (error.hint !== undefined) say(`  ${error.hint}`);
+    for (const problem of error.problems) print(`error: ${plainText(problem)}`);
+    if (error.hint !== undefined) print(`  ${error.hint}`);
     return 2;
   }
   if (isMillraceError(error) && exitCode !== undefined) {
-    for (const line of error.message.split('\n')) say(`error: ${plainText(line)}`);
+    for (const line of error.message.split('\n')) print(`error: ${plainText(line)}`);
     return exitCode;
   }
   const disk = diskTrouble(error);
   if (disk !== undefined) {
-    say(`error: ${plainText(disk)}`);
+    print(`error: ${plainText(disk)}`);
     return 74;
   }
-  say(`error: this is a fault of millrace itself: ${plainText(nameOf(error), 200)}`);
-  say(`  the details are in ${await keepDetails(error, fault)}`);
+  print(`error: this is a fault of millrace itself: ${plainText(nameOf(error), 200)}`);
+  print(`  the details are in ${await keepDetails(error, fault)}`);
   return 70;
 }
 

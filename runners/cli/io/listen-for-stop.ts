@@ -1,10 +1,10 @@
 import { ReplaySubject, type Observable } from 'rxjs';
 import type { CliIo } from './cli-io.js';
 
-/** What a signal asks of a run. */
+/** The stop that a signal orders. */
 export interface SignalOrder {
   readonly how: 'graceful' | 'now';
-  /** 128 and the number of the signal, as a shell counts. */
+  /** 128 plus the signal's number, as in a shell. */
   readonly exitCode: number;
 }
 
@@ -12,17 +12,17 @@ export interface StopOrders {
   readonly orders$: Observable<SignalOrder>;
   /** Aborts at the first of them. */
   readonly first: AbortSignal;
-  /** That of the first order, if there was one. */
+  /** The exit code of the first order, if there was one. */
   exitCode(): number | undefined;
-  /** Lets signals end the process again as they always do. */
+  /** Stops listening: signals end the process again. */
   close(): void;
 }
 
 const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * Takes SIGINT, SIGTERM and SIGHUP: the first is the order to stop in good order, every further one to stop at once. But a
- * terminal that is closed may send SIGHUP more than once, through the shell: it never hurries.
+ * Turns signals into orders: the first is to stop gracefully, each further one to stop at once. But a
+ * terminal that is closed may send SIGHUP several times: a second SIGHUP is ignored.
  */
 export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
   const orders = new ReplaySubject<SignalOrder>();
@@ -45,7 +45,7 @@ export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
   };
 }
 
-/** Resolves at the first signal; a second one then ends the process as it always does. */
+/** Resolves at the first signal. A second one ends the process. */
 export function untilStopped(io: Pick<CliIo, 'onStop'>): Promise<void> {
   return new Promise((resolve) => {
     const ignore = io.onStop(() => {

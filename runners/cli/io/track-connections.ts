@@ -5,13 +5,13 @@ const channel = 'net.client.socket';
 
 /** The connections that are opened while a run goes. */
 export interface Connections {
-  /** Lets the process end whatever is still open. */
+  /** Lets the process end although connections are open. */
   letGo(): void;
 }
 
 /**
- * Remembers the connections that this process opens from now on. A paid request is never taken back, so that a run which
- * is told to stop at once leaves it on the wire: its connection must not hold the process until its time is over.
+ * Remembers the connections that this process opens from now on. A paid request is never cancelled: a run that
+ * stops at once leaves it open, and its connection must not keep the process alive until its timeout.
  */
 export function trackConnections(): Connections {
   const open = new Set<Socket>();

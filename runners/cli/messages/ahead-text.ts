@@ -6,7 +6,7 @@ import { priceText } from './plan-text.js';
 import { fact, plainText } from './plain-text.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';
 
-/** What a start does of its manifest, where that is not simply all of it, and what it costs then. */
+/** What a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
   const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, invalid, ended, gone, price } =
     ahead;
@@ -14,9 +14,9 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     retried > 0 && `${formatCount(retried)} failed before`,
     redone > 0 && `${formatCount(redone)} have changed`,
   ];
-  const told = again.filter((part) => part !== false).join(', ');
+  const reasons = again.filter((part) => part !== false).join(', ');
   const parts = [
-    `${countOf(toSend, 'row')} to send${told === '' ? '' : ` (${told})`}`,
+    `${countOf(toSend, 'row')} to send${reasons === '' ? '' : ` (${reasons})`}`,
     doubled > 0 && `${formatCount(doubled)} to send again that may have been bought`,
     toPoll > 0 && `${formatCount(toPoll)} to ask about`,
     toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
@@ -55,19 +55,19 @@ export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
   ];
 }
 
-/** What a start would do to the run in the folder, by what earlier starts left there. */
+/** What a start would do in the run's folder, given what earlier starts left there. */
 export interface PlanDifference {
   readonly out: string;
   readonly ahead: Ahead;
   /** The run has begun. */
   readonly isBegun: boolean;
-  /** Rows of the whole run by what became of them. */
+  /** Rows of the whole run by outcome. */
   readonly done: { readonly completed: number; readonly failed: number; readonly held: number };
-  /** Rows of the manifest that an earlier start left on their way. */
+  /** Rows of the manifest that an earlier start left in flight. */
   readonly goingOn: number;
-  /** How long the start would take at the pace of the last one, in ms; absent where that had none. */
+  /** How long the start would take at the rate of the last one, in ms; absent when that is unknown. */
   readonly takesMs?: number;
-  /** What a person should know of the folder's manifest. */
+  /** Notes about the manifest, for people. */
   readonly notes: readonly string[];
 }
 

@@ -1,11 +1,11 @@
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 
-/** 1234567 → `1,234,567`. By hand: the first number that the system's own formatter is given costs 15 ms. */
+/** 1234567 → `1,234,567`. Without Intl, whose first call takes 15 ms. */
 export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** `1 row`, `2 rows`. `plural` where an s will not do. */
+/** `1 row`, `2 rows`. `plural` for nouns that do not just add an s. */
 export function countOf(count: number, noun: string, plural = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
@@ -17,7 +17,7 @@ export function formatMoney(amount: MicroDollars): string {
   return `${amount < 0 ? '-' : ''}$${formatCount(Number(dollars))}.${digits}`;
 }
 
-/** A duration in ms as people say it: `45 s`, `4 min`, `2 h 05 min`, `3 d 4 h`. */
+/** A duration in ms for people: `45 s`, `4 min`, `2 h 05 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 90) return `${seconds} s`;

@@ -1,12 +1,12 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { plainText } from './plain-text.js';
 
-/** Causes beyond this many are counted together: a wall of different texts helps nobody, and memory stays flat. */
+/** Causes beyond this many are counted together, so that memory stays flat. */
 const maxGroups = 200;
 const idsKept = 5;
 const shortestId = 3;
 
-/** Rows that failed alike. */
+/** Rows that failed for the same cause. */
 export interface FailureGroup {
   readonly code: FailureCode;
   /** The message of the first of them; the last group of a long list has none. */
@@ -16,7 +16,7 @@ export interface FailureGroup {
   readonly ids: readonly string[];
 }
 
-/** Failures as they come, put together by equal cause. */
+/** Groups failures by cause as they arrive. */
 export interface FailureGroups {
   take(failure: { id: string; code: FailureCode; message: string | undefined }): void;
   /** The most frequent first. */
@@ -54,7 +54,7 @@ function causeOf(message: string, id: string): string {
     .replace(/[\w-]*\d[\w-]*/g, '#');
 }
 
-/** As a word of its own, and of some length: "a" stands in half of all messages, and names no row there. */
+/** Replaces the id only as a whole word of some length: an id such as "a" occurs in half of all messages. */
 function withoutId(message: string, id: string): string {
   if (id.length < shortestId) return message;
   const word = new RegExp(`(?<![\\w-])${id.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`, 'g');

@@ -8,12 +8,12 @@ import { fact, plainText } from './plain-text.js';
 /** Causes beyond this many are in the files and in the report. */
 const groupsShown = 10;
 
-/** The figures of a run that has ended, or still goes. */
+/** The figures of a run, running or ended. */
 export interface Standing extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls'>> {
   readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number };
 }
 
-/** How a run ended, for people: counts and money over all its starts. The first line, what happened, is the caller's. */
+/** Counts and money over all starts of a run, for people. The caller prints the first line. */
 export function outcomeText(summary: Standing): string[] {
   const { rows, failures, cost } = summary;
   const codes = (Object.entries(failures) as [FailureCode, number][]).filter(([, count]) => count > 0);

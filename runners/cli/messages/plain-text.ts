@@ -1,8 +1,8 @@
 import { isAbsolute, relative } from 'node:path';
 
-/** CSI, OSC and two-character sequences. */
+/** Terminal escape sequences: CSI, OSC and two-character ones. */
 const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
-/** Line and paragraph separators and bidi overrides among them. */
+/** Control characters, with line and paragraph separators and bidi overrides. */
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g;
 
 /**
@@ -20,14 +20,14 @@ export function plainText(text: string, maxLength = 500): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 
-/** A path as a person would write it here: relative where it lies below, else in full. */
+/** A path for messages: relative to `cwd` when it is below it, else absolute. */
 export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   const shown = below.startsWith('..') || isAbsolute(below) ? path : below;
   return plainText(shown === '' ? '.' : shown);
 }
 
-/** A line of figures: the label in a column of its own, then what is known of it; no line where nothing is. */
+/** One line: the label in a column of its own, then the text. No line for an empty text. */
 export function fact(label: string, text: string): string[] {
   return text === '' ? [] : [`  ${label.padEnd(12)} ${text}`];
 }

@@ -6,7 +6,7 @@ import { countOf, formatCount, formatMoney } from './format-amounts.js';
 import { fact, plainText } from './plain-text.js';
 import { listPrices, type PriceTable } from '../../batch/ledger/price-book.js';
 
-/** A plan as people read it: what the manifest holds, what is sent of it, and what to look at. The price comes last, and elsewhere. */
+/** A plan for people: what the manifest holds, what is sent of it, and warnings. The caller adds the price. */
 export function planText(plan: Plan, name: string): string[] {
   const kinds = Object.entries(plan.byKind).filter(([, count]) => count > 0);
   const resolutions = Object.entries(plan.byResolution).filter(([, count]) => count > 0);
@@ -56,7 +56,7 @@ export function priceText({ estimated, unpriced }: Plan['cost']): string {
   return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;
 }
 
-/** What is wrong with invalid rows, equal problems once: lines that begin with file and line, and a count of the rest. */
+/** The problems of invalid rows, equal ones once: lines that begin with file and line, and a count of the rest. */
 export function invalidText({ problems, otherProblems }: Plan, name: string): string[] {
   return [
     ...problems.flatMap((problem) => {
@@ -95,7 +95,7 @@ function counted(entries: readonly [string, number][]): string {
   return entries.map(([name, count]) => `${plainText(name, 40)} ${formatCount(count)}`).join(', ');
 }
 
-/** The prices that a run goes by, in a line, and where they are from. */
+/** The prices that a run uses, in one line, and where they are from. */
 export function priceTableText(table: PriceTable): string {
   const { name, prices } = listPrices(table);
   const listed = Object.entries(prices).map(

@@ -6,8 +6,8 @@ import { fact, plainText } from './plain-text.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 
-/** A pace over less than this says nothing. */
-const paceEnoughMs = 3_000;
+/** No rate is shown before this time, in ms. */
+const enoughMs = 3_000;
 
 /** Where a run stands, for people. `now` in ms since the epoch. */
 export function statusText(status: RunStatus, name: string, now: number): string[] {
@@ -24,13 +24,13 @@ export function statusText(status: RunStatus, name: string, now: number): string
     ...fact('on the way', pending.join(', ')),
     ...fact('held', heldText(status, name)),
     ...fact('not reached', unreachedText(status)),
-    ...fact('pace', paceText(status, now)),
+    ...fact('pace', rateText(status, now)),
     ...fact('at most', limitsText(status)),
     ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
   ];
 }
 
-/** Only what the run remembers: any other cap was that of one start. */
+/** The cap that the run remembers. Any other cap was that of one start. */
 function capText({ rememberedCap }: RunStatus): string {
   if (rememberedCap === undefined) return '';
   if (rememberedCap === null) return 'lifted by --max-cost none; a later --max-cost sets one again';
@@ -61,21 +61,24 @@ function unreachedText({ isRunning, summary }: RunStatus): string {
   return isRunning ? plainText(summary?.thisStart.unreached ?? '', 300) : '';
 }
 
-function paceText({ isRunning, rows, summary, times }: RunStatus, now: number): string {
+function rateText({ isRunning, rows, summary, times }: RunStatus, now: number): string {
   const elapsedMs = times.lastStartAt === undefined ? 0 : now - Date.parse(times.lastStartAt);
   const ended = summary?.thisStart.ended ?? 0;
-  if (!isRunning || ended === 0 || elapsedMs < paceEnoughMs) return '';
+  if (!isRunning || ended === 0 || elapsedMs < enoughMs) return '';
   const left = rows.toDo > 0 ? `, about ${formatDuration((rows.toDo / ended) * elapsedMs)} left` : '';
   return `${formatCount((ended * 60_000) / elapsedMs)} rows a minute${left}`;
 }
 
-/** What the latest start was told, or has found out of the service. */
+/** The limits of the latest start: given, or found out. */
 function limitsText({ summary }: RunStatus): string {
   const { concurrency, rate } = summary?.thisStart ?? {};
   if (concurrency === undefined) return '';
   const requests = rate === undefined ? '' : `, ${formatCount(Math.round(rate))} requests a second`;
   return `${countOf(concurrency, 'row')} in flight${requests}`;
 }
+
+/** A worker that has not reported for this time is shown as silent, in ms. */
+const silentMs = 15_000;
 
 /** Where a run stands in its database, and a line for each worker. `now` in ms since the epoch. */
 export function remoteText(remote: RemoteStatus, now: number): string[] {
@@ -99,14 +102,14 @@ export function remoteText(remote: RemoteStatus, now: number): string[] {
 
 type Worker = Extract<RemoteStatus, { workers: unknown }>['workers'][number];
 
-function workerText({ host, pid, startedAt, silence, does }: Worker, now: number): string[] {
+function workerText({ host, pid, startedAt, seenMsAgo, does }: Worker, now: number): string[] {
   const { submits, polls, downloads } = does;
   const work = [
     submits > 0 && `submits ${formatCount(submits)}`,
     polls > 0 && `polls ${formatCount(polls)}`,
     downloads > 0 && `saves ${formatCount(downloads)}`,
   ].filter((part) => part !== false);
-  const what = silence ?? (work.join(', ') || 'waits');
+  const what = seenMsAgo > silentMs ? `silent for ${formatDuration(seenMsAgo)}` : work.join(', ') || 'waits';
   return fact(
     'worker',
     `${plainText(host, 60)}, process ${pid}, for ${formatDuration(now - startedAt)}: ${what}`,

@@ -4,7 +4,7 @@ import { endpointPriceSchema, toPriceList, type PriceList } from '../../batch/le
 import { parseHost } from './parse-value.js';
 import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
 
-/** What a configuration says of one endpoint, under a name of its own. */
+/** One endpoint of a configuration file, under a name that the file gives it. */
 export const configuredEndpointSchema = z.strictObject({
   /** @defaultValue the name */
   id: z
@@ -37,7 +37,7 @@ function toHost(given: string, context: z.RefinementCtx): string {
   return z.NEVER;
 }
 
-/** Names of endpoints with what they stand for, as a manifest is read by them. */
+/** The named endpoints as the manifest reader takes them. */
 export function namedEndpoints(endpoints: ConfiguredEndpoints): NonNullable<ManifestSettings['endpoints']> {
   return Object.fromEntries(
     Object.entries(endpoints).map(([name, { id = name, mode }]) => [name, { id, ...(mode && { mode }) }]),
@@ -53,7 +53,7 @@ export function executionTimeouts(endpoints: ConfiguredEndpoints): Record<string
   );
 }
 
-/** A price list with the prices of the configuration, where it has none of its own. */
+/** Adds the prices of the configuration to a price list. The list's own prices win. */
 export function withEndpointPrices(list: PriceList, endpoints: ConfiguredEndpoints): PriceList {
   const prices = Object.entries(endpoints).flatMap(([name, { id = name, price }]) =>
     price === undefined ? [] : [[id, price] as const],

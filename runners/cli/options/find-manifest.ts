@@ -7,17 +7,17 @@ import { UsageError } from '../io/usage-error.js';
 
 /** Where the rows come from. */
 export interface ManifestSource {
-  /** As the person wrote it: it stands in messages. */
+  /** As the person wrote it, for messages. */
   readonly name: string;
   /** Absolute; `undefined` for stdin. */
   readonly path: string | undefined;
   readonly format: 'csv' | 'jsonl';
   readonly gzip: boolean;
-  /** Image paths of the manifest start here. */
+  /** Image paths in the manifest are relative to it. */
   readonly folder: string;
 }
 
-/** The manifest that the command line names: its file is there, and its format is known. Throws `UsageError`. */
+/** Finds the manifest that the command line names. Throws `UsageError` when there is no such file or its format is unknown. */
 export async function findManifest(
   name: string,
   format: 'csv' | 'jsonl' | undefined,

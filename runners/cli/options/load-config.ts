@@ -7,17 +7,17 @@ import type { TableRow } from './table/table-row.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Options with what the environment leaves to the configuration. */
+/** The options of a call, completed from the configuration files. */
 export interface Configured {
   readonly raw: Raw;
-  /** Where each option is from that a file gave: the file's path, by the option's name. */
+  /** The file that an option is from, by the option's name; options of the command line are absent. */
   readonly from: ReadonlyMap<string, string>;
   /** The files that were read, the one that wins first. */
   readonly files: readonly string[];
 }
 
 /**
- * Fills in what neither the command line nor the environment says: from `millrace.config.json` in the manifest's folder,
+ * Adds options that neither the command line nor the environment sets: from `millrace.config.json` in the manifest's folder,
  * else from `millrace/config.json` in the user's. Throws `UsageError` for a file that cannot be used.
  */
 export async function loadConfig(
@@ -66,7 +66,7 @@ function userConfig(env: CliIo['env']): string {
   );
 }
 
-/** The environment stands above files, and the emulator has its own. */
+/** Whether a file's value does not apply: the environment sets it, or the emulator has its own. */
 function isElsewhere(row: TableRow, raw: Raw, env: CliIo['env']): boolean {
   const variable = row.variable ?? row.variableInstead;
   if (variable !== undefined && (env[variable] ?? '') !== '') return true;
@@ -85,7 +85,7 @@ function hostOf(
   return typeof endpoint === 'string' ? endpoints[endpoint]?.lb_base_url : undefined;
 }
 
-/** `--runsync-timeout` is for all of them. */
+/** Without their own timeouts of /runsync: `--runsync-timeout` holds for all endpoints. */
 function withoutTimeouts(endpoints: ConfiguredEndpoints): ConfiguredEndpoints {
   const entries = Object.entries(endpoints).map(([name, endpoint]) => {
     const { id, lb_base_url, mode, price } = endpoint;

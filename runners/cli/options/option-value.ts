@@ -9,10 +9,10 @@ import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { inUnits, parseDuration, parseHost } from './parse-value.js';
 
-/** A parser of one option's text: the value, or a problem that says what was given and what is allowed. */
+/** The value of one option's text, or a problem that names what was given and what is allowed. */
 type Parsed<T> = { value: T } | { problem: string };
 
-/** What the values of options look like, each as a schema from the text of the command line. */
+/** The shapes of option values, each as a schema of the command line's text. */
 export const optionValue = {
   text: () => z.string(),
   /** A text that is not empty. */
@@ -34,14 +34,14 @@ export const optionValue = {
       if (value >= min && value <= max) return { value };
       return { problem: `"${given}" is not allowed: a whole number from ${min} to ${max} is` };
     }),
-  /** Dollars; a `$` in front is fine. */
+  /** Dollars, with or without a leading `$`. */
   usd: () =>
     text((given): Parsed<number> => {
       const value = /^\$?\d+(\.\d{1,6})?$/.test(given) ? Number(given.replace('$', '')) : Number.NaN;
       if (Number.isFinite(value)) return { value };
       return { problem: `"${given}" is no amount: write dollars such as 25 or 0.5` };
     }),
-  /** So many a second; a fraction is fine. */
+  /** Requests a second; a fraction is allowed. */
   rate: () =>
     text((given): Parsed<number> => {
       const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
@@ -110,13 +110,13 @@ export const optionValue = {
     }),
   /** {base_url} or {lb_base_url}, without a trailing slash. */
   host: () => text(parseHost),
-  /** `embedded`, or the address of a database: never repeated in a message, for the password in it. */
+  /** `embedded`, or the address of a database. No message repeats the address: it may hold a password. */
   database: () =>
     text((given): Parsed<string> => {
       if (given === 'embedded' || /^postgres(ql)?:\/\//.test(given)) return { value: given };
       return { problem: 'this is no database: embedded, or postgres://user@host:5432/database, is' };
     }),
-  /** Names separated by commas; the option may stand several times. */
+  /** Names separated by commas; the option may be repeated. */
   names: () =>
     z.array(z.string()).transform((given, context): string[] => {
       const names = given.flatMap((list) => list.split(',')).map((name) => name.trim());
@@ -130,7 +130,7 @@ export const optionValue = {
   /** Failure codes and the words for several of them. */
   retryCodes: () =>
     optionValue.names().superRefine((codes, context) => codes.forEach((code) => checkCode(code, context))),
-  /** `NAME=VALUE`; the option may stand several times. */
+  /** `NAME=VALUE`; the option may be repeated. */
   pairs: (shape: 'NAME=VALUE' | 'NAME=COLUMN') =>
     z.array(z.string()).transform((given, context): Record<string, string> => {
       for (const pair of given.filter((one) => one.indexOf('=') < 1)) {

@@ -4,7 +4,7 @@ type Unit = keyof typeof unitMs;
 const shape =
   /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
 
-/** `90s`, `10m`, `1h30m`, `500ms` in milliseconds, or what is wrong with it. A number without a unit is refused: nobody should guess. */
+/** `90s`, `10m`, `1h30m`, `500ms` in milliseconds, or what is wrong with it. A number without a unit is refused. */
 export function parseDuration(text: string): { ms: number } | { problem: string } {
   if (/^\d+(\.\d+)?$/.test(text)) {
     return {

@@ -4,7 +4,7 @@ import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from './find-manifest.js';
 
-/** The folder of a run that a command names, made absolute. Throws `UsageError` when no run lies there. */
+/** The absolute path of a run's folder. Throws `UsageError` when there is no run in it. */
 export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<string> {
   const folder = resolve(io.cwd, name);
   const found = await stat(folder).catch(() => undefined);

@@ -52,7 +52,7 @@ function refuseTogether(options: RunOptions, refuse: (name: keyof RunOptions, wh
       refuse(name, 'does not go with --local: the emulator serves the pictures');
 }
 
-/** How fast a run goes, as the batch runner takes it. */
+/** Concurrency, rate and time limits, as the batch runner takes them. */
 export function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
   const { concurrency, downloads, rate, timeout, runsyncTimeout, retries, pollCost } = options;
   return {
@@ -67,7 +67,7 @@ export function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
   };
 }
 
-/** What a person chose for rows that ended, changed or are not to be done now. */
+/** Decisions about rows that failed, changed or are left for later, as the batch runner takes them. */
 export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
   const { onUnknown, repair, retry, changed, same, limit, only, skipInvalid, add, download, halt } = options;
   return {
@@ -85,7 +85,7 @@ export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
   };
 }
 
-/** A cap of the configuration gives way to what the run remembers. */
+/** The cap, as the batch runner takes it. What the run remembers wins over a cap of the configuration. */
 export function capOf({
   maxCost,
   maxCostFrom,

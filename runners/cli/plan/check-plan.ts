@@ -17,13 +17,13 @@ import { checkStore } from '../service/open-uploads.js';
 import { isPlannedImage, plannedSettings, selectRows } from './plan-source.js';
 import { countOf, formatCount } from '../messages/format-amounts.js';
 
-/** What came of testing what a run needs. */
+/** The result of `plan --check`. */
 export interface PlanCheck {
   readonly exitCode: number;
   /** For people: what was found, and a line for each row that cannot succeed. */
   readonly text: readonly string[];
   readonly problems: readonly string[];
-  /** What `plan --json` says of it. */
+  /** What `plan --json` adds for it. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 
@@ -80,16 +80,16 @@ function rehearsed(): Promise<CheckedEndpoint> {
 
 function concluded(checked: CheckedRows, name: string): PlanCheck {
   const { endpoints, tested, deadCount, dead } = checked;
-  const told = Object.fromEntries([...endpoints].map(([id, { state, words }]) => [id, { state, words }]));
+  const states = Object.fromEntries([...endpoints].map(([id, { state, words }]) => [id, { state, words }]));
   return {
     exitCode: exitOf(checked),
     text: checkText(checked),
     problems: [...endpointProblems(checked), ...deadText(checked, name)],
-    json: { check: { endpoints: told, references: { tested, dead: deadCount, first: dead } } },
+    json: { check: { endpoints: states, references: { tested, dead: deadCount, first: dead } } },
   };
 }
 
-/** The bucket of `--upload`, where there is one: rows with pictures of this machine cannot be sent without it. */
+/** Adds the state of the bucket of `--upload`: without it, rows with local pictures cannot be sent. */
 function withStore(check: PlanCheck, { upload }: RunOptions, problem: string | undefined): PlanCheck {
   if (upload === undefined) return check;
   const name = `s3://${upload.bucket}`;
@@ -119,7 +119,7 @@ function exitOf({ endpoints, deadCount }: CheckedRows): number {
 const deadShown = 200;
 const stateWords = { refused: 'key refused', gone: 'not there', unreached: 'not reached' } as const;
 
-/** What `plan --check` found out of the endpoints and the references, in a line each. */
+/** The endpoints and references as `plan --check` found them, a line each. */
 export function checkText({ endpoints, tested, deadCount }: CheckedRows): string[] {
   const dead = deadCount === 0 ? 'all there' : `${formatCount(deadCount)} that the service cannot fetch`;
   return [

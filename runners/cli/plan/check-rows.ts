@@ -24,17 +24,17 @@ export interface RowChecks {
   readonly endpoint: (id: string) => Promise<CheckedEndpoint>;
   /** What is wrong with an address; `undefined`: nothing. */
   readonly reference: (url: string) => Promise<string | undefined>;
-  /** Addresses that stand for files beside the manifest: the plan itself has looked for them. */
+  /** Whether an address is a file beside the manifest. The plan has checked that already. */
   readonly isLocal: (url: string) => boolean;
   /** Rows at a time. @defaultValue 8 */
   readonly concurrency?: number;
 }
 
-/** So many addresses are remembered, so that the rows of a long manifest that share a reference ask for it once. */
+/** Addresses that are remembered: rows that share a reference test it once, and memory stays flat. */
 const remembered = 20_000;
 const deadKept = 1_000;
 
-/** Tests what the rows of a manifest need, each thing once, while they are read: memory stays flat. */
+/** Tests each endpoint and each reference of a manifest once, while its rows are read, in flat memory. */
 export async function checkRows(items: AsyncIterable<ManifestItem>, checks: RowChecks): Promise<CheckedRows> {
   const state = new RowCheck(checks);
   const iterator = items[Symbol.asyncIterator]();

@@ -15,7 +15,7 @@ import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import type { ManifestItem } from '../../batch/manifest/manifest-row.js';
 import { plainText } from '../messages/plain-text.js';
 
-/** A start of which the manifest is a file. */
+/** A start whose manifest is a file. */
 interface PlannedStart {
   readonly source: ManifestSource & { readonly path: string };
   readonly options: RunOptions;
@@ -84,7 +84,7 @@ async function hasSameRows(plan: SavedPlan, { items, prices }: StartByPlan): Pro
   }
 }
 
-/** What a start would do, to be held to a plan. */
+/** What a start would do, to be compared with a plan. */
 interface StartByPlan {
   /** The manifest's bytes, read from the beginning by each call. */
   readonly bytes: () => AsyncIterable<Uint8Array>;
@@ -93,7 +93,7 @@ interface StartByPlan {
   readonly prices: PriceBook;
 }
 
-/** What is not as it was planned. */
+/** The differences from the plan. */
 interface PlanDiff {
   /** The first of the changed rows, a line each. */
   readonly lines: readonly string[];
@@ -103,7 +103,7 @@ interface PlanDiff {
 
 const linesShown = 10;
 
-/** Compares row by row, by id. Keeps the plan's rows: for a start that is refused. */
+/** Compares row by row, by id. It holds all rows of the plan in memory, for a start that is refused anyway. */
 async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promise<PlanDiff> {
   const before = new Map<string, PlannedRow>();
   for await (const row of plan.rows()) before.set(row.id, row);

@@ -8,13 +8,13 @@ import { flagOf, optionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
 import type { PlanHead } from './saved-plan.js';
 
-/** The options of a start, and the plan that it goes by. */
+/** The options of a start, and its saved plan. */
 export interface PlannedStart {
   readonly raw: Readonly<Record<string, unknown>>;
   readonly plan?: SavedPlan;
 }
 
-/** Reads the configuration and the plan of `--plan`, and takes their options. Throws `UsageError` where the start gives others. */
+/** Adds the options of the configuration and of the plan of `--plan`. Throws `UsageError` when the start's own options differ from the plan's. */
 export async function openPlan(
   manifest: string | undefined,
   raw: Readonly<Record<string, unknown>>,
@@ -44,10 +44,10 @@ export function manifestOf(
   ]);
 }
 
-/** The options that decide what is sent, where and at what price. All others are free at every start by a plan. */
+/** The options that decide what is sent, where and at what price. All others may differ in each start by a plan. */
 const planned = optionsOf('run').flatMap(({ name, row }) => (row.isPlanned === true ? [name] : []));
 
-/** Only run needs them: a plan that was made without them holds nobody to any. */
+/** A plan needs no hosts: one that was made without them allows any. */
 const hosts: readonly string[] = ['baseUrl', 'lbBaseUrl'];
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -59,18 +59,18 @@ export function withHosts(raw: Raw, env: CliIo['env']): Raw {
   return { ...(baseUrl && { baseUrl }), ...(lbBaseUrl && { lbBaseUrl }), ...raw };
 }
 
-/** Those of them that a plan holds a start to. */
+/** The options that a start by the plan must have as well. */
 export function plannedOptions(raw: Raw): PlanHead['options'] {
   const given = planned.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]] as const]));
   return Object.fromEntries(given) as PlanHead['options'];
 }
 
-/** The options of a start by a plan: the plan's, and the start's own where the plan holds it to none. */
+/** The options of a start by a plan: those of the plan, then the start's own. */
 export function withPlannedOptions(raw: Raw, plan: PlanHead['options']): Raw {
   return { ...raw, ...plan };
 }
 
-/** A sentence for each option that the start gives otherwise than the plan. */
+/** One sentence for each option that differs from the plan's. */
 export function changedOptions(raw: Raw, plan: PlanHead['options']): string[] {
   return planned.flatMap((name) => {
     const [was, is] = [plan[name], raw[name]];

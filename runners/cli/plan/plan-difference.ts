@@ -62,7 +62,7 @@ function doneOf(rows: ReadonlyMap<string, number> = new Map()): PlanDifference['
   return { completed, held, failed: ended - completed - held };
 }
 
-/** Fewer rows than this have no pace. */
+/** Fewer ended rows than this give no estimate. */
 const enoughRows = 3;
 
 async function duration(out: string, { fits }: Ahead): Promise<number | undefined> {
@@ -75,8 +75,8 @@ async function duration(out: string, { fits }: Ahead): Promise<number | undefine
 }
 
 /**
- * What a person should know who takes the failures of one run as the manifest of another: the first run's cap and
- * decisions do not hold there. Empty for any other manifest.
+ * A note for a manifest that is the failures.jsonl of another run: the first run's cap and
+ * decisions do not hold in the new one. Empty for any other manifest.
  *
  * @param cwd paths are shown from here
  */

@@ -20,7 +20,7 @@ import { plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
 import { SelectRows } from '../../batch/tasks/select-rows.js';
 
-/** Reads the whole manifest once and says what the part to be done holds. Nothing is started and nothing is sent. */
+/** Reads the whole manifest and plans the rows to be done. Starts nothing and sends nothing. */
 export async function planSource(
   source: ManifestSource,
   options: RunOptions,
@@ -28,8 +28,8 @@ export async function planSource(
   prices: PriceBook,
 ): Promise<Plan> {
   let separatedBy: string | undefined;
-  const told = { separatedBy: (name: string) => (separatedBy = name) };
-  const settings = { ...(await plannedSettings(source, options)), ...told };
+  const noted = { separatedBy: (name: string) => (separatedBy = name) };
+  const settings = { ...(await plannedSettings(source, options)), ...noted };
   const { path } = source;
   const priceOf = (row: Row) => prices.priceOf(row);
   const select = (rows: AsyncIterable<ManifestItem>) => selectRows(rows, options, refuseMissing);
@@ -40,7 +40,7 @@ export async function planSource(
   return planManifest(read(), { ...planned, again: read });
 }
 
-/** How a plan reads the manifest. */
+/** The settings by which a plan reads the manifest. */
 export async function plannedSettings(
   source: ManifestSource,
   options: RunOptions,
@@ -53,7 +53,7 @@ export async function plannedSettings(
   };
 }
 
-/** What a plan reckons with. */
+/** The prices that a plan uses. */
 export async function plannedPrices(
   { prices, assumePrice: assumed, endpoints }: RunOptions,
   cwd: string,
@@ -62,7 +62,7 @@ export async function plannedPrices(
   return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
 }
 
-/** Ids that `--only` names and no row has are a slip of the hand: throws `UsageError`. */
+/** Throws `UsageError` for ids of `--only` that no row has. */
 export function refuseMissing(ids: readonly string[]): void {
   if (ids.length === 0) return;
   const shown = ids.slice(0, 20).map((id) => `"${plainText(id, 60)}"`);
@@ -71,7 +71,7 @@ export function refuseMissing(ids: readonly string[]): void {
   ]);
 }
 
-/** Says what is wrong with which row, and throws `UsageError` unless invalid rows are to be left out. */
+/** Prints each invalid row and its problems, and throws `UsageError` unless invalid rows are to be left out. */
 export function refuseInvalid(
   plan: Plan,
   source: ManifestSource,
@@ -87,7 +87,7 @@ export function refuseInvalid(
   );
 }
 
-/** Names the rows that ask for the same: throws `UsageError` where that is not wanted. */
+/** Throws `UsageError` with the rows that ask for the same, under `--same refuse`. */
 export function refuseSame(same: Plan['same'], { same: action }: RunOptions, name: string): void {
   if (action !== 'refuse' || same === undefined || same.rows === 0) return;
   throw new UsageError(
@@ -99,7 +99,7 @@ export function refuseSame(same: Plan['same'], { same: action }: RunOptions, nam
   );
 }
 
-/** How the options say that the manifest is to be read. */
+/** The settings by which the manifest is read, from the options. */
 export function manifestSettings(source: ManifestSource, options: RunOptions): ManifestSettings {
   return {
     name: source.name,
@@ -124,7 +124,7 @@ export function isPlannedImage(url: string): boolean {
   return url.startsWith(plannedHost);
 }
 
-/** Whether a picture is there to be served; nobody asks for its URL, because a plan sends nothing. */
+/** Checks that pictures exist. The URLs are placeholders: a plan sends nothing. */
 async function plannedImages(folder: string): Promise<ResolveImage> {
   const { findLocalPicture } = await import('../../pictures/find-local-picture.js');
   return (path) => {
@@ -134,7 +134,7 @@ async function plannedImages(folder: string): Promise<ResolveImage> {
 }
 
 /**
- * The part of a manifest that `--only` and `--limit` leave, and every invalid row of all of it. `missing` is called at
+ * The rows that `--only` and `--limit` select, and all invalid rows. `missing` is called at
  * the end with the ids of `--only` that no row has, if there are any.
  */
 export async function* selectRows(

@@ -15,9 +15,9 @@ import {
 /** The rows of a plan, in the manifest's order. */
 export type PlannedRows = AsyncGenerator<PlannedRow, void, void>;
 
-/** A plan that was saved. */
+/** A saved plan. */
 export interface SavedPlan {
-  /** As the person wrote it: it stands in messages. */
+  /** As the person wrote it, for messages. */
   readonly name: string;
   readonly head: PlanHead;
   readonly foot: PlanFoot;
@@ -25,7 +25,7 @@ export interface SavedPlan {
   rows(): PlannedRows;
 }
 
-/** Opens a saved plan that is whole and as it was written. Throws `UsageError` for anything else. */
+/** Opens a saved plan. Throws `UsageError` when the file is cut short or was changed. */
 export async function readPlan(path: string, name: string): Promise<SavedPlan> {
   const sum = createHash('sha256');
   let first: string | undefined;

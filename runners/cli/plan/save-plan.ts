@@ -44,14 +44,14 @@ export interface PlanToSave {
   readonly file: string;
   readonly head: PlanHead;
   readonly settings: ManifestSettings;
-  /** Leaves the part that is to be done. */
+  /** Selects the rows to be done. */
   readonly select: (items: AsyncIterable<ManifestItem>) => AsyncIterable<ManifestItem>;
   readonly prices: PriceBook;
-  /** Saved with its invalid rows, which are left out; else such a plan is not saved. */
+  /** Whether a plan with invalid rows is saved. They are left out of the run. */
   readonly skipInvalid: boolean;
 }
 
-/** Makes the plan of a manifest and saves it, a line a row, so that a run by it can be held to it. */
+/** Plans a manifest and saves the plan, one line for each row, so that a run can be compared with it. */
 export async function savePlan(toSave: PlanToSave, io: Pick<CliIo, 'stdin'>): Promise<Plan> {
   const { file, head, settings, select, prices, skipInvalid } = toSave;
   const { path } = head.manifest;
@@ -71,7 +71,7 @@ export async function savePlan(toSave: PlanToSave, io: Pick<CliIo, 'stdin'>): Pr
 
 const collectedChars = 65_536;
 
-/** Writes a plan beside its place while the manifest is read, in flat memory; it is there once it is finished. */
+/** Writes a plan to a temporary file while the manifest is read, in flat memory. `finish` moves it into its place. */
 export class PlanWriter {
   readonly #manifest = createHash('sha256');
   readonly #lines = createHash('sha256');
@@ -90,7 +90,7 @@ export class PlanWriter {
     return writer;
   }
 
-  /** Passes the manifest's bytes on, and takes their sum. */
+  /** Passes the manifest's bytes on, and adds them to the checksum. */
   async *bytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
       this.#manifest.update(chunk);
@@ -98,7 +98,7 @@ export class PlanWriter {
     }
   }
 
-  /** Passes rows on, and writes a line of each. */
+  /** Passes rows on, and writes one line for each. */
   async *rows(items: AsyncIterable<ManifestItem>, prices: PriceBook): AsyncGenerator<ManifestItem> {
     for await (const item of items) {
       await this.#write(plannedRow(item, prices));

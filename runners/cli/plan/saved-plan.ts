@@ -17,11 +17,11 @@ export const planHeadSchema = z.object({
   options: z.record(z.string(), z.json()),
 });
 
-/** A line a row that is to be done, in the manifest's order. */
+/** One line for each row to be done, in the manifest's order. */
 export const plannedRowSchema = z.object({
   id: z.string(),
   row: z.int(),
-  /** Of what is sent, and where; empty on an invalid row, which is not sent. */
+  /** The hash of the request and its endpoint. Empty for an invalid row, which is not sent. */
   hash: z.string(),
   /** In millionths of a dollar; `null`: not known. 0 where nothing is bought. */
   price: z.int().nullable(),
@@ -44,7 +44,7 @@ export type PlanHead = z.output<typeof planHeadSchema>;
 export type PlannedRow = z.output<typeof plannedRowSchema>;
 export type PlanFoot = z.output<typeof planFootSchema>;
 
-/** What a plan holds a row to. */
+/** What must be the same in a start by the plan. */
 export function plannedRow({ valid, row }: ManifestItem, prices: PriceBook): PlannedRow {
   if (!valid) return { id: row.key, row: row.row, hash: '', price: 0 };
   return { id: row.id, row: row.row, hash: row.hash, price: isBought(row) ? prices.priceOf(row) : 0 };

@@ -5,8 +5,8 @@ import type { Task } from '../../batch/row/task.js';
 import type { PlannedRows, SavedPlan } from './read-plan.js';
 
 /**
- * The tasks of a run by a plan: a row that is not in it as it stands there, because the manifest was changed after it was
- * compared, stops the run instead of being sent.
+ * The tasks of a run by a plan. A row that differs from the plan, because the manifest was changed after it was
+ * compared, stops the run and is not sent.
  */
 export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
   return async function* (run: Run): AsyncGenerator<Task, void, void> {
@@ -28,7 +28,7 @@ export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
   };
 }
 
-/** Rows come in the manifest's order, which is the plan's. */
+/** The plan has its rows in the manifest's order. */
 async function isPlanned(
   planned: PlannedRows,
   { id, hash }: { readonly id: string; readonly hash: string },

@@ -6,7 +6,7 @@ import type { ProgressView } from './progress-view.js';
 /** From a tenth of a second to an hour. */
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
-/** What the metrics file tells of a run at one moment. */
+/** The figures of the metrics file at one moment. */
 export interface Figures {
   /** Over all starts of the run, as summary.json has it: a few seconds old. `undefined` until there is one. */
   readonly summary: Summary | undefined;
@@ -16,17 +16,17 @@ export interface Figures {
   readonly queue: Histogram;
   readonly execution: Histogram;
   readonly row: Histogram;
-  /** Of the latest start: absent while it goes, and where it ended without saying how. */
+  /** Of the latest start; absent while it runs and when it ended without a last event. */
   readonly exitCode?: number;
 }
 
-/** The events of a run folded into figures. Times in ms by one clock; memory goes by rows in flight. */
+/** Folds the events of a run into figures. Times in ms by one clock; memory is proportional to rows in flight. */
 export interface MetricsFold {
   take(event: RunEvent, at: number): void;
   figures(summary: Summary | undefined, at: number): Figures;
 }
 
-/** A fold that has seen nothing yet. */
+/** An empty fold. */
 export function foldMetrics(settings: { concurrency: number; startedAt: number }): MetricsFold {
   const progress = foldProgress(settings);
   const [queue, execution, row] = [
@@ -64,7 +64,7 @@ export function foldMetrics(settings: { concurrency: number; startedAt: number }
   };
 }
 
-/** How many values were at most each bound, in the way of Prometheus: each bucket counts those of the ones before it. */
+/** A histogram as Prometheus has it: `counts` are cumulative, one for each upper bound. */
 export interface Histogram {
   add(value: number): void;
   readonly bounds: readonly number[];

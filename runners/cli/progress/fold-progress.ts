@@ -4,18 +4,18 @@ import { plainText } from '../messages/plain-text.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';
 
-/** Where a row that has begun stands. `sent`: between its first step and the service's word on it. */
+/** The phase of a row in flight. `sent`: from its first step until the service reports a status. */
 type Phase = 'sent' | 'queued' | 'working' | 'saving';
 
-/** The events of a run folded into what the display shows. Times are in ms by one clock; memory goes by rows in flight. */
+/** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
 export interface ProgressFold {
   readonly take: (event: RunEvent, at: number) => void;
-  /** What /health said, to stand beside a cause until something moves. */
+  /** Adds the service's health to the cause, until something moves. */
   readonly noteHealth: (words: string) => void;
   readonly view: (at: number) => ProgressView;
 }
 
-/** A fold that has seen nothing yet, for a run of `concurrency` rows at once that begins at `startedAt`. */
+/** An empty fold for a run that begins at `startedAt`. */
 export function foldProgress(settings: { concurrency: number; startedAt: number }): ProgressFold {
   const state = new ProgressState(settings.concurrency, settings.startedAt);
   return {
@@ -40,14 +40,14 @@ class ProgressState {
   private money: ProgressView['money'] = { spent: 0, unknown: 0 };
   private movedAt: number;
   private elsewhere = { inFlight: 0, saving: 0 };
-  private readonly pace;
+  private readonly rate;
 
   constructor(
     private concurrency: number,
     startedAt: number,
   ) {
     this.movedAt = startedAt;
-    this.pace = measurePace(startedAt);
+    this.rate = measureRate(startedAt);
   }
 
   take(event: RunEvent, at: number): void {
@@ -58,7 +58,7 @@ class ProgressState {
     else if (event.type === 'ended') {
       this.leave(event.id);
       this.ended[event.status === 'completed' || event.status === 'unknown' ? event.status : 'failed'] += 1;
-      this.pace.note(this.done(), at);
+      this.rate.note(this.done(), at);
       this.moved(at);
     } else if (event.type === 'money') {
       const { spent, unknown, cap } = event;
@@ -73,7 +73,7 @@ class ProgressState {
     const { sent, queued, working } = this.inPhase;
     const inFlight = sent + queued + working + this.elsewhere.inFlight;
     const saving = this.inPhase.saving + this.elsewhere.saving;
-    const rowsPerMinute = this.pace.rowsPerMinute(this.done(), at);
+    const rowsPerMinute = this.rate.rowsPerMinute(this.done(), at);
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
     const { movedAt, waits, unreached } = this;
     const standing = { movedAt, waits, unreached, inFlight, queued, working, saving };
@@ -106,7 +106,7 @@ class ProgressState {
     else if (step.type === 'status') {
       if (step.status !== 'COMPLETED') this.enter(id, step.status === 'IN_QUEUE' ? 'queued' : 'working', at);
     } else if (step.outcome.status !== 'completed') this.leave(id);
-    // Without a picture to save the row's end can be told before its last step is.
+    // Without a picture to save, `ended` may arrive before the row's last step.
     else if (this.phases.has(id)) this.enter(id, 'saving', at);
   }
 
@@ -136,22 +136,22 @@ class ProgressState {
   }
 }
 
-/** How far back the pace looks. */
+/** How far back the rate looks, in ms. */
 const windowMs = 120_000;
 /** At most one sample in this time is kept, so that the window stays small at any speed. */
 const sampleEveryMs = 1_000;
-/** Less than this says nothing about the pace. */
+/** No rate is shown before this time, in ms. */
 const enoughMs = 3_000;
 
 /** Rows a minute over the last two minutes, from counts at moments in ms. */
-export interface Pace {
+export interface RowRate {
   note(done: number, at: number): void;
-  /** `undefined` until there is enough to tell. */
+  /** `undefined` until enough time has passed. */
   rowsPerMinute(done: number, at: number): number | undefined;
 }
 
-/** A pace that begins at `startedAt` with nothing done. */
-export function measurePace(startedAt: number): Pace {
+/** A rate that begins at `startedAt` with nothing done. */
+export function measureRate(startedAt: number): RowRate {
   const samples = [{ at: startedAt, done: 0 }];
   const oldest = () => samples[0] ?? { at: startedAt, done: 0 };
   return {

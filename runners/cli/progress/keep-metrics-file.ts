@@ -18,7 +18,7 @@ import { foldMetrics } from './fold-metrics.js';
 import { metricsText } from './metrics-text.js';
 
 const everyMs = 10_000;
-/** The process that holds the run keeps the file. */
+/** Exit code: another process holds the run, and keeps the metrics file. */
 const heldByAnother = 75;
 
 export interface MetricsFileOptions {
@@ -26,7 +26,7 @@ export interface MetricsFileOptions {
   /** The run's output folder. */
   readonly out: string;
   readonly concurrency: number;
-  /** Told once when the file cannot be written any more: a disk that fails here does not end the run. */
+  /** Called once when the file cannot be written any more. That does not end the run. */
   readonly warn: (why: string) => void;
   /** @defaultValue the real disk */
   readonly disk?: Disk;
@@ -41,7 +41,7 @@ export interface MetricsFile {
 }
 
 /**
- * Keeps a file for Prometheus' textfile collector: written whole and put in its place, every ten seconds and at the end,
+ * Writes a file for Prometheus' textfile collector every ten seconds and at the end. It is replaced as a whole,
  * so that a scrape never reads half of one.
  *
  * @throws {UsageError} where the file cannot be written at first
@@ -51,7 +51,7 @@ export async function keepMetricsFile(options: MetricsFileOptions): Promise<Metr
   const fold = foldMetrics({ concurrency, startedAt: scheduler.now() });
   let [isRunning, isWarned, isOthers] = [true, false, false];
   const write = async (): Promise<void> => {
-    // A summary that is just being replaced is there again at the next beat.
+    // A summary that is being replaced just now is read at the next interval.
     const summary = await readSummary(disk, out).catch(() => undefined);
     await replaceFile(disk, path, metricsText(fold.figures(summary, scheduler.now()), out, isRunning));
   };

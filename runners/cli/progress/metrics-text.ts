@@ -7,7 +7,7 @@ type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
  * The figures of a run in the text format of Prometheus. Every sample has the label `run`, so that the files of several
  * runs can lie in one folder.
  *
- * @param run Tells the run from others: the path of its output folder.
+ * @param run The label's value, the path of the run's output folder.
  */
 export function metricsText(figures: Figures, run: string, isRunning: boolean): string {
   const { summary, progress, queue, execution, row, exitCode } = figures;
@@ -57,7 +57,7 @@ export function metricsText(figures: Figures, run: string, isRunning: boolean): 
   return `${lines.join('\n')}\n`;
 }
 
-/** What is in flight without a word from the service is sent. */
+/** A row in flight that the service has not reported as queued or working counts as sent. */
 function phasesOf({ inFlight, queued, working, saving }: Figures['progress']) {
   return { sent: inFlight - queued - working, queued, working, saving };
 }
@@ -77,7 +77,7 @@ function costOf(summary: Figures['summary']): Sample[] {
   return Object.entries({ reported, estimated, unknown }).map(([source, usd]): Sample => [{ source }, usd]);
 }
 
-/** Nothing of a metric of which nothing is known. */
+/** A metric with its help and type; no lines without samples. */
 function metric(
   name: string,
   type: 'gauge' | 'counter',

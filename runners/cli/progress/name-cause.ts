@@ -1,12 +1,12 @@
 import type { WaitReason } from '../../../src/contract/outcome.js';
 import { formatDuration } from '../messages/format-amounts.js';
 
-/** Standing still for less than this is no news. */
+/** A silence shorter than this is not reported. */
 const patienceMs = 10_000;
-/** A wait that somebody ordered is named sooner; shorter ones would only flicker. */
+/** A wait that has a known cause is reported sooner. Shorter ones would only flicker. */
 const flickerMs = 2_000;
 
-/** What is known at the moment `at` (ms) of a run that may stand still. */
+/** What is known of a run that may stand still. */
 export interface Standing {
   /** When something last moved: a row began, was taken up by a worker, or ended. */
   readonly movedAt: number;
@@ -18,11 +18,11 @@ export interface Standing {
   readonly saving: number;
   /** Why the latest request did not reach the service. */
   readonly unreached?: string | undefined;
-  /** What /health said last, if it was asked. */
+  /** The last answer of /health. */
   readonly health?: string;
 }
 
-/** Why nothing moves, in a few words; `undefined` while it moves. An ordered wait is named soon, silence after a while. */
+/** Why nothing moves, in a few words; `undefined` while it moves. A wait is reported after 2 s, a silence after 10 s. */
 export function nameCause(standing: Standing, at: number): string | undefined {
   const stillMs = at - standing.movedAt;
   if (stillMs < flickerMs) return undefined;

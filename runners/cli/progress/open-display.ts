@@ -3,9 +3,9 @@ import type { CliIo, OutStream } from '../io/cli-io.js';
 import { pickColors, progressLine, renderProgress } from './render-progress.js';
 import type { ProgressView } from './progress-view.js';
 
-/** The display changes at most so often, in ms. */
+/** Time between two redraws, in ms. */
 const redrawEveryMs = 250;
-/** A log gets a line so often, in ms. */
+/** Time between two lines in a log, in ms. */
 const lineEveryMs = 30_000;
 
 /** What shows a run's progress while it goes. */
@@ -77,7 +77,7 @@ function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display 
   };
 }
 
-/** A terminal that does not know its size says 0. */
+/** A terminal that does not know its width reports 0. */
 function columnsOf({ columns = 0 }: OutStream): number {
   return columns > 0 ? columns : 80;
 }

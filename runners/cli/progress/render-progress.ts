@@ -11,7 +11,7 @@ export interface Paper {
   readonly unicode: boolean;
 }
 
-/** A piece of a line with the colour it is to have; its width is that of `text`. */
+/** A part of a line and its colour. Its width is that of `text`. */
 interface Segment {
   readonly text: string;
   readonly paint?: (text: string) => string;
@@ -23,7 +23,7 @@ export function renderProgress(view: ProgressView, paper: Paper): string[] {
   return [
     renderHead(view, width, paper),
     ...flow(countSegments(view, paper.colors), width, paper),
-    ...flow(paceSegments(view), width, paper),
+    ...flow(rateSegments(view), width, paper),
     ...renderCause(view, width, paper),
   ];
 }
@@ -60,13 +60,17 @@ function countSegments(view: ProgressView, colors: Colors): Segment[] {
   ];
 }
 
-function paceSegments(view: ProgressView): Segment[] {
-  const { rowsPerMinute: pace, leftMs, money } = view;
+function rateSegments(view: ProgressView): Segment[] {
+  const { rowsPerMinute, leftMs, money } = view;
   const spent = formatMoney(money.spent);
   return [
-    ...(pace === undefined
+    ...(rowsPerMinute === undefined
       ? []
-      : [{ text: `${formatCount(pace < 10 ? Math.round(pace * 10) / 10 : pace)} rows/min` }]),
+      : [
+          {
+            text: `${formatCount(rowsPerMinute < 10 ? Math.round(rowsPerMinute * 10) / 10 : rowsPerMinute)} rows/min`,
+          },
+        ]),
     ...(leftMs === undefined ? [] : [{ text: `${formatDuration(leftMs)} left` }]),
     { text: money.cap === undefined ? `${spent} spent` : `${spent} of ${formatMoney(money.cap)} spent` },
     ...(money.unknown > 0 ? [{ text: `${formatMoney(money.unknown)} unknown` }] : []),
@@ -75,11 +79,11 @@ function paceSegments(view: ProgressView): Segment[] {
 }
 
 function renderCause(view: ProgressView, width: number, { colors }: Paper): string[] {
-  const said = view.stopping ? 'stopping: waiting for what is in flight' : view.cause;
-  return said === undefined ? [] : wrap(said, width).map((line) => colors.yellow(line));
+  const cause = view.stopping ? 'stopping: waiting for what is in flight' : view.cause;
+  return cause === undefined ? [] : wrap(cause, width).map((line) => colors.yellow(line));
 }
 
-/** Segments side by side, going on in the next line where one does not fit. */
+/** Puts segments side by side, and begins a new line when one does not fit. */
 function flow(segments: readonly Segment[], width: number, { unicode }: Paper): string[] {
   const glue = unicode ? ' · ' : ' | ';
   const lines: { text: string; width: number }[] = [];
@@ -123,14 +127,14 @@ export function progressLine(view: ProgressView): string {
     `${view.inFlight} in flight`,
     view.endedBefore > 0 && `${formatCount(view.endedBefore)} done before`,
   ];
-  const pace = [
+  const rate = [
     view.rowsPerMinute !== undefined && `${formatCount(view.rowsPerMinute)} rows a minute`,
     view.leftMs !== undefined && `${formatDuration(view.leftMs)} left`,
   ];
   const cap = view.money.cap === undefined ? '' : ` of ${formatMoney(view.money.cap)}`;
   const parts = [
     `${rows}: ${listed(counts)}`,
-    listed(pace),
+    listed(rate),
     `${formatMoney(view.money.spent)}${cap} spent`,
     view.stopping ? 'stopping' : (view.cause ?? ''),
   ];

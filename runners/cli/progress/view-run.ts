@@ -10,7 +10,7 @@ import { watchHealth } from './watch-health.js';
 /** A run as a person sees it while it goes. */
 export interface RunView {
   look(event: RunEvent): void;
-  /** A line for what a person should know and no event tells. */
+  /** Prints a warning that no event carries. */
   warn(message: string): void;
   /** Takes the display away until the run has started. */
   pause(): void;
@@ -22,7 +22,7 @@ export interface RunView {
 export interface RunViewOptions {
   readonly concurrency: number;
   readonly quiet: boolean;
-  /** What the service says of itself when its queue does not move. */
+  /** Asks the service for its health when its queue does not move. */
   readonly askHealth: () => Observable<string>;
 }
 
@@ -34,7 +34,7 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
   const scheduler = io.scheduler ?? asyncScheduler;
   const fold = foldProgress({ concurrency, startedAt: scheduler.now() });
   const groups = groupFailures();
-  /** What the plan, which is printed, says already. */
+  /** Warnings that the printed plan has already shown. */
   let printed: readonly string[] = [];
   const asking = new Subscription();
   const open = () => openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: fold.view });

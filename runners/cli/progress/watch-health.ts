@@ -12,19 +12,19 @@ import {
 import type { ProgressView } from './progress-view.js';
 
 const lookEveryMs = 5_000;
-/** A queue that moves now and then needs nobody to ask. */
+/** How long the queue has to stand still before the service is asked, in ms. */
 const stillForMs = 30_000;
 const askEveryMs = 60_000;
 
 export interface HealthWatch {
   readonly view: (at: number) => ProgressView;
-  /** What the service says of itself, in a few words; asked at most once a minute. */
+  /** Asks for the service's health, in a few words; called at most once a minute. */
   readonly ask: () => Observable<string>;
   readonly note: (words: string) => void;
   readonly scheduler: SchedulerLike;
 }
 
-/** Asks the service how it is while jobs wait in its queue and none is taken up. A question that fails is no news. */
+/** Asks for the service's health while jobs wait in its queue and none is started. Failed requests are ignored. */
 export function watchHealth({ view, ask, note, scheduler }: HealthWatch): Subscription {
   return interval(lookEveryMs, scheduler)
     .pipe(

@@ -16,7 +16,7 @@ export interface CheckedEndpoint {
   readonly words: string;
 }
 
-/** Asks an endpoint how it is, which costs nothing and needs the key. */
+/** Asks an endpoint for its health, which costs nothing and needs the key. */
 export function checkEndpoint(
   endpoint: Pick<QueueEndpoint<unknown, unknown>, 'health'>,
 ): Promise<CheckedEndpoint> {
@@ -48,7 +48,7 @@ const referenceTimeouts: PhaseTimeouts = {
   readMs: 5_000,
 };
 
-/** What is wrong with the address of a reference picture; `undefined`: a picture is there. One that does not answer is asked twice. */
+/** What is wrong with the address of a reference picture; `undefined`: nothing. An address that does not answer is tried twice. */
 export function checkReference(url: string, probe: Probe): Promise<string | undefined> {
   return firstValueFrom(
     probe({ url, timeouts: referenceTimeouts }).pipe(
@@ -61,7 +61,7 @@ export function checkReference(url: string, probe: Probe): Promise<string | unde
   );
 }
 
-/** Many servers name no type, or a general one: only what is surely no picture is told. */
+/** Many servers send no type or a general one: only a type that is certainly no picture is a problem. */
 function pictureProblem({ status, contentType }: Probed): string | undefined {
   if (status < 200 || status >= 300) return `answers HTTP ${status}`;
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
@@ -70,11 +70,11 @@ function pictureProblem({ status, contentType }: Probed): string | undefined {
     : undefined;
 }
 
-/** More endpoints than this would fill the display. */
+/** Only this many endpoints are asked: more would fill the display. */
 const asked = 3;
 const healthPatienceMs = 10_000;
 
-/** What the service says of the endpoints that rows are sent to. */
+/** The health of the endpoints that rows are sent to, in one line. */
 export function askHealth(target: Target, endpoints: readonly string[], gate: Gate): Observable<string> {
   const { apiKey, baseUrl } = target;
   if (baseUrl === undefined || endpoints.length === 0) return of();
@@ -91,7 +91,7 @@ export function askHealth(target: Target, endpoints: readonly string[], gate: Ga
   return forkJoin(answers).pipe(map((words) => `the service says ${words.join('; ')}`));
 }
 
-/** What /health says of an endpoint, in a few words; `undefined` when it says nothing of use. */
+/** An answer of /health in a few words; `undefined` when it has no usable fields. */
 export function describeHealth({ jobs, workers }: Health): string | undefined {
   const ready = (workers?.idle ?? 0) + (workers?.running ?? 0);
   const parts = [

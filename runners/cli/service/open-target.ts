@@ -33,7 +33,7 @@ export async function openTarget(
   return { ...hosts, apiKey: key, local: false, close: () => Promise.resolve() };
 }
 
-/** Rows need the host that their kind is sent to, and edits at the emulator what makes pictures. */
+/** Throws `UsageError` when the host of a kind of row is missing, or the emulator lacks what edits need. */
 export function requireHosts(plan: Plan, target: Target): void {
   const needsBase = plan.byKind.edit + plan.byKind.job > 0;
   const needsRoutes = plan.byKind.route > 0;
@@ -49,8 +49,8 @@ export function requireHosts(plan: Plan, target: Target): void {
 }
 
 /**
- * What requests go over; `undefined`: got, as the runner has it.
- * @throws {UsageError} where undici is asked for and is not installed
+ * The transport of `--http`; `undefined`: the runner's own, got.
+ * @throws {UsageError} when undici is asked for and is not installed
  */
 export async function pickTransport(http: 'got' | 'undici'): Promise<Transport | undefined> {
   if (http === 'got') return undefined;

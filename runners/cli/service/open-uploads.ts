@@ -16,14 +16,14 @@ export function uploadedImages(folder: string): ResolveImage {
   };
 }
 
-/** What of a run says where its pictures are, and where they go. */
+/** Where a run's pictures are, and where they go. */
 interface Uploading {
   readonly options: Pick<RunOptions, 'upload' | 'uploadEndpoint'>;
   readonly source: { readonly folder: string };
   readonly io: Pick<CliIo, 'env'>;
 }
 
-/** The bucket of `--upload`, with the notes in the run's folder. */
+/** Opens the bucket of `--upload`, with the notes in the run's folder. */
 export async function openUploads({ options, source, io }: Uploading, out: string): Promise<PictureHost> {
   const [{ createPictureHost }, { UploadNotes }] = await Promise.all([
     import('../../batch/uploads/create-picture-host.js'),
@@ -34,7 +34,7 @@ export async function openUploads({ options, source, io }: Uploading, out: strin
   return createPictureHost({ ...target, store, notes, folder: source.folder });
 }
 
-/** Whether the bucket of `--upload` can be reached with these credentials: what is wrong with it; `undefined`: nothing. */
+/** Tests whether the bucket of `--upload` can be used. Resolves with the problem; `undefined`: none. */
 export async function checkStore(
   options: Uploading['options'],
   io: Uploading['io'],

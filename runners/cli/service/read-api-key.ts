@@ -4,7 +4,7 @@ import { checkApiKey } from '../../../src/contract/request-parts.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** The API key, with what a person should know of where it lies. Never part of any message. */
+/** The API key, and a warning about its file. No message contains the key. */
 export interface ApiKey {
   readonly key: string;
   readonly warning?: string;
@@ -42,7 +42,7 @@ async function readKeyFile(name: string, path: string): Promise<ApiKey> {
   }
 }
 
-/** A whole file of something else, or several lines, is no key. The problem never quotes it. */
+/** Refuses what cannot be a key, such as a file of several lines. The problem never quotes it. */
 function checked(key: string, source: string): string {
   const problem = checkApiKey(key);
   if (problem === undefined) return key;

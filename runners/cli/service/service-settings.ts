@@ -7,7 +7,7 @@ import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
 export interface ServiceSettings {
   readonly baseUrl?: string;
   readonly lbBaseUrl?: string;
-  /** What a person should know before the key goes there. */
+  /** Warnings to print before the key is sent there. */
   readonly warnings: readonly string[];
 }
 
@@ -55,9 +55,9 @@ export interface Target {
   readonly lbBaseUrl?: string;
   readonly apiKey: string;
   readonly local: boolean;
-  /** Turns a picture's path into a URL; without it paths are refused. */
+  /** Turns a picture's path into a URL; absent: paths are refused. */
   readonly resolveImage?: ResolveImage;
-  /** What image edits need here and is not installed, with how to install it. */
+  /** The package that image edits need and that is not installed, with the command that installs it. */
   readonly editsNeed?: string;
   /** Ends the emulator. */
   close(): Promise<void>;

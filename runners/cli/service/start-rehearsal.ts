@@ -25,7 +25,7 @@ export async function startRehearsal(options: RunOptions, folder: string, cwd: s
   };
 }
 
-/** What the emulator is started with. Throws `UsageError` when the functions module cannot be used. */
+/** The emulator's options. Throws `UsageError` when the functions module cannot be loaded. */
 export async function emulatorSettings(
   flags: Omit<OptionsOf<'serve'>, 'port' | 'key'>,
   cwd: string,

@@ -15,14 +15,14 @@ import { ask, canAsk } from '../io/ask-person.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney } from '../messages/format-amounts.js';
 
-/** What the check of a manifest brought to light. Nothing has been sent yet. */
+/** The checked manifest: what it holds, and what a start would do. Nothing has been sent yet. */
 export interface CheckedRun {
   readonly plan: Plan;
   readonly ahead: Ahead;
 }
 
 /**
- * Shows what a start is about to do and what it costs, and asks where that is due. Throws `UsageError` where the run is
+ * Shows what a start is about to do and what it costs, and asks if necessary. Throws `UsageError` when the run is
  * not to start. `stopped` interrupts the question.
  */
 export async function agreeToPlan(
@@ -65,7 +65,7 @@ function consentOf(
   return { yes, isCapped: cap !== undefined || maxCostPerDay !== undefined };
 }
 
-/** Says in the words of the command line why a run was not started. Throws `UsageError`, or leaves it to the runner's own words. */
+/** Throws `UsageError` when an option of the command line is why the run was not started; else the runner's reason is printed. */
 export function explainRefusal(
   { plan, ahead }: CheckedRun,
   { io, options, source, target }: StartedRun,
@@ -81,7 +81,7 @@ function followText(isCapped: boolean, { local, yes }: StartedRun['options']): s
   return `following stdin: rows are sent as they arrive${isOpen ? ', and nothing limits what they cost (--max-cost does)' : ''}\n`;
 }
 
-/** Prices that earlier starts were charged count as well: they may be above those of the plan. */
+/** Throws `UsageError` when the service has charged more in earlier starts than the plan expects. */
 function refuseDearer({ price }: Ahead, { name, foot }: SavedPlan): void {
   if (price.estimated <= foot.estimated && price.unpriced <= foot.unpriced) return;
   throw new UsageError(
@@ -90,13 +90,13 @@ function refuseDearer({ price }: Ahead, { name, foot }: SavedPlan): void {
   );
 }
 
-/** Above this a start is agreed to. */
+/** A start that may cost more than this needs agreement. */
 const askAbove = toMicroDollars(25);
 
 /** What a start may buy, under the cap in force. */
 export interface Stake {
   readonly estimated: MicroDollars;
-  /** Rows without a known price: named in the question, and not counted. */
+  /** Rows without a known price: the question names them, the estimate leaves them out. */
   readonly unpriced: number;
 }
 
@@ -104,7 +104,7 @@ export interface Stake {
  * Lets a start begin, or asks on the terminal, or throws `UsageError`: a start that may buy for more than $25 needs the
  * agreement of a person. Where it cannot ask, `--yes` or a cap is the agreement. Nothing has been sent yet.
  *
- * @param consent `isCapped`: one of the two caps is in force, whoever set it
+ * @param consent `isCapped`: one of the two caps is in force, given, remembered or configured
  */
 export async function confirmPrice(
   { estimated, unpriced }: Stake,

@@ -12,13 +12,13 @@ import { agreedRows } from './live-rows.js';
 import { askHealth } from '../service/check-service.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
 import { pickTransport } from '../service/open-target.js';
-import { tellOutcome, type Warning } from './print-outcome.js';
+import { printOutcome, type Warning } from './print-outcome.js';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../io/usage-error.js';
 
 const warningsKept = 1_000;
 
-/** Lets a run go to its end while showing where it stands, tells how it ended, and returns its exit code. */
+/** Runs a start to its end, shows its progress, prints the outcome, and returns the exit code. */
 export async function attendRun(run: StartedRun): Promise<number> {
   run.io.beforeRows?.();
   const transport = await pickTransport(run.options.http);
@@ -67,7 +67,7 @@ export async function attendRun(run: StartedRun): Promise<number> {
     if (typeof answer === 'object') throw answer.error;
     if (answer === 'interrupted') return interrupted(last.exitCode, run);
     if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
-    return await tellOutcome(run, last, { failures: view.failures(), warnings });
+    return await printOutcome(run, last, { failures: view.failures(), warnings });
   } finally {
     view.close();
     stop.close();
@@ -76,14 +76,14 @@ export async function attendRun(run: StartedRun): Promise<number> {
   }
 }
 
-/** Which rows a start takes: those that arrive, those of a plan, or all of the manifest. */
+/** The rows that a start takes: those that arrive, those of a plan, or all of the manifest. */
 function takeRowsOf({ options, live, plan }: StartedRun): RunStages['takeRows'] {
   const { yes, local, maxCostPerDay } = options;
   if (live !== undefined) return agreedRows(yes || local || maxCostPerDay !== undefined);
   return plan === undefined ? runStages.takeRows : withinPlan(plan);
 }
 
-/** Who works off the rows: this process, or the workers of a database. */
+/** The runner of the rows: this process, or the workers of a database. */
 async function startOf(run: StartedRun, warn: (message: string) => void): Promise<typeof runBatch> {
   if (run.options.db === undefined) {
     await refuseWithoutDatabase(run.out);
@@ -103,21 +103,21 @@ async function openMetrics(
   return keepMetricsFile({ path, out, concurrency: concurrencyOf(options), warn: (why) => view.warn(why) });
 }
 
-/** Until the run says what it has found out. */
+/** The concurrency to show until the run reports its own. */
 function concurrencyOf({ concurrency }: StartedRun['options']): number {
   return typeof concurrency === 'number' ? concurrency : 8;
 }
 
-/** At the question already: by Ctrl-C, which a terminal that is asked does not turn into a signal, or by a signal. */
+/** Interrupted at the question, by a signal or by Ctrl-C, which is no signal while a question is open. */
 function interrupted(exitCode: number, { io }: StartedRun): number {
   io.stderr.write('Interrupted. Nothing was sent.\n');
   return exitCode >= 128 ? exitCode : 130;
 }
 
-/** What came of the question whether to start. */
+/** The answer to the question whether to start. */
 type Answer = 'go' | 'interrupted' | { readonly error: unknown } | undefined;
 
-/** A run that has rows in a database is not gone on with beside it: they would be bought twice. Throws `UsageError`. */
+/** Throws `UsageError` when rows of the run are in a database: a start without it would buy them twice. */
 export async function refuseWithoutDatabase(out: string): Promise<void> {
   const text = await readFile(join(out, 'distributed.json'), 'utf8').catch(() => undefined);
   if (text === undefined) return;

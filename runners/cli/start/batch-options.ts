@@ -25,7 +25,7 @@ export interface StartedRun {
   readonly fault: FaultContext;
   /** Rows that arrive while it goes, in place of a manifest. */
   readonly live?: LiveRows;
-  /** The plan that it is held to. */
+  /** The plan that the start must follow. */
   readonly plan?: SavedPlan;
   /** The bytes that were compared with the plan. */
   readonly bytes?: PricedBytes;
@@ -73,7 +73,7 @@ function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> 
   };
 }
 
-/** The ledger that runs share, where this run has part in one. What a rehearsal spends is kept apart from real money. */
+/** The ledger that this run shares with others, if any. A rehearsal has a ledger of its own. */
 export function ledgerFile(
   { ledger, maxCostPerDay, local }: Pick<RunOptions, 'ledger' | 'maxCostPerDay' | 'local'>,
   { cwd, env }: Pick<CliIo, 'cwd' | 'env'>,

@@ -13,20 +13,20 @@ import { isRead, type RowFacts, type Task } from '../../batch/row/task.js';
 import { pricedOf } from '../../batch/row/costs.js';
 import { formatMoney } from '../messages/format-amounts.js';
 
-/** Rows that arrive on stdin while the run goes; the line of each leaves on stdout as it ends. */
+/** Rows that arrive on stdin during the run. The result line of each goes to stdout when it ends. */
 export interface LiveRows {
   readonly rows: AsyncIterable<unknown>;
   readonly deliver: NonNullable<RunBatchOptions['deliver']>;
-  /** Orders the run to stop when nobody reads any more. */
+  /** Emits when the reader of stdout is gone: the run then stops. */
   readonly stop$: Subject<SignalOrder>;
-  /** Lets go of stdin, which may never end. */
+  /** Closes stdin, which may never end by itself. */
   close(): void;
 }
 
-/** Options that need the whole manifest, or that are the stream's own. */
+/** Options that need the whole manifest or stdout. */
 const others = ['limit', 'only', 'retry', 'json'] as const satisfies readonly (keyof RunOptions)[];
 
-/** Takes rows from stdin for `--follow`. Throws `UsageError` where the call cannot mean that. */
+/** Takes rows from stdin for `--follow`. Throws `UsageError` for options that do not go with it. */
 export function openLiveRows(
   name: string,
   options: RunOptions,
@@ -51,7 +51,7 @@ export function openLiveRows(
   };
 }
 
-/** Writes a line and waits until there is room for another. Who is gone is waited for no longer. */
+/** Writes a line and waits until the stream has room for another. Once the reader is gone nothing is written. */
 function lineWriter(out: OutStream, gone: () => void): LiveRows['deliver'] {
   let hasRoom: (() => void)[] = [];
   let isGone = false;
@@ -77,7 +77,7 @@ function lineWriter(out: OutStream, gone: () => void): LiveRows['deliver'] {
 const agreeHint =
   'with --follow nobody knows how many such rows will come: set a cap with --max-cost or --max-cost-per-day, or agree to any price with --yes';
 
-/** Throws `UsageError` where the options say that the rows of `--follow` have a price, and nobody has agreed to it. */
+/** Throws `UsageError` when the options imply a price for the rows of `--follow` that nobody has agreed to. */
 export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBook): void {
   if (kind === undefined) return;
   const price = prices.priceOf({ kind, endpoint: endpoint ?? '' });
@@ -88,7 +88,7 @@ export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBo
   );
 }
 
-/** The tasks of rows that arrive, up to the first one that has a price where nobody has agreed to any: it stops the run unsent. */
+/** The tasks of arriving rows. Unless a price is agreed to, the first row that has one stops the run and is not sent. */
 export function agreedRows(isAgreed: boolean, take = takeRows): typeof takeRows {
   if (isAgreed) return take;
   return async function* (run: Run): AsyncGenerator<Task, void, void> {

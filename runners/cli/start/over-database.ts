@@ -6,8 +6,8 @@ import { UsageError } from '../io/usage-error.js';
 import type { StartedRun } from './batch-options.js';
 
 /**
- * How a run goes over a database. An address is tried at once, so that what is wrong with it is said before anybody is
- * asked about the price; an embedded one waits until the folder is made.
+ * The runner over a database. It connects to an address at once, so that a wrong one is reported before anybody is
+ * asked about the price. An embedded database is started when the run's folder exists.
  */
 export async function overDatabase(
   { out, target, io, fault, options }: StartedRun,

@@ -7,12 +7,12 @@ import { failureText, outcomeText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 import type { StartedRun } from './batch-options.js';
 
-/** What a person should know, as a run has said it. */
+/** A warning of a run. */
 export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
 
 type Finished = Extract<RunEvent, { type: 'finished' }>;
 
-/** The files that a run can leave, in the order in which a person wants them. */
+/** The files that a run can leave, the most useful first. */
 const files = [
   'results.jsonl',
   'results.csv',
@@ -25,10 +25,10 @@ const files = [
 ];
 
 /**
- * Says how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json` the
- * summary stands on stdout; with `--quiet` nothing is said of a run that needs nobody. Returns the exit code.
+ * Prints how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json` the
+ * summary goes to stdout; with `--quiet` nothing is printed of a run that needs nobody. Returns the exit code.
  */
-export async function tellOutcome(
+export async function printOutcome(
   run: StartedRun,
   finished: Finished,
   {
@@ -44,7 +44,7 @@ export async function tellOutcome(
     return exitCode;
   }
   await tryReport(run, exitCode);
-  // Who interrupts does not wait for it.
+  // An interrupted run ends without waiting for it.
   if (exitCode < 128) await refreshSnapshot(nodeDisk, out);
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
   if (options.quiet) {
@@ -58,13 +58,13 @@ export async function tellOutcome(
     ...(await filesText(out, io.cwd)),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
-  // A person whose stdout goes into a file is told as well.
+  // Where stdout is a file, the person at the terminal gets the sentence too.
   if (!options.json && run.live === undefined && io.stdout.isTTY !== true && io.stderr.isTTY === true)
     io.stderr.write(`${sentence}\n`);
   return exitCode;
 }
 
-/** A report is a help, no part of the run: one that cannot be written is a warning. Who interrupts does not wait for it. */
+/** Writes the report. A report that cannot be written is only a warning. An interrupted run ends without it. */
 async function tryReport({ io, out, source }: StartedRun, exitCode: number): Promise<void> {
   if (exitCode >= 128) return;
   try {

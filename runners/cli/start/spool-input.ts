@@ -7,16 +7,16 @@ import { DiskFault } from '../../batch/disk/disk-fault.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
-/** A manifest that is a file. */
+/** A manifest that is a file, also one that came from stdin. */
 export type SpooledManifest = ManifestSource & {
   readonly path: string;
-  /** Of a manifest from stdin: where the run keeps it, and what puts it there once the start is agreed to. */
+  /** Of a manifest from stdin: its place in the run's folder, and what moves it there when the start is agreed to. */
   readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
 };
 
 /**
- * A manifest from stdin is written to a file first, whole, so that it can be checked before anything is sent. That file
- * lies outside the run's folder, since a start that is refused writes nothing there. `discard` removes it unless it was
+ * Writes a manifest from stdin to a file, so that all of it can be checked before anything is sent. That file
+ * is outside of the run's folder, because a refused start writes nothing there. `discard` removes it unless it was
  * moved. A manifest that is a file stays where it is. Throws `DiskFault`.
  */
 export async function spoolInput(
@@ -41,7 +41,7 @@ export async function spoolInput(
   return { source: { ...source, path, keep: { path: kept, move } }, discard };
 }
 
-/** In the nearest folder above the run's that is there, so that moving it copies nothing; else in the system's. */
+/** The nearest existing folder above the run's, so that a move copies nothing; else the system's temporary folder. */
 async function draftPath(out: string, format: string): Promise<string> {
   let above = dirname(out);
   while (above !== dirname(above) && (await stat(above).catch(() => undefined)) === undefined)
