@@ -11,6 +11,7 @@ import { readApiKey } from '../service/read-api-key.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
 import type { RowSettlement } from '../../batch/settle-row.js';
+import { countOf } from '../messages/format-amounts.js';
 import { plainText } from '../messages/plain-text.js';
 import { resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
@@ -86,7 +87,7 @@ type Held = Reconciliation['held'][number];
 /**
  * How a billing export says that held purchases ended: one charge that looks like a purchase is its job, or what it cost
  * where its row was bought again since; none means that it was not sent. `open`: a line for each purchase that several
- * charges look like, or that shares its charge with another, which a person decides.
+ * charges may be, or that shares its charge with others. A person decides about these.
  *
  * @param ids only these rows; all where there are none
  */
@@ -105,16 +106,30 @@ export async function proposedSettlements(
   for (const one of held) {
     const { id, attempt } = one.purchase;
     if (ids.length > 0 && !ids.includes(id)) continue;
-    const shared = held.some(
+    const rivals = held.filter(
       (other) => other !== one && other.charges.some((charge) => one.charges.includes(charge)),
     );
-    if (one.charges.length > 1 || shared)
-      open.push(
-        `${id}: ${one.charges.length} charges look like it${shared ? ', and like another row' : ''}: settle it by itself`,
-      );
+    if (one.charges.length > 1 || rivals.length > 0) open.push(ambiguous(one, rivals));
     else rows.push(proposal(one, attempt, await journal?.find(id)));
   }
   return { rows, open };
+}
+
+const rivalsShown = 5;
+
+/** A purchase that several charges may be, or that shares its charge with others: each charge settles at most one. */
+function ambiguous({ purchase, charges }: Held, rivals: readonly Held[]): string {
+  const many = charges.length > 1;
+  const jobs = charges.map(({ jobId, lines }) => (jobId === '' ? `line ${lines[0]}` : `job ${jobId}`));
+  const what = `${countOf(charges.length, 'charge')} of its price (${jobs.slice(0, rivalsShown).join(', ')})`;
+  const names = rivals.slice(0, rivalsShown).map(({ purchase: other }) => nameOf(other));
+  const more = rivals.length > names.length ? ', …' : '';
+  const others = names.length === 0 ? '' : `, which may be of ${names.join(', ')}${more} as well`;
+  return `${nameOf(purchase)}: the statement has ${what}${others}: not settled; look which ${many ? 'one' : 'row'} it is and settle it with --job`;
+}
+
+function nameOf({ id, attempt }: Held['purchase']): string {
+  return attempt > 1 ? `${id}, attempt ${attempt}` : id;
 }
 
 function proposal({ purchase, charges }: Held, attempt: number, row: RowRecords | undefined): RowSettlement {

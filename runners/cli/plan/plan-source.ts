@@ -1,10 +1,14 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { assumePrice, type PriceBook } from '../../batch/ledger/price-book.js';
 import { basedImage } from '../../batch/manifest/rows/row-images.js';
 import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
 import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
-import { readManifest } from '../../batch/manifest/read-manifest.js';
 import type { ManifestItem, Row } from '../../batch/manifest/manifest-row.js';
 import { describeSame } from '../../batch/manifest/duplicates/same-requests.js';
 import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
@@ -30,14 +34,29 @@ export async function planSource(
   let separatedBy: string | undefined;
   const noted = { separatedBy: (name: string) => (separatedBy = name) };
   const settings = { ...(await plannedSettings(source, options)), ...noted };
-  const { path } = source;
   const priceOf = (row: Row) => prices.priceOf(row);
-  const select = (rows: AsyncIterable<ManifestItem>) => selectRows(rows, options, refuseMissing);
-  const planned = { priceOf, separatedBy: () => separatedBy };
-  if (path === undefined) return planManifest(select(readManifest(io.stdin, settings)), planned);
   const bytes = new PricedBytes();
-  const read = () => select(readRows(nodeDisk, { path, settings, bytes }));
-  return planManifest(read(), { ...planned, again: read });
+  return withManifestFile(source, io, (path) => {
+    const read = () => selectRows(readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing);
+    return planManifest(read(), { priceOf, separatedBy: () => separatedBy, again: read });
+  });
+}
+
+/** Calls `plan` with a file of the manifest. A plan reads it twice: stdin is kept in a temporary file meanwhile. */
+export async function withManifestFile<T>(
+  { path }: ManifestSource,
+  { stdin }: Pick<CliIo, 'stdin'>,
+  plan: (path: string) => Promise<T>,
+): Promise<T> {
+  if (path !== undefined) return plan(path);
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-plan-'));
+  try {
+    const file = join(folder, 'manifest');
+    await pipeline(stdin, createWriteStream(file, { mode: 0o600 }));
+    return await plan(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The settings by which a plan reads the manifest. */

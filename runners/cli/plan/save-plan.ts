@@ -4,7 +4,7 @@ import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';
 import { plannedOptions, withHosts } from './open-plan.js';
-import { plannedSettings, refuseMissing, selectRows } from './plan-source.js';
+import { plannedSettings, refuseMissing, selectRows, withManifestFile } from './plan-source.js';
 import { createReadStream } from 'node:fs';
 import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
 import { readManifest } from '../../batch/manifest/read-manifest.js';
@@ -35,13 +35,18 @@ export async function planAndSave(
   };
   const settings = await plannedSettings(source, options);
   const select = (items: Parameters<typeof selectRows>[0]) => selectRows(items, options, refuseMissing);
-  return savePlan({ file, head, settings, select, prices, skipInvalid: options.skipInvalid }, io);
+  const { skipInvalid } = options;
+  return withManifestFile(source, io, (manifest) =>
+    savePlan({ file, manifest, head, settings, select, prices, skipInvalid }),
+  );
 }
 
 /** What a plan is made of. */
-export interface PlanToSave {
+interface PlanToSave {
   /** Where it is saved. */
   readonly file: string;
+  /** The file of the manifest. */
+  readonly manifest: string;
   readonly head: PlanHead;
   readonly settings: ManifestSettings;
   /** Selects the rows to be done. */
@@ -52,16 +57,15 @@ export interface PlanToSave {
 }
 
 /** Plans a manifest and saves the plan, one line for each row, so that a run can be compared with it. */
-export async function savePlan(toSave: PlanToSave, io: Pick<CliIo, 'stdin'>): Promise<Plan> {
-  const { file, head, settings, select, prices, skipInvalid } = toSave;
-  const { path } = head.manifest;
+async function savePlan(toSave: PlanToSave): Promise<Plan> {
+  const { file, manifest, head, settings, select, prices, skipInvalid } = toSave;
   const writer = await PlanWriter.open(file, head);
   try {
-    const bytes = writer.bytes(path === null ? io.stdin : createReadStream(path));
+    const bytes = writer.bytes(createReadStream(manifest));
     const items = writer.rows(select(readManifest(bytes, settings)), prices);
-    const again = path === null ? undefined : () => select(readManifest(createReadStream(path), settings));
+    const again = () => select(readManifest(createReadStream(manifest), settings));
     const priceOf = (row: Row) => prices.priceOf(row);
-    const plan = await planManifest(items, { priceOf, ...(again && { again }) });
+    const plan = await planManifest(items, { priceOf, again });
     if (plan.invalid === 0 || skipInvalid) await writer.finish(plan);
     return plan;
   } finally {

@@ -217,6 +217,21 @@ describe('millrace plan', () => {
     expect(code).toBe(0);
   });
 
+  it('finds rows of stdin that ask for the same, as of a file', async () => {
+    const input = `id,images,prompt\na,${image},p\nb,${image},p\n`;
+    const call = (...args: string[]) =>
+      millrace(['plan', '-', '--format', 'csv', '--endpoint', 'e', ...args], { cwd, input });
+    expect((await call()).stdout).toContain(
+      '  same         1 row asks for exactly what another row asks for',
+    );
+    const refused = await call('--same', 'refuse');
+    expect(refused.stderr).toContain('stdin, line 3 (id "b") asks for the same as line 2');
+    expect(refused.code).toBe(2);
+    const saved = await call('--same', 'refuse', '--save', 'stdin.plan');
+    expect(saved.code).toBe(2);
+    expect(await readdir(cwd)).not.toContain('stdin.plan.tmp');
+  });
+
   it('looks for pictures beside the manifest with --local', async () => {
     await write('edits.csv', ['id,images,prompt', 'a,nowhere.png,p']);
     const { code, stderr } = await millrace(['plan', 'edits.csv', '--endpoint', 'image-edit', '--local'], {

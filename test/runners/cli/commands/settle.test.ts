@@ -121,6 +121,42 @@ describe('millrace settle', () => {
     expect(one.stderr).toContain('--job: a job is that of one row');
   });
 
+  it('settles no row by a charge that may be that of another one: both are named', async () => {
+    losesReplies = true;
+    await work.write('more.jsonl', echoJobs(3));
+    const price = ['--assume-price', '0.02', '--concurrency', '1'];
+    expect((await work.call('run', 'more.jsonl', ...price)).code).toBe(6);
+    losesReplies = false;
+    await work.write('bill.csv', ['job_id,amount', 'one-of-them,0.02']);
+    const before = (await work.lines('more.out/journal.jsonl')).length;
+    const args = ['settle', 'more.out', '--statement', 'bill.csv', '--yes'];
+    const { code, stdout } = await work.call(...args);
+    expect(stdout.split('\n').filter(Boolean)).toEqual(
+      [
+        ['j0', 'j1, j2'],
+        ['j1', 'j0, j2'],
+        ['j2', 'j0, j1'],
+      ].map(
+        ([id, others]) =>
+          `${id}: the statement has 1 charge of its price (job one-of-them), which may be of ${others} as well: not settled; look which row it is and settle it with --job`,
+      ),
+    );
+    expect(code).toBe(1);
+    expect((await work.lines('more.out/journal.jsonl')).length).toBe(before);
+    // One charge each, but no line that says whose: nothing is settled by chance.
+    await work.write('bill.csv', ['job_id,amount', 'a,0.02', 'b,0.02', 'c,0.02']);
+    const three = await work.call(...args);
+    expect(three.stdout).toContain(
+      'j1: the statement has 3 charges of its price (job a, job b, job c), which may be',
+    );
+    expect((await work.lines('more.out/journal.jsonl')).length).toBe(before);
+    // Decided by hand, the charge is booked, and the others were not charged.
+    await work.write('bill.csv', ['job_id,amount', 'one-of-them,0.02']);
+    expect((await work.call('settle', 'more.out', 'j1', '--job', 'one-of-them', '--yes')).code).toBe(0);
+    const rest = await work.call(...args);
+    expect(rest.stdout).not.toContain('j1');
+  });
+
   it('does what reconcile proposes by a statement, with --yes where it cannot ask', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(2));
