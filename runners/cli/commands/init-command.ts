@@ -4,7 +4,7 @@ import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { writeStarterManifest } from '../../batch/manifest/write-starter-manifest.js';
 import type { CliIo } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
-import { countOf } from '../messages/format-amounts.js';
+import { countOf } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 
 const skippedShown = 20;

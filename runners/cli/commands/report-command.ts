@@ -3,7 +3,7 @@ import { writeReport } from '../../report/write-report.js';
 import type { CliIo } from '../io/cli-io.js';
 import { type FaultContext, explainPort } from '../io/explain-error.js';
 import { runFolder } from '../options/run-folder.js';
-import { countOf } from '../messages/format-amounts.js';
+import { countOf } from '../messages/number-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

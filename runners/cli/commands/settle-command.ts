@@ -13,7 +13,7 @@ import { UsageError } from '../io/usage-error.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import type { OptionsOf } from '../options/option-table.js';
-import { countOf, formatMoney } from '../messages/format-amounts.js';
+import { countOf, formatMoney } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { askForJob, proposedSettlements } from './settle-evidence.js';

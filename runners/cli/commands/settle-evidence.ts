@@ -11,7 +11,7 @@ import { readApiKey } from '../service/read-api-key.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
 import type { RowSettlement } from '../../batch/settle-row.js';
-import { countOf } from '../messages/format-amounts.js';
+import { countOf } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';

@@ -23,7 +23,7 @@ import { pickTransport } from '../service/open-target.js';
 import { DatabaseError } from '../../distributed/database/database-error.js';
 import { plainText } from '../messages/plain-text.js';
 import type { WorkerEvent } from '../../distributed/work/worker-options.js';
-import { formatCount } from '../messages/format-amounts.js';
+import { formatCount } from '../messages/number-text.js';
 
 type WorkerFlags = OptionsOf<'worker'>;
 

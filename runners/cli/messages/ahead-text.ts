@@ -1,7 +1,7 @@
 import type { Ahead } from '../../batch/start/check/ahead.js';
 import { newlySentText } from '../../batch/start/check/newly-sent.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatMoney, formatDuration } from './format-amounts.js';
+import { countOf, formatCount, formatMoney, formatDuration } from './number-text.js';
 import { priceText } from './plan-text.js';
 import { fact, plainText } from './plain-text.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';

@@ -1,7 +1,7 @@
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/sinks/summary-file.js';
-import { countOf, formatCount, formatMoney } from './format-amounts.js';
+import { countOf, formatCount, formatMoney } from './number-text.js';
 import type { FailureGroup } from './group-failures.js';
 import { fact, plainText } from './plain-text.js';
 

@@ -2,7 +2,7 @@ import { describeProblem } from '../../batch/manifest/problem-tally.js';
 import { describeSame } from '../../batch/manifest/duplicates/same-requests.js';
 import type { Plan } from '../../batch/manifest/plan-manifest.js';
 import { toUsd, toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatMoney } from './format-amounts.js';
+import { countOf, formatCount, formatMoney } from './number-text.js';
 import { fact, plainText } from './plain-text.js';
 import { listPrices, type PriceTable } from '../../batch/ledger/price-book.js';
 

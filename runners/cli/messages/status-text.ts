@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../batch/read-status.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatDuration, formatMoney } from './format-amounts.js';
+import { countOf, formatCount, formatDuration, formatMoney } from './number-text.js';
 import { outcomeText } from './outcome-text.js';
 import { fact, plainText } from './plain-text.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';

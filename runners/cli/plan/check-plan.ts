@@ -15,7 +15,7 @@ import { plainText } from '../messages/plain-text.js';
 import { openTarget } from '../service/open-target.js';
 import { checkStore } from '../service/open-uploads.js';
 import { isPlannedImage, plannedSettings, selectRows } from './plan-source.js';
-import { countOf, formatCount } from '../messages/format-amounts.js';
+import { countOf, formatCount } from '../messages/number-text.js';
 
 /** The result of `plan --check`. */
 export interface PlanCheck {

@@ -6,7 +6,7 @@ import type { RunOptions } from '../options/start-options.js';
 import { plannedSettings, refuseMissing, selectRows } from './plan-source.js';
 import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
-import { countOf, formatMoney } from '../messages/format-amounts.js';
+import { countOf, formatMoney } from '../messages/number-text.js';
 import { priceText } from '../messages/plan-text.js';
 import { plannedRow, type PlannedRow } from './saved-plan.js';
 import type { SavedPlan } from './read-plan.js';

@@ -14,7 +14,7 @@ import { capOf, choicesOf, type RunOptions } from '../options/start-options.js';
 import { plannedSettings } from './plan-source.js';
 import { basename, dirname } from 'node:path';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { formatMoney } from '../messages/format-amounts.js';
+import { formatMoney } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';
 

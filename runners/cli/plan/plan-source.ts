@@ -19,7 +19,7 @@ import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';
 import { readPrices } from '../options/read-prices.js';
 import { namedEndpoints } from '../options/configured-endpoints.js';
-import { countOf } from '../messages/format-amounts.js';
+import { countOf } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
 import { SelectRows } from '../../batch/tasks/select-rows.js';

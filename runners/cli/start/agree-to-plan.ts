@@ -13,7 +13,7 @@ import { refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js
 import type { SameRows } from '../../batch/manifest/duplicates/same-requests.js';
 import { ask, canAsk } from '../io/ask-person.js';
 import type { CliIo } from '../io/cli-io.js';
-import { countOf, formatMoney } from '../messages/format-amounts.js';
+import { countOf, formatMoney } from '../messages/number-text.js';
 
 /** The checked manifest: what it holds, and what a start would do. Nothing has been sent yet. */
 export interface CheckedRun {

@@ -11,7 +11,7 @@ import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Run } from '../../batch/context/run.js';
 import { isRead, type RowFacts, type Task } from '../../batch/row/task.js';
 import { pricedOf } from '../../batch/row/costs.js';
-import { formatMoney } from '../messages/format-amounts.js';
+import { formatMoney } from '../messages/number-text.js';
 
 /** Rows that arrive on stdin during the run. The result line of each goes to stdout when it ends. */
 export interface LiveRows {

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mountSmallDisk } from '../../support/mount-small-disk.js';
+import { skipTest } from '../../support/skip-test.js';
 import { startOtherServer, type OtherServer } from '../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../support/run-folder.js';
 
@@ -23,28 +24,11 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** Needs root on Linux. */
-function mount(room: string): boolean {
-  try {
-    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', room], { stdio: 'pipe' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 describe('a run on a file system of 1 MB', () => {
-  it('stops with exit 74 when that is full, and goes on once there is room [fault 17]', async ({
-    annotate,
-  }) => {
+  it('stops with exit 74 when that is full, and goes on once there is room [fault 17]', async ({ skip }) => {
     mkdirSync(folder.out);
-    if (!mount(folder.out)) {
-      process.stderr.write(
-        '\n*** NOT TESTED on a real full file system: `mount -t tmpfs` takes root on Linux. ***\n\n',
-      );
-      await annotate('NOT TESTED: mounting a tmpfs takes root on Linux', 'warning');
-      return;
-    }
+    const disk = mountSmallDisk(folder.out);
+    if ('skip' in disk) skipTest({ skip }, disk.skip);
     try {
       writeFileSync(join(folder.out, 'journal.jsonl'), '');
       const filler = join(folder.out, 'filler');
@@ -57,7 +41,7 @@ describe('a run on a file system of 1 MB', () => {
       const executed = [...server.executions.values()];
       expect(executed.length).toBeLessThan(rows);
 
-      execFileSync('/bin/mount', ['-o', 'remount,size=64m', folder.out]);
+      disk.grow();
       unlinkSync(filler);
       const last = await folder.run(server, { concurrency: 4 });
       const failures = folder.lines('failures.jsonl') as { id: string; error: { code: string } }[];
@@ -67,7 +51,7 @@ describe('a run on a file system of 1 MB', () => {
       expect(new Set([...results, ...failures].map(({ id }) => id)).size).toBe(rows);
       expect([...server.executions.values()].every((count) => count === 1)).toBe(true);
     } finally {
-      execFileSync('/bin/umount', ['-l', folder.out]);
+      disk.unmount();
     }
   });
 });

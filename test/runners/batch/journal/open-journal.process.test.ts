@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,8 @@ import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { seeded } from '../../../support/seeded.js';
 import { append, intent, journalFile, recordsOf, start } from '../../../support/sample-records.js';
 import { asScript } from '../../../support/as-script.js';
+import { skipTest } from '../../../support/skip-test.js';
+import { mountSmallDisk } from '../../../support/mount-small-disk.js';
 
 const appenderScript = asScript(new URL('appender.ts', import.meta.url));
 let folder: string;
@@ -50,15 +52,15 @@ describe('a journal on a real disk', () => {
     await journal.close();
   });
 
-  it('resumes after a file system was full', async () => {
+  it('resumes after a file system was full', async ({ skip }) => {
     const room = join(folder, 'tmpfs');
     await mkdir(room);
-    if (!mounted(room)) return;
+    const disk = mountSmallDisk(room);
+    if ('skip' in disk) skipTest({ skip }, disk.skip);
     try {
       await fillAndResume(room);
     } finally {
-      // Lazily: what a failure leaves open must not keep it.
-      execFileSync('/bin/umount', ['-l', room]);
+      disk.unmount();
     }
   });
 });
@@ -76,16 +78,6 @@ async function killedAfter(lines: number): Promise<string> {
   await once(child, 'close');
   expect(complaint).toBe('');
   return said;
-}
-
-function mounted(room: string): boolean {
-  try {
-    execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', room], { stdio: 'pipe' });
-    return true;
-  } catch {
-    console.warn('\n*** NOT TESTED: a full tmpfs. It takes root on Linux (mount -t tmpfs -o size=1m). ***\n');
-    return false;
-  }
 }
 
 async function fillAndResume(room: string): Promise<void> {

@@ -28,10 +28,15 @@ describe('millrace run on a terminal', () => {
   });
 
   function open(args: readonly string[], cols: number, env: Record<string, string> = {}): Terminal {
-    const screen = openScreen(cols);
+    const screen = openScreen(cols || 80);
     let output = '';
-    const process = spawn(globalThis.process.execPath, [mainFile, ...args], {
-      cols,
+    // node-pty makes no terminal without a size: `stty` takes it away.
+    const [file, ...given] =
+      cols === 0
+        ? ['/bin/sh', '-c', 'stty rows 0 cols 0; exec "$@"', 'sh', globalThis.process.execPath, mainFile]
+        : [globalThis.process.execPath, mainFile];
+    const process = spawn(file, [...given, ...args], {
+      cols: cols || 80,
       rows: 30,
       cwd: work.folder,
       env: {
@@ -74,6 +79,18 @@ describe('millrace run on a terminal', () => {
     expect(lines.join('\n')).not.toMatch(/[━─]|in flight/);
     expect(terminal.screen.strange).toEqual([]);
     expect(framesOf(terminal.output()).every((frame) => fitsIn(cols, frame))).toBe(true);
+  });
+
+  it('takes a terminal of 0 × 0, as some that are no screen are, for one of 80 columns', async () => {
+    await work.write('rows.jsonl', jobs(12, 300));
+    const terminal = open(['run', 'rows.jsonl'], 0);
+    await until(() => terminal.output().includes('in flight ('));
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.output()).not.toContain('Infinity');
+    expect(terminal.screen.strange).toEqual([]);
+    expect(terminal.screen.lines()).toContain('  completed    12 of 12 rows');
+    expect(terminal.screen.lines().join('\n')).not.toMatch(/[━─]|in flight/);
+    expect(framesOf(terminal.output()).every((frame) => fitsIn(80, frame))).toBe(true);
   });
 
   it('follows a terminal that becomes narrow', async () => {
