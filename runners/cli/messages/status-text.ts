@@ -77,9 +77,6 @@ function limitsText({ summary }: RunStatus): string {
   return `${countOf(concurrency, 'row')} in flight${requests}`;
 }
 
-/** A worker that has not reported for this time is shown as silent, in ms. */
-const silentMs = 15_000;
-
 /** Where a run stands in its database, and a line for each worker. `now` in ms since the epoch. */
 export function remoteText(remote: RemoteStatus, now: number): string[] {
   const database = plainText(remote.database, 200);
@@ -102,14 +99,14 @@ export function remoteText(remote: RemoteStatus, now: number): string[] {
 
 type Worker = Extract<RemoteStatus, { workers: unknown }>['workers'][number];
 
-function workerText({ host, pid, startedAt, seenMsAgo, does }: Worker, now: number): string[] {
+function workerText({ host, pid, startedAt, silence, does }: Worker, now: number): string[] {
   const { submits, polls, downloads } = does;
   const work = [
     submits > 0 && `submits ${formatCount(submits)}`,
     polls > 0 && `polls ${formatCount(polls)}`,
     downloads > 0 && `saves ${formatCount(downloads)}`,
   ].filter((part) => part !== false);
-  const what = seenMsAgo > silentMs ? `silent for ${formatDuration(seenMsAgo)}` : work.join(', ') || 'waits';
+  const what = silence ?? (work.join(', ') || 'waits');
   return fact(
     'worker',
     `${plainText(host, 60)}, process ${pid}, for ${formatDuration(now - startedAt)}: ${what}`,
