@@ -1,6 +1,6 @@
 import { concat, defer, EMPTY, ignoreElements, timer, type Observable, type SchedulerLike } from 'rxjs';
 import type { WaitReason } from '../../../src/contract/outcome.js';
-import { createAdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-limiter.js';
+import { AdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-limiter.js';
 import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gates/gate.js';
 import { createEndpointGate, type EndpointGate } from '../../../src/policy/gates/endpoint-gate.js';
 
@@ -35,7 +35,7 @@ export class WorkerGate implements Gate {
     { scheduler, random, isRated }: WorkerGateOptions,
   ) {
     this.scheduler = scheduler;
-    const rates = isRated ? {} : { own: () => createAdaptiveRateLimiter(scheduler) };
+    const rates = isRated ? {} : { own: () => new AdaptiveRateLimiter(scheduler) };
     this.own = createEndpointGate({ scheduler, random }, rates);
   }
 

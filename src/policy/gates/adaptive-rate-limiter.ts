@@ -31,23 +31,11 @@ const mostNoise = 0.9;
 
 /**
  * A rate that is found out: no limit until refusals (429) follow the rate, then a little less than what gets through,
- * growing slowly.
- */
-export interface AdaptiveRateLimiter extends RateLimiter {
-  /** @param isPaused the endpoint as a whole begins a pause with this answer */
-  observe(isRefused: boolean, isPaused?: boolean): void;
-}
-
-/**
- * Where refusals follow the rate, the service's rate is between the average since the previous refusal and the rate just
+ * growing slowly. Where refusals follow the rate, the service's rate is between the average since the previous refusal and the rate just
  * tried. The limiter starts below that, comes back to it slowly, and then grows ever faster until it is refused again. A
  * cut that does not reduce the share of refusals is taken back: those refusals are noise.
  */
-export function createAdaptiveRateLimiter(scheduler: SchedulerLike): AdaptiveRateLimiter {
-  return new FoundRateLimiter(scheduler);
-}
-
-class FoundRateLimiter implements AdaptiveRateLimiter {
+export class AdaptiveRateLimiter implements RateLimiter {
   private limiter: RateLimiter | undefined;
   private rate: number | undefined;
   /** The service's rate, as far as it is known. */
@@ -105,6 +93,7 @@ class FoundRateLimiter implements AdaptiveRateLimiter {
     this.limiter?.take(hasWaited);
   }
 
+  /** @param isPaused the endpoint as a whole begins a pause with this answer */
   observe(isRefused: boolean, isPaused = false): void {
     const now = this.scheduler.now();
     this.inFlight = Math.max(this.inFlight - 1, 0);

@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import { createAdaptiveRateLimiter } from './adaptive-rate-limiter.js';
+import { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
 import { createEndpointGate, type GateOptions } from './endpoint-gate.js';
 import type { Gate, RequestKind } from './gate.js';
 import { createRateLimiter } from './rate-limiter.js';
@@ -65,5 +65,5 @@ export function publishedGate(rates: KindRates = runpodRates, options: GateOptio
  */
 export function adaptiveGate(options: GateOptions = {}): Gate {
   const { scheduler = asyncScheduler } = options;
-  return createEndpointGate(options, { own: () => createAdaptiveRateLimiter(scheduler) });
+  return createEndpointGate(options, { own: () => new AdaptiveRateLimiter(scheduler) });
 }

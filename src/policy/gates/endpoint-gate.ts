@@ -1,7 +1,6 @@
 import { asyncScheduler, Observable } from 'rxjs';
 import type { SchedulerLike, Subscriber, Subscription } from 'rxjs';
 import { clampTimer } from '../clamp-timer.js';
-import type { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
 import { createCircuitBreaker, type GateWait } from './circuit-breaker.js';
 import { EndpointMap } from './endpoint-map.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from './gate.js';
@@ -21,7 +20,7 @@ export interface GateRates {
   /** For all endpoints together. */
   readonly shared?: RateLimiter;
   /** Creates the rate limiter of one endpoint. */
-  readonly own?: () => RateLimiter | AdaptiveRateLimiter;
+  readonly own?: () => RateLimiter;
 }
 
 /** Shorter waits for the rate or for a probe, in ms, are not reported. */

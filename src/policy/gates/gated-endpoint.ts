@@ -1,4 +1,4 @@
-import type { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
+import { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
 import type { CircuitBreaker, GateWait } from './circuit-breaker.js';
 import { isRefusal, type GateAnswer } from './gate.js';
 import type { RateLimiter } from './rate-limiter.js';
@@ -10,14 +10,11 @@ const forgetAfterMs = 60_000;
 export class GatedEndpoint<Waiter> {
   readonly queue: WaitingQueue<Waiter> = createWaitingQueue();
   private usedAt = -Infinity;
-  private readonly adaptive: AdaptiveRateLimiter | undefined;
 
   constructor(
     readonly breaker: CircuitBreaker,
-    private readonly rate: RateLimiter | AdaptiveRateLimiter | undefined,
-  ) {
-    this.adaptive = rate !== undefined && 'observe' in rate ? rate : undefined;
-  }
+    private readonly rate: RateLimiter | undefined,
+  ) {}
 
   get ratePerSecond(): number | undefined {
     return this.rate?.ratePerSecond;
@@ -36,8 +33,8 @@ export class GatedEndpoint<Waiter> {
 
   observe(answer: GateAnswer): 'paused' | 'resumed' | undefined {
     const change = this.breaker.observe(answer);
-    if (answer.status !== 0)
-      this.adaptive?.observe(isRefusal(answer), change === 'paused' && isRefusal(answer));
+    if (answer.status !== 0 && this.rate instanceof AdaptiveRateLimiter)
+      this.rate.observe(isRefusal(answer), change === 'paused' && isRefusal(answer));
     return change;
   }
 

@@ -1,4 +1,4 @@
-import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
+import type { SchedulerLike, Subscription } from 'rxjs';
 import { clampTimer } from '../clamp-timer.js';
 import type { PollPlan } from './plan-polls.js';
 import { createQueueModel } from './queue-model.js';
@@ -12,15 +12,6 @@ export interface JobProgress {
   readonly startedAt?: number;
   /** Only where the service reports executionTime. */
   readonly endedAt?: number;
-}
-
-export interface EndpointModel {
-  add(job: PolledJob): JobTicket;
-  /** Ages at which jobs of this variant were last known to be running: censored samples. */
-  runningAges(variant: string): number[];
-  /** The run-time distribution has changed: all poll times are set again. */
-  rearm(): void;
-  readonly width: number;
 }
 
 export interface JobTicket {
@@ -39,14 +30,7 @@ const toleranceMs = 5;
  * others has no poll time of its own until one of those ahead has started or ended; only the first of them is polled when
  * that has not happened for a while.
  */
-export function createEndpointModel(
-  planOf: (variant: string) => PollPlan,
-  scheduler: SchedulerLike = asyncScheduler,
-): EndpointModel {
-  return new LearnedEndpoint(planOf, scheduler);
-}
-
-class LearnedEndpoint implements EndpointModel {
+export class EndpointModel {
   private readonly queue = createQueueModel();
   private readonly jobs = new Map<number, TrackedJob>();
   private readonly blocked = createRankQueue();
@@ -58,10 +42,6 @@ class LearnedEndpoint implements EndpointModel {
     private readonly scheduler: SchedulerLike,
   ) {}
 
-  get width(): number {
-    return this.queue.width;
-  }
-
   add(given: PolledJob): JobTicket {
     const job = new TrackedJob(given, this.queue.join());
     this.jobs.set(job.rank, job);
@@ -72,6 +52,7 @@ class LearnedEndpoint implements EndpointModel {
     };
   }
 
+  /** Ages at which jobs of this variant were last known to be running: censored samples. */
   runningAges(variant: string): number[] {
     const ages: number[] = [];
     for (const job of this.jobs.values()) {
@@ -81,6 +62,7 @@ class LearnedEndpoint implements EndpointModel {
     return ages;
   }
 
+  /** The run-time distribution has changed: all poll times are set again. */
   rearm(): void {
     for (const job of this.jobs.values()) if (job.timer !== undefined) this.arm(job);
   }

@@ -1,6 +1,6 @@
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
-import { createEndpointModel, type EndpointModel, type JobTicket } from './endpoint-model.js';
+import { EndpointModel, type JobTicket } from './endpoint-model.js';
 import { createPlannedVariants } from './planned-variants.js';
 import type { KeptRunTimes } from './run-time-distribution.js';
 import type { PollJob, PollSchedule } from './poll-schedule.js';
@@ -37,7 +37,7 @@ export function learned(
   const nameOf = (job: PollJob) => `${job.endpoint ?? ''} ${job.variant ?? ''}`.trim();
   const modelOf = (job: PollJob) => {
     const name = job.endpoint ?? '';
-    const model = models.get(name) ?? createEndpointModel((variant) => variants.planOf(variant), scheduler);
+    const model = models.get(name) ?? new EndpointModel((variant) => variants.planOf(variant), scheduler);
     models.set(name, model);
     return model;
   };

@@ -16,7 +16,6 @@ export interface QueueModel {
   sawWaiting(rank: number, at: number, believedStarted: boolean): void;
   /** The believed start of this job, past or future; `undefined`: it waits for those before it. */
   startOf(rank: number, submittedAt: number): BelievedStart | undefined;
-  readonly width: number;
 }
 
 export interface BelievedStart {
@@ -89,9 +88,6 @@ export function createQueueModel(): QueueModel {
       const freedAt = needed <= 0 ? submittedAt : ends.nth(needed);
       if (freedAt === undefined && rank >= frontier) return undefined;
       return { at: Math.max(submittedAt, freedAt ?? submittedAt), by: 'count', gapMs: starts.gapMs() };
-    },
-    get width() {
-      return width;
     },
   };
 }

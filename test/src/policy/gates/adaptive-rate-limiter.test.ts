@@ -1,13 +1,13 @@
 import type { SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createAdaptiveRateLimiter } from '../../../../src/policy/gates/adaptive-rate-limiter.js';
+import { AdaptiveRateLimiter } from '../../../../src/policy/gates/adaptive-rate-limiter.js';
 import { seeded } from '../../../support/seeded.js';
 
 /** Requests that a limiter lets through are answered at once by `serve`, which is asked every 5 ms:
  * 200 a second at most. */
 function playing() {
   let now = 0;
-  const limiter = createAdaptiveRateLimiter({ now: () => now } as SchedulerLike);
+  const limiter = new AdaptiveRateLimiter({ now: () => now } as SchedulerLike);
   const rates: (number | undefined)[] = [];
   const forMs = (ms: number, isTaken: (nth: number) => boolean, most = Infinity): number => {
     let sent = 0;
