@@ -3,19 +3,19 @@ import { downloadPicture } from './artifacts/download-picture.js';
 import { openImagesFolder } from './artifacts/picture-name.js';
 import { PictureError } from './artifacts/picture-error.js';
 import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
-import type { RowRecords } from './journal/journal.js';
+import type { RowRecords, Journal } from './journal/journal.js';
 import type { IntentRecord, ReplyRecord } from './journal/record.js';
 import { createGotDownload } from '../../src/transport/got/got-download.js';
 import type { Download } from '../../src/transport/got/download.js';
 import { exitOf } from './stop/exit-of.js';
-import { missingPictures } from './pictures/missing-pictures.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { PictureNames } from './pictures/picture-names.js';
-import { completedRecord, purchaseOfReply } from './row/records-of.js';
+import { completedRecord, purchaseOfReply, isBookedPurchase } from './row/records-of.js';
 import type { RunEvent } from './context/run-event.js';
 import { RunStream } from './context/run-stream.js';
-import { isBookedPurchase } from './row/records-of.js';
 import { expiryOf } from './sinks/result-line.js';
+import type { Disk } from './disk/disk.js';
+import type { Projections } from './sinks/projections.js';
 
 export interface RefetchOptions extends FolderOptions {
   /** Pictures at a time. @defaultValue 4 */
@@ -146,5 +146,27 @@ class Fetcher {
     await lastValueFrom(merge(journal.append(reopen), journal.append(outcome)));
     this.tell({ type: 'saved', id, image });
     this.tell({ type: 'ended', id, row: intent.row, status: 'completed', cost: reply.cost });
+  }
+}
+
+interface Place {
+  readonly disk: Disk;
+  readonly out: string;
+  readonly journal: Pick<Journal, 'rowsIn' | 'find'>;
+  readonly projections: Pick<Projections, 'pictures'>;
+}
+
+/** Rows that are paid for and whose picture is not in the folder, though its URL is known. In flat memory. */
+export async function* missingPictures({
+  disk,
+  out,
+  journal,
+  projections,
+}: Place): AsyncGenerator<RowRecords, void, void> {
+  yield* journal.rowsIn(['download', 'replied']);
+  for await (const { id, path } of projections.pictures()) {
+    if (path !== undefined && (await disk.stat(`${out}/${path}`))?.kind === 'file') continue;
+    const row = await journal.find(id);
+    if (row?.reply?.imageUrl !== undefined) yield row;
   }
 }

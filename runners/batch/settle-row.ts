@@ -8,9 +8,8 @@ import type { OutcomeRecord } from './journal/record.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { openSharedLedger } from './start/money/open-shared-ledger.js';
 import { freedRecord, heldAttempts } from './settle/held-attempts.js';
-import { rowOfJob } from './tasks/row-of-job.js';
-import { givenUp, polled, toBeSent, type Written } from './settle/settlement-records.js';
-import { undone } from './settle/undone-settlement.js';
+import { rowOfJob } from './context/run-job-ids.js';
+import { givenUp, polled, toBeSent, type Written, undone } from './settle/settlement-records.js';
 import type { Summary } from './sinks/summary-file.js';
 
 /** What a person found out about a held row. */

@@ -1,24 +1,18 @@
+import type { RunService } from './run-service.js';
 import type { Subject } from 'rxjs';
-import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RunLog } from '../log/open-log.js';
 import type { StartCounts } from '../row/run-tally.js';
-import type { RowFacts } from '../row/task.js';
 import type { Projections } from '../sinks/projections.js';
 import type { DayMoney } from '../start/money/day-money.js';
-import type { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
 import type { PictureHost } from '../uploads/picture-host.js';
 import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
 import type { PictureNames } from '../pictures/picture-names.js';
-import type { BesidePolls } from './beside-polls.js';
 import type { JournalWriter } from './journal-writer.js';
-import type { Queues } from './queues-of.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import type { RunEvent } from './run-event.js';
-import type { RunJobIds } from './run-job-ids.js';
-import type { Slots } from './slots-of.js';
 
 /** What a row needs from its reservation to its end: all that the stages `purchase`, `pictures` and `end` know of a run. */
 export interface PurchaseContext {
@@ -68,23 +62,6 @@ export interface RunMoney {
   readonly prices: PriceBook;
 }
 
-/** The service, as the rows of a run share it. */
-export interface RunService {
-  readonly queues: Queues;
-  /** Absent where no {lb_base_url} is known. */
-  readonly routes: RouteEndpoint | undefined;
-  /** How many rows may be in flight. */
-  readonly slots: Slots;
-  /** Which rows hold a slot. */
-  readonly beside: BesidePolls;
-  /** Which row has which job. */
-  readonly jobIds: RunJobIds;
-  /** Whether requests get through. */
-  readonly reach: ServiceReach;
-  /** Endpoints that the service does not know. */
-  readonly blocked: BlockedEndpoints;
-}
-
 /** The pictures of a run. */
 export interface RunPictures {
   readonly names: PictureNames;
@@ -94,46 +71,4 @@ export interface RunPictures {
   readonly expiring: ExpiringPictures;
   /** What has been warned of once: formats that were not asked for, and edits without a picture. */
   readonly warned: Set<string>;
-}
-
-/** Endpoints that the service does not know: their rows are left to be done. */
-export class BlockedEndpoints {
-  private readonly messages = new Map<string, string>();
-
-  /** @param known endpoints that rows are sent to */
-  constructor(
-    private readonly known: readonly string[],
-    private readonly hasRoutes: boolean,
-  ) {}
-
-  has({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): boolean {
-    return kind !== 'route' && this.messages.has(endpoint);
-  }
-
-  /**
-   * Blocks an endpoint.
-   *
-   * @param message the service's words
-   * @returns false where it is blocked already
-   */
-  add(endpoint: string, message: string): boolean {
-    if (this.messages.has(endpoint)) return false;
-    this.messages.set(endpoint, message);
-    return true;
-  }
-
-  /** No row can be sent anywhere. */
-  get isAll(): boolean {
-    return !this.hasRoutes && this.known.every((endpoint) => this.messages.has(endpoint));
-  }
-
-  get ids(): string[] {
-    return [...this.messages.keys()];
-  }
-
-  /** What the service said of the first of them. */
-  get message(): string {
-    const [first = ''] = this.messages.values();
-    return first;
-  }
 }

@@ -4,7 +4,6 @@ import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
-import { gateFor } from './gate-for.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import { makeThumbnail } from '../artifacts/write-thumbnail.js';
@@ -18,9 +17,17 @@ import { holdRun } from '../lock/hold-run.js';
 import { manifestFormat, type ManifestSettings } from '../manifest/manifest-settings.js';
 import { openSharedLedger } from '../start/money/open-shared-ledger.js';
 import { PricedBytes } from '../tasks/priced-bytes.js';
-import { retryCodes } from '../row/retry-codes.js';
+import { retryCodes } from '../row/decide-row.js';
 import type { RunBatchOptions, StopOrder } from './run-options.js';
 import { runClock } from './steady-clock.js';
+import {
+  adaptiveGate,
+  publishedGate,
+  rateGate,
+  runpodRates,
+} from '../../../src/policy/gates/built-in-gates.js';
+import type { Gate } from '../../../src/policy/gates/gate.js';
+import type { GateOptions } from '../../../src/policy/gates/endpoint-gate.js';
 
 const whole = z.int().min(1);
 const duration = z.number().positive();
@@ -170,4 +177,10 @@ function toldSettings(options: RunBatchOptions): Record<string, unknown> {
     ([name, value]) => name in plainSchema.shape && value !== undefined && value !== null,
   );
   return Object.fromEntries(told);
+}
+
+/** The gate of a run, by its rate: so many requests a second, the published limits, or what it finds out. */
+export function gateFor(rate: number | 'runpod' | undefined, clock: GateOptions = {}): Gate {
+  if (rate === undefined) return adaptiveGate(clock);
+  return rate === 'runpod' ? publishedGate(runpodRates, clock) : rateGate(rate, clock);
 }

@@ -1,6 +1,5 @@
 import { RecentJobs, type AnsweredId, type JobIds } from '../../../src/policy/job-ids.js';
 import type { Journal } from '../journal/journal.js';
-import { rowOfJob } from '../tasks/row-of-job.js';
 
 /** Rows whose job is not in the journal yet are among so many. */
 const mostRecent = 10_000;
@@ -35,4 +34,14 @@ export class RunJobIds implements JobIds {
     this.recent.keep({ ...answered, key: owner ?? answered.key });
     return owner;
   }
+}
+
+/** The row of this run that a job belongs to, as the journal has it; one pass over it. */
+export async function rowOfJob(
+  journal: Pick<Journal, 'records'>,
+  jobId: string,
+): Promise<string | undefined> {
+  for await (const record of journal.records())
+    if ('jobId' in record && record.jobId === jobId) return record.id;
+  return undefined;
 }

@@ -1,8 +1,7 @@
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Ahead } from '../start/check/ahead.js';
 import type { Taken } from '../start/take-up.js';
-import type { Unreached } from '../stop/unreached.js';
-import type { PollLaw } from './poll-law.js';
+import type { LearnedPolling } from './learned-polling.js';
 import type { PurchaseContext } from './purchase-context.js';
 import type { ResolvedOptions } from './resolve-options.js';
 
@@ -19,9 +18,7 @@ export interface Run extends PurchaseContext {
   /** Rows of the manifest that earlier starts left unfinished: `limit` does not count them. */
   readonly pending: ReadonlySet<string>;
   /** When to ask for jobs. */
-  readonly pollLaw: PollLaw;
-  /** Why the latest request did not reach the service. */
-  readonly unreached: Unreached;
+  readonly polling: LearnedPolling;
   /** The folder of pictures is gone, and pictures of earlier starts were in it. */
   readonly lostPictures: boolean;
   readonly startedAt: number;

@@ -1,13 +1,16 @@
+import { concat, concatMap, defer, finalize, interval, lastValueFrom, of, takeUntil, Subject } from 'rxjs';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { listPrices } from '../ledger/price-book.js';
 import { isoTime } from '../sinks/ended-row.js';
 import type { FilesCovered } from '../sinks/projections.js';
-import type { CostSummary, Summary } from '../sinks/summary-file.js';
+import { type CostSummary, type Summary, writeSummary } from '../sinks/summary-file.js';
 import { isEnd, type RowStatus } from '../row/row-status.js';
 import type { Totals } from '../row/totals.js';
 import type { Run } from '../context/run.js';
 import type { RunEnd } from '../stop/worst-end.js';
+import { noteDiskFault } from './end-row.js';
+import { keepPolling } from '../context/learned-polling.js';
 
 /** What summary.json says at this moment. */
 export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunEnd): Summary {
@@ -44,7 +47,7 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
       completed: nowCompleted,
       failed: nowFailed,
       unknown,
-      ...(run.unreached.message !== undefined && { unreached: run.unreached.message }),
+      ...(run.service.reach.message !== undefined && { unreached: run.service.reach.message }),
       ...end,
     },
     ...pricesOf(run),
@@ -100,4 +103,35 @@ export function costSummary(
 function pricesOf({ money: { prices } }: Run): Pick<Summary, 'prices' | 'priceTable'> {
   const { name, prices: listed, reported } = listPrices(prices.table());
   return { prices: listed, priceTable: { name, ...(Object.keys(reported).length > 0 && { reported }) } };
+}
+
+const everyMs = 5_000;
+
+/**
+ * Writes summary.json at once and every few seconds while the run goes, and makes durable what the other files hold by then.
+ *
+ * @returns ends that; resolves when nothing is being written any more.
+ */
+export function keepSummary(run: Run): () => Promise<void> {
+  const { options, projections } = run;
+  const over = new Subject<void>();
+  const write = async (): Promise<void> => {
+    try {
+      const covers = await projections.sync();
+      await writeSummary(options.disk, options.out, summaryOf(run, covers));
+      await keepPolling(run);
+    } catch (error) {
+      noteDiskFault(run, error);
+    }
+  };
+  const beats = concat(of(0), interval(everyMs, options.scheduler)).pipe(
+    takeUntil(over),
+    concatMap(() => defer(write)),
+    finalize(() => over.complete()),
+  );
+  const ended = lastValueFrom(beats, { defaultValue: undefined });
+  return async () => {
+    over.next();
+    await ended;
+  };
 }

@@ -7,7 +7,7 @@ import { readRecords } from './read-records.js';
 import { recover, type RecoveredFile } from './recover.js';
 import { recordsAStart } from './recovery.js';
 import { RowReader } from './row-reader.js';
-import type { RowBooks } from '../row/tally.js';
+import type { RowBooks } from '../row/row-books.js';
 import type { RowStatus } from '../row/row-status.js';
 
 const oneRowBytes = 4 << 10;

@@ -9,7 +9,7 @@ import { DiskFault } from '../disk/disk-fault.js';
 import type { PurchaseFacts, ReplyRecord, SavedImage } from '../journal/record.js';
 import type { EndedRow } from '../sinks/ended-row.js';
 import { expiryOf } from '../sinks/result-line.js';
-import { containFault } from '../stop/contain-fault.js';
+import { containFault } from '../stop/exit-of.js';
 import { endRow, noteDiskFault } from '../end/end-row.js';
 import { notePicture } from './note-picture.js';
 import { PicturePool } from './picture-pool.js';

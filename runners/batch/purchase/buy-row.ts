@@ -5,10 +5,11 @@ import { clampTimer } from '../../../src/policy/clamp-timer.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import { stopCauses } from '../stop/stop-causes.js';
+import { stopCauses, whyRefused } from '../stop/stop-causes.js';
 import { withHostedPictures } from './host-pictures.js';
 import { jobOf } from './job-of.js';
-import { endPurchase, isSentAgain } from './end-purchase.js';
+import { retriesPurchase } from '../row/decide-row.js';
+import { endPurchase } from './end-purchase.js';
 import { withinLedger } from './within-ledger.js';
 
 /**
@@ -59,7 +60,8 @@ function afterJob(
     if (outcome.paid === 'no') context.money.ledger.release(row.id);
     return notAccepted(context, row, outcome, gotThrough);
   }
-  const isDouble = isSentAgain(context, row, outcome);
+  const mayRetry = row.task.what === 'send' && !context.stops.leaves('submits');
+  const isDouble = mayRetry && retriesPurchase(outcome, context.options, row.progress.doubles);
   row.change({ isOver: true });
   return concat(
     endPurchase(context, row, { outcome, isDouble }),
@@ -102,13 +104,12 @@ function buyLater(
 }
 
 /** No outcome of the row: it stays as it is, and the run may have to stop. */
-function stopFor(context: PurchaseContext, row: RowInFlight, { code, message }: Failed): void {
+function stopFor(context: PurchaseContext, row: RowInFlight, failed: Failed): void {
   const { stops, money } = context;
-  if (code === 'unauthorized') stops.stop(stopCauses.keyRefused(message));
-  else if (code === 'insecure') stops.stop(stopCauses.insecure(message));
-  else if (code === 'endpoint-not-found') block(context, row.task.row.endpoint, message);
+  const { code, message } = failed;
+  if (code === 'endpoint-not-found') block(context, row.task.row.endpoint, message);
   else if (code === 'over-budget') stops.stop(stopCauses.capReached(money.ledger.snapshot()));
-  else stops.stop(stopCauses.unreachable(message));
+  else stops.stop(whyRefused(failed));
 }
 
 /** The first refusal blocks the endpoint for all rows; when none is left the run stops. */

@@ -32,17 +32,6 @@ export function endPurchase(
   return isDouble ? endAs(context, row, boughtAgain(ending)) : endAs(context, row, ending);
 }
 
-/** Whether a request that may have been accepted is sent once more, because the user prefers to risk paying twice. */
-export function isSentAgain(
-  { options, stops }: Pick<PurchaseContext, 'options' | 'stops'>,
-  row: RowInFlight,
-  outcome: Outcome<unknown>,
-): boolean {
-  const isUnknown = outcome.status === 'failed' && outcome.code === 'unknown' && row.task.what === 'send';
-  const mayRetry = options.onUnknown === 'retry' && row.progress.doubles < options.retries;
-  return isUnknown && mayRetry && !stops.leaves('submits');
-}
-
 /** The row is in the state that these records lead to once it is reported. */
 function endAs(context: PurchaseContext, row: RowInFlight, ending: Ending): Observable<never> {
   return concat(

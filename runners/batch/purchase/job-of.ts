@@ -1,14 +1,13 @@
 import { defer, EMPTY, ignoreElements, merge, tap, type Observable } from 'rxjs';
-import type { CheckpointEvent } from '../../../src/contract/outcome.js';
+import type { Checkpoint, CheckpointEvent, JobEvent } from '../../../src/contract/outcome.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import type { JobEvent } from '../../../src/contract/outcome.js';
-import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Job } from '../../../src/operators/job.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
+import type { RunService } from '../context/run-service.js';
 import type { RowRecord } from '../row/record-head.js';
 import { intentRecord } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import { isRead } from '../row/task.js';
+import { isRead, type RowFacts } from '../row/task.js';
 import { stopCauses } from '../stop/stop-causes.js';
 
 /** One purchase of a row, or the polling of one: a job of the library, with the journal as its checkpoint. */
@@ -25,28 +24,37 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Observable<Jo
 }
 
 function makeJob(context: PurchaseContext, row: RowInFlight): Job<unknown> {
-  const { endpoint, mode, resolution } = row.task.row;
+  const { endpoint, resolution } = row.task.row;
   const { request, jobId, submittedAt } = row.progress;
-  const call = {
-    key: row.id,
-    checkpoint: journalled(context, row),
+  const checkpoint = journalled(context, row);
+  if (jobId === undefined || row.task.what !== 'poll')
+    return submittedJob(context.service, { ...row.task.row, request }, checkpoint);
+  return context.service.queues(endpoint).attach(jobId, {
+    ...{ key: row.id, checkpoint },
     ...(resolution !== undefined && { variant: resolution }),
-  };
-  if (request.kind === 'route') {
-    const routes = routesOf(context);
-    const { method, route } = request;
-    return method === 'GET' ? routes.get(route, call) : routes.post(route, request.body ?? {}, call);
-  }
-  const queue = context.service.queues(endpoint);
-  if (jobId !== undefined && row.task.what === 'poll')
-    return queue.attach(jobId, { ...call, ...(submittedAt !== undefined && { submittedAt }) });
-  return mode === 'sync' ? queue.runSync(request.input, call) : queue.run(request.input, call);
+    ...(submittedAt !== undefined && { submittedAt }),
+  });
 }
 
-function routesOf({ service: { routes } }: PurchaseContext): RouteEndpoint {
+/** A job of the library that sends a row's request. */
+export function submittedJob(
+  { queues, routes }: Pick<RunService, 'queues' | 'routes'>,
+  { id, request, endpoint, mode, resolution }: RowFacts,
+  checkpoint?: Checkpoint<unknown>,
+): Job<unknown> {
+  const call = {
+    key: id,
+    ...(checkpoint && { checkpoint }),
+    ...(resolution !== undefined && { variant: resolution }),
+  };
+  if (request.kind !== 'route') {
+    const queue = queues(endpoint);
+    return mode === 'sync' ? queue.runSync(request.input, call) : queue.run(request.input, call);
+  }
   if (routes === undefined)
     throw new MillraceError('usage', 'routes need their host: {lb_base_url} is missing');
-  return routes;
+  const { method, route } = request;
+  return method === 'GET' ? routes.get(route, call) : routes.post(route, request.body ?? {}, call);
 }
 
 /**

@@ -1,6 +1,9 @@
-import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { type FailureCode, failureCodes } from '../../../src/contract/failure-code.js';
+import type { Outcome } from '../../../src/contract/outcome.js';
 import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
+import { factsOf, type Task } from './task.js';
 
 /** What this start does with a row of the manifest. */
 export type Decision =
@@ -93,4 +96,52 @@ function afterCompletion(row: Row, state: RowState | undefined, rules: DecisionR
 
 function hasChanged(row: Row, state: RowState | undefined): boolean {
   return state?.sameContent(row.hash) === false;
+}
+
+/**
+ * The failure codes that the words of `--retry` stand for: codes, `failed` (all that were not paid) and `all`.
+ *
+ * @throws {InvalidOptionError} for a word that is neither
+ */
+export function retryCodes(words: readonly string[]): ReadonlySet<FailureCode> {
+  return new Set(words.flatMap(codesOf));
+}
+
+const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter(
+  (code) => failureCodes[code].scope === 'row',
+);
+
+function codesOf(word: string): readonly FailureCode[] {
+  if (word === 'all') return rowCodes;
+  if (word === 'failed') return rowCodes.filter((code) => failureCodes[code].paid === 'no');
+  const code = rowCodes.find((known) => known === word);
+  if (code === undefined)
+    throw new InvalidOptionError('retry', `"${word}" is no failure code, nor one of failed, all`);
+  return [code];
+}
+
+/** A row that something is done with. */
+export type TakenDecision = Exclude<Decision, { what: 'leave' | 'pending' }>;
+
+/** What a row of the manifest needs of this start, once it is decided. */
+export function manifestTask(row: Row, decision: TakenDecision, attempts: number): Task {
+  const facts = factsOf(row);
+  if (decision.what === 'hold') return { what: 'hold', row: facts, code: decision.code, attempts };
+  if (decision.what === 'collect') return { what: 'poll', row: facts, jobId: decision.jobId, attempts };
+  if (decision.what === 'fetch') return { what: 'fetch', row: facts, imageUrl: decision.imageUrl, attempts };
+  return { what: 'send', row: facts, attempts };
+}
+
+/**
+ * Whether a row is sent once more after a request that may have been accepted, because the user prefers to risk paying twice.
+ *
+ * @param doubles how often this start has sent it once more already
+ */
+export function retriesPurchase(
+  outcome: Outcome<unknown>,
+  { onUnknown, retries }: { readonly onUnknown: 'hold' | 'retry'; readonly retries: number },
+  doubles: number,
+): boolean {
+  const isUnknown = outcome.status === 'failed' && outcome.code === 'unknown';
+  return isUnknown && onUnknown === 'retry' && doubles < retries;
 }

@@ -1,7 +1,8 @@
 import type { OutcomeRecord } from '../journal/record.js';
 import { bookings } from './accounts.js';
 import { headOf, type EndStatus, type RowRecord } from './record-head.js';
-import { Tally, type KeptTally, type RowBooks } from './tally.js';
+import { Tally, type KeptTally } from './tally.js';
+import type { RowBooks } from './row-books.js';
 import type { Totals } from './totals.js';
 
 /** What a journal knew when it was opened. */

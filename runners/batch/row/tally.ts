@@ -1,21 +1,10 @@
+import { amountOf, clear, endedBookings, isSpent, isUnknown, type RowBooks } from './row-books.js';
 import { isBelievable } from '../../../src/contract/reported-cost.js';
 import { isCostByHand } from '../journal/record.js';
-import { Accounts, bookings, type Account, type Booking } from './accounts.js';
+import { Accounts, bookings, nothing, type Account, type Booking } from './accounts.js';
 import type { PurchaseKind, RecordHead } from './record-head.js';
 import { nextStatus, statusBytes, statuses, type RowStatus } from './row-status.js';
 import type { ReportedPrice, Totals } from './totals.js';
-
-/** What the tally knows of one row. The tally changes it with each record of the row. */
-export interface RowBooks {
-  status: RowStatus;
-  /** What its latest purchase counts as. */
-  booking: Booking;
-  /** What is booked for it, in millionths of a dollar; 0 where no price is known. */
-  amount: number;
-  isUnpriced: boolean;
-  /** Place of its account. */
-  account: number;
-}
 
 /** What a tally holds beside the rows, as plain values. */
 export interface KeptTally {
@@ -171,13 +160,13 @@ export class Tally {
   private settle(row: RowBooks, record: RecordHead): void {
     const { source, cost } = record;
     const isByHand = record.k === 'outcome' && isCostByHand(record.end);
-    const isSpent = source === 'reported' || source === 'estimated';
+    const hasCost = source === 'reported' || source === 'estimated';
     const estimate = amountOf(row);
-    if (isSpent && isBelievable(cost, source === 'reported' && !isByHand ? estimate : null))
+    if (hasCost && isBelievable(cost, source === 'reported' && !isByHand ? estimate : null))
       return this.spend(row, record.k, source, cost);
-    if (isSpent && !Number.isNaN(cost) && !Number.isNaN(estimate))
+    if (hasCost && !Number.isNaN(cost) && !Number.isNaN(estimate))
       return this.spend(row, record.k, 'estimated', estimate);
-    if (isSpentBooking(row.booking)) {
+    if (isSpent(row.booking)) {
       if (record.k === 'outcome') this.book(row, endedBookings[row.booking] ?? row.booking, estimate);
     } else if (source === 'none') this.unbook(row);
     else {
@@ -188,16 +177,16 @@ export class Tally {
 
   private spend(row: RowBooks, k: RecordHead['k'], source: 'reported' | 'estimated', cost: number): void {
     // The purchase of a row whose picture is asked for once more stands in the files already.
-    const isTold = row.booking === bookings.reported || row.booking === bookings.estimated;
+    const isBooked = row.booking === bookings.reported || row.booking === bookings.estimated;
     const paid = source === 'reported' ? bookings.paidReported : bookings.paidEstimated;
-    this.book(row, k === 'reply' && !isTold ? paid : bookings[source], cost);
+    this.book(row, k === 'reply' && !isBooked ? paid : bookings[source], cost);
     const account = this.accounts.at(row.account);
     if (source === 'reported') account.highest = Math.max(account.highest, amountOf(row));
   }
 
   /** Takes a purchase out of what is held that was closed before. */
   private free(record: RecordHead): void {
-    const account = this.accounts.at(this.accounts.placeOf(record.purchase() ?? nowhere));
+    const account = this.accounts.at(this.accounts.placeOf(record.purchase() ?? nothing));
     const isPriced = record.price >= 0;
     const known = isPriced ? Math.round(record.price) : 0;
     this.possiblyDouble -= known;
@@ -219,27 +208,6 @@ export class Tally {
   }
 }
 
-/** What a booking of a reply becomes when its row ends. */
-const endedBookings: Partial<Record<Booking, Booking>> = {
-  [bookings.paidReported]: bookings.reported,
-  [bookings.paidEstimated]: bookings.estimated,
-  [bookings.paidUnknown]: bookings.unknown,
-};
-
-const nowhere: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
-
-/** What is booked for the row; NaN where no price is known. */
-export function amountOf({ isUnpriced, amount }: Pick<RowBooks, 'isUnpriced' | 'amount'>): number {
-  return isUnpriced ? Number.NaN : amount;
-}
-
-function clear(row: RowBooks): void {
-  if (row.booking === bookings.none) return;
-  row.booking = bookings.none;
-  row.amount = 0;
-  row.isUnpriced = false;
-}
-
 function change(
   account: Account,
   booking: Booking,
@@ -248,17 +216,4 @@ function change(
   account.sums[booking] = (account.sums[booking] ?? 0) + amount;
   account.counts[booking] = (account.counts[booking] ?? 0) + count;
   account.unpriced[booking] = (account.unpriced[booking] ?? 0) + unpriced;
-}
-
-function isUnknown(booking: Booking): boolean {
-  return booking === bookings.unknown || booking === bookings.paidUnknown;
-}
-
-function isSpentBooking(booking: Booking): boolean {
-  return (
-    booking === bookings.reported ||
-    booking === bookings.estimated ||
-    booking === bookings.paidReported ||
-    booking === bookings.paidEstimated
-  );
 }

@@ -1,11 +1,13 @@
+import { isFree, isUnanswered, reservedRows } from '../row/left-rows.js';
 import { lastValueFrom, merge, of } from 'rxjs';
-import type { PendingRow, Recovered } from '../journal/journal.js';
+import type { PendingRow, Journal } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { failedRecord, purchaseFacts, rowError } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolve-options.js';
-import { isRead } from '../row/task.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { CapInForce } from './money/cap-in-force.js';
 
 interface Recovering {
   readonly options: ResolvedOptions;
@@ -62,21 +64,6 @@ function isSentAgain(
   );
 }
 
-/** A request was out, and no answer is known. Also an id that was noted by hand and not kept. */
-export function isUnanswered({ status, jobId }: PendingRow): boolean {
-  return status === 'sent' || (status === 'accepted' && jobId === undefined);
-}
-
-/** What is reserved for: rows whose purchases have not come to an end. */
-export function reservedRows({ pending }: Pick<Recovered, 'pending'>): PendingRow[] {
-  return [...pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
-}
-
-/** Nothing was bought by it. */
-function isFree({ intent }: PendingRow): boolean {
-  return intent.takes !== undefined || isRead(intent);
-}
-
 /** How a request ends that was out, without an answer, when a start ended. */
 export function unknownOutcome(
   { id, intent, attempts, price }: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
@@ -87,4 +74,24 @@ export function unknownOutcome(
   return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {
     ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: intent.at, purchase },
   });
+}
+
+/** What earlier starts reserved stands; what is polled again is reserved instead of held. */
+export function ledgerOf(
+  options: ResolvedOptions,
+  { recovered }: Journal,
+  polled: ReadonlyMap<string, number | null>,
+  cap: CapInForce | undefined,
+): Ledger {
+  const { spent, unknown } = recovered.totals;
+  const pending = reservedRows(recovered);
+  const again = [...polled.values()].reduce<number>((sum, price) => sum + (price ?? 0), 0);
+  const ledger = options.ledger({
+    spent: spent.reported + spent.estimated,
+    unknown: unknown - again,
+    reserved: [...pending.map(({ id, price }) => [id, price] as const), ...polled],
+    ...(cap && { capUsd: cap.usd }),
+  });
+  for (const row of pending) if (isUnanswered(row)) ledger.keepUnknown(row.id);
+  return ledger;
 }

@@ -27,11 +27,11 @@ function* warnings({
   taken,
   journal,
   options,
-  pollLaw,
+  polling,
   lostPictures,
 }: Run): Generator<RunEvent> {
   for (const message of plan.warnings) yield { type: 'warning', code: 'manifest', message };
-  if (pollLaw.problem !== undefined) yield { type: 'warning', code: 'poll-law', message: pollLaw.problem };
+  if (polling.problem !== undefined) yield { type: 'warning', code: 'poll-law', message: polling.problem };
   const { changed, changedFailures } = ahead;
   if (changed.count > 0)
     yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed) };

@@ -4,7 +4,8 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { RecordOf } from '../journal/record.js';
 import { RowsUnderCap } from './money/cap-in-force.js';
-import { goesOn, isDoubled, priceOf, type Checked } from './check/check-manifest.js';
+import type { Checked } from './check/check-manifest.js';
+import { isAskedAgain, isDoubled, isTakenUp, rowPrice } from '../row/left-rows.js';
 import { decideRow, rulesOf } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
@@ -61,18 +62,6 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
   return { polled, downloaded, kept };
 }
 
-/**
- * Whether a row that ended as `expired` is asked for once more, as each start does: the service may have been wrong. One that is
- * bought again is not, nor one whose cost a person has said.
- */
-export function isAskedAgain(
-  { id, intent, jobId, outcome }: RowRecords,
-  { retry, only }: Pick<ResolvedOptions, 'retry' | 'only'>,
-): boolean {
-  if (intent === undefined || jobId === undefined || outcome?.source === 'reported') return false;
-  return !retry.has('expired') && only?.has(id) !== false;
-}
-
 async function* endedRows(
   { options, journal }: TakingUp,
   codes: readonly FailureCode[],
@@ -80,7 +69,7 @@ async function* endedRows(
   const wanted = codes.filter((code) => options.retry.has(code));
   if (wanted.length === 0) return;
   for await (const row of journal.journal.rowsIn(wanted)) {
-    if (goesOn(row.status as FailureCode, row.id, options)) yield row;
+    if (isTakenUp(row.status as FailureCode, row.id, options)) yield row;
   }
 }
 
@@ -113,12 +102,12 @@ async function reopenSent(
     const { row } = item;
     if (pending.has(row.id)) {
       if (isDoubled(row, recovered.rows.get(row.id)?.status, options))
-        fitting.add(priceOf(row, options.prices));
+        fitting.add(rowPrice(row, options.prices));
       continue;
     }
     const decision = decideRow(row, recovered.rows.get(row.id), rules);
     if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
-    const fits = decision.what !== 'send' || fitting.add(priceOf(row, options.prices));
+    const fits = decision.what !== 'send' || fitting.add(rowPrice(row, options.prices));
     if (!('reopen' in decision)) continue;
     if (decision.reopen === 'redo' && !fits) {
       kept++;

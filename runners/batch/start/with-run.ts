@@ -2,8 +2,9 @@ import { lastValueFrom, Observable, Subject, takeUntil, type Subscription } from
 import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { exitOf } from '../stop/exit-of.js';
 import { finishRun } from '../end/finish-run.js';
-import { keepSummary } from '../end/keep-summary.js';
-import { openRun, type Closers } from './open-run.js';
+import { keepSummary } from '../end/summary-of.js';
+import { openRun } from './open-run.js';
+import type { Closers } from './hold-journal.js';
 import { resolveOptions, type ResolvedOptions } from '../context/resolve-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { RunBatchOptions } from '../context/run-options.js';

@@ -1,6 +1,10 @@
+import { catchError, EMPTY, throwError, type MonoTypeOperatorFunction } from 'rxjs';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { stopCauses } from './stop-causes.js';
 import type { RunEnd } from './worst-end.js';
+import { JournalError } from '../journal/journal-error.js';
+import type { RunLog } from '../log/open-log.js';
+import type { Stops } from './stops.js';
 
 /** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
 const exitCodes: Readonly<Record<string, number>> = {
@@ -42,4 +46,25 @@ function isOfTheDisk(code: unknown): boolean {
     typeof code === 'string' &&
     /^E(NOSPC|IO|ROFS|ACCES|PERM|MFILE|NFILE|FBIG|DQUOT|NOTDIR|ISDIR|EXIST|NOENT)$/.test(code)
   );
+}
+
+/** An error for the log: other people's errors may carry headers, so only its words and its place are told. */
+export function describeFault(error: unknown): { message: string; stack?: string | undefined } {
+  return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
+}
+
+/**
+ * An error that is no row's outcome stops the run, but not what is paid for and on its way: other rows' replies are
+ * awaited and journalled. Only without a journal there is nothing to wait for.
+ */
+export function containFault<T>(
+  { log, stops }: { readonly log: RunLog; readonly stops: Stops },
+  id: string,
+): MonoTypeOperatorFunction<T> {
+  return catchError((error: unknown) => {
+    if (error instanceof JournalError) return throwError(() => error);
+    log.write('fatal', { id, err: describeFault(error) }, 'the row is left as it is, and the run stops');
+    stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+    return EMPTY;
+  });
 }

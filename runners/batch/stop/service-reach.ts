@@ -1,19 +1,63 @@
+import { tap, type Subject } from 'rxjs';
+import { TransportError } from '../../../src/transport/transport-error.js';
+import type { Transport } from '../../../src/transport/transport.js';
+import type { RunEvent } from '../context/run-event.js';
+import type { RunLog } from '../log/open-log.js';
+import { stopCauses } from './stop-causes.js';
+import type { Stops } from './stops.js';
+
 /** The run stops when no request has got through for this long; a shorter outage may pass. */
 const patienceMs = 120_000;
+/** The run stops when a host name does not resolve for at least this time and this many tries. */
+const leastMs = 4_000;
+const leastTries = 3;
+/** At most this many different faults are logged. */
+const mostLogged = 20;
+
+/** Where faults of the way to the service are reported. */
+interface Reporting {
+  readonly now: () => number;
+  readonly log: RunLog;
+  readonly events: Subject<RunEvent>;
+  readonly stops: Stops;
+}
 
 /**
- * Whether requests of a run get through to its service. The rows in flight share one answer to that: with 50 of them, each
- * with tries of its own and one probe at a time, a run would go on for an hour against a service that is away.
+ * Whether requests of a run get through to its service, and why not. The rows in flight share one answer to that: with 50 of
+ * them, each with tries of its own and one probe at a time, a run would go on for an hour against a service that is away.
  */
 export class ServiceReach {
   /** Answers that show that the service can be reached and takes requests. */
   answers = 0;
+  /** Why the latest request did not reach the service; `undefined` once it has answered. */
+  message: string | undefined;
   /** Endpoints whose latest answer was none, or a refusal. */
   private readonly failingAt = new Set<string>();
   private failing: { readonly since: number; rounds: number; lastAt: number } | undefined;
+  private readonly logged = new Set<string>();
+  private missing = { since: 0, tries: 0 };
 
-  /** @param maxRetries extra tries of a row */
-  constructor(private readonly maxRetries: number) {}
+  /**
+   * @param maxRetries extra tries of a row
+   * @param reporting where faults are shown and logged, from the first one on until an answer comes. @defaultValue nowhere
+   */
+  constructor(
+    private readonly maxRetries: number,
+    private readonly reporting?: Reporting,
+  ) {}
+
+  /** The same transport; what keeps its requests from the service is noted. */
+  watch(transport: Transport): Transport {
+    return (request) =>
+      transport(request).pipe(
+        tap({
+          next: () => (this.message = undefined),
+          error: (error: unknown) => {
+            if (error instanceof TransportError) this.note(error);
+          },
+        }),
+      );
+  }
 
   /** @param endpoint its id, the empty string for routes */
   answered(endpoint = ''): void {
@@ -45,5 +89,26 @@ export class ServiceReach {
   /** Whether the latest request to an endpoint was refused, failed or was not answered. */
   isFailing(endpoint: string): boolean {
     return this.failingAt.has(endpoint);
+  }
+
+  private note({ message, systemCode }: TransportError): void {
+    this.message = message;
+    if (this.reporting === undefined) return;
+    const { log, events, stops, now } = this.reporting;
+    events.next({ type: 'unreached', message });
+    if (!this.logged.has(message) && this.logged.size < mostLogged) {
+      this.logged.add(message);
+      log.write('warn', { systemCode }, message);
+    }
+    if (systemCode === 'ENOTFOUND' && this.isMisspelt(now()))
+      stops.stop(stopCauses.unreachable(`${message}: no host has this name, look at --base-url`));
+  }
+
+  /** Whether a host whose name does not exist ends the run: no wait helps against a misspelt name. */
+  private isMisspelt(now: number): boolean {
+    if (this.missing.tries === 0) this.missing.since = now;
+    this.missing.tries++;
+    const isLong = this.missing.tries >= leastTries && now - this.missing.since >= leastMs;
+    return isLong && this.answers === 0;
   }
 }

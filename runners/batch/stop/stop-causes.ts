@@ -1,6 +1,8 @@
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
+import type { Failed } from '../../../src/contract/outcome.js';
 import type { StopCause } from './stops.js';
+import type { StartCounts } from '../row/run-tally.js';
 
 /** Each stop with its exit code, and a sentence that says how to go on. */
 export const stopCauses = {
@@ -90,6 +92,12 @@ export const stopCauses = {
   },
 } as const;
 
+/** Why a run stops when the service has accepted nothing, in no try: by the code of the last refusal. */
+export function whyRefused({ code, message }: Pick<Failed, 'code' | 'message'>): StopCause {
+  if (code === 'unauthorized') return stopCauses.keyRefused(message);
+  return code === 'insecure' ? stopCauses.insecure(message) : stopCauses.unreachable(message);
+}
+
 /** What a price is a price of. */
 interface Priced {
   readonly kind: string;
@@ -126,4 +134,25 @@ function usd(amount: number): string {
   return `$${toUsd(amount)
     .toFixed(6)
     .replace(/0{1,4}$/, '')}`;
+}
+
+/** From so many ended rows on a percentage of them says something. */
+const enoughEnded = 20;
+
+/**
+ * Whether so many rows of this start have failed that the run stops. A percentage counts of the rows to do, and of those that
+ * have ended once they are enough. Invalid rows do not count: nothing of them was sent.
+ *
+ * @param rows how many rows this start has to do
+ */
+export function isHalted(
+  halt: { readonly count: number } | { readonly percent: number } | undefined,
+  rows: number,
+  { ended, failed: all, invalid }: Pick<StartCounts, 'ended' | 'failed' | 'invalid'>,
+): boolean {
+  const failed = all - invalid;
+  if (halt === undefined || failed === 0) return false;
+  if ('count' in halt) return failed >= halt.count;
+  const isOver = (of: number): boolean => failed * 100 >= halt.percent * of;
+  return (rows > 0 && isOver(rows)) || (ended >= enoughEnded && isOver(ended));
 }

@@ -2,12 +2,11 @@ import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
-import { decideRow, rulesOf } from '../row/decide-row.js';
+import { decideRow, rulesOf, manifestTask } from '../row/decide-row.js';
 import { delivered } from '../end/delivered.js';
-import { manifestTask } from './manifest-task.js';
 import type { Run } from '../context/run.js';
 import { factsOf, isRead, type Task } from '../row/task.js';
-import { untilStopping } from '../stop/until-stopping.js';
+import type { Stops } from '../stop/stops.js';
 
 /**
  * The tasks of rows that arrive during the run, each as soon as a slot is free. A row whose id came before is not sent
@@ -100,4 +99,36 @@ function problemOf({ options, money: { prices, ledger } }: Run, row: Row): strin
 function wrong({ row, line, id, hash, cells }: Row, message: string): InvalidRow {
   const key = `${id}~${hash.slice(0, 12)}`;
   return { row, line, id, key, problems: [{ message }], ownColumns: [], cells };
+}
+
+/**
+ * A source that ends when the run stops, also while it waits for its next value. A Node stream is destroyed then; a
+ * generator that waits is left to wait.
+ */
+export async function* untilStopping<T>(
+  source: AsyncIterable<T> | Iterable<T>,
+  stops: Pick<Stops, 'leaving$' | 'isStopping'>,
+): AsyncGenerator<T, void, void> {
+  const iterator =
+    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  let wake: () => void = () => undefined;
+  const watching = stops.leaving$.subscribe(() => stops.isStopping && wake());
+  try {
+    while (!stops.isStopping) {
+      const next = await new Promise<IteratorResult<T> | undefined>((resolve, reject) => {
+        wake = () => resolve(undefined);
+        Promise.resolve(iterator.next()).then(resolve, reject);
+      });
+      if (next === undefined || next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    watching.unsubscribe();
+    Promise.resolve(iterator.return?.()).catch(() => undefined);
+    if (stops.isStopping && isStream(source)) source.destroy();
+  }
+}
+
+function isStream(source: object): source is { destroy(): unknown } {
+  return 'destroy' in source && typeof source.destroy === 'function';
 }

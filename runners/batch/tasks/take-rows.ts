@@ -1,19 +1,16 @@
-import type { PendingRow, RowRecords } from '../journal/journal.js';
+import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError } from '../manifest/manifest-error.js';
-import { goesOn } from '../start/check/check-manifest.js';
-import { decideRow, rulesOf, type Decision } from '../row/decide-row.js';
+import { isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
+import { decideRow, rulesOf, type Decision, manifestTask, type TakenDecision } from '../row/decide-row.js';
 import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
-import { manifestTask, type TakenDecision } from './manifest-task.js';
 import type { Growth } from './priced-bytes.js';
 import { readRows } from './read-rows.js';
 import type { Run } from '../context/run.js';
 import { SelectRows } from './select-rows.js';
 import { stopCauses } from '../stop/stop-causes.js';
-import { isAskedAgain } from '../start/take-up.js';
 import type { Task } from '../row/task.js';
-import { isBookedPurchase } from '../row/records-of.js';
 
 /**
  * What this start has to do, each when it is asked for: first what earlier starts bought, those accepted first in front,
@@ -45,7 +42,7 @@ function hasManifestTasks({ ahead, pending }: Run): boolean {
 function* pendingTasks(run: Run, statuses: readonly PendingRow['status'][]): Generator<Task> {
   for (const pending of run.journal.journal.recovered.pending.values()) {
     if (!statuses.includes(pending.status)) continue;
-    const task = taskOf(pending);
+    const task = leftTask(pending);
     if (task !== undefined) yield task;
   }
 }
@@ -55,8 +52,8 @@ async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGene
   const { options, journal } = run;
   if (!options.retry.has(code)) return;
   for await (const ended of journal.journal.rowsIn([code])) {
-    if (!goesOn(code, ended.id, options)) continue;
-    const task = taskOf({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
+    if (!isTakenUp(code, ended.id, options)) continue;
+    const task = leftTask({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
     if (task !== undefined) yield task;
   }
 }
@@ -64,25 +61,9 @@ async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGene
 async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<Task> {
   for await (const ended of journal.journal.rowsIn(['expired'])) {
     const isAsked = taken.polled.has(ended.id) && isAskedAgain(ended, options);
-    const task = isAsked ? taskOf({ ...ended, status: 'accepted' }) : undefined;
+    const task = isAsked ? leftTask({ ...ended, status: 'accepted' }) : undefined;
     if (task !== undefined) yield task;
   }
-}
-
-function taskOf(known: RowRecords): Task | undefined {
-  const { intent, reply, jobId, acceptedAt, attempts } = known;
-  if (intent === undefined) return undefined;
-  if (known.status === 'accepted' && jobId !== undefined) {
-    const submittedAt = acceptedAt ?? intent.at;
-    return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts };
-  }
-  if (known.status !== 'replied' || reply === undefined) return undefined;
-  return {
-    what: 'fetch',
-    row: intent,
-    replied: { intent, reply, isBooked: isBookedPurchase(known) },
-    attempts,
-  };
 }
 
 /** The rows of the manifest that have not ended, of the bytes that were priced. */

@@ -1,5 +1,5 @@
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { refuseFolder } from '../../batch/start/check/refuse-folder.js';
+import { refuseFolder } from '../../batch/start/check/refuse-start.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { findManifest } from '../options/find-manifest.js';

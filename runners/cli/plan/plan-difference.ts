@@ -4,7 +4,7 @@ import { peekJournal } from '../../batch/journal/recovered-journal.js';
 import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Ahead } from '../../batch/start/check/ahead.js';
 import { checkManifest } from '../../batch/start/check/check-manifest.js';
-import { refuseFolder, refuseOtherManifest } from '../../batch/start/check/refuse-folder.js';
+import { refuseFolder, refuseOtherManifest } from '../../batch/start/check/refuse-start.js';
 import { resolveOptions } from '../../batch/context/resolve-options.js';
 import { readSummary } from '../../batch/sinks/summary-file.js';
 import type { CliIo } from '../io/cli-io.js';

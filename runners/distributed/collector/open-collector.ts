@@ -3,7 +3,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
-import { retryCodes } from '../../batch/row/retry-codes.js';
+import { retryCodes } from '../../batch/row/decide-row.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { createRunStore } from '../store/create-run-store.js';

@@ -1,7 +1,7 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Journal, PendingRow } from '../../batch/journal/journal.js';
 import { createLedger, type Ledger, type LedgerOptions } from '../../batch/ledger/ledger.js';
-import { reservedRows } from '../../batch/start/recover-sent.js';
+import { reservedRows } from '../../batch/row/left-rows.js';
 import type { RunState, RunStore } from '../store/run-store.js';
 import { isKept } from './kept-ending.js';
 

@@ -1,12 +1,11 @@
-import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
-import { nothing, type Booking } from '../../row/accounts.js';
-import type { EndStatus, PurchaseKind, RecordHead, RowRecord } from '../../row/record-head.js';
+import { ScannedHead } from './scanned-head.js';
+import type { Booking } from '../../row/accounts.js';
+import type { RowRecord } from '../../row/record-head.js';
 import { statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
-import { amountOf, Tally, type RowBooks } from '../../row/tally.js';
+import { amountOf, type RowBooks } from '../../row/row-books.js';
+import { Tally } from '../../row/tally.js';
 import { field } from '../line/record-fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';
-import { unknownKind, unknownWord } from '../journal-error.js';
-import type { CostSource } from '../record.js';
 import { JobHashes } from './job-hashes.js';
 import { rowFlags, type RowTable } from './row-table.js';
 
@@ -146,88 +145,5 @@ class TableBooks implements RowBooks {
 
   set account(account: number) {
     this.table.account.set(this.row, account);
-  }
-}
-
-/** The words that a head may hold, the most frequent in front. */
-const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];
-const takings = ['', 'job', 'picture'] as const;
-const ends = ['completed', 'failed'] as const;
-const failures = Object.keys(failureCodes) as FailureCode[];
-const kinds: ReadonlySet<string> = new Set<RowRecord['k']>([
-  ...(['intent', 'refused', 'accepted', 'reply', 'outcome', 'reopen', 'freed'] as const),
-]);
-
-/** The head of a record from its bytes: a field is read when it is asked for. */
-class ScannedHead implements RecordHead {
-  k: RowRecord['k'] = 'intent';
-  private head: HeadScanner | undefined;
-  private latest = nothing;
-
-  /** Good until the scanner goes to another record. */
-  read(k: string, head: HeadScanner): RowRecord['k'] {
-    if (!kinds.has(k)) throw unknownKind(k);
-    this.head = head;
-    return (this.k = k as RowRecord['k']);
-  }
-
-  get takes(): RecordHead['takes'] {
-    return this.word(field.takes, takings);
-  }
-
-  get end(): EndStatus {
-    return this.word(field.status, ends) === 'failed' ? this.failure() : 'completed';
-  }
-
-  get to(): RecordHead['to'] {
-    return this.word(field.to);
-  }
-
-  get why(): string {
-    return this.word(field.why);
-  }
-
-  get source(): CostSource {
-    return this.word(field.source, sources);
-  }
-
-  get cost(): number {
-    return this.number(field.cost);
-  }
-
-  get price(): number {
-    return this.number(field.price);
-  }
-
-  get statusCalls(): number {
-    return this.number(field.statusCalls);
-  }
-
-  /** Rows that buy the same follow each other: the same object then, and no new text. */
-  purchase(): PurchaseKind | undefined {
-    const { kind, endpoint, resolution } = this.latest;
-    const found = {
-      kind: this.word(field.kind, [kind]),
-      endpoint: this.word(field.endpoint, [endpoint]),
-      resolution: this.word(field.resolution, [resolution]),
-    };
-    if (this.k === 'outcome' && found.endpoint === '') return undefined;
-    const isSame = found.kind === kind && found.endpoint === endpoint && found.resolution === resolution;
-    if (!isSame) this.latest = found;
-    return this.latest;
-  }
-
-  private failure(): FailureCode {
-    const code = this.word(field.code, failures);
-    if (!Object.hasOwn(statusBytes, code)) throw unknownWord('failure code', code);
-    return code;
-  }
-
-  private word<W extends string>(place: number, words?: readonly W[]): W {
-    return this.head?.word(place, words) ?? ('' as W);
-  }
-
-  private number(place: number): number {
-    return this.head?.number(place) ?? Number.NaN;
   }
 }

@@ -5,6 +5,10 @@ import { describeSame } from '../../manifest/duplicates/same-requests.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolve-options.js';
+import type { Disk } from '../../disk/disk.js';
+import { journalPath, type Recovered } from '../../journal/journal.js';
+import { costColumns } from '../../sinks/cost-line.js';
+import { readSummary } from '../../sinks/summary-file.js';
 
 /**
  * Keeps a run from starting that could not do what was asked for.
@@ -14,7 +18,7 @@ import type { ResolvedOptions } from '../../context/resolve-options.js';
 export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead): void {
   if (plan.invalid > 0 && !options.skipInvalid) throw invalidRows(options, plan);
   if (ahead.missing.length > 0)
-    throw usage(`no row has the id ${ahead.missing.map((id) => JSON.stringify(id)).join(', ')}`);
+    throw notStarted(`no row has the id ${ahead.missing.map((id) => JSON.stringify(id)).join(', ')}`);
   if (options.same === 'refuse' && ahead.same.rows > 0)
     throw new ManifestError(
       options.manifest.settings.name,
@@ -22,12 +26,12 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
     );
   const { edit, job, route } = plan.byKind;
   if (edit + job > 0 && options.baseUrl === undefined)
-    throw usage('edits and jobs need the host of the queue API: {base_url} is missing');
+    throw notStarted('edits and jobs need the host of the queue API: {base_url} is missing');
   if (route > 0 && options.lbBaseUrl === undefined)
-    throw usage('routes need their host: {lb_base_url} is missing');
+    throw notStarted('routes need their host: {lb_base_url} is missing');
   const isCapped = ahead.cap !== undefined || options.maxCostPerDayUsd !== undefined;
   if (isCapped && ahead.price.unpriced > 0)
-    throw usage(
+    throw notStarted(
       `${ahead.price.unpriced} rows have no known price, so a cost cap cannot hold: give their endpoints a price (--prices), reckon with one (--assume-price), or leave the cap out`,
     );
 }
@@ -41,6 +45,114 @@ function invalidRows(
   return new ManifestError(manifest.settings.name, `${invalid} invalid rows, nothing was sent: ${text}`);
 }
 
-function usage(problem: string): MillraceError {
+function notStarted(problem: string): MillraceError {
   return new MillraceError('usage', `${problem}; nothing was sent`);
+}
+
+/** What may lie in a folder before there is a journal: locks, an embedded database, a manifest from stdin, run times of another run. */
+const own =
+  /^(\.lock|\.owner\.json|\.database\.lock|database|database\.json|distributed\.json|poll-law\.json|summary\.json\.tmp|manifest\.(csv|jsonl))(\.tmp)?$|^manifest\.\d+\.tmp$|\.prom(\.tmp)?$/;
+/** What systems leave in a folder that a person calls empty. */
+const systems =
+  /^(lost\+found|\.DS_Store|\.localized|Thumbs\.db|desktop\.ini|\.gitkeep|\.gitignore|\.nfs.*)$/;
+
+const journalName = 'journal.jsonl';
+const namesShown = 3;
+
+/**
+ * A run's folder is new, empty, or a run's own. Writes nothing.
+ *
+ * @throws {MillraceError} `usage` where the name is that of a file or lies below one, or where the folder holds files that
+ *   millrace has not written.
+ */
+export async function refuseFolder(disk: Disk, out: string): Promise<void> {
+  const what = await disk.stat(out).then(
+    (found) => (found?.kind === 'file' ? 'is a file' : undefined),
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return 'lies below a file';
+      throw error;
+    },
+  );
+  if (what !== undefined)
+    throw usage(`${out} ${what}, and a run needs a folder: choose another --out; nothing was sent`);
+  const names = await disk.list(out);
+  if (names.includes(journalName) && (await isOwnJournal(disk, out))) return;
+  const foreign = names.filter((name) => !own.test(name) && !systems.test(name)).sort();
+  // A run that has lost its journal is refused in other words, and can be repaired.
+  if (foreign.length === 0 || (await wasRun(disk, out, names))) return;
+  const shown = foreign.slice(0, namesShown).map((name) => JSON.stringify(name));
+  const more = foreign.length > shown.length ? ` and ${foreign.length - shown.length} more` : '';
+  throw usage(
+    `${out} is not the folder of a run, and it holds files: ${shown.join(', ')}${more}. Nothing was written and nothing was sent: choose an --out that is new or empty`,
+  );
+}
+
+/**
+ * One folder is one run: rows of another manifest would stand in the same files, under the same cap. Writes nothing.
+ *
+ * @throws {MillraceError} `usage` where the run was made from manifests of other paths and knows none of the ids of this one,
+ *   unless `add` says that it is meant.
+ */
+export function refuseOtherManifest(
+  {
+    manifest,
+    add,
+    out,
+  }: {
+    readonly manifest: {
+      readonly path: string;
+      readonly keep?: { readonly path: string };
+      readonly live?: unknown;
+    };
+    readonly add: boolean;
+    readonly out: string;
+  },
+  { manifests, rows }: Pick<Recovered, 'manifests' | 'rows'>,
+  ahead: Pick<Ahead, 'rows' | 'gone'>,
+): void {
+  if (add || manifest.live !== undefined || rows.size === 0 || ahead.rows === 0) return;
+  const sharesIds = ahead.gone < rows.size;
+  if (sharesIds || manifests.length === 0 || manifests.includes(manifest.keep?.path ?? manifest.path)) return;
+  const from = manifests.at(-1) ?? '';
+  throw usage(
+    `${out} holds a run of ${from}, and ${manifest.path} shares no id with it. Nothing was written and nothing was sent: choose another --out, or say with --add that these rows belong to that run`,
+  );
+}
+
+/** Also one that was just made, or whose first record is half written. */
+async function isOwnJournal(disk: Disk, out: string): Promise<boolean> {
+  const first = await beginning(disk, journalPath(out), recordStart.length);
+  return recordStart.startsWith(first);
+}
+
+const recordStart = '{"n":';
+
+/** Files of a run whose journal is gone. */
+async function wasRun(disk: Disk, out: string, names: readonly string[]): Promise<boolean> {
+  const header = costColumns.slice(0, 4).join(',');
+  if (names.includes('costs.csv') && (await beginning(disk, `${out}/costs.csv`, header.length)) === header)
+    return true;
+  for (const name of ['results.jsonl', 'failures.jsonl']) {
+    const line = names.includes(name) ? await beginning(disk, `${out}/${name}`, lineBytes) : '';
+    if (line.startsWith('{"id":') && /"(settledAt|millrace|request)":/.test(line)) return true;
+  }
+  return names.includes('summary.json') && (await readSummary(disk, out))?.covers !== undefined;
+}
+
+const lineBytes = 16 << 10;
+
+/** The first bytes of a file; of what is no file, and of one that cannot be read, none that anybody knows. */
+async function beginning(disk: Disk, path: string, length: number): Promise<string> {
+  if ((await disk.stat(path))?.kind !== 'file') return '?';
+  const file = await disk.open(path, 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    return bytes.toString('latin1', 0, await file.read(bytes, 0));
+  } finally {
+    await file.close();
+  }
+}
+
+function usage(message: string): MillraceError {
+  return new MillraceError('usage', message);
 }

@@ -1,6 +1,10 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { DayLedger } from '../../ledger/day-ledger.js';
 import type { Ledger } from '../../ledger/ledger.js';
+import type { Journal } from '../../journal/journal.js';
+import { exitOf } from '../../stop/exit-of.js';
+import type { ResolvedOptions } from '../../context/resolve-options.js';
+import type { Stops } from '../../stop/stops.js';
 
 /** A run's part in the ledger that runs share: what is booked in its own ledger is booked there as well. */
 export class DayMoney {
@@ -66,4 +70,41 @@ export class DayMoney {
     const written = work.catch(this.fault).finally(() => this.writing.delete(written));
     this.writing.add(written);
   }
+}
+
+/**
+ * Ends the reservations in the shared ledger that earlier starts of this run left and that the journal knows the end of.
+ * What may have been bought stays.
+ */
+export async function reconcileDay(
+  shared: DayLedger,
+  journal: Pick<Journal, 'recovered' | 'find'>,
+): Promise<void> {
+  const { recovered } = journal;
+  for (const { id } of await shared.outstanding()) {
+    const status = recovered.rows.get(id)?.status ?? 'open';
+    if (status === 'sent' || status === 'accepted') continue;
+    if (status === 'open') {
+      await shared.release(id);
+      continue;
+    }
+    const found = await journal.find(id);
+    // Bought more than once: which of its purchases this is cannot be told.
+    if (found === undefined || found.attempts > 1) continue;
+    const end = status === 'replied' ? found.reply : found.outcome;
+    if (end === undefined || end.source === 'unknown' || end.cost === null) continue;
+    await shared.settle(id, end.cost);
+  }
+}
+
+/** The run's part in the ledger that runs share, if it has one, with what earlier starts left there put right. */
+export async function openDay(
+  { dayLedger }: Pick<ResolvedOptions, 'dayLedger'>,
+  stops: Stops,
+  journal: Journal,
+): Promise<DayMoney | undefined> {
+  if (dayLedger === undefined) return undefined;
+  const shared = await dayLedger();
+  await reconcileDay(shared, journal);
+  return new DayMoney(shared, (error) => stops.stop({ ...exitOf(error), leaves: ['submits'] }));
 }

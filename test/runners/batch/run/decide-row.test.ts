@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
 import type { RowStatus } from '../../../../runners/batch/row/row-status.js';
-import { decideRow, type Decision, type DecisionRules } from '../../../../runners/batch/row/decide-row.js';
-import { retryCodes } from '../../../../runners/batch/row/retry-codes.js';
+import {
+  decideRow,
+  type Decision,
+  type DecisionRules,
+  retryCodes,
+} from '../../../../runners/batch/row/decide-row.js';
 import { rowWith } from '../../../support/whole-values.js';
 
 const rules = (

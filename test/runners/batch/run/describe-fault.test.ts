@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeFault } from '../../../../runners/batch/stop/describe-fault.js';
+import { describeFault } from '../../../../runners/batch/stop/exit-of.js';
 import { millrace } from '../../../support/millrace.js';
 
 it('takes what is no error for its own description', () => {

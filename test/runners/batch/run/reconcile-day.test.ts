@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import type { DayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
-import { reconcileDay } from '../../../../runners/batch/start/money/reconcile-day.js';
+import { reconcileDay } from '../../../../runners/batch/start/money/day-money.js';
 
 type Found = { status: string; attempts: number; reply?: object; outcome?: object };
 

@@ -1,0 +1,101 @@
+import type { SchedulerLike } from 'rxjs';
+import * as z from 'zod';
+import { learned } from '../../../src/policy/polling/learned.js';
+import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
+import type { Disk } from '../disk/disk.js';
+import { readFile } from '../disk/read-file.js';
+import { replaceFile } from '../disk/replace-file.js';
+import { describeFault } from '../stop/exit-of.js';
+import type { RunLog } from '../log/open-log.js';
+
+/** When to ask for jobs, learned over all starts of a run. */
+export interface LearnedPolling {
+  readonly schedule: PollSchedule;
+  /** Why the file of earlier starts could not be read: it is learned anew. */
+  readonly problem: string | undefined;
+  /** Writes what has been learned since the last time, for the next start. */
+  keep(): Promise<void>;
+}
+
+export interface PollingOptions {
+  readonly disk: Disk;
+  /** The output folder. */
+  readonly out: string;
+  /** What one status call is worth, in ms of lag. */
+  readonly pollCostMs: number;
+  readonly scheduler: SchedulerLike;
+  /** A schedule to be used instead of the learned one: nothing is kept. */
+  readonly schedule?: PollSchedule | undefined;
+}
+
+/** By endpoint and variant. */
+type RunTimes = Readonly<Record<string, { readonly runTimesMs: readonly number[] }>>;
+
+const fileSchema = z.object({
+  version: z.literal(1),
+  laws: z.record(z.string(), z.object({ runTimesMs: z.array(z.number().positive()).min(1) })),
+});
+/** A hundred endpoints with 400 run times each are a quarter of it. A longer file is not ours. */
+const longestBytes = 2 << 20;
+
+/** Reads the run times that earlier starts left in `poll-law.json`. A damaged file is ignored, and named. */
+export async function openPolling(options: PollingOptions): Promise<LearnedPolling> {
+  const { schedule, pollCostMs, scheduler } = options;
+  if (schedule !== undefined) return { schedule, problem: undefined, keep: () => Promise.resolve() };
+  const { kept, problem } = await readRunTimes(options);
+  const learning = learned({ msPerCall: pollCostMs, kept }, scheduler);
+  let isNew = false;
+  return {
+    problem,
+    schedule: {
+      pollTimes: (job) => learning.pollTimes(job),
+      observe(key, reply, at) {
+        isNew = true;
+        learning.observe(key, reply, at);
+      },
+    },
+    async keep() {
+      if (!isNew) return;
+      isNew = false;
+      await writeRunTimes(options, { ...kept, ...learning.keep() });
+    },
+  };
+}
+
+const pollingPath = ({ out }: PollingOptions): string => `${out}/poll-law.json`;
+
+async function readRunTimes(options: PollingOptions): Promise<{ kept: RunTimes; problem?: string }> {
+  const path = pollingPath(options);
+  try {
+    const found = await options.disk.stat(path);
+    if (found === undefined) return { kept: {} };
+    if (found.kind !== 'file' || found.size > longestBytes) throw new Error('it is no file of a run');
+    return {
+      kept: fileSchema.parse(JSON.parse((await readFile(options.disk, path, found.size)).toString())).laws,
+    };
+  } catch (error) {
+    const why = error instanceof z.ZodError ? 'it has another shape' : (error as Error).message;
+    return { kept: {}, problem: `${path} cannot be read and is learned anew: ${why}.` };
+  }
+}
+
+async function writeRunTimes(options: PollingOptions, runTimes: RunTimes): Promise<void> {
+  const known = Object.fromEntries(
+    Object.entries(runTimes).filter(([, { runTimesMs }]) => runTimesMs.length > 0),
+  );
+  if (Object.keys(known).length === 0) return;
+  await replaceFile(options.disk, pollingPath(options), `${JSON.stringify({ version: 1, laws: known })}\n`);
+}
+
+/** Writes what was learned of run times. A disk that refuses costs the next start some status calls, and no row. */
+export async function keepPolling({
+  polling,
+  log,
+}: {
+  readonly polling: LearnedPolling;
+  readonly log: RunLog;
+}): Promise<void> {
+  await polling.keep().catch((error: unknown) => {
+    log.write('warn', { err: describeFault(error) }, 'poll-law.json could not be written');
+  });
+}

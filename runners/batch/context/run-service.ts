@@ -1,0 +1,171 @@
+import { concat, type Subject } from 'rxjs';
+import { createClient, type Client } from '../../../src/endpoints/create-client.js';
+import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
+import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
+import type { Gate } from '../../../src/policy/gates/gate.js';
+import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
+import type { Journal } from '../journal/journal.js';
+import type { RunLog } from '../log/open-log.js';
+import type { Plan } from '../manifest/plan-manifest.js';
+import type { RowFacts } from '../row/task.js';
+import type { Ahead } from '../start/check/ahead.js';
+import { ServiceReach } from '../stop/service-reach.js';
+import type { Stops } from '../stop/stops.js';
+import { BesidePolls } from './beside-polls.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import type { RunEvent } from './run-event.js';
+import { RunJobIds } from './run-job-ids.js';
+import { slotsOf, type Slots } from './slots-of.js';
+
+/** The service, as the rows of a run share it. */
+export interface RunService {
+  readonly queues: Queues;
+  /** Absent where no {lb_base_url} is known. */
+  readonly routes: RouteEndpoint | undefined;
+  /** How many rows may be in flight. */
+  readonly slots: Slots;
+  /** Which rows hold a slot. */
+  readonly beside: BesidePolls;
+  /** Which row has which job. */
+  readonly jobIds: RunJobIds;
+  /** Whether requests get through. */
+  readonly reach: ServiceReach;
+  /** Endpoints that the service does not know. */
+  readonly blocked: BlockedEndpoints;
+}
+
+/** What the service of a run is made of, beside its options. */
+interface Parts {
+  readonly journal: Pick<Journal, 'recovered' | 'records'>;
+  readonly schedule: PollSchedule;
+  readonly log: RunLog;
+  readonly events: Subject<RunEvent>;
+  readonly stops: Stops;
+}
+
+/** Opens the service for the rows of a checked manifest. Nothing is sent. */
+export function openService(
+  options: ResolvedOptions,
+  { plan, ahead }: { readonly plan: Plan; readonly ahead: Ahead },
+  { journal, schedule, log, events, stops }: Parts,
+): RunService {
+  const { scheduler, retries, manifest, lbBaseUrl, timeoutMs } = options;
+  const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
+  const jobIds = new RunJobIds(journal);
+  const slots = slotsOf(options.concurrency, { plan, mode: manifest.settings.mode, scheduler });
+  const hasRoutes = plan.byKind.route > 0;
+  // The endpoints of rows that arrive are not known before.
+  const hasSeveralEndpoints = manifest.live !== undefined || ahead.endpoints.length + (hasRoutes ? 1 : 0) > 1;
+  const beside = new BesidePolls({ slots, stops, hasSeveralEndpoints });
+  const client = clientOf(options, { reach, slots, jobIds, beside });
+  const retry = { maxRetries: retries };
+  return {
+    ...{ reach, jobIds, slots, beside },
+    blocked: new BlockedEndpoints(ahead.endpoints, hasRoutes),
+    queues: queuesOf(client, options, schedule),
+    routes: lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
+  };
+}
+
+function clientOf(
+  { transport, scheduler, random, apiKey, baseUrl, gate }: ResolvedOptions,
+  service: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'beside'>,
+): Client {
+  const { reach, jobIds } = service;
+  return createClient({
+    ...{ transport: reach.watch(transport), gate: watchedGate(gate, service), scheduler, random, jobIds },
+    ...(apiKey !== undefined && { apiKey }),
+    ...(baseUrl !== undefined && { baseUrl }),
+  });
+}
+
+/**
+ * Wraps the gate to count answers: a run that gets answers must not stop as unreachable. A row that gave its slot away waits
+ * for one before it is sent.
+ */
+function watchedGate(
+  gate: Gate,
+  { reach, slots, beside }: Pick<RunService, 'reach' | 'slots' | 'beside'>,
+): Gate {
+  return {
+    admit: (request) =>
+      request.kind === 'submit'
+        ? concat(gate.admit(request), beside.returned(request.key))
+        : gate.admit(request),
+    tryPass: (request) =>
+      !(request.kind === 'submit' && beside.mustReturn(request.key)) && (gate.tryPass?.(request) ?? false),
+    observe: (answer) => {
+      gate.observe(answer);
+      slots.observe?.(answer);
+      const { status, endpointId } = answer;
+      if (status !== 0 && status !== 429 && status < 500) reach.answered(endpointId);
+      else reach.notAnswered(endpointId);
+    },
+  };
+}
+
+/** The queue endpoint of that id. */
+export type Queues = (endpoint: string) => QueueEndpoint<unknown, unknown>;
+
+/** The queue endpoints of a run, each made for its first row: checking options again for every row is work for nothing. */
+function queuesOf(
+  client: Client,
+  { runsyncTimeoutMs, executionTimeoutsMs, timeoutMs, retries }: ResolvedOptions,
+  poll: PollSchedule,
+): Queues {
+  const queues = new Map<string, QueueEndpoint<unknown, unknown>>();
+  return (endpoint) => {
+    const known = queues.get(endpoint);
+    if (known) return known;
+    const made = client.queue<string>(endpoint, {
+      executionTimeoutMs: executionTimeoutsMs[endpoint] ?? runsyncTimeoutMs,
+      deadlineMs: timeoutMs,
+      poll,
+      retry: { maxRetries: retries },
+    });
+    queues.set(endpoint, made);
+    return made;
+  };
+}
+
+/** Endpoints that the service does not know: their rows are left to be done. */
+export class BlockedEndpoints {
+  private readonly messages = new Map<string, string>();
+
+  /** @param known endpoints that rows are sent to */
+  constructor(
+    private readonly known: readonly string[],
+    private readonly hasRoutes: boolean,
+  ) {}
+
+  has({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): boolean {
+    return kind !== 'route' && this.messages.has(endpoint);
+  }
+
+  /**
+   * Blocks an endpoint.
+   *
+   * @param message the service's words
+   * @returns false where it is blocked already
+   */
+  add(endpoint: string, message: string): boolean {
+    if (this.messages.has(endpoint)) return false;
+    this.messages.set(endpoint, message);
+    return true;
+  }
+
+  /** No row can be sent anywhere. */
+  get isAll(): boolean {
+    return !this.hasRoutes && this.known.every((endpoint) => this.messages.has(endpoint));
+  }
+
+  get ids(): string[] {
+    return [...this.messages.keys()];
+  }
+
+  /** What the service said of the first of them. */
+  get message(): string {
+    const [first = ''] = this.messages.values();
+    return first;
+  }
+}

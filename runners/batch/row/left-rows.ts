@@ -1,0 +1,84 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { PendingRow, Recovered, RowRecords } from '../journal/journal.js';
+import type { PriceBook } from '../ledger/price-book.js';
+import type { Row } from '../manifest/manifest-row.js';
+import { isBookedPurchase } from './records-of.js';
+import type { RowStatus } from './row-status.js';
+import { isRead, type Task } from './task.js';
+
+/** By which a start decides on rows that earlier starts left. */
+export interface StartRules {
+  /** Failures that are taken up again. */
+  readonly retry: ReadonlySet<FailureCode>;
+  /** Ids of the rows that this start is for. @defaultValue all rows */
+  readonly only?: ReadonlySet<string> | undefined;
+  readonly onUnknown: 'hold' | 'retry';
+}
+
+/** Whether a row that failed so is taken up by this start. */
+export function isTakenUp(
+  status: FailureCode,
+  id: string,
+  { retry, only }: Pick<StartRules, 'retry' | 'only'>,
+): boolean {
+  return retry.has(status) && only?.has(id) !== false;
+}
+
+/** Whether a request that was out when the last start ended is sent again by this one. */
+export function isDoubled(
+  row: Row,
+  status: RowStatus | undefined,
+  { onUnknown, only }: Pick<StartRules, 'onUnknown' | 'only'>,
+): boolean {
+  return status === 'sent' && onUnknown === 'retry' && only?.has(row.id) !== false && !isRead(row);
+}
+
+/** What a row is expected to cost before it is sent; `null`: nobody knows. */
+export function rowPrice(row: Row, prices: Pick<PriceBook, 'priceOf'>): MicroDollars | null {
+  return isRead(row) ? 0 : prices.priceOf(row);
+}
+
+/**
+ * Whether a row that ended as `expired` is asked for once more, as each start does: the service may have been wrong. One that is
+ * bought again is not, nor one whose cost a person has said.
+ */
+export function isAskedAgain(
+  { id, intent, jobId, outcome }: RowRecords,
+  { retry, only }: Pick<StartRules, 'retry' | 'only'>,
+): boolean {
+  if (intent === undefined || jobId === undefined || outcome?.source === 'reported') return false;
+  return !retry.has('expired') && only?.has(id) !== false;
+}
+
+/** A request was out, and no answer is known. Also an id that was noted by hand and not kept. */
+export function isUnanswered({ status, jobId }: PendingRow): boolean {
+  return status === 'sent' || (status === 'accepted' && jobId === undefined);
+}
+
+/** What is reserved for: rows whose purchases have not come to an end. */
+export function reservedRows({ pending }: Pick<Recovered, 'pending'>): PendingRow[] {
+  return [...pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
+}
+
+/** Nothing was bought by it. */
+export function isFree({ intent }: PendingRow): boolean {
+  return intent.takes !== undefined || isRead(intent);
+}
+
+/** What a row that earlier starts left needs of this one; `undefined`: nothing, or a person has to decide. */
+export function leftTask(known: RowRecords): Task | undefined {
+  const { intent, reply, jobId, acceptedAt, attempts } = known;
+  if (intent === undefined) return undefined;
+  if (known.status === 'accepted' && jobId !== undefined) {
+    const submittedAt = acceptedAt ?? intent.at;
+    return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts };
+  }
+  if (known.status !== 'replied' || reply === undefined) return undefined;
+  return {
+    what: 'fetch',
+    row: intent,
+    replied: { intent, reply, isBooked: isBookedPurchase(known) },
+    attempts,
+  };
+}

@@ -1,0 +1,180 @@
+import type { Totals } from '../../row/totals.js';
+import { RowStates } from '../../journal/rows/row-states.js';
+import type { RowStatus } from '../../row/row-status.js';
+import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
+import type { Ahead } from './ahead.js';
+import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
+import { decideRow, type Decision, type DecisionRules } from '../../row/decide-row.js';
+import { isDoubled, isTakenUp, rowPrice } from '../../row/left-rows.js';
+import { PictureNames } from '../../pictures/picture-names.js';
+import type { ResolvedOptions } from '../../context/resolve-options.js';
+import type { Stops } from '../../stop/stops.js';
+import { SelectRows } from '../../tasks/select-rows.js';
+import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
+
+/** What the journal knows, if there is one yet. */
+export interface KnownRows {
+  readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
+  readonly mustHold: DecisionRules['mustHold'];
+  readonly totals?: Totals;
+  readonly capUsd?: number | null;
+}
+
+/** The run was stopped before it began. */
+class StoppedEarly extends Error {}
+
+const idsShown = 20;
+
+/** Counts what a start would do with each row of the manifest, in one pass over it. */
+export class Survey {
+  readonly names = new PictureNames();
+  readonly pending = new Set<string>();
+  readonly invalid = new RowStates();
+  columns: readonly string[] | undefined;
+  private readonly select: SelectRows;
+  private readonly rules: DecisionRules;
+  private readonly endpoints = new Set<string>();
+  private readonly changedIds: string[] = [];
+  private readonly replacedIds: string[] = [];
+  private readonly price = { estimated: 0, unpriced: 0 };
+  private readonly count = {
+    ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
+    ...{ doubled: 0, invalid: 0, changed: 0, changedFailures: 0, replaced: 0, known: 0 },
+  };
+  private readonly cap: CapInForce | undefined;
+  private readonly fitting: RowsUnderCap;
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly known: KnownRows,
+    private readonly stops: Pick<Stops, 'isStopping'>,
+  ) {
+    this.select = new SelectRows(options);
+    this.cap = capInForce(options, known.capUsd);
+    this.fitting = new RowsUnderCap(this.cap, known.totals);
+    this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
+  }
+
+  see(item: ManifestItem): void {
+    if (this.stops.isStopping) throw new StoppedEarly();
+    this.count.rows++;
+    this.columns ??= Object.keys(item.row.cells);
+    if (item.valid) this.seeValid(item.row);
+    else this.seeInvalid(item.row.key);
+  }
+
+  ahead(): Omit<Ahead, 'same' | 'newlySent'> {
+    const { changed, replaced, known, ...count } = this.count;
+    return {
+      ...count,
+      // Of rows that are yet to arrive nobody knows that they will not; ids that are repeated count twice.
+      gone: this.options.manifest.live === undefined ? Math.max(0, this.known.rows.size - known) : 0,
+      changed: { count: changed, ids: this.changedIds },
+      replaced: { count: replaced, ids: this.replacedIds },
+      price: this.price,
+      ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
+      fits: { rows: this.fitting.rows, estimated: this.fitting.estimated },
+      endpoints: [...this.endpoints],
+      missing: this.select.missing(),
+    };
+  }
+
+  private seeValid(row: Row): void {
+    this.names.see(row.id);
+    this.select.see(row.id);
+    const state = this.known.rows.get(row.id);
+    if (state !== undefined) this.count.known++;
+    if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
+    const decision = decideRow(row, state, this.rules);
+    if (decision.what === 'leave') this.seeLeft(row, decision);
+    else if (decision.what === 'pending') this.seePending(row, state?.status);
+    else if (this.select.takes(row.id)) this.seeTaken(row, decision);
+    else this.count['reopen' in decision ? 'ended' : 'later']++;
+  }
+
+  private seeInvalid(key: string): void {
+    const state = this.known.rows.get(key);
+    const hasFailed = state?.status === 'invalid-row';
+    if (state !== undefined) this.count.known++;
+    if (hasFailed) this.invalid.set(key, { status: 'invalid-row' });
+    this.count[hasFailed ? 'ended' : 'invalid']++;
+  }
+
+  private seeLeft(row: Row, { changed, status }: Extract<Decision, { what: 'leave' }>): void {
+    // What has an id or a picture to be had is taken up from the journal, not from the manifest.
+    if (status === 'open') this.seeReplaced(row.id);
+    else if (status === 'deadline' && isTakenUp(status, row.id, this.options)) this.count.toPoll++;
+    else if (status === 'download' && isTakenUp(status, row.id, this.options)) this.count.toDownload++;
+    else this.count.ended++;
+    if (!changed()) return;
+    if (status !== 'completed') this.count.changedFailures++;
+    else {
+      this.count.changed++;
+      if (this.changedIds.length < idsShown) this.changedIds.push(row.id);
+    }
+  }
+
+  private seeReplaced(id: string): void {
+    this.count.later++;
+    this.count.replaced++;
+    if (this.replacedIds.length < idsShown) this.replacedIds.push(id);
+  }
+
+  private seePending(row: Row, status: RowStatus | undefined): void {
+    this.pending.add(row.id);
+    if (!isDoubled(row, status, this.options)) return;
+    this.count.doubled++;
+    this.addPrice(row);
+  }
+
+  private seeTaken(row: Row, decision: Exclude<Decision, { what: 'leave' | 'pending' }>): void {
+    if (decision.what === 'collect') this.count.toPoll++;
+    else if (decision.what === 'fetch') this.count.toDownload++;
+    else if (decision.what === 'hold') this.count.toHold++;
+    else this.seeSent(row, decision.reopen);
+  }
+
+  private seeSent(row: Row, reopen: 'retry' | 'redo' | undefined): void {
+    this.count.toSend++;
+    if (reopen === 'retry') this.count.retried++;
+    if (reopen === 'redo') this.count.redone++;
+    if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
+    this.addPrice(row);
+  }
+
+  private addPrice(row: Row): void {
+    const price = rowPrice(row, this.options.prices);
+    this.fitting.add(price);
+    if (price === null) this.price.unpriced++;
+    else this.price.estimated += price;
+  }
+}
+
+/** Which of the rows that ask for the same this start would send. It decides on each row once more, as the first pass did. */
+export class SameAhead {
+  readonly #tally = new SameTally();
+  readonly #select: SelectRows;
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly known: { readonly rows: Pick<RowStates, 'get'> },
+    private readonly rules: DecisionRules,
+  ) {
+    this.#select = new SelectRows(options);
+  }
+
+  /**
+   * Takes in every valid row, in order.
+   *
+   * @param sameAsLine the first row that asks for the same; 0: none does
+   */
+  see(row: Row, sameAsLine: number): void {
+    const { what } = decideRow(row, this.known.rows.get(row.id), this.rules);
+    if (what === 'leave' || what === 'pending' || !this.#select.takes(row.id)) return;
+    if (what === 'send' && sameAsLine > 0) this.#tally.add(row, sameAsLine, this.options.prices.priceOf(row));
+  }
+
+  found(): SameRows {
+    return this.#tally.result();
+  }
+}

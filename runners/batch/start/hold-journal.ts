@@ -1,0 +1,109 @@
+import { type Subject } from 'rxjs';
+import type { Disk } from '../disk/disk.js';
+import { imagesFolder, pictureName } from '../artifacts/picture-name.js';
+import { clearLeftovers } from '../disk/replace-file.js';
+import { type Journal, journalPath } from '../journal/journal.js';
+import { checkIdentity } from './check/check-identity.js';
+import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
+import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { RunEvent } from '../context/run-event.js';
+import type { Stops } from '../stop/stops.js';
+
+/** What has been opened, to be closed in any case: last opened, first closed. */
+export type Closers = (() => Promise<unknown>)[];
+
+export interface Opening {
+  readonly options: ResolvedOptions;
+  readonly stops: Stops;
+  readonly events: Subject<RunEvent>;
+  readonly closers: Closers;
+}
+
+/** The journal of a run that this process holds. */
+export interface HeldJournal extends Journal {
+  /** Notes outside of the folder how far the run has come. */
+  readonly noteProgress: () => Promise<void>;
+}
+
+export async function holdJournal({ options, events, closers }: Opening): Promise<HeldJournal> {
+  const { out, identity, prices } = options;
+  const held = await options.hold(out);
+  closers.push(() => held.release());
+  if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
+  if (held.isInherited === true) await clearLeftovers(options.disk, out);
+  const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers));
+  checkIdentity(journal.recovered.identity, identity, out);
+  // A rehearsal may be copied: nothing is bought in it.
+  const progress = identity.local ? undefined : held.progress;
+  await progress?.check(journal.recovered.repairs, options.repair);
+  const noteProgress = async (): Promise<void> => progress?.note();
+  closers.splice(-1, 0, noteProgress);
+  for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
+  return Object.assign(journal, { noteProgress });
+}
+
+/** A journal that is gone has begun a run as well, as long as its files are there. */
+export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
+  const names = [
+    journalPath(out),
+    ...['results.jsonl', 'failures.jsonl', 'costs.csv'].map((name) => `${out}/${name}`),
+  ];
+  const found = await Promise.all(names.map((name) => disk.stat(name)));
+  return found.some((entry) => entry !== undefined);
+}
+
+/** The journal, once the files are known not to run ahead of it. */
+async function soundJournal(options: ResolvedOptions, closers: Closers): Promise<Journal> {
+  const { disk, out, repair, scheduler } = options;
+  const open = async (): Promise<Journal> => {
+    const journal = await options.journal(out);
+    closers.push(() => journal.close());
+    return journal;
+  };
+  const journal = await open();
+  const isRepaired =
+    repair && (await repairLostJournal({ disk, folder: out, journal }, () => scheduler.now()));
+  if (isRepaired) await journal.close();
+  const sound = isRepaired ? await open() : journal;
+  await refuseLostJournal({ disk, folder: out, journal: sound });
+  return sound;
+}
+
+const formats = ['png', 'jpeg'] as const;
+
+/**
+ * The journal, holding those rows as well that it does not know and whose picture lies in the folder: a picture is saved after
+ * its row's intent, so such a row was bought and the journal has lost it, as when a backup without the pictures was put back.
+ */
+async function holdingPictured(disk: Disk, folder: string, journal: Journal): Promise<Journal> {
+  const { recovered } = journal;
+  if (recovered.records === 0) return journal;
+  const names = await unknownPictures(disk, folder, journal);
+  if (names.size === 0) return journal;
+  const hasPicture = (id: string): boolean =>
+    formats.some((format) =>
+      [false, true].some((collides) => names.has(pictureName({ id, format, collides }))),
+    );
+  const mustHold = (id: string, row: number): boolean =>
+    recovered.mustHold(id, row) || (recovered.rows.get(id) === undefined && hasPicture(id));
+  return {
+    recovered: { ...recovered, mustHold },
+    append: (record) => journal.append(record),
+    records: (after) => journal.records(after),
+    rowsIn: (statuses) => journal.rowsIn(statuses),
+    find: (id) => journal.find(id),
+    close: () => journal.close(),
+  };
+}
+
+/** Those that are named after a row that is known are left out: they are nearly all. */
+async function unknownPictures(
+  disk: Disk,
+  folder: string,
+  { recovered }: Journal,
+): Promise<ReadonlySet<string>> {
+  const names = await disk.list(`${folder}/${imagesFolder}`);
+  const isUnknown = (name: string): boolean =>
+    name.includes('~') || recovered.rows.get(name.slice(0, name.lastIndexOf('.'))) === undefined;
+  return new Set(names.filter(isUnknown));
+}
