@@ -65,7 +65,7 @@ function fetchOnce(
     const downloaded = await firstValueFrom(fetched, { defaultValue: undefined });
     if (downloaded === undefined) throw new Left();
     check(downloaded);
-    // Whoever named the length has kept to it: what stands behind the end then belongs to the file.
+    // With a Content-Length the transport has checked the length: bytes behind the end belong to the file.
     if (end.isMissing && !('content-length' in downloaded.headers))
       throw new PictureError(
         `the picture is cut short: ${downloaded.bytes} bytes came, and its end is not among them`,
@@ -77,7 +77,7 @@ function fetchOnce(
 /** The download was cut off because the run stops. */
 class Left extends Error {}
 
-/** Also what an empty or a cut reply says of itself is checked, before its bytes are. */
+/** Checks status and headers before the bytes, also of an empty or cut reply. */
 function check({ status, headers, bytes }: Downloaded): void {
   if (status !== 200)
     throw new PictureError(`HTTP ${status}`, {

@@ -6,7 +6,7 @@ export class PictureError extends MillraceError {
   static override readonly name: string = 'PictureError';
   /** Of the reply that brought no picture. */
   readonly httpStatus: number | undefined;
-  /** What came is no picture at all. */
+  /** The bytes are no picture at all. */
   readonly isNoPicture: boolean;
   /** Trying again may help. */
   readonly mayPass: boolean;
@@ -27,7 +27,7 @@ const tailBytes = 1 << 16;
 const pngEnd = Buffer.from('\0\0\0\0IEND\xae\x42\x60\x82', 'latin1');
 const jpegEnd = Buffer.from([0xff, 0xd9]);
 
-/** Watches a picture go by, for whether its end comes: a reply without a length that breaks off looks whole. */
+/** Checks whether a picture's end has arrived: a reply without a length that breaks off looks whole. */
 export class PictureEnd {
   private head: Buffer = Buffer.alloc(0);
   private tail: Buffer = Buffer.alloc(0);
@@ -39,7 +39,7 @@ export class PictureEnd {
     this.length += chunk.length;
   }
 
-  /** Of a format whose end is marked. Of another one nothing is said. */
+  /** Only for formats with an end marker; false for others. */
   get isMissing(): boolean {
     switch (pictureFormat(this.head)) {
       case 'png':

@@ -71,7 +71,7 @@ const signatures: readonly (readonly [PictureFormat, (head: Buffer) => boolean])
   ['bmp', (head) => textAt(head, 0, 2) === 'BM' && head.length >= headBytes],
 ];
 
-/** What a picture is by its first bytes, whatever its name or its Content-Type says; `undefined`: no picture. */
+/** The format of a picture by its first bytes, whatever its name or Content-Type; `undefined`: no picture. */
 export function pictureFormat(head: Uint8Array): PictureFormat | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, headBytes));
   return signatures.find(([, matches]) => matches(bytes))?.[0];

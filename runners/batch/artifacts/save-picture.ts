@@ -34,7 +34,7 @@ type Write = (chunk: Uint8Array) => Promise<void>;
  * picture. What lies under the name already is kept unless it is the same: the picture then gets another name. What the
  * bytes are decides the ending.
  *
- * @param fill Hands the bytes over, piece by piece, each awaited; its error is passed on, and nothing is left behind.
+ * @param fill Writes the bytes, chunk by chunk, each awaited; its error is passed on, and nothing is left behind.
  * @throws {PictureError} where the bytes are no picture or too many; {@link DiskFault}.
  */
 export async function savePicture(

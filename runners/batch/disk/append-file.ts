@@ -8,7 +8,7 @@ export interface AppendFile {
   readonly end: number;
   /** Up to where the last successful `sync` reached: what a power cut leaves. */
   readonly synced: number;
-  /** Writes all bytes at the end; short writes are gone on with. On an error the file is cut back to `end`, and `end` stays. */
+  /** Writes all bytes at the end, in several writes if need be. On an error the file is cut back to `end`, which stays. */
   append(bytes: Uint8Array): Promise<void>;
   /** Syncs the data; then `synced` is `end`. */
   sync(): Promise<void>;
@@ -16,7 +16,7 @@ export interface AppendFile {
   read(into: Uint8Array, position: number): Promise<number>;
   /** Cuts the file to `size` bytes. */
   cutTo(size: number): Promise<void>;
-  /** Whether the file ends where this process has left it: nobody else has written it or cut it. */
+  /** Whether the file ends where this process left it: no other program has written or cut it. */
   isIntact(): Promise<boolean>;
   /**
    * Whether the path still leads to this file, with all that was appended. False where it was moved, removed, or replaced,
@@ -29,7 +29,7 @@ export interface AppendFile {
 /**
  * Opens for appending; a missing file is made and its folder synced, so that the name survives as well.
  *
- * @param at Where to go on, when that is not the end of the file.
+ * @param at Where to continue, if that is not the end of the file.
  */
 export async function openAppendFile(disk: Disk, path: string, at?: number): Promise<AppendFile> {
   const isNew = (await disk.stat(path)) === undefined;
@@ -78,7 +78,7 @@ function appendTo(file: DiskFile, start: number, name: FileName): AppendFile {
   };
 }
 
-/** So many last bytes tell a file from every other: they hold the checksum of what was written last. */
+/** The last bytes of a file identify it: they hold the checksum of what was written last. */
 const tailBytes = 512;
 
 /** The name of an open file: another program may give it to another file at any time. */

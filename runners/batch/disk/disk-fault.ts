@@ -14,7 +14,7 @@ export class DiskFault extends MillraceError {
   }
 }
 
-/** Says which file it was: the disk's own errors do not. What is no error of the disk passes as it is. */
+/** Adds the file's path to an error of the disk, which does not name it. Other errors are rethrown as they are. */
 export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -32,11 +32,11 @@ export interface DiskEntry {
 export interface DiskFile {
   /** May read fewer bytes than asked; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
-  /** May write fewer bytes than given: the caller goes on with the rest. */
+  /** May write fewer bytes than given: the caller writes the rest. */
   write(bytes: Uint8Array, position: number): Promise<number>;
   /** fdatasync. */
   sync(): Promise<void>;
-  /** Cuts the file to so many bytes. */
+  /** Cuts the file to `size` bytes. */
   truncate(size: number): Promise<void>;
   /** Bytes, as they stand now. */
   size(): Promise<number>;

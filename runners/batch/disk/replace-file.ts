@@ -90,7 +90,7 @@ export async function clearLeftovers(disk: Disk, folder: string): Promise<void> 
   ] as const;
   for (const [place, ours] of places) {
     for (const name of await disk.list(`${folder}${place}`)) {
-      // What cannot be removed is in nobody's way.
+      // A leftover that cannot be removed does no harm.
       if (ours.test(name)) await disk.unlink(`${folder}${place}/${name}`).catch(() => undefined);
     }
   }

@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 /**
- * What such a record says is acted upon: a purchase follows, or a row is taken up. It must stand where the next start looks.
+ * Something follows from such a record: a purchase, or a row that is taken up. It must be in the file that the next start reads.
  */
 const guarded: ReadonlySet<JournalRecord['k']> = new Set(['start', 'intent', 'reopen', 'stop'] as const);
 

@@ -31,7 +31,7 @@ export class JournalError extends MillraceError {
   }
 }
 
-/** The disk's own errors say neither which file nor what to do. What is no error of the disk stays as it is. */
+/** Adds the file and the remedy to an error of the disk, which names neither. Other errors are returned as they are. */
 export function journalFault(path: string, doing: 'opened' | 'read', cause: unknown): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof JournalError || code === undefined) return cause;
@@ -50,7 +50,7 @@ export function unknownKind(kind: string): JournalError {
   return unknownWord('record kind', kind);
 }
 
-/** A row whose state is not understood might be taken for one that may be bought: better not to go on. */
+/** An unknown word ends the start: a row in a state that is not understood could be bought again. */
 export function unknownWord(what: string, word: string): JournalError {
   return newer(`has the ${what} "${word}", which this millrace does not know`);
 }
@@ -83,7 +83,7 @@ export function reasonOf(code: string | undefined): string | undefined {
   return code === undefined ? undefined : reasons[code]?.[0];
 }
 
-/** What a person can do about it, to be followed by "and run the same command again". */
+/** The remedy, to be followed by "and run the same command again". */
 export function remedyOf(code: string | undefined): string {
   return (code === undefined ? undefined : reasons[code]?.[1]) ?? 'Put it right';
 }

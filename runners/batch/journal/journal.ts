@@ -10,7 +10,7 @@ import type { ReportedPrice, Totals } from '../row/totals.js';
 
 /** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
 export interface Journal {
-  /** What earlier starts left. Stays as it was read: what this start appends is not added. */
+  /** The state that earlier starts left. It stays as it was read: records of this start are not added. */
   readonly recovered: Recovered;
   /**
    * The first subscription queues the record. Every subscription emits the record's number in the journal (from 1), once,
@@ -22,12 +22,12 @@ export interface Journal {
   /**
    * All durable records in order, up to the last one at the time of the call. Flat memory.
    *
-   * @param after So many records are passed over, unread. @defaultValue 0
+   * @param after How many records to skip. @defaultValue 0
    */
   records(after?: number): AsyncIterable<JournalRecord>;
   /** The rows that earlier starts left in one of these states, with their records. Flat memory; in the order in which they were first sent. */
   rowsIn(statuses: readonly RowStatus[]): AsyncIterable<RowRecords>;
-  /** What earlier starts wrote of one row. */
+  /** The records of one row that earlier starts wrote. */
   find(id: string): Promise<RowRecords | undefined>;
   /** Waits for what is queued, then closes the file. Later appends error. */
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export interface RowRecords {
 export interface PendingRow extends RowRecords {
   readonly status: 'sent' | 'accepted' | 'replied';
   readonly intent: IntentRecord;
-  /** What is reserved for it; `null`: no price is known. */
+  /** The amount reserved for it; `null`: no price is known. */
   readonly price: MicroDollars | null;
 }
 
@@ -82,15 +82,15 @@ export interface Recovered {
   /** Rows that have not ended, those accepted first in front. */
   readonly pending: ReadonlyMap<string, PendingRow>;
   readonly totals: Totals;
-  /** The sums behind `totals`, for a tally that goes on from them. */
+  /** The sums behind `totals`, for a tally that continues from them. */
   readonly tally: KeptTally;
   /** What the tally knows of a row; `undefined` where the journal does not know the row. */
   booksOf(id: string): RowBooks | undefined;
-  /** The highest prices reported so far: what the price book is told before anything is reserved. */
+  /** The highest prices reported so far: the price book gets them before anything is reserved. */
   readonly highestReported: readonly ReportedPrice[];
   /** Bytes of a record that was not finished when the run died; cut off. */
   readonly tornBytes: number;
-  /** How often it was repaired. What was made from it before the latest repair may tell of records that are lost since. */
+  /** How often it was repaired. Files made before the latest repair may show records that are lost since. */
   readonly repairs: number;
   /** Set once a repair has lost records. */
   readonly heldUpToRow?: number;

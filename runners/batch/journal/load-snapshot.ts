@@ -64,7 +64,7 @@ async function checksumOf(file: DiskFile, end: number): Promise<number> {
   return checksum;
 }
 
-/** What stands in front of the table's columns, and where they begin. Nothing of it is checked. */
+/** Reads the header, and the byte at which the table's columns begin. Checks nothing. */
 export async function readHeader(file: DiskFile): Promise<{ header: SnapshotHeader; headerEnd: number }> {
   const headerEnd = numberBytes + (await numberAt(file, 0));
   if (headerEnd > (await file.size())) throw new RangeError('the header is longer than the file');
@@ -79,10 +79,10 @@ async function numberAt(file: DiskFile, position: number): Promise<number> {
   return bytes.readUInt32LE();
 }
 
-/** What was read of the first bytes of a journal, and by what these are known again. */
+/** The state after the first bytes of a journal, and the length and checksum of these bytes. */
 export interface Snapshot {
   readonly recovery: Recovery;
-  /** Bytes of the journal that it tells of: whole lines. */
+  /** How many bytes of the journal it covers: whole lines. */
   readonly end: number;
   /** Their CRC-32. */
   readonly checksum: number;
@@ -96,7 +96,7 @@ export interface SnapshotHeader {
   readonly kept: KeptRecovery;
 }
 
-/** So many bytes of a journal are looked at in a fifth of a second. */
+/** Reading this many bytes of a journal takes a fifth of a second. */
 export const bytesASnapshot = 16 << 20;
 
 /** Bytes of a number at either end of the file, little-endian: the header's length in front, the file's CRC-32 behind. */
@@ -105,7 +105,7 @@ export const numberBytes = 4;
 /** Raised when something else is kept, or means something else. */
 const format = 6;
 
-/** Who wrote a snapshot: only the same version reads it, on a machine with the same order of bytes. */
+/** The writer of a snapshot: only the same version reads it, on a machine with the same byte order. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });
 
 /** Beside the journal. It may be removed at any time: the next start reads the whole journal then. */

@@ -14,7 +14,7 @@ export interface OpenJournalOptions {
   readonly repair?: boolean;
   /** Clock of a `repaired` record, ms since the epoch. @defaultValue Date.now */
   readonly now?: () => number;
-  /** So many bytes since the last snapshot make a new one. @defaultValue 16 MiB */
+  /** A new snapshot is written after this many bytes. @defaultValue 16 MiB */
   readonly snapshotEvery?: number;
 }
 
@@ -79,7 +79,7 @@ async function cutTornTail(
   await file.sync();
 }
 
-/** Whoever made the folder, the file, or renamed a repaired one to it, may have died before the name was durable. */
+/** The process that created the folder or the file, or renamed a repaired one, may have died before the name was durable. */
 async function syncNames(disk: Disk, folder: string, { recovery }: RecoveredFile): Promise<void> {
   await disk.syncFolder(folder);
   if (recovery.records === 0) await disk.syncFolder(folderOf(folder));

@@ -7,7 +7,7 @@ import type { JournalRecord } from './record.js';
 export interface RecordRange {
   /** Byte after the last record. A line that is not ended before it is passed over: it is being written. */
   readonly to?: number;
-  /** So many records are passed over, unread. @defaultValue 0 */
+  /** How many records to skip. @defaultValue 0 */
   readonly after?: number;
   /** Where a record in front of them begins, and how many stand before it. @defaultValue the first one */
   readonly start?: { readonly offset: number; readonly records: number };

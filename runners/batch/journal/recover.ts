@@ -18,7 +18,7 @@ export interface RecoveredFile {
   readonly tornBytes: number;
   /** CRC-32 of all bytes of lines that a newline ends. */
   readonly checksum: number;
-  /** So many bytes of it were known from a snapshot. */
+  /** How many bytes were known from a snapshot. */
   readonly snapshotEnd: number;
 }
 
@@ -29,7 +29,7 @@ const mostChunkBytes = 1 << 20;
  * Reads a journal once, from the first byte to the last. It skips a record that was being written when the process or the
  * machine died: that record was never reported as durable, so nothing was done because of it.
  *
- * @param begun A snapshot of its first records: what follows them is read.
+ * @param begun A snapshot of its first records: only the records after them are read.
  * @throws {JournalError} `journal-broken` where a record that may have been durable cannot be read; `journal-newer`.
  */
 export async function recover(file: DiskFile, path: string, begun?: Snapshot): Promise<RecoveredFile> {
@@ -88,7 +88,7 @@ class Pass {
     return { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotEnd };
   }
 
-  /** What no newline ends: nothing of it was durable, unless whole records lie behind bytes that are none. */
+  /** Bytes without a final newline: nothing of them was durable, unless whole records follow bytes that are no record. */
   private tail(bytes: Buffer, offset: number): void {
     this.line++;
     const [first, second] = salvage(bytes);
@@ -127,7 +127,7 @@ class Pass {
   }
 }
 
-/** A first line without a checksum that we know may be one of a later format, which says so. */
+/** The format of a first line whose checksum is not known: it may be of a later format. */
 function formatOf(line: Buffer): number | undefined {
   try {
     const { format } = JSON.parse(line.toString()) as { format?: unknown };

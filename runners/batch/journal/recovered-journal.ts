@@ -20,7 +20,7 @@ export interface Found extends RecoveredFile {
   readonly pending: Recovered['pending'];
 }
 
-/** Reads the file once, what a snapshot tells of only for its checksum; and the rows that have not ended a second time. */
+/** Reads the file once; the part that a snapshot covers only for its checksum. Rows that have not ended are read a second time. */
 export async function readJournal(disk: Disk, path: string): Promise<Found> {
   return withFile(disk, path, async (file) => {
     const found = await recover(file, path, await loadSnapshot(disk, path, file));
@@ -28,7 +28,7 @@ export async function readJournal(disk: Disk, path: string): Promise<Found> {
   });
 }
 
-/** What has been read of a journal, by row as well. */
+/** A journal that has been read, with access by row. */
 export class RecoveredJournal implements JournalReader {
   readonly recovered: Recovered;
 
@@ -120,8 +120,8 @@ function booksOf({ lives, rows }: Found['recovery'], id: string): RowBooks | und
 }
 
 /**
- * What a journal holds, also while another process writes it. Changes nothing; a record that is just being written is
- * passed over. `undefined` where the folder has none.
+ * Reads a journal, also while another process writes it. Changes nothing; skips a record that is just being written.
+ * `undefined` when the folder has no journal.
  *
  * @throws {JournalError} `journal-broken`, `journal-newer`, `journal-io`.
  */

@@ -10,7 +10,7 @@ import type { RowStatus } from '../row/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
 import type { KeptTally } from '../row/tally.js';
 
-/** So many records lie between two marks. */
+/** Records between two entries of `recordStarts`. */
 export const recordsAStart = 4_096;
 
 /** The most frequent in front. */
@@ -39,7 +39,7 @@ type RunFact =
   | 'repairs'
   | 'heldUpToRow';
 
-/** What a recovery holds beside its table, as plain values. */
+/** The values of a recovery outside of its table, as plain JSON. */
 export interface KeptRecovery extends Pick<Recovery, RunFact> {
   readonly rows: number;
   readonly jobs: number;
@@ -48,13 +48,13 @@ export interface KeptRecovery extends Pick<Recovery, RunFact> {
   readonly tally: KeptTally;
 }
 
-/** Grows with each record of the pass; holds what `Recovered` tells. */
+/** Grows with each record that is read; holds the data of `Recovered`. */
 export class Recovery {
   readonly table = new RowTable();
   readonly rows = new RowStates(this.table);
   readonly lives = new RowLives(this.table);
   records = 0;
-  /** Where every so manieth record begins, so that a later pass need not read all that stands before its first one. */
+  /** The byte at which every n-th record begins, so that a later pass can start near its first record. */
   readonly recordStarts: number[] = [];
   starts = 0;
   identity: RunIdentity | undefined;
@@ -78,7 +78,7 @@ export class Recovery {
     else this.takeRun(head.line);
   }
 
-  /** Rows whose intent is lost cannot be gone on with: they are open, and `mustHold` keeps them from being bought. */
+  /** A row whose intent is lost becomes open again; `mustHold` keeps it from being bought. */
   finish(): void {
     for (let row = 0; row < this.table.length; row++) {
       if (!pendingStatuses.has(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;

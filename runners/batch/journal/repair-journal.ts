@@ -39,7 +39,7 @@ async function* repaired(file: DiskFile, now: () => number): AsyncGenerator<Uint
   for await (const { bytes, ended } of readLines(file)) {
     const isWhole = hasGoodChecksum(bytes, 0, bytes.length);
     const found = isWhole ? [{ start: 0, end: bytes.length }] : [...salvage(bytes)];
-    // What no newline ends and holds no record was being written: nothing of it is missing.
+    // Bytes without a final newline and without a record were being written: nothing is lost with them.
     if (ended || found.length > 0) survey.badBytes += bytes.length;
     for (const { start, end } of found) {
       survey.badBytes -= end - start;

@@ -32,7 +32,7 @@ export async function saveSnapshot(
   await replaceFile(disk, snapshotPath(journal), bytes).catch(() => undefined);
 }
 
-/** With a checksum of all of it at the end. */
+/** The content, followed by its checksum. */
 function* sealed(snapshot: Snapshot): Generator<Uint8Array, void, void> {
   let checksum = 0;
   for (const bytes of content(snapshot)) {
@@ -66,7 +66,7 @@ function numberAsBytes(value: number): Buffer {
  * Reads what a run has added to its journal, once it is much, and keeps a new snapshot, so that the next start is spared it.
  * Reads nothing but files; a fault of any is for that start to tell.
  *
- * @param every Less than so many bytes since the last snapshot are not worth it.
+ * @param every How many bytes since the last snapshot are worth a new one.
  */
 export async function refreshSnapshot(
   disk: Disk,
@@ -83,7 +83,7 @@ export async function refreshSnapshot(
   }
 }
 
-/** 0 where there is none that can be read. */
+/** 0 when no snapshot can be read. */
 async function endOfLast(disk: Disk, journal: string): Promise<number> {
   const path = snapshotPath(journal);
   if ((await disk.stat(path)) === undefined) return 0;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
 export const dayMs = 86_400_000;
-/** What was spent is kept by the minute. */
+/** Spent money is summed by the minute. */
 export const minuteMs = 60_000;
 
 /** The sum of a rolling 24 hours, from the entries of a ledger file in order. */
@@ -32,7 +32,7 @@ export class DayBook {
     }
   }
 
-  /** Drops what has left the 24 hours before `now`. What lies in the future, by another machine's clock, counts. */
+  /** Drops entries older than 24 hours before `now`. Entries in the future, by another machine's clock, count. */
   expire(now: number): void {
     const start = now - dayMs;
     for (const minute of this.spentByMinute.keys()) {
@@ -64,7 +64,7 @@ export class DayBook {
       .filter((reservation) => run === undefined || reservation.run === run);
   }
 
-  /** When `amount` will have left the 24 hours, as far as is known; `undefined` when not even all of it is enough. */
+  /** When `amount` will have left the 24 hours, as far as is known; `undefined` if all entries together are less. */
   roomAt(amount: MicroDollars): number | undefined {
     const leaving = [
       ...[...this.spentByMinute].map(([minute, spent]) => ({ at: (minute + 1) * minuteMs, amount: spent })),
@@ -113,7 +113,7 @@ const owned = { at: z.number(), run: z.string(), id: z.string() };
 
 /** One line of the shared ledger file. `at` in ms since the epoch, amounts in millionths of a dollar. */
 export const dayEntrySchema = z.discriminatedUnion('k', [
-  /** First line. The name is another one each time the file is made or rewritten: who has read an older one begins anew. */
+  /** First line. The name changes each time the file is created or rewritten, so that a reader of an older one starts over. */
   z.object({ k: z.literal('ledger'), format: z.literal(1), name: z.string() }),
   z.object({ k: z.literal('reserve'), ...owned, amount }),
   /** Ends the row's latest reservation. */

@@ -16,7 +16,7 @@ export class DayFile {
   /** How far the file has been read, and the name in its first line. */
   private readTo = 0;
   private name = '';
-  /** Whoever made the file, or renamed a compacted one to it, may have died before the name was durable. */
+  /** The process that created the file, or renamed a compacted one, may have died before the name was durable. */
   private isNameDurable = false;
 
   constructor(
@@ -39,7 +39,7 @@ export class DayFile {
     this.book.expire(now);
   }
 
-  /** Writes entries that the book has taken in already. Durable when it resolves; after an error all is read anew. */
+  /** Writes entries that the book has already. Durable when it resolves; after an error the whole file is read again. */
   async append(entries: readonly DayEntry[]): Promise<void> {
     if (entries.length === 0) return;
     try {
@@ -102,7 +102,7 @@ export class DayFile {
       from: this.readTo,
       chunkBytes: 1 << 16,
     })) {
-      // Not ended: its writer died in the middle, and was not told that it was durable.
+      // Its writer died in the middle of this line, so it never counted on it.
       if (!ended) return;
       const entry = parse(bytes);
       if (entry === undefined) throw this.damaged(offset);
@@ -150,7 +150,7 @@ function asLine(entry: DayEntry): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** The ledger that runs share cannot be read or written: exit 74. Nothing may be bought under a cap that nobody can check. */
+/** The shared ledger cannot be read or written: exit 74. Nothing may be bought under a cap that cannot be checked. */
 export class DayLedgerError extends MillraceError {
   static override readonly name: string = 'DayLedgerError';
 

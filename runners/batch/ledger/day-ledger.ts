@@ -32,13 +32,13 @@ interface DaySnapshot {
  * count until a later start of that run ends them, or until 24 hours after they were made.
  */
 export interface DayLedger {
-  /** False: it does not fit; nothing is taken. `whyNot` says why. */
+  /** False: it does not fit, and nothing is reserved. `whyNot` explains why. */
   reserve(id: string, price: MicroDollars): Promise<boolean>;
   /** Ends the row's latest reservation, if it has one, and books the cost. */
   settle(id: string, cost: MicroDollars): Promise<void>;
-  /** Nothing was bought. What may have been is simply left: it counts for 24 hours. */
+  /** Nothing was bought. A purchase that may have been made is not released: it counts for 24 hours. */
   release(id: string): Promise<void>;
-  /** What earlier starts of this run have left reserved. */
+  /** Reservations that earlier starts of this run left. */
   outstanding(): Promise<readonly Reservation[]>;
   /** One or two sentences on why a price does not fit, with the time at which it will. */
   whyNot(price: MicroDollars): string;
@@ -146,7 +146,7 @@ class SharedDayLedger implements DayLedger {
   }
 }
 
-/** What has been bought since nobody can tell: it counts, until a person says otherwise. */
+/** How much was bought since then is not known: it counts until a person removes the lines. */
 const fromTheFuture =
   ' Lines of that file lie in the future: the clock was wrong when they were written. Once their purchases are older than 24 hours, remove those lines.';
 
@@ -161,7 +161,7 @@ interface Wanted {
   readonly now: number;
 }
 
-/** Why a price does not fit under the cap of a day, who takes the room, and when there will be some. */
+/** Explains why a price does not fit under the daily cap, which runs use it up, and when it will fit. */
 export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted): string {
   const { spent, reserved } = book;
   const others = book.outstanding().filter((reservation) => reservation.run !== run);
@@ -170,7 +170,7 @@ export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted)
     at === undefined
       ? 'It will not fit at all.'
       : `It will fit at ${new Date(at).toISOString()} at the latest.`;
-  // What is spent now leaves with the end of its minute.
+  // Money spent now leaves the 24 hours at the end of its minute.
   const isFromTheFuture = at !== undefined && at > now + dayMs + minuteMs;
   return (
     `${dollars(price)} does not fit under the ${dollars(cap)} a day of ${path}: in the last 24 hours ${dollars(spent)} were spent, ` +
@@ -189,7 +189,7 @@ function dollars(amount: MicroDollars): string {
   return `$${toUsd(amount)}`;
 }
 
-/** Where all runs of a user share their ledger, unless `--ledger FILE` says otherwise. */
+/** The ledger that all runs of a user share, unless `--ledger FILE` names another one. */
 export function dayLedgerPath(...place: Parameters<typeof stateFolder>): string {
   return `${stateFolder(...place)}/ledger.jsonl`;
 }

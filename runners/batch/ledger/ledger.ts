@@ -2,7 +2,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
-/** What a ledger begins with. */
+/** The state that a ledger begins with. */
 export interface LedgerOptions {
   /** Never reserved beyond, over all starts, in US dollars. @defaultValue no cap */
   readonly capUsd?: number;
@@ -34,9 +34,9 @@ export interface Ledger {
    * @throws {MillraceError} `ledger` where the row has a reservation already: it would be bought twice.
    */
   reserve(id: string, price: MicroDollars | null): boolean;
-  /** The purchase ended and cost this much. `null`: nobody can tell, nor ever will, and it stays in what is unknown. */
+  /** The purchase ended and cost this much. `null`: the cost will never be known, and the reservation stays in `unknown`. */
   settle(id: string, cost: MicroDollars | null): void;
-  /** Nothing was bought: the reservation is given back. What is held as unknown stays. */
+  /** Nothing was bought: the reservation is released. Money held as unknown stays. */
   release(id: string): void;
   /** It may have been bought: the reservation is held. A later `settle` of the row ends that. */
   keepUnknown(id: string): void;

@@ -2,7 +2,7 @@ import { type MicroDollars, toUsd } from '../../../src/contract/micro-dollars.js
 import type { RowKind } from '../manifest/manifest-row.js';
 import { toPriceList, type EndpointPrice, type PriceList } from './price-list.js';
 
-/** What a price goes by. A row is one. */
+/** The facts that a price depends on. A row has them. */
 export interface Priced {
   readonly kind: RowKind;
   /** The empty string on a route. */
@@ -21,16 +21,16 @@ interface PriceMismatch {
   readonly drift: number;
 }
 
-/** What one purchase costs, as far as it is known before. Prices in millionths of a dollar. */
+/** The price of one purchase, as far as it is known in advance. Prices in millionths of a dollar. */
 export interface PriceBook {
-  /** What to reserve: the book's price, or the highest one reported so far if that is dearer. `null`: not known. */
+  /** The amount to reserve: the book's price, or the highest one reported so far if that is higher. `null`: not known. */
   priceOf(row: Priced): MicroDollars | null;
   /**
-   * Told of each reported price. Tells of a mismatch at the first one of an endpoint and resolution, and at each that is
-   * dearer than all before; `as-expected` otherwise, also where the book has no price.
+   * Takes a reported price. Returns a mismatch for the first one of an endpoint and resolution, and for each one higher than
+   * all before; `as-expected` otherwise, also if the book has no price.
    */
   observe(row: Priced, reported: MicroDollars): 'as-expected' | PriceMismatch;
-  /** What a finished purchase without a reported price must have cost. `null`: the book cannot tell. */
+  /** The cost of a finished purchase without a reported price. `null`: the book has no price for it. */
   estimate(row: Priced, executionTimeMs: number | undefined): MicroDollars | null;
   /** How much dearer than the book's price the highest reported one is: 0.1 for 10 %; 0 where there is nothing to compare. */
   driftOf(row: Priced): number;
@@ -116,7 +116,7 @@ function endpointPrice(price: EndpointPrice, row: Priced): MicroDollars | null {
   return price.reserveSeconds === undefined ? null : perSecond(price.perSecond, price.reserveSeconds);
 }
 
-/** Rounded up: a reservation must not be short by a millionth. What binary fractions add is no such millionth. */
+/** Rounded up, so that a reservation is never a millionth short; rounding errors of binary fractions are ignored. */
 function perSecond(price: number, seconds: number): MicroDollars {
   return Math.ceil(price * seconds - 1e-6);
 }
@@ -148,7 +148,7 @@ export function assumePrice(book: PriceBook, assumed: MicroDollars): PriceBook {
 interface ListedPrices {
   /** `published`, or the file that it was read from. */
   readonly name: string;
-  /** What was reckoned with, by what it is a price of: `1k`, `mine at 2k`, `upscale a second`, `upscale a job`, `a route call`, `assumed`. */
+  /** The prices used, by what they are for: `1k`, `mine at 2k`, `upscale a second`, `upscale a job`, `a route call`, `assumed`. */
   readonly prices: Readonly<Record<string, number>>;
   /** The highest price reported, where it is not the one reckoned with. */
   readonly reported: Readonly<Record<string, number>>;

@@ -15,7 +15,7 @@ export interface HoldRunOptions {
   readonly tryLock?: TryLock;
   /** @defaultValue thisHost() */
   readonly host?: Host;
-  /** What a second start is told that the first one does. @defaultValue the command line's first two words */
+  /** What a second start reports that this one does. @defaultValue the command line's first two words */
   readonly command?: string;
   /** Where the lock on the folder's path is kept, in order of preference. @defaultValue the user's state folder, then the one for temporary files */
   readonly stateFolders?: readonly string[];
@@ -28,9 +28,9 @@ const farByte = 2 ** 40;
 
 /** The right to be the one process of a run. */
 export interface RunHold {
-  /** Who had it before died with it. */
+  /** Its last holder died while holding it. */
   readonly isInherited?: boolean;
-  /** What the hold does not keep out, where that is so. */
+  /** What the hold does not keep out, if there is such a thing. */
   readonly warning?: string;
   /** Compares the journal with how far the run is known to have come: see `RunProgress`. To be called once the journal has been read. */
   readonly progress?: Pick<RunProgress, 'check' | 'note'>;
@@ -52,7 +52,7 @@ export async function holdRun(folder: string, options: HoldRunOptions = {}): Pro
   return afterwards(lock, async () => {
     const before = await readOwner(disk, folder);
     refuseOthers(folder, before, host, path);
-    // Whoever removes the lock file of a run that goes on opens that door to a second one, and not this one. A journal
+    // Removing the lock file of a live run lets a second process pass that lock, but not this one. A journal
     // that this start repairs is a new file, and not held so.
     const second = await tryLock(journalPath(folder), farByte).catch(unopened);
     if (second === undefined) throw heldHere(folder, before);
@@ -87,7 +87,7 @@ async function holdOutside(
   });
 }
 
-/** Whoever cannot go on gives the lock back. */
+/** Releases the lock when `work` fails. */
 async function afterwards<T>(lock: Pick<FileLock, 'release'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -97,7 +97,7 @@ async function afterwards<T>(lock: Pick<FileLock, 'release'>, work: () => Promis
   }
 }
 
-/** Why the journal cannot be opened is told when it is read. */
+/** A journal that cannot be opened is reported when it is read. */
 function unopened(): FileLock {
   return { release: () => Promise.resolve() };
 }

@@ -14,7 +14,7 @@ export interface Host {
   readonly inContainer: boolean;
 }
 
-/** Who holds a run, for the message to the next one. */
+/** The holder of a run, for the message to the next start. */
 export interface Owner {
   readonly pid: number;
   readonly host: Host;
@@ -37,25 +37,25 @@ export const ownerSchema = z.object({
 
 /**
  * Whether a free lock proves that the owner is dead. It does where both are of one kernel, and on a machine that has been
- * booted since. A container is told by its name and its kernel alone: another one may carry the same name elsewhere.
+ * booted since. A container is known by its name and its kernel alone: another one may have the same name elsewhere.
  */
 export function isSameHost(owner: Host, here: Host): boolean {
   if (owner.name !== here.name) return false;
   if (owner.bootId !== undefined && owner.bootId === here.bootId) return true;
   if (owner.inContainer || here.inContainer || owner.machineId !== here.machineId) return false;
-  // Of a system that tells its boots, a machine without a name of its own may be any machine.
+  // Without a machine id, a different boot id may also mean a different machine: don't call the owner dead.
   return here.machineId !== undefined || (owner.bootId === undefined && here.bootId === undefined);
 }
 
 /** Longer owner files are none. */
 const mostBytes = 16 << 10;
 
-/** Where a run's owner says who it is. */
+/** The file that names a run's owner. */
 export function ownerPath(folder: string): string {
   return `${folder}/.owner.json`;
 }
 
-/** Who the owner file of a run names. `undefined` where there is none; `unreadable` where it cannot be told. */
+/** The owner that a run's owner file names. `undefined`: there is no file; `unreadable`: it cannot be read. */
 export async function readOwner(disk: Disk, folder: string): Promise<Owner | 'unreadable' | undefined> {
   const path = ownerPath(folder);
   try {
@@ -67,8 +67,8 @@ export async function readOwner(disk: Disk, folder: string): Promise<Owner | 'un
 }
 
 /**
- * The process that says it holds a run, without touching its lock; `undefined` where none does, or where the one that
- * did is gone. Of a process on another host it cannot be told whether it still runs.
+ * The process that holds a run, by the owner file alone, without touching the lock; `undefined` if there is none, or if it is
+ * gone. Whether a process on another host still runs is not known.
  */
 export async function whoHolds(disk: Disk, folder: string): Promise<Owner | undefined> {
   const owner = await readOwner(disk, folder);
@@ -82,12 +82,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, and somebody else's.
+    // The process exists, and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/** Where this process runs. What the system does not tell is left out. */
+/** The machine that this process runs on. Facts that the system does not provide are left out. */
 export function thisHost(): Host {
   return {
     name: hostname(),
@@ -112,7 +112,7 @@ function firstLine(path: string): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Empty where there is none. */
+/** Empty if there is no such file. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -14,11 +14,11 @@ export interface OpenLock extends FileLock {
   readonly fd: number;
 }
 
-/** Locks one byte of a file, or all of it. `undefined`: somebody else has it. */
+/** Locks one byte of a file, or all of it. `undefined`: another process has it. */
 export type TryLock = (path: string, byte?: number) => Promise<FileLock | undefined>;
 
 interface NativeLocks {
-  /** False: somebody else has it. */
+  /** False: another process has it. */
   tryLock(fd: number, offset?: number, length?: number): boolean;
 }
 
@@ -71,7 +71,7 @@ function notLockable(path: string, cause: unknown): LockError {
 }
 
 interface FileLockOptions {
-  /** How long to try, in ms: whoever has it holds it for a few of them. @defaultValue 30_000 */
+  /** How long to try, in ms; a holder keeps it for a few ms. @defaultValue 30_000 */
   readonly patienceMs?: number;
   /** @defaultValue tryLockFile */
   readonly tryLock?: TryLock;

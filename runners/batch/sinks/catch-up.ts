@@ -9,15 +9,15 @@ import type { RunFiles } from './run-files.js';
 export interface CaughtUp {
   /** Records of the journal that the files now tell of. */
   readonly records: number;
-  /** Lines were taken out: what follows the files line by line has to begin anew. */
+  /** Lines were removed: files that follow these line by line must be written again. */
   readonly removed: boolean;
 }
 
 /**
  * Brings the files up to the journal: takes out the lines of rows that were taken up again, and appends those of rows
- * that have ended. What lies in the files already is compared, not written again.
+ * that have ended. Lines that are in the files already are compared, not written again.
  *
- * @param after The files tell of so many records of the journal.
+ * @param after How many records of the journal the files contain.
  */
 export async function catchUp(
   files: RunFiles,

@@ -16,7 +16,7 @@ export const costColumns = [
 ] as const;
 
 /**
- * What costs.csv says of the purchase that ended with this outcome; `undefined` where none did. An empty cost: it was not
+ * The line of costs.csv for the purchase that ended with this outcome; `undefined` if none did. An empty cost: it was not
  * reported, and no price is known.
  */
 export function costLine({ id, cost, source, purchase }: OutcomeRecord): string | undefined {

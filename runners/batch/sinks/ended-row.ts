@@ -1,8 +1,8 @@
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 
-/** What the journal has of a row that has ended: all that its lines are made of. */
+/** The journal's records of a row that has ended: its lines are made from them. */
 export interface EndedRow {
-  /** Missing where nothing was ever sent or polled: an invalid row, a row held from the start. */
+  /** Missing if nothing was ever sent or polled: an invalid row, or one held from the start. */
   readonly intent?: IntentRecord | undefined;
   /** On a completed row. */
   readonly reply?: ReplyRecord | undefined;

@@ -24,7 +24,7 @@ interface FailureFacts {
   readonly settledAt: string;
 }
 
-/** What failures.jsonl says of a failed row. */
+/** The line of failures.jsonl for a failed row. */
 export function failureLine({ intent, reply, outcome }: EndedRow): FailureLine | undefined {
   if (outcome.status !== 'failed') return undefined;
   const row = outcome.row ?? intent;

@@ -11,7 +11,7 @@ export class LineBatch {
   readonly failures: FailureLine[] = [];
   earlier = '';
   costs = '';
-  /** Number of the last outcome in the journal that it tells of. */
+  /** Number of the last outcome of the journal that it contains. */
   record = 0;
   private count = 0;
 
@@ -24,8 +24,8 @@ export class LineBatch {
   }
 
   /**
-   * @param isCurrent Whether it is the row's last word; else only the purchase is told.
-   * @param isVoid The purchase was held, and is no more: it has no line.
+   * @param isCurrent Whether this outcome still stands; otherwise only the purchase gets a line.
+   * @param isVoid The purchase is no longer held: it gets no line.
    */
   add(row: EndedRow, isCurrent: boolean, isVoid = false): void {
     this.count++;
@@ -36,7 +36,7 @@ export class LineBatch {
     if (failure) this.failures.push(failure);
   }
 
-  /** A purchase that was held before its row was bought again: its line says what it cost, or is gone. */
+  /** A purchase that was held before its row was bought again: its line now has the cost, or is removed. */
   addFreed(record: RecordOf<'freed'>): void {
     this.count++;
     this.costs += freedLine(record) ?? '';

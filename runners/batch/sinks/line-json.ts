@@ -10,7 +10,7 @@ export function lineJson(line: object): string {
   }
 }
 
-/** What stands in the place of a value that cannot be written. */
+/** The text in place of a value that cannot be written. */
 export function unwritable(cause: unknown): string {
   return `(this value cannot be written as JSON: ${cause instanceof Error ? cause.message : String(cause)})`;
 }

@@ -8,9 +8,9 @@ import { RunFiles, type FileExtents, type PictureLine, type SheetColumns } from 
 
 /** Up to where the files tell of the journal. Kept in summary.json. */
 export interface FilesCovered {
-  /** So many records of the journal. */
+  /** How many records of the journal. */
   readonly records: number;
-  /** How often the journal had been repaired: a later repair numbers its records anew. @defaultValue 0 */
+  /** How often the journal had been repaired: a later repair renumbers its records. @defaultValue 0 */
   readonly repairs?: number;
   readonly files: FileExtents;
 }
@@ -20,7 +20,7 @@ export interface ProjectionsOptions {
   /** The output folder. */
   readonly folder: string;
   readonly journal: Journal;
-  /** What the last start left; without it the files are held against the whole journal. */
+  /** What the last start covered; without it the files are compared with the whole journal. */
   readonly covered?: FilesCovered | undefined;
   /** Also writes results.csv and failures.csv, with these columns. */
   readonly sheets?: SheetColumns | undefined;
@@ -33,7 +33,7 @@ export interface ProjectionsOptions {
 export class Projections {
   private waiting = new LineBatch();
   private running: Promise<void> | undefined;
-  /** While it goes on, no line is appended. */
+  /** While this runs, no line is appended. */
   private checking: Promise<unknown> | undefined;
   private failure: { readonly error: unknown } | undefined;
 
@@ -71,12 +71,12 @@ export class Projections {
     return this.add(row, record, true);
   }
 
-  /** The same for a row that is bought again at once: its purchase alone is told. */
+  /** The same for a row that is bought again at once: only its purchase gets a line. */
   writeCost(row: EndedRow, record: number): Promise<void> {
     return this.add(row, record, false);
   }
 
-  /** Makes durable what was written, under the names of the files, and says how far that is. */
+  /** Makes durable what was written, under the names of the files. Resolves to how far that is. */
   async sync(): Promise<FilesCovered> {
     await this.idle();
     this.refuse();
@@ -113,7 +113,7 @@ export class Projections {
     return this.files.pictures();
   }
 
-  /** Ends the files; spreadsheets that have got new columns are written anew. */
+  /** Ends the files; spreadsheets with new columns are written again. */
   async finish(): Promise<void> {
     await this.idle();
     await this.files.settle(false);
@@ -127,7 +127,7 @@ export class Projections {
     this.waiting.add(row, isCurrent);
     this.waiting.record = record;
     while (this.checking !== undefined) await this.checking;
-    // What comes while an append runs goes with the next one.
+    // Lines that arrive during an append go with the next one.
     this.running ??= Promise.resolve().then(() => this.drain());
     await this.running;
     this.refuse();
@@ -152,7 +152,7 @@ export class Projections {
   }
 }
 
-/** The mark, if the files still hold what it says. After a clean stop a look at their sizes will do. */
+/** The covered part, if the files still have it. After a clean stop their sizes suffice. */
 async function trusted({
   disk,
   folder,
@@ -169,13 +169,13 @@ async function trusted({
   return covered;
 }
 
-/** Spreadsheets that an earlier start began are gone on with. */
+/** Spreadsheets that an earlier start began are continued. */
 async function sheetsThere({ disk, folder }: ProjectionsOptions): Promise<SheetColumns | undefined> {
   if ((await disk.stat(`${folder}/results.csv`)) === undefined) return undefined;
   return { results: [], failures: [] };
 }
 
-/** Whether both spreadsheets can be gone on with where they stand. */
+/** Whether both spreadsheets can be continued. */
 function hasSheets({ files }: FilesCovered): boolean {
   return files['results.csv'] !== undefined && files['failures.csv'] !== undefined;
 }

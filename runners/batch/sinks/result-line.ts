@@ -24,7 +24,7 @@ export interface ResultLine {
   readonly output: unknown;
   /** Without a path where the picture was left at its URL. */
   readonly image?: Partial<SavedImage>;
-  /** `null`: neither reported nor known. */
+  /** `null`: not reported, and no price is known. */
   readonly cost: number | null;
   readonly delayTime?: number;
   readonly executionTime?: number;
@@ -43,7 +43,7 @@ type SentRequest =
   | { readonly input: Readonly<Record<string, unknown>> }
   | { readonly method: string; readonly route: string; readonly body?: unknown };
 
-/** What results.jsonl says of a completed row. */
+/** The line of results.jsonl for a completed row. */
 export function resultLine({ intent, reply, outcome }: EndedRow): ResultLine | undefined {
   if (intent === undefined || reply === undefined || outcome.status !== 'completed') return undefined;
   const image = outcome.image ?? unsavedImage(reply);

@@ -114,7 +114,7 @@ export class RunFiles {
     });
   }
 
-  /** Takes purchases out of costs.csv that are held as unknown no more. */
+  /** Removes purchases from costs.csv that are no longer held as unknown. */
   async removeHeld(isVoid: (purchase: string) => boolean): Promise<void> {
     const keep = (line: Buffer): boolean => {
       const held = heldPurchase(line.toString());
@@ -123,7 +123,7 @@ export class RunFiles {
     await this.costs.filter(keep, joinQuoted(this.costs.lines()));
   }
 
-  /** Cuts off what does not follow from the journal, and writes the spreadsheets anew where they are stale. */
+  /** Cuts off lines that do not follow from the journal, and writes stale spreadsheets again. */
   async settle(forceSheets: boolean): Promise<void> {
     for (const file of [this.results, this.failures, this.costs, this.earlier]) await file?.settle();
     await this.sheets?.results.refresh(() => sheetRows(this.results, resultSheetRow), forceSheets);

@@ -21,7 +21,7 @@ export class Spreadsheet {
     private readonly columns: Set<string>,
   ) {}
 
-  /** @param mark where the file stands, if it can be gone on with */
+  /** @param extent How far the file is written, if it can be continued. */
   static async open(
     disk: Disk,
     path: string,
@@ -35,7 +35,7 @@ export class Spreadsheet {
     return sheet;
   }
 
-  /** `undefined` while it is stale: the next start is to write it anew. */
+  /** `undefined` while it is stale: the next start writes it again. */
   get extent(): SheetExtent | undefined {
     return this.isStale ? undefined : { ...this.file.extent, columns: [...this.columns] };
   }
@@ -46,7 +46,7 @@ export class Spreadsheet {
     if (!this.isStale) await this.file.append(rows.map((row) => this.lineOf(row)).join(''));
   }
 
-  /** Writes the whole file anew where it is stale, or in any case when `force` is set. */
+  /** Writes the whole file again if it is stale or `force` is set. */
   async refresh(rows: () => AsyncIterable<SheetRow>, force = false): Promise<void> {
     if (!this.isStale && !force) return this.file.settle();
     for await (const row of rows()) this.learn(Object.keys(row));

@@ -11,7 +11,7 @@ export async function writeSummary(disk: Disk, folder: string, summary: Summary)
   await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(summary, undefined, 2)}\n`));
 }
 
-/** The summary as it stands in the folder; `undefined` where there is none that can be read. */
+/** The summary in the folder; `undefined` if none can be read. */
 export async function readSummary(disk: Disk, folder: string): Promise<Summary | undefined> {
   const path = `${folder}/summary.json`;
   const found = await onDisk(path, () => disk.stat(path));
@@ -76,7 +76,7 @@ export interface Summary {
   readonly starts: number;
   /** What the latest start did. */
   readonly thisStart: StartSummary;
-  /** What was reckoned with, in USD: by resolution on edits, by endpoint where one has a price of its own, `assumed` elsewhere. */
+  /** The prices used, in USD: by resolution on edits, by endpoint where one has a price of its own, `assumed` elsewhere. */
   readonly prices: Readonly<Record<string, number>>;
   /** Where those prices are from (`published`, or a file), and the highest reported ones where they are others. */
   readonly priceTable?: { readonly name: string; readonly reported?: Readonly<Record<string, number>> };
@@ -95,11 +95,11 @@ export interface CostSummary {
   readonly unsaved?: number;
   /** Reserved for rows that are on their way still: accepted, or sent and not answered when the start ended. */
   readonly reserved?: number;
-  /** Purchases at a price that nobody knows. */
+  /** Purchases whose price is not known. */
   readonly unpriced: number;
   /** By how much purchases of this start were dearer than what was reserved for them. */
   readonly drift: number;
-  /** The cap over all starts; absent where there is none. */
+  /** The cap over all starts; absent if there is none. */
   readonly cap?: number;
   /** The empty key: purchases without a resolution. */
   readonly byResolution: Readonly<
@@ -110,7 +110,7 @@ export interface CostSummary {
 interface StartSummary {
   /** Rows in flight at most, as it last stood. */
   readonly concurrency?: number;
-  /** Requests a second at most, told or found out; absent where there was no limit. */
+  /** Requests a second at most, as given or as found out; absent if there was no limit. */
   readonly rate?: number;
   readonly ended: number;
   readonly completed: number;

@@ -16,7 +16,7 @@ export interface HostOptions extends UploadTarget {
 
 /** Pictures of up to 30 MB are in memory meanwhile. */
 const uploadsAtOnce = 4;
-/** So many are remembered, for all the rows that name them. */
+/** How many pictures are remembered, for all rows that name them. */
 const remembered = 10_000;
 
 /**
@@ -51,7 +51,7 @@ export function createPictureHost({ store, bucket, prefix, folder, notes }: Host
   };
 }
 
-/** What failed is tried again by the next who asks. */
+/** A failed upload is forgotten, so that the next row tries again. */
 function once<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
   const found = known.get(key);
   if (found !== undefined) return found;
@@ -96,10 +96,10 @@ function vanished(path: string, error: unknown): never {
   throw new UploadError('picture', `the picture "${path}" cannot be read (${code})`, error);
 }
 
-/** Nobody answers below `.invalid`: what stands for a picture of this machine can never be fetched by mistake. */
+/** No host exists below `.invalid`: the stand-in for a local picture can never be fetched by mistake. */
 const origin = 'https://local-picture.invalid/';
 
-/** What stands in a checked row for the picture at a path, until it is uploaded. */
+/** The stand-in for a local picture in a checked row, until it is uploaded. */
 export function localPicture(path: string): string {
   return `${origin}${encodeURIComponent(path)}`;
 }

@@ -9,7 +9,7 @@ export interface S3StoreOptions {
   readonly bucket: string;
   /** A store other than AWS; the bucket is then part of the path. @defaultValue env AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL */
   readonly endpoint?: string | undefined;
-  /** What connections go over, for a proxy. @defaultValue the SDK's own agents */
+  /** Agents for connections, for a proxy. @defaultValue the SDK's own agents */
   readonly agents?: { readonly httpAgent: http.Agent; readonly httpsAgent: https.Agent } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -90,7 +90,7 @@ async function loadSdk() {
   }
 }
 
-/** What the SDK says of a store. Its errors hold requests and replies, so nothing but a name and a message is read. */
+/** Explains an error of the SDK. Its errors contain requests and replies, so only name, message and status are read. */
 export function explainStore(error: unknown, bucket: string): UploadError {
   const { name, message, $metadata } = error as {
     name?: string;

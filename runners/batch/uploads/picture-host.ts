@@ -10,7 +10,7 @@ export interface PictureHost {
    * @throws {UploadError}
    */
   put(path: string): Promise<string>;
-  /** An address at which anybody can fetch what `put` named, for so many milliseconds. Made anew by each call. */
+  /** A public address of what `put` named, valid for this many milliseconds. Each call makes a new one. */
   addressOf(name: string, lifetimeMs: number): Promise<string>;
   /** Once nothing is asked of it any more. */
   close(): Promise<void>;

@@ -9,7 +9,7 @@ const noteSchema = z.object({
   bytes: z.int(),
   mtimeMs: z.number(),
   sha256: z.string(),
-  /** What the store calls it. */
+  /** Its key in the store. */
   name: z.string(),
 });
 /** One picture that was uploaded. */
@@ -26,7 +26,7 @@ export class UploadNotes {
     private readonly path: string,
   ) {}
 
-  /** What cannot be read of it is worked out anew. */
+  /** Notes that cannot be read are made again. */
   static async open(disk: Disk, path: string): Promise<UploadNotes> {
     const notes = new UploadNotes(disk, path);
     const file = await disk.open(path, 'r').catch(() => undefined);
@@ -39,7 +39,7 @@ export class UploadNotes {
     return notes;
   }
 
-  /** What is known of a picture, as long as the file is the same. */
+  /** The note of a picture, as long as the file is unchanged. */
   find(path: string, { bytes, mtimeMs }: Pick<UploadNote, 'bytes' | 'mtimeMs'>): UploadNote | undefined {
     const note = this.#notes.get(path);
     return note?.bytes === bytes && note.mtimeMs === mtimeMs ? note : undefined;

@@ -31,7 +31,7 @@ export function keyLength(place: number): number {
   return keys[place]?.length ?? 0;
 }
 
-/** The field that is named in `bytes[start, end)`; `fieldCount` where it is none of these. */
+/** The field named by `bytes[start, end)`; `fieldCount` for any other name. */
 export function fieldNamed(bytes: Buffer, start: number, end: number): number {
   const place = placesByKey.get(keyOf(bytes, start, end));
   return place !== undefined && bytes[end] === quote && isFieldAt(bytes, start, place) ? place : fieldCount;

@@ -8,7 +8,7 @@ export const journalFormat = 1;
 /** Bytes of `,"c":"xxxxxxxx"}`: the checksum closes every line. */
 export const checksumBytes = 16;
 
-/** A record that cannot be written as JSON: nested too deep for the stack, cyclic, or with a BigInt. Nothing of it is kept. */
+/** A record that cannot be written as JSON: nested too deep for the stack, cyclic, or with a BigInt. Nothing is written. */
 export class UnfitRecord extends MillraceError {
   static override readonly name: string = 'UnfitRecord';
 
@@ -71,7 +71,7 @@ interface NumberedRecord {
   readonly record: JournalRecord;
 }
 
-/** What the line says of itself, not of the run. */
+/** Fields of the line, not of the record. */
 const framing = ['n', 'c', 'format'];
 
 /** The record of a line whose checksum `hasGoodChecksum` has found right. */
@@ -134,11 +134,11 @@ function looksLikeHead(bytes: Buffer, start: number): boolean {
   return /^\{"n":\d{1,16},"k":"/.test(bytes.toString('latin1', start, Math.min(start + 32, bytes.length)));
 }
 
-/** What each byte is worth as a lower-case hex digit; -1 where it is none. */
+/** The value of each byte as a lower-case hex digit; -1 for other bytes. */
 const digits = new Int8Array(256).fill(-1);
 for (let value = 0; value < 16; value++) digits[value.toString(16).charCodeAt(0)] = value;
 
-/** Eight lower-case hex digits as a number; -1, which is no checksum, where one of them is none. */
+/** Eight lower-case hex digits as a number; -1, which is no checksum, if one of them is no hex digit. */
 export function hexAt(bytes: Buffer, at: number): number {
   let value = 0;
   let sign = 0;

@@ -19,7 +19,7 @@ export interface KnownRow {
 
 const inFlight: ReadonlySet<RowStatus> = new Set(['sent', 'accepted', 'replied']);
 
-/** What the files say of one attempt of a row. */
+/** The lines about one attempt of a row. */
 interface Attempt {
   result?: WholeResult;
   failure?: WholeFailure;

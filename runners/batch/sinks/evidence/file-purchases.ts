@@ -62,7 +62,7 @@ export interface CostFacts {
   readonly settledAt: number;
 }
 
-/** What one line of a run's files says of a row and its attempt. */
+/** The facts of one line of a run's files about a row and its attempt. */
 export type FilePurchase = {
   readonly file: string;
   /** 1-based. */

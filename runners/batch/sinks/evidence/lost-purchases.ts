@@ -10,7 +10,7 @@ interface Place {
   readonly disk: Disk;
   readonly folder: string;
   readonly journal: Pick<Journal, 'recovered' | 'find'>;
-  /** What summary.json says the files tell of. */
+  /** The part of the journal that the files cover, by summary.json. */
   readonly covered: FilesCovered | undefined;
 }
 
@@ -31,7 +31,7 @@ export async function* lostPurchases(place: Place): AsyncGenerator<FilePurchase,
   }
 }
 
-/** How far each file is as it was when the journal already had all that it tells of. */
+/** For each file the bytes that are unchanged since the journal had all that they tell. */
 async function checkedBytes({ disk, folder, journal, covered }: Place): Promise<Map<string, number>> {
   const checked = new Map<string, number>();
   const { records, repairs } = journal.recovered;
