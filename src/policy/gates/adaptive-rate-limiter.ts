@@ -30,10 +30,10 @@ const longEnoughMs = 2_000;
 const mostNoise = 0.9;
 
 /**
- * A rate that is found out: no limit until refusals (429) follow the rate, then a little less than what gets through,
- * growing slowly. Where refusals follow the rate, the service's rate is between the average since the previous refusal and the rate just
- * tried. The limiter starts below that, comes back to it slowly, and then grows ever faster until it is refused again. A
- * cut that does not reduce the share of refusals is taken back: those refusals are noise.
+ * A rate that is found out: no limit until refusals (429) follow the rate. Then the service's rate is between the average
+ * since the previous refusal and the rate just tried. The limiter starts below that, comes back to it slowly, and then
+ * grows ever faster until it is refused again. A cut that does not reduce the share of refusals is taken back: those
+ * refusals are noise.
  */
 export class AdaptiveRateLimiter implements RateLimiter {
   private limiter: RateLimiter | undefined;

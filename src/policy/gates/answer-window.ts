@@ -12,8 +12,8 @@ const alwaysTooMany = 18;
 /**
  * The latest 20 answers of an endpoint. `isRefusing` when at least half of them are refusals, and that is more than
  * chance at the endpoint's usual share of refusals: with 30 % of random refusals, half of 20 are refused every few
- * hundred answers. The usual share is learned from answers that have left the window: of a service that refuses all
- * requests from the start nothing is learned.
+ * hundred answers. The usual share is learned from answers that have left the window, and is 0 before there are any: a
+ * service that refuses all requests from the start is refusing.
  */
 export class AnswerWindow {
   /** A bit for each answer, the latest one lowest. */

@@ -10,7 +10,10 @@ export interface RateLimiter {
   readonly ratePerSecond: number | undefined;
   /** Milliseconds until the next may pass, 0 for now, when `ahead` others go first. */
   waitMs(ahead?: number): number;
-  /** @param hasWaited the request waited for the rate: the next one is let through sooner when it passes late. Idle time saves nothing up. */
+  /**
+   * A request passes. Idle time saves nothing up.
+   * @param hasWaited it has waited for the rate: when it passes late, the next one passes sooner
+   */
   take(hasWaited?: boolean): void;
 }
 
