@@ -103,6 +103,6 @@ function buildPage(folder) {
   const { script, style } = bundlePage();
   writeFileSync(`dist/${folder}bundle.js`, script);
   writeFileSync(`dist/${folder}bundle.css`, style);
-  for (const name of ['page.eta', 'summary.eta', 'flight.eta', 'fonts/LICENSE.txt'])
+  for (const name of ['page.eta', 'summary.eta', 'figures.eta', 'flight.eta', 'fonts/LICENSE.txt'])
     cpSync(`${folder}${name}`, `dist/${folder}${name}`);
 }

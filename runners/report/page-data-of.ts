@@ -1,5 +1,7 @@
 import { numberRuns, type PageData, type RowClass, type RowSource } from './page-data.js';
 import type { RowSurvey } from './survey/survey-rows.js';
+import { messageOf } from './messages/what-to-do.js';
+import { optionsToGoOn } from './survey/run-story.js';
 import type { Survey } from './survey/survey-run.js';
 
 /** What the page's script needs to know of the run. */
@@ -10,7 +12,8 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
       key,
       name,
       folder,
-      options: optionsOf(survey),
+      options: optionsToGoOn(survey.story),
+      isRehearsal: survey.isRehearsal,
       manifestFormat: /\.csv(\.gz)?$/i.test(manifest) ? 'csv' : 'jsonl',
     },
     prices,
@@ -22,28 +25,16 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
   };
 }
 
-/** What a later start needs to be the same run under the same cap: an older version kept no cap in the journal. */
-function optionsOf({ story }: Survey): string[] {
-  const last = story.starts.at(-1);
-  if (last === undefined) return [];
-  const { local, baseUrl, maxCost, hasConfiguredCap } = last;
-  const isForgotten = maxCost !== undefined && !story.remembersCap && !hasConfiguredCap;
-  return [
-    ...(local ? ['--local'] : baseUrl === '' ? [] : ['--base-url', baseUrl]),
-    ...(isForgotten ? ['--max-cost', String(maxCost)] : []),
-  ];
-}
-
 function classesOf({ rows }: Survey): RowClass[] {
   let again = 0;
   for (const place of rows.places) if (place.cause === 0 && place.again) again++;
   return [
     { status: 'completed', label: 'Completed', count: rows.completed - again, cause: 0 },
     { status: 'completed', label: 'Bought again', count: again, cause: 0, again: true },
-    ...rows.causes.map(({ code, message, count }, index) => ({
-      status: code,
-      label: message,
-      count,
+    ...rows.causes.map((group, index) => ({
+      status: group.code,
+      label: messageOf(group),
+      count: group.count,
       cause: index + 1,
     })),
   ];

@@ -26,6 +26,8 @@ export interface FlightUpdate {
 export interface LiveUpdate {
   /** The figures above the gallery, written and escaped by the server. */
   readonly summary: string;
+  /** Those below it. */
+  readonly figures: string;
   readonly data: PageData;
 }
 
@@ -36,6 +38,8 @@ export interface RunFacts {
   /** As a command takes it, with the options that a repeat needs. */
   readonly folder: string;
   readonly options: readonly string[];
+  /** Nothing was spent, and a redo spends nothing. */
+  readonly isRehearsal: boolean;
   readonly manifestFormat: 'csv' | 'jsonl';
 }
 

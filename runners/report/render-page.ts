@@ -9,6 +9,7 @@ import { escapeHtml } from './messages/escape-html.js';
 export interface PageParts {
   readonly page: string;
   readonly summary: string;
+  readonly figures: string;
   readonly flight: string;
   readonly style: string;
   readonly script: string;
@@ -24,7 +25,7 @@ interface RenderedPage {
 
 const eta = new Eta({ autoEscape: true, escapeFunction: (value) => escapeHtml(String(value)) });
 
-/** The part of the page that needs no script: what happened, the figures, the charts, the failures. */
+/** The part of the page above the gallery: what happened, and what to do. Needs no script. */
 export function renderSummary(parts: PageParts, view: ReportView, flight?: FlightView): string {
   return eta.renderString(parts.summary, {
     ...view,
@@ -32,7 +33,12 @@ export function renderSummary(parts: PageParts, view: ReportView, flight?: Fligh
   });
 }
 
-/** The part of the live page that tells of rows that have not ended. */
+/** The part of the page below the gallery: money, times and charts. Needs no script. */
+export function renderFigures(parts: PageParts, view: ReportView): string {
+  return eta.renderString(parts.figures, view);
+}
+
+/** The part of the live page about rows that have not ended. */
 export function renderFlight(parts: PageParts, view: FlightView): string {
   return eta.renderString(parts.flight, view);
 }
@@ -61,6 +67,7 @@ export function renderPage(
     policy: isLive ? '' : policy,
     isLive,
     summary: renderSummary(parts, view, flight),
+    figures: renderFigures(parts, view),
     style: parts.style,
     script: parts.script,
   });
@@ -85,12 +92,13 @@ function policyOf(nonce: string, pictures: string): string {
 export async function readPageParts(): Promise<PageParts> {
   const read = (name: string): Promise<string> =>
     readFile(new URL(`../report/page/${name}`, import.meta.url), 'utf8');
-  const [page, summary, flight, style, script] = await Promise.all(
-    ['page.eta', 'summary.eta', 'flight.eta', 'bundle.css', 'bundle.js'].map(read),
+  const [page, summary, figures, flight, style, script] = await Promise.all(
+    ['page.eta', 'summary.eta', 'figures.eta', 'flight.eta', 'bundle.css', 'bundle.js'].map(read),
   );
   return {
     page: page ?? '',
     summary: summary ?? '',
+    figures: figures ?? '',
     flight: flight ?? '',
     style: style ?? '',
     script: script ?? '',

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { failureCodes, type FailureCode } from '../../src/contract/failure-code.js';
+import type { FailureCode } from '../../src/contract/failure-code.js';
 import { costChart } from './charts/cost-chart.js';
 import { outcomesChart } from './charts/outcomes-chart.js';
 import type { Chart } from './charts/plot.js';
@@ -7,11 +7,12 @@ import { quantileOf, spreadChart } from './charts/spread-chart.js';
 import { statusCallChart } from './charts/status-call-chart.js';
 import { allOf, type MoneyRow } from './survey/sum-money.js';
 import type { Survey } from './survey/survey-run.js';
-import type { Cause } from './survey/survey-rows.js';
-import { adviseOn } from './messages/advise-on.js';
+import { optionsToGoOn } from './survey/run-story.js';
+import type { FailureGroup } from './messages/group-failures.js';
+import { runAgain, whatToDo, type RunCommand, type ToDo } from './messages/what-to-do.js';
 import { countOf, formatCount, formatShare, formatSpan, formatSum } from './messages/format-amounts.js';
 import { describeRun } from './messages/describe-run.js';
-import { statusLabel } from './messages/status-label.js';
+import { statusLabel, toneOf, type Tone } from './messages/status-label.js';
 
 /** What the templates show; all of it plain text but for `svg`. */
 export interface ReportView {
@@ -27,13 +28,16 @@ export interface ReportView {
     readonly longest: string;
   }[];
   readonly charts: readonly Chart[];
-  readonly causes: readonly CauseView[];
+  readonly toDos: readonly ToDoView[];
+  /** What the gallery has to show: `42 pictures`; empty where it has nothing. */
+  readonly review: string;
+  readonly isRehearsal: boolean;
   readonly leftOut: readonly string[];
 }
 
 interface OutcomeView {
   readonly label: string;
-  readonly tone: 'completed' | 'failed' | 'held' | 'open';
+  readonly tone: Tone | 'open';
   readonly count: string;
   readonly share: string;
   /** Percent of the bar. */
@@ -52,36 +56,40 @@ interface MoneyView {
   readonly isTotal: boolean;
 }
 
-interface CauseView {
+interface ToDoView extends ToDo {
+  /** Name of the gallery's filter. */
   readonly filter: string;
-  readonly code: string;
-  readonly count: string;
-  readonly message: string;
+  readonly tone: Tone;
+  /** Code, HTTP status, and when the first and the last of them failed. */
   readonly facts: string;
-  readonly advice: string;
   readonly ids: readonly string[];
   readonly more: string;
 }
 
-export function viewReport(survey: Survey, leftOut: readonly string[]): ReportView {
+export function viewReport(survey: Survey, leftOut: readonly string[], isRunning = false): ReportView {
   const { rows, story } = survey;
   return {
     name: survey.name,
-    sentence: describeRun(survey),
+    sentence: describeRun(survey, isRunning),
     facts: factsOf(survey),
     outcomes: outcomesOf(survey),
     money: moneyOf(survey),
     times: [timesOf('in the queue', rows.delays), timesOf('at work', rows.executions)].flatMap(
       (times) => times ?? [],
     ),
-    charts: [
+    charts: drawn([
       outcomesChart(survey),
       costChart(survey),
       statusCallChart(story.statusCalls),
       spreadChart('Time in the queue', 'waited', rows.delays),
       spreadChart('Time at work', 'took', rows.executions),
+    ]),
+    toDos: [
+      ...rows.causes.map((group, index) => viewToDo(group, index, survey)),
+      ...(isRunning ? [] : toContinue(survey)),
     ],
-    causes: rows.causes.map(viewCause),
+    review: reviewWords(survey),
+    isRehearsal: survey.isRehearsal,
     leftOut:
       rows.skipped === 0
         ? leftOut
@@ -94,7 +102,11 @@ function factsOf({ story, folder, spans }: Survey): string[] {
   const host = story.starts.at(-1);
   return [
     first === undefined || last === undefined ? '' : periodOf(first.from, last.to),
-    host === undefined ? '' : host.local ? 'emulator' : host.baseUrl.replace(/^https?:\/\//, ''),
+    host === undefined
+      ? ''
+      : host.local
+        ? 'rehearsal on the emulator'
+        : host.baseUrl.replace(/^https?:\/\//, ''),
     story.starts.length > 1 ? countOf(story.starts.length, 'start') : '',
     basename(folder),
   ].filter((fact) => fact !== '');
@@ -120,11 +132,11 @@ function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
     { label: 'completed', tone: 'completed' as const, count: rows.completed, filter: 'completed' },
     ...[...byCode].map(([code, count]) => ({
       label: statusLabel(code),
-      tone: code === 'unknown' ? ('held' as const) : ('failed' as const),
+      tone: toneOf(code),
       count,
       filter: code,
     })),
-    { label: 'to be done', tone: 'open' as const, count: toDo, filter: '' },
+    { label: 'to go', tone: 'open' as const, count: toDo, filter: '' },
   ].filter(({ count }) => count > 0);
   let x = 0;
   return parts.map(({ count, ...part }) => {
@@ -162,22 +174,57 @@ function timesOf(name: string, sorted: ArrayLike<number>): ReportView['times'][n
   };
 }
 
-const paidWords = { no: 'not charged', maybe: 'may have been charged', yes: 'charged' } as const;
-
-function viewCause(cause: Cause, index: number): CauseView {
+function viewToDo(group: FailureGroup, index: number, survey: Survey): ToDoView {
+  const { code, httpStatus, count, ids, firstAt, lastAt } = group;
   const facts = [
-    cause.code,
-    cause.httpStatus === undefined ? '' : `HTTP ${cause.httpStatus}`,
-    paidWords[failureCodes[cause.code].paid],
+    code,
+    httpStatus === undefined ? '' : `HTTP ${httpStatus}`,
+    firstAt === undefined || lastAt === undefined ? '' : `failed ${periodOf(firstAt, lastAt)}`,
   ];
   return {
+    ...whatToDo(group, runCommandOf(survey), survey.prices),
     filter: `cause-${index + 1}`,
-    code: cause.code,
-    count: formatCount(cause.count),
-    message: cause.message === '' ? failureCodes[cause.code].meaning : cause.message,
+    tone: toneOf(code),
     facts: facts.filter((fact) => fact !== '').join(' · '),
-    advice: adviseOn(cause.code),
-    ids: cause.ids.slice(0, 12),
-    more: cause.count > 12 ? `and ${formatCount(cause.count - 12)} more` : '',
+    ids,
+    more: count > ids.length ? `and ${formatCount(count - ids.length)} more` : '',
   };
+}
+
+/** Rows without an outcome, where no process works on them. */
+function toContinue(survey: Survey): ToDoView[] {
+  const { toDo, isRehearsal } = survey;
+  const command = runAgain(runCommandOf(survey));
+  if (toDo === 0 || command === undefined) return [];
+  return [
+    {
+      title: `${countOf(toDo, 'row')} to go`,
+      cause: '',
+      cost: isRehearsal ? 'Rehearsal, nothing spent.' : '',
+      advice: 'Continue:',
+      command,
+      filter: '',
+      tone: 'completed',
+      facts: '',
+      ids: [],
+      more: '',
+    },
+  ];
+}
+
+function runCommandOf({ manifest, folder, story, isRehearsal }: Survey): RunCommand {
+  return { manifest, folder, options: optionsToGoOn(story), isRehearsal };
+}
+
+function reviewWords({ rows, money }: Survey): string {
+  if (rows.completed === 0) return '';
+  return countOf(
+    rows.completed,
+    money.byResolution.size === 1 && money.byResolution.has('') ? 'result' : 'picture',
+  );
+}
+
+/** A chart that has nothing to draw is left out. */
+function drawn(charts: readonly Chart[]): Chart[] {
+  return charts.filter(({ svg }) => svg !== '');
 }

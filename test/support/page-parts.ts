@@ -12,6 +12,7 @@ export async function pageParts(): Promise<PageParts> {
     ...bundlePage(),
     page: read('page.eta'),
     summary: read('summary.eta'),
+    figures: read('figures.eta'),
     flight: read('flight.eta'),
   };
 }

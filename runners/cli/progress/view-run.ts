@@ -1,7 +1,7 @@
 import { asyncScheduler, Subscription, type Observable } from 'rxjs';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { CliIo } from '../io/cli-io.js';
-import { groupFailures, type FailureGroup } from '../messages/group-failures.js';
+import { groupFailures, type FailureGroup } from '../../report/messages/group-failures.js';
 import { plainText } from '../messages/plain-text.js';
 import { foldProgress } from './fold-progress.js';
 import { openDisplay } from './open-display.js';
@@ -61,7 +61,12 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
       else if (event.type === 'warning' && !printed.includes(event.message)) warn(event.message);
       else if (event.type === 'stopping' && !quiet) noteStop(event);
       else if (event.type === 'ended' && event.status !== 'completed')
-        groups.take({ id: event.id, code: event.status, message: event.message });
+        groups.take({
+          id: event.id,
+          code: event.status,
+          message: event.message === undefined ? undefined : plainText(event.message, 300),
+          at: scheduler.now(),
+        });
     },
     pause: () => display.close(),
     close() {

@@ -2,9 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { refreshSnapshot } from '../../batch/journal/save-snapshot.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
-import type { FailureGroup } from '../messages/group-failures.js';
+import type { FailureGroup } from '../../report/messages/group-failures.js';
 import { failureText, outcomeText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
+import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { Summary } from '../../batch/sinks/summary-file.js';
+import type { RunCommand } from '../../report/messages/what-to-do.js';
 import type { StartedRun } from './batch-options.js';
 
 /** A warning of a run. */
@@ -47,14 +50,15 @@ export async function printOutcome(
   // An interrupted run ends without waiting for it.
   if (exitCode < 128) await refreshSnapshot(nodeDisk, out);
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
+  const failed = failureText(groups, commandOf(run), pricesOf(summary));
   if (options.quiet) {
-    if (exitCode !== 0) io.stderr.write(`${[sentence, ...failureText(groups)].join('\n')}\n`);
+    if (exitCode !== 0) io.stderr.write(`${[sentence, ...failed].join('\n')}\n`);
     return exitCode;
   }
   const lines = [
     sentence,
-    ...outcomeText(summary),
-    ...failureText(groups),
+    ...outcomeText(summary, run.target.local),
+    ...failed,
     ...(await filesText(out, io.cwd)),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
@@ -62,6 +66,32 @@ export async function printOutcome(
   if (!options.json && run.live === undefined && io.stdout.isTTY !== true && io.stderr.isTTY === true)
     io.stderr.write(`${sentence}\n`);
   return exitCode;
+}
+
+/** The options that a later start needs to be this run again. */
+function commandOf({ source, out, options, target, io }: StartedRun): RunCommand {
+  const { local, baseUrl, lbBaseUrl } = target;
+  const given: readonly (readonly [name: string, value: string | number | undefined])[] = [
+    ['--base-url', local ? undefined : baseUrl],
+    ['--lb-base-url', local ? undefined : lbBaseUrl],
+    ['--endpoint', options.endpoint],
+    ['--max-cost', typeof options.maxCost === 'number' ? options.maxCost : undefined],
+  ];
+  return {
+    manifest: shownPath(source.path, io.cwd),
+    folder: shownPath(out, io.cwd),
+    options: [
+      ...(local ? ['--local'] : []),
+      ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
+    ],
+    isRehearsal: local,
+  };
+}
+
+/** What the next start reserves for a picture, by resolution. */
+function pricesOf({ prices, priceTable }: Summary): Record<string, MicroDollars> {
+  const all = Object.entries({ ...prices, ...priceTable?.reported });
+  return Object.fromEntries(all.map(([resolution, usd]) => [resolution, toMicroDollars(usd)]));
 }
 
 /** Writes the report. A report that cannot be written is only a warning. An interrupted run ends without it. */

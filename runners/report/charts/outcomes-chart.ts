@@ -2,15 +2,16 @@ import { scaleLinear } from 'd3-scale';
 import type { RowSurvey } from '../survey/survey-rows.js';
 import type { Survey } from '../survey/survey-run.js';
 import { countOf, formatCount, formatSpan } from '../messages/format-amounts.js';
+import { toneOf, toneNames, type Tone } from '../messages/status-label.js';
 import { drawPlot, narrow, round, valueAxis, wide, type Area, type Chart } from './plot.js';
 import { layTimeAxis, timeBins } from './time-axis.js';
 
-const tones = ['completed', 'failed', 'held'] as const;
-type Tally = Record<(typeof tones)[number], number>;
+const tones = ['completed', 'paid', 'failed', 'held'] as const satisfies readonly Tone[];
+type Tally = Record<Tone, number>;
 
 /** How many rows ended when, stacked by how they ended. */
 export function outcomesChart(survey: Survey): Chart {
-  const title = 'Rows as they ended';
+  const title = 'Results over time';
   const ends = emptyTally();
   for (const { tone } of endsOf(survey.rows)) ends[tone]++;
   const ended = totalOf(ends);
@@ -25,7 +26,7 @@ export function outcomesChart(survey: Survey): Chart {
     caption,
     svg: drawBars(survey, caption, narrow, Math.min(56, most)),
     wide: drawBars(survey, caption, wide, Math.min(120, most)),
-    legend: tones.filter((tone) => ends[tone] > 0).map((tone) => ({ name: tone, tone })),
+    legend: tones.filter((tone) => ends[tone] > 0).map((tone) => ({ name: toneNames[tone], tone })),
   };
 }
 
@@ -59,23 +60,19 @@ function drawBar(bin: { x: number; width: number; tally: Tally }, y: (value: num
     below += bin.tally[tone];
     return `<rect class="${tone}" x="${round(bin.x + 0.5)}" y="${round(top)}" width="${round(Math.max(0.6, bin.width - 1))}" height="${round(height)}"/>`;
   });
-  const words = shown.map((tone) => `${formatCount(bin.tally[tone])} ${tone}`);
+  const words = shown.map((tone) => `${formatCount(bin.tally[tone])} ${toneNames[tone]}`);
   return `<g><title>${words.join(', ')}</title>${parts.join('')}</g>`;
 }
 
 /** When each row ended, and how. */
-function* endsOf({ places, causes }: RowSurvey): Generator<{ at: number; tone: keyof Tally }, void, void> {
+function* endsOf({ places, causes }: RowSurvey): Generator<{ at: number; tone: Tone }, void, void> {
   for (const { at, cause } of places) if (at > 0) yield { at, tone: toneOf(causes[cause - 1]?.code) };
 }
 
-function toneOf(code: string | undefined): keyof Tally {
-  return code === undefined ? 'completed' : code === 'unknown' ? 'held' : 'failed';
-}
-
 function totalOf(tally: Tally): number {
-  return tally.completed + tally.failed + tally.held;
+  return tones.reduce((sum, tone) => sum + tally[tone], 0);
 }
 
 function emptyTally(): Tally {
-  return { completed: 0, failed: 0, held: 0 };
+  return { completed: 0, paid: 0, failed: 0, held: 0 };
 }

@@ -1,55 +1,48 @@
 import type { Survey } from '../survey/survey-run.js';
 import { countOf, formatCount, formatSpan, formatSum } from './format-amounts.js';
 
-/** What happened, in a sentence or two. */
-export function describeRun(survey: Survey): string {
-  const { rows, heldRows, toDo } = survey;
+/** What happened, in a few short sentences. */
+export function describeRun(survey: Survey, isRunning = false): string {
+  const { rows, heldRows, undownloaded, toDo, isRehearsal } = survey;
   const ended = rows.places.length;
-  if (ended === 0)
-    return toDo > 0 ? `Nothing has ended yet: ${countOf(toDo, 'row')} to be done.` : 'Nothing has ended yet.';
   const all = ended + toDo;
-  const first =
-    rows.completed < all
-      ? `${rows.completed === 0 ? 'None' : formatCount(rows.completed)} of ${countOf(all, 'row')} completed`
-      : all === 1
-        ? 'The row completed'
-        : `All ${countOf(all, 'row')} completed`;
-  const rest = [failedWords(ended - rows.completed - heldRows), heldWords(survey)];
+  const failed = ended - rows.completed - heldRows - undownloaded;
   const sentences = [
-    `${first}${tookWords(survey)}${moneyWords(survey)}`,
-    rest.filter((part) => part !== '').join(', and '),
-    unknownWords(survey),
-    toDoWords(toDo),
+    isRunning
+      ? `Running: ${formatCount(ended)} of ${countOf(all, 'row')} done${moneyWords(survey)}`
+      : `${completedWords(rows.completed, all)}${rows.completed > 0 ? tookWords(survey) : ''}${moneyWords(survey)}`,
+    isRehearsal ? 'Rehearsal, nothing spent' : '',
+    failed === 0 ? '' : `${formatCount(failed)} failed`,
+    undownloaded === 0
+      ? ''
+      : `${formatCount(undownloaded)} ${undownloaded === 1 ? 'is' : 'are'} ${isRehearsal ? '' : 'paid and '}still to be downloaded`,
+    heldWords(survey),
+    toDo === 0 || isRunning ? '' : `${formatCount(toDo)} to go`,
   ];
   return sentences.flatMap((sentence) => (sentence === '' ? [] : `${sentence}.`)).join(' ');
+}
+
+function completedWords(completed: number, all: number): string {
+  if (all === 0) return 'Nothing has ended yet';
+  if (completed < all)
+    return `${completed === 0 ? 'None' : formatCount(completed)} of ${countOf(all, 'row')} completed`;
+  return all === 1 ? 'The row completed' : `All ${countOf(all, 'row')} completed`;
 }
 
 function tookWords({ workedMs }: Survey): string {
   return workedMs > 0 ? ` in ${formatSpan(workedMs)}` : '';
 }
 
-function moneyWords({ money }: Survey): string {
+function moneyWords({ money, isRehearsal }: Survey): string {
   const { reported, estimated } = money.total;
-  if (reported + estimated === 0) return '';
+  if (reported + estimated === 0 || isRehearsal) return '';
   return ` for ${estimated > 0 ? 'about ' : ''}${formatSum(reported + estimated)}`;
 }
 
-function failedWords(failed: number): string {
-  return failed === 0 ? '' : `${formatCount(failed)} failed`;
-}
-
-function heldWords({ heldRows, money }: Survey): string {
-  if (heldRows === 0) return '';
-  const price = money.total.unknown > 0 ? ` for ${formatSum(money.total.unknown)}` : '';
-  return `${formatCount(heldRows)} ${heldRows === 1 ? 'is held: it' : 'are held: they'} may have been bought${price}`;
-}
-
-/** No row is held for it any more: rows that were bought again, or whose job nobody knows. */
-function unknownWords({ heldRows, money }: Survey): string {
+/** What may have been charged also stands where no row is held for it any more: rows bought again, or of a lost job. */
+function heldWords({ heldRows, money, isRehearsal }: Survey): string {
   const { unknown } = money.total;
-  return heldRows === 0 && unknown > 0 ? `${formatSum(unknown)} more may have been charged` : '';
-}
-
-function toDoWords(toDo: number): string {
-  return toDo === 0 ? '' : `${formatCount(toDo)} ${toDo === 1 ? 'is' : 'are'} still to be done`;
+  const sum = unknown > 0 && !isRehearsal ? formatSum(unknown) : '';
+  if (heldRows === 0) return sum === '' ? '' : `${sum} more may have been charged`;
+  return `${formatCount(heldRows)} ${heldRows === 1 ? 'is' : 'are'} in doubt${sum === '' ? '' : `: up to ${sum}`}`;
 }

@@ -4,7 +4,7 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 const labels: Record<'completed' | FailureCode, string> = {
   completed: 'completed',
   'invalid-row': 'invalid',
-  rejected: 'refused',
+  rejected: 'refused by the service',
   'job-failed': 'job failed',
   'job-cancelled': 'job cancelled',
   'job-timed-out': 'job timed out',
@@ -15,9 +15,9 @@ const labels: Record<'completed' | FailureCode, string> = {
   'malformed-reply': 'unreadable answer',
   deadline: 'past the deadline',
   expired: 'expired',
-  unknown: 'held',
+  unknown: 'in doubt',
   'output-mismatch': 'unexpected output',
-  download: 'not downloaded',
+  download: 'to be downloaded',
   refused: 'service busy',
   unreachable: 'not reached',
   unauthorized: 'key refused',
@@ -34,3 +34,19 @@ export function statusLabel(status: 'completed' | FailureCode): string {
 export function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** How a row stands: what it is coloured by. */
+export type Tone = 'completed' | 'failed' | 'paid' | 'held';
+
+export function toneOf(status: 'completed' | FailureCode | undefined): Tone {
+  if (status === undefined || status === 'completed') return 'completed';
+  return status === 'unknown' ? 'held' : status === 'download' ? 'paid' : 'failed';
+}
+
+/** In a legend. */
+export const toneNames: Readonly<Record<Tone, string>> = {
+  completed: 'completed',
+  failed: 'failed',
+  paid: 'to be downloaded',
+  held: 'in doubt',
+};

@@ -1,5 +1,5 @@
 import type { PageData } from '../page-data.js';
-import { followLive } from './follow-live.js';
+import { followLive, updatePart } from './follow-live.js';
 import { Gallery } from './gallery/gallery.js';
 import { listenToKeys } from './keyboard.js';
 import { LargeView } from './large/large-view.js';
@@ -7,6 +7,7 @@ import { canRepeat, openRejections } from './rejections.js';
 import type { Page } from './page.js';
 import { openRows, readBlock } from './row-store.js';
 import { createTray } from './tray.js';
+import { followCopyButtons } from './copy-text.js';
 
 /** Brings the report to life: the figures are there without it. */
 function start(): void {
@@ -37,9 +38,10 @@ function start(): void {
   tray.refresh();
   listenToKeys(page, gallery, large);
   followFilterLinks((filter) => gallery.show(filter));
-  followLive(({ summary, data: newer }) => {
-    const figures = document.getElementById('summary');
-    if (figures !== null) figures.innerHTML = summary;
+  followCopyButtons();
+  followLive(({ summary, figures, data: newer }) => {
+    updatePart('summary', summary);
+    updatePart('figures', figures);
     page.data = newer;
     page.store = openRows(newer);
     large.rowsChanged();

@@ -12,12 +12,13 @@ export function createTray(
   const sum = h('p', { role: 'status' });
   const command = h('code', { tabindex: '0' });
   const note = h('p', { class: 'note' });
+  const copyButton = h('button', { type: 'button' }, 'Copy');
   const how = h(
     'div',
     { class: 'how', hidden: true },
     h('p', {}, 'Saved. Now run:'),
     command,
-    copyButton(command),
+    copyButton,
     note,
   );
   const tray = h(
@@ -43,6 +44,8 @@ export function createTray(
     const file = `${page.data.run.name.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.redo.${format}`;
     save(file, redoManifest(rejected, format), format === 'csv' ? 'text/csv' : 'application/jsonl');
     command.textContent = redoCommand(file, page.rejections.all.values(), page.data.run);
+    copyButton.dataset['copy'] = command.textContent;
+    copyButton.textContent = 'Copy';
     note.textContent = notesOn(rejected, format !== wanted).join(' ');
     how.hidden = false;
   }
@@ -94,18 +97,4 @@ function save(name: string, text: string, type: string): void {
   anchor.download = name;
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
-/** Copies where the browser lets it; else selects the text, so that a person can. */
-function copyButton(command: HTMLElement): HTMLElement {
-  const button = h('button', { type: 'button', onclick: () => void copy() }, 'Copy');
-  async function copy(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(command.textContent);
-      button.textContent = 'Copied';
-    } catch {
-      getSelection()?.selectAllChildren(command);
-    }
-  }
-  return button;
 }

@@ -10,8 +10,8 @@ export interface RunStory {
   readonly stops: readonly { at: number; exitCode: number }[];
   /** How many jobs ended with so many status calls. */
   readonly statusCalls: ReadonlyMap<number, number>;
-  /** A later start goes by a cap, or by its lifting, without being given one. */
-  readonly remembersCap: boolean;
+  /** What the first sent row had from the options: a command that goes on with the run has to name it again. */
+  readonly sentWith: readonly string[];
 }
 
 export interface RunStart {
@@ -21,30 +21,31 @@ export interface RunStart {
   readonly local: boolean;
   /** USD: the cap that held for it. */
   readonly maxCost?: number;
+  readonly lbBaseUrl: string;
   /** The configuration had one for it. */
   readonly hasConfiguredCap: boolean;
 }
 
 /** Nothing else is parsed: most of the journal tells nothing here. */
-const parsed = new Set([undefined, 'start', 'stop', 'cap']);
+const parsed = new Set([undefined, 'start', 'stop']);
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: RunStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
   const statusCalls = new Map<number, number>();
-  let remembersCap = false;
+  let sentWith: string[] | undefined;
   const wanted = (line: Buffer): boolean => {
     const kind = recordKind(line);
     if (kind === 'outcome') countCalls(line, statusCalls);
-    return parsed.has(kind);
+    return parsed.has(kind) || (kind === 'intent' && sentWith === undefined);
   };
   for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
     if (value['k'] === 'start') starts.push(startOf(value));
-    if (value['k'] === 'cap') remembersCap = true;
+    if (value['k'] === 'intent') sentWith = optionsOfIntent(value);
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
   }
-  return { starts, stops, statusCalls, remembersCap };
+  return { starts, stops, statusCalls, sentWith: sentWith ?? [] };
 }
 
 const callsKey = Buffer.from('"statusCalls":');
@@ -67,8 +68,34 @@ function startOf(record: JsonObject): RunStart {
     at: numberOr(record['at'], 0),
     manifest: typeof record['manifest'] === 'string' ? record['manifest'] : '',
     baseUrl: typeof identity['baseUrl'] === 'string' ? identity['baseUrl'] : '',
+    lbBaseUrl: typeof identity['lbBaseUrl'] === 'string' ? identity['lbBaseUrl'] : '',
     local: identity['local'] === true,
     hasConfiguredCap: settings['defaultMaxCostUsd'] !== undefined,
     ...(typeof maxCost === 'number' ? { maxCost } : {}),
   };
+}
+
+/** The endpoint and the mode, where the row does not name the one and the other is not the default of its kind. */
+function optionsOfIntent(intent: JsonObject): string[] {
+  const { kind, mode, endpoint } = intent;
+  const cells = isObject(intent['cells']) ? intent['cells'] : {};
+  const isDefault = mode === undefined || mode === (kind === 'edit' ? 'sync' : 'async');
+  const isNamed = typeof cells['endpoint'] === 'string' && cells['endpoint'] !== '';
+  return [
+    ...(typeof endpoint === 'string' && endpoint !== '' && !isNamed ? ['--endpoint', endpoint] : []),
+    ...(isDefault || kind === 'route' ? [] : ['--mode', String(mode)]),
+  ];
+}
+
+/** The options that make a later start the same run, under the same cap. */
+export function optionsToGoOn({ starts, sentWith }: RunStory): string[] {
+  const last = starts.at(-1);
+  if (last === undefined) return [];
+  const { local, baseUrl, lbBaseUrl, maxCost, hasConfiguredCap } = last;
+  return [
+    ...(local ? ['--local'] : baseUrl === '' ? [] : ['--base-url', baseUrl]),
+    ...(local || lbBaseUrl === '' ? [] : ['--lb-base-url', lbBaseUrl]),
+    ...sentWith,
+    ...(maxCost === undefined || hasConfiguredCap ? [] : ['--max-cost', String(maxCost)]),
+  ];
 }

@@ -4,6 +4,7 @@ import { type PurchaseSource, readCosts } from '../read/read-costs.js';
 import { NumberList } from './number-list.js';
 
 export interface MoneyRow {
+  /** Those that were made for sure. */
   purchases: number;
   reported: MicroDollars;
   estimated: MicroDollars;
@@ -28,7 +29,7 @@ export async function sumMoney(disk: Disk, folder: string): Promise<Money> {
     const part = byResolution.get(resolution) ?? nothing();
     byResolution.set(resolution, part);
     for (const sum of [total, part]) {
-      sum.purchases++;
+      if (source !== 'unknown') sum.purchases++;
       sum[source] += amount;
     }
     if (!Number.isNaN(at)) spending.add({ at, amount, source });

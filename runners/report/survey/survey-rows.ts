@@ -2,26 +2,15 @@ import { join } from 'node:path';
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, type JsonObject, numberOr, type PlacedObject, readJsonl } from '../read/read-jsonl.js';
-import { causeOf } from './cause-of.js';
+import { groupFailures, type FailureGroup, type RowFailure } from '../messages/group-failures.js';
 import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
-
-/** Rows that failed for the same reason. */
-export interface Cause {
-  readonly code: FailureCode;
-  readonly httpStatus?: number;
-  /** With `…` where the rows differ; word for word when there is one row. */
-  readonly message: string;
-  readonly count: number;
-  /** The first of them, in the order of the file. */
-  readonly ids: readonly string[];
-}
 
 export interface RowSurvey {
   /** In the order of the manifest. */
   readonly places: RowPlaces;
   /** The most frequent first. */
-  readonly causes: readonly Cause[];
+  readonly causes: readonly FailureGroup[];
   readonly completed: number;
   /** ms, of completed rows, the shortest first. */
   readonly delays: ArrayLike<number>;
@@ -40,9 +29,6 @@ export interface KnownRows {
   readonly originalRows: ReadonlyMap<string, number>;
 }
 
-const idsKept = 60;
-const causesKept = 200;
-
 /** One pass over the rows that ended; keeps numbers and places, not the rows. */
 export async function surveyRows(disk: Disk, folder: string, known: KnownRows): Promise<RowSurvey> {
   const tally = new RowTally(known);
@@ -52,14 +38,10 @@ export async function surveyRows(disk: Disk, folder: string, known: KnownRows): 
   return tally.survey();
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
-
 class RowTally {
   readonly #known: KnownRows;
   readonly #places = new RowPlaces();
-  readonly #causes: Mutable<Cause>[] = [];
-  /** Place of each group in the causes. */
-  readonly #groups = new Map<string, number>();
+  readonly #groups = groupFailures();
   readonly #delays = new NumberList();
   readonly #executions = new NumberList();
   readonly #pricesSeen = new Map<string, number>();
@@ -87,15 +69,15 @@ class RowTally {
 
   addFailure({ value, offset, length }: PlacedObject): void {
     const facts = isObject(value['millrace']) ? value['millrace'] : {};
-    const cause = this.#countCause(value);
     const at = timeOf(facts['settledAt']);
+    const cause = this.#groups.take(failureOf(value, facts, at)) + 1;
     const row = this.#rowOf(value, facts['row']);
     this.#places.add({ row, file: 'failures.jsonl', offset, length, cause, again: false, at });
   }
 
   /** Sorts the rows by the manifest and the causes by their count, and gives each row the new place of its cause. */
   survey(): RowSurvey {
-    const order = [...this.#causes.entries()].sort(([, a], [, b]) => b.count - a.count);
+    const order = [...this.#groups.inOrder().entries()].sort(([, a], [, b]) => b.count - a.count);
     const placeOf = new Map(order.map(([old], place) => [old + 1, place + 1]));
     return {
       places: this.#places.arrange(placeOf),
@@ -119,30 +101,18 @@ class RowTally {
     if (result['kind'] === 'edit' && typeof cost === 'number')
       this.#pricesSeen.set(textOr(input['resolution']) || '1k', cost);
   }
+}
 
-  #countCause(failure: JsonObject): number {
-    const error = isObject(failure['error']) ? failure['error'] : {};
-    const code = codeOf(error['code']);
-    const httpStatus = numberOr(error['httpStatus'], undefined);
-    const wording = causeOf(error);
-    const key = `${code} ${httpStatus ?? ''} ${wording}`;
-    const isFull = this.#groups.size >= causesKept && !this.#groups.has(key);
-    const group = isFull ? `${code} others` : key;
-    const index = this.#groups.get(group) ?? this.#causes.length;
-    this.#groups.set(group, index);
-    const message = textOr(error['message']);
-    const cause = (this.#causes[index] ??= {
-      code,
-      ...(httpStatus !== undefined && { httpStatus }),
-      message,
-      count: 0,
-      ids: [],
-    });
-    cause.count++;
-    if (cause.count === 2) cause.message = isFull ? 'other causes' : wording;
-    if (cause.ids.length < idsKept) cause.ids.push(textOr(failure['id']));
-    return index + 1;
-  }
+function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailure {
+  const error = isObject(failure['error']) ? failure['error'] : {};
+  return {
+    id: textOr(failure['id']),
+    code: codeOf(error['code']),
+    message: textOr(error['message']),
+    httpStatus: numberOr(error['httpStatus'], undefined),
+    at,
+    resolution: facts['kind'] === 'edit' ? textOr(failure['resolution']) || '1k' : undefined,
+  };
 }
 
 function codeOf(code: unknown): FailureCode {

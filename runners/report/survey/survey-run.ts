@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { Place } from '../read/read-places.js';
 import {
@@ -30,7 +31,12 @@ export interface Survey {
   readonly money: Money;
   readonly story: RunStory;
   readonly prices: Readonly<Record<string, MicroDollars>>;
+  /** Rows that may have been bought: nobody knows. */
   readonly heldRows: number;
+  /** Rows that are paid and wait for the download of their picture. */
+  readonly undownloaded: number;
+  /** The service was the embedded emulator: nothing was spent. */
+  readonly isRehearsal: boolean;
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
   /** The latest cap; `undefined`: none. */
@@ -60,12 +66,18 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     money,
     story,
     prices: pricesOf(summary, rows),
-    heldRows: rows.causes.filter(({ code }) => code === 'unknown').reduce((sum, { count }) => sum + count, 0),
+    heldRows: countOfCode(rows, 'unknown'),
+    undownloaded: countOfCode(rows, 'download'),
+    isRehearsal: story.starts.at(-1)?.local === true,
     toDo: rowsToDo(summary, rows.places.length),
     cap: maxCost === undefined ? undefined : toMicroDollars(maxCost),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
   };
+}
+
+function countOfCode({ causes }: RowSurvey, wanted: FailureCode): number {
+  return causes.filter(({ code }) => code === wanted).reduce((sum, { count }) => sum + count, 0);
 }
 
 /** The same for every report of one run, wherever its folder is moved. */
@@ -100,18 +112,22 @@ function rowsToDo(summary: JsonObject, ended: number): number {
   return Math.max(0, numberOr(rows['toDo'], 0) - Math.max(0, ended - endedThen));
 }
 
-/** The run's own price table wins, then what was charged last, then the service's list. */
+/** What the next start reserves: the run's price table, or a dearer price that was reported; else the service's list. */
 function pricesOf(summary: JsonObject, rows: RowSurvey): Record<string, MicroDollars> {
-  const table = isObject(summary['prices']) ? summary['prices'] : {};
-  const numbers = Object.entries(table).filter(
-    (entry): entry is [string, number] => typeof entry[1] === 'number',
-  );
-  const own = [...rows.pricesSeen, ...numbers].map(
+  const table = isObject(summary['priceTable']) ? summary['priceTable'] : {};
+  const own = [...rows.pricesSeen, ...numbersIn(summary['prices']), ...numbersIn(table['reported'])].map(
     ([resolution, usd]) => [resolution, toMicroDollars(usd)] as const,
   );
   return { ...imageEditPrices, ...Object.fromEntries(own) };
 }
 
+function numbersIn(value: unknown): [string, number][] {
+  return Object.entries(isObject(value) ? value : {}).filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number',
+  );
+}
+
+/** Where the superseded results lie. */
 export const earlierFile = 'earlier.jsonl';
 
 /** Where the superseded results of each row stand, oldest first. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { FlightUpdate, LiveUpdate } from '../page-data.js';
-import { type PageParts, renderFlight, renderPage, renderSummary } from '../render-page.js';
+import { type PageParts, renderFigures, renderFlight, renderPage, renderSummary } from '../render-page.js';
 import { embedJson } from '../messages/escape-html.js';
 import { serveFile } from './serve-file.js';
 import type { RunSnapshot } from './run-snapshot.js';
@@ -70,6 +70,7 @@ export class WatchServer {
   #update(snapshot: RunSnapshot): LiveUpdate {
     return {
       summary: renderSummary(this.#options.parts, snapshot.view, this.#flight),
+      figures: renderFigures(this.#options.parts, snapshot.view),
       data: snapshot.data,
     };
   }

@@ -91,7 +91,7 @@ describe('millrace run', () => {
 
   it('does a part, and the rest later', async () => {
     await work.write('rows.jsonl', echoJobs(5));
-    expect((await work.call('run', 'rows.jsonl', '--only', 'j3')).stdout).toContain('  to be done   4\n');
+    expect((await work.call('run', 'rows.jsonl', '--only', 'j3')).stdout).toContain('  to go        4\n');
     expect((await work.call('run', 'rows.jsonl', '--limit', '2')).stdout).toContain('  to be done   2\n');
     expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
     expect(work.emulator.bill().map(({ input }) => (input as { n: number }).n)).toHaveLength(5);

@@ -13,7 +13,7 @@ describe('outcomeText', () => {
     expect(outcomeText(summary)).toEqual([
       '  completed    940 of 1,000 rows',
       '  failed       12   job-failed 9, unknown 3',
-      '  to be done   48',
+      '  to go        48',
       '  cost         $82.25 reported, $0.2625 held for what may have been bought, cap $100.00',
     ]);
   });
@@ -42,32 +42,41 @@ describe('outcomeText', () => {
   });
 });
 
+describe('outcomeText of a rehearsal', () => {
+  it('says that nothing was spent', () =>
+    expect(outcomeText(summary, true).at(-1)).toBe(
+      '  cost         rehearsal, nothing spent; a real run: $82.25 reported, $0.2625 held for what may have been bought, cap $100.00',
+    ));
+});
+
 describe('failureText', () => {
-  it('names each cause, some ids, and what to do', () => {
-    expect(
-      failureText([
-        { code: 'job-failed', message: 'cannot read the image', count: 9, ids: ['a', 'b', 'c', 'd', 'e'] },
-        { code: 'unknown', message: undefined, count: 1, ids: ['x\u001b[2J'] },
-      ]),
-    ).toEqual([
-      '  9 rows job-failed: cannot read the image',
+  const run = { manifest: 'a.csv', folder: 'a.out', options: ['--max-cost', '5'], isRehearsal: false };
+  const group = (code: 'job-failed' | 'unknown', count: number, message: string, ids: string[]) => ({
+    ...{ code, count, message, wording: message, ids },
+    resolutions: new Map([['1k', count]]),
+  });
+
+  it('names each cause, some ids, what it costs, what to do, and the command', () => {
+    const groups = [
+      group('job-failed', 9, 'cannot read the image', ['a', 'b', 'c', 'd', 'e', 'f']),
+      group('unknown', 1, 'reset', ['x\u001b[2J']),
+    ];
+    expect(failureText(groups, run, { '1k': 87_500 })).toEqual([
+      '  9 jobs failed (job-failed): cannot read the image',
       '    ids a, b, c, d, e, …',
-      '    once the cause is gone, run again with --retry failed: nothing was bought',
-      '  1 row unknown, of various causes',
+      '    Not charged; sending them again costs $0.79. The job crashed at the service. Try again; if it fails again, change the input:',
+      '      millrace run a.csv --out a.out --max-cost 5 --retry job-failed',
+      '  1 row in doubt (unknown): reset',
       '    id x',
-      '    they may have been bought: look at the account, then `millrace settle FOLDER ID`, or --retry unknown to risk paying twice',
+      '    May have been charged, up to $0.09; sending them again may charge that twice. The connection was lost before the service answered. Check your account; `millrace settle` ends each row by what you find. If they are not there, send them again:',
+      '      millrace run a.csv --out a.out --max-cost 5 --retry unknown',
     ]);
   });
 
   it('does not build a wall of causes', () => {
-    const groups = Array.from({ length: 30 }, (_, n) => ({
-      code: 'job-failed' as const,
-      message: `m${n}`,
-      count: 1,
-      ids: ['a'],
-    }));
-    const lines = failureText(groups);
-    expect(lines).toHaveLength(31);
+    const groups = Array.from({ length: 30 }, (_, n) => group('job-failed', 1, `m${n}`, ['a']));
+    const lines = failureText(groups, run, {});
+    expect(lines).toHaveLength(41);
     expect(lines.at(-1)).toBe('  … and 20 rows of other causes: see failures.jsonl');
   });
 });

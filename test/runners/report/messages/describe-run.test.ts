@@ -20,7 +20,7 @@ describe('describeRun', () => {
 
   it('names failures, held rows with their price, and rows to be done', async () => {
     expect(await sentence({ rows: 300, flawless: false, toDo: 2 })).toMatch(
-      /^287 of 302 rows completed in 7 min for about \$30\.24\. 11 failed, and 2 are held: they may have been bought for \$0\.18\. 2 are still to be done\.$/,
+      /^287 of 302 rows completed in 7 min for about \$30\.24\. \d+ failed\. .*2 are in doubt: up to \$0\.18\. 2 to go\.$/,
     );
   });
 
@@ -36,7 +36,32 @@ describe('describeRun', () => {
   });
 
   it('speaks of a run in which nothing ended', async () => {
-    expect(await sentence({ rows: 0, toDo: 5 })).toBe('Nothing has ended yet: 5 rows to be done.');
+    expect(await sentence({ rows: 0, toDo: 5 })).toBe('None of 5 rows completed. 5 to go.');
     expect(await sentence({ rows: 0 })).toBe('Nothing has ended yet.');
+  });
+
+  it('calls nothing failed that is paid and waits for its download', async () => {
+    const folder = join(await reportFolder(), 'edits.out');
+    await makeRun({ folder, rows: 300, pictures: false });
+    const survey = await surveyRun(nodeDisk, folder);
+    expect(survey.undownloaded).toBeGreaterThan(0);
+    const failed = 300 - survey.rows.completed - survey.heldRows - survey.undownloaded;
+    expect(describeRun(survey)).toContain(
+      ` ${failed} failed. ${survey.undownloaded} ${survey.undownloaded === 1 ? 'is' : 'are'} paid and still to be downloaded. `,
+    );
+  });
+
+  it('says of a rehearsal that nothing was spent, and of nothing that it is paid', async () => {
+    const folder = join(await reportFolder(), 'edits.out');
+    await makeRun({ folder, rows: 300, pictures: false });
+    const words = describeRun({ ...(await surveyRun(nodeDisk, folder)), isRehearsal: true });
+    expect(words).toContain('Rehearsal, nothing spent.');
+    expect(words).not.toMatch(/\$|paid/);
+  });
+
+  it('says of a run that goes how far it is', async () => {
+    const folder = join(await reportFolder(), 'edits.out');
+    await makeRun({ folder, rows: 0, pictures: false, toDo: 60 });
+    expect(describeRun(await surveyRun(nodeDisk, folder), true)).toBe('Running: 0 of 60 rows done.');
   });
 });

@@ -20,6 +20,7 @@ const run: RunFacts = {
   name: 'edits.csv',
   folder: 'edits.out',
   options: [],
+  isRehearsal: false,
   manifestFormat: 'csv',
 };
 

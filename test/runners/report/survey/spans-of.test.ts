@@ -4,10 +4,17 @@ import type { RunStory } from '../../../../runners/report/survey/run-story.js';
 
 function story(starts: number[], stops: number[]): RunStory {
   return {
-    starts: starts.map((at) => ({ at, manifest: '', baseUrl: '', local: false, hasConfiguredCap: false })),
+    starts: starts.map((at) => ({
+      at,
+      manifest: '',
+      baseUrl: '',
+      lbBaseUrl: '',
+      local: false,
+      hasConfiguredCap: false,
+    })),
     stops: stops.map((at) => ({ at, exitCode: 0 })),
     statusCalls: new Map(),
-    remembersCap: false,
+    sentWith: [],
   };
 }
 

@@ -29,6 +29,6 @@ describe('sumMoney', () => {
       `a,1,1,,e,1k,0.0875,unknown,${at}`,
       `a,1,2,job-a,e,1k,0.0875,reported,${later}`,
     );
-    expect(total).toEqual({ purchases: 2, reported: 87_500, estimated: 0, unknown: 87_500 });
+    expect(total).toEqual({ purchases: 1, reported: 87_500, estimated: 0, unknown: 87_500 });
   });
 });

@@ -1,0 +1,117 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+
+/** Causes beyond this many are counted together: a wall of different texts helps nobody, and memory stays flat. */
+const maxGroups = 200;
+const idsKept = 60;
+
+/** A row that failed, as far as the file or the event that reports it says. */
+export interface RowFailure {
+  readonly id: string;
+  readonly code: FailureCode;
+  readonly message: string | undefined;
+  readonly httpStatus?: number | undefined;
+  /** When it failed, ms since the epoch. */
+  readonly at?: number | undefined;
+  /** Of an edit: what sending it again costs goes by it. */
+  readonly resolution?: string | undefined;
+}
+
+/** Rows that failed for the same cause. */
+export interface FailureGroup {
+  readonly code: FailureCode;
+  readonly httpStatus?: number;
+  /** The message of the first row; `undefined` where the group holds various causes. */
+  readonly message: string | undefined;
+  /** The message with `…` where the rows differ. */
+  readonly wording: string;
+  readonly count: number;
+  /** The ids of the first rows. */
+  readonly ids: readonly string[];
+  /** When the first and the last of them failed, ms since the epoch. */
+  readonly firstAt?: number;
+  readonly lastAt?: number;
+  /** How many of them are edits at each resolution. */
+  readonly resolutions: ReadonlyMap<string, number>;
+}
+
+interface FailureGroups {
+  /** @returns the place of its group among those that `inOrder` has seen, from 0 */
+  take(failure: RowFailure): number;
+  /** The most frequent first. */
+  list(): FailureGroup[];
+  /** In the order in which they came up. */
+  inOrder(): readonly FailureGroup[];
+}
+
+type Growing = { -readonly [K in keyof FailureGroup]: FailureGroup[K] } & {
+  ids: string[];
+  resolutions: Map<string, number>;
+};
+
+/** Puts failures together as they come: by code, HTTP status, and message without what differs from row to row. */
+export function groupFailures(): FailureGroups {
+  const places = new Map<string, number>();
+  const groups: Growing[] = [];
+  return {
+    take(failure) {
+      const { code, httpStatus, message } = failure;
+      const wording = causeOf(message ?? '', failure.id);
+      const cause = `${code} ${httpStatus ?? ''} ${wording}`;
+      const isFull = places.size >= maxGroups && !places.has(cause);
+      const key = isFull ? `${code} others` : cause;
+      const place = places.get(key) ?? groups.length;
+      places.set(key, place);
+      const group = (groups[place] ??= {
+        code,
+        ...(httpStatus !== undefined && !isFull && { httpStatus }),
+        message: isFull ? undefined : message,
+        wording: isFull ? 'various causes' : wording,
+        count: 0,
+        ids: [],
+        resolutions: new Map(),
+      });
+      add(group, failure);
+      return place;
+    },
+    list: () => [...groups].sort((one, other) => other.count - one.count),
+    inOrder: () => groups,
+  };
+}
+
+function add(group: Growing, { id, at, resolution }: RowFailure): void {
+  group.count += 1;
+  if (group.ids.length < idsKept) group.ids.push(id);
+  if (at !== undefined && at > 0) {
+    group.firstAt = Math.min(group.firstAt ?? at, at);
+    group.lastAt = Math.max(group.lastAt ?? at, at);
+  }
+  if (resolution !== undefined)
+    group.resolutions.set(resolution, (group.resolutions.get(resolution) ?? 0) + 1);
+}
+
+const shortestId = 3;
+
+/**
+ * The wording of an error without what differs from row to row: two rows whose errors read the same failed for the same
+ * cause. The terminal and the report both group by it.
+ *
+ * @param id Of the row: a message may name it.
+ */
+export function causeOf(message: string, id = ''): string {
+  return withoutId(message.slice(0, 600).replace(/^line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\), /, ''), id)
+    .replace(/\b(https?:\/\/[^/\s"'<>]+)[^\s"'<>]*?(?=[.,;:!?)]*(?:[\s"'<>]|$))/gi, '$1/…')
+    .replace(/\bdata:[\w.+-]+\/[\w.+-]+;base64,[\w+/=]*/g, 'data:…')
+    .replace(/\b[0-9a-f]{8}-[0-9a-f-]{8,}\b/gi, '…')
+    .replace(/\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{6,}\b/gi, '…')
+    .replace(/(?<![a-z\d]|HTTP )(?![45]\d\d [A-Z])\d+(?:[.,]\d+)*/gi, '…')
+    .replace(/…(?:[-:./]…)+/g, '…')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Only as a word of its own, and of some length: "a" stands in half of all messages and names no row there. */
+function withoutId(message: string, id: string): string {
+  if (id.length < shortestId || !message.includes(id)) return message;
+  const word = new RegExp(`(?<![\\w-])${id.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`, 'g');
+  return message.replace(word, '…');
+}

@@ -1,0 +1,203 @@
+import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
+import { countOf, formatSum } from './format-amounts.js';
+import type { FailureGroup } from './group-failures.js';
+
+/** What commands about a run have to name. */
+export interface RunCommand {
+  /** Path of the run's first manifest; the empty string where it is not known. */
+  readonly manifest: string;
+  readonly folder: string;
+  /** What a later start needs to be the same run: `--local`, `--base-url`, `--endpoint`, a cap. */
+  readonly options: readonly string[];
+  /** A rehearsal against the embedded emulator: nothing was spent. */
+  readonly isRehearsal: boolean;
+}
+
+/** One thing for a person to do, about rows that failed for one cause. */
+export interface ToDo {
+  /** `10 rows in doubt`. */
+  readonly title: string;
+  /** What the service or the runner said. */
+  readonly cause: string;
+  /** What was charged, and what the command costs. */
+  readonly cost: string;
+  readonly advice: string;
+  /** To be pasted into a shell as it stands; absent where no command helps. */
+  readonly command?: string;
+}
+
+/** What to do about the rows of a group. The terminal and the report use the same words. */
+export function whatToDo(
+  group: FailureGroup,
+  run: RunCommand,
+  prices: Readonly<Record<string, MicroDollars>>,
+): ToDo {
+  const [noun, advice, way = 'run'] = help[group.code];
+  const command = commandOf(way, group.code, run);
+  return {
+    title: countOf(group.count, ...noun),
+    cause: messageOf(group),
+    cost: costOf(group, way, run, prices),
+    advice: adviceOf(group, advice, run),
+    ...(command !== undefined && { command }),
+  };
+}
+
+/** The command that goes on with the run, with further words. */
+export function runAgain(run: RunCommand, ...more: readonly string[]): string | undefined {
+  if (run.manifest === '') return undefined;
+  return shellWords('millrace', 'run', run.manifest, '--out', run.folder, ...run.options, ...more);
+}
+
+/** Word for word when there is one row. */
+export function messageOf({ code, message, wording, count }: FailureGroup): string {
+  const shown = count > 1 ? wording : (message ?? wording);
+  return shown === '' ? failureCodes[code].meaning : shown;
+}
+
+/** `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads. */
+type Way = 'again' | 'run' | 'refetch' | 'none';
+
+function commandOf(way: Way, code: FailureCode, run: RunCommand): string | undefined {
+  if (way === 'again') return runAgain(run, '--retry', code);
+  if (way === 'run') return runAgain(run);
+  return way === 'refetch' ? shellWords('millrace', 'refetch', run.folder) : undefined;
+}
+
+function costOf(
+  group: FailureGroup,
+  way: Way,
+  { isRehearsal }: RunCommand,
+  prices: Readonly<Record<string, MicroDollars>>,
+): string {
+  if (isRehearsal) return 'Rehearsal, nothing spent.';
+  const price = priceOf(group, prices);
+  const again = price === undefined ? '' : formatSum(price);
+  if (group.code === 'unknown')
+    return again === ''
+      ? 'May have been charged; sending them again may charge them twice.'
+      : `May have been charged, up to ${again}; sending them again may charge that twice.`;
+  const before = { no: 'Not charged', maybe: 'May have been charged', yes: 'Paid' }[
+    failureCodes[group.code].paid
+  ];
+  if (way === 'refetch') return `${before}; downloading is free.`;
+  return way === 'again' && again !== '' ? `${before}; sending them again costs ${again}.` : `${before}.`;
+}
+
+/** `undefined` where a row has no price that is known. */
+function priceOf(
+  { count, resolutions }: FailureGroup,
+  prices: Readonly<Record<string, MicroDollars>>,
+): MicroDollars | undefined {
+  let [rows, sum] = [0, 0];
+  for (const [resolution, many] of resolutions) {
+    const price = prices[resolution];
+    if (price === undefined) return undefined;
+    rows += many;
+    sum += many * price;
+  }
+  return rows === count ? sum : undefined;
+}
+
+/** How long the service keeps a picture. */
+const pictureLifetimeMs = 7 * 24 * 3_600_000;
+
+function adviceOf({ code, firstAt }: FailureGroup, advice: string, { isRehearsal }: RunCommand): string {
+  if (code !== 'download' || firstAt === undefined) return advice;
+  if (isRehearsal) return 'The download failed. In a real run the pictures wait at the service for 7 days.';
+  const last = new Date(firstAt + pictureLifetimeMs);
+  return `The download failed. Download them by ${last.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}:`;
+}
+
+type Noun = readonly [one: string, many: string];
+const rows = (what: string): Noun => [`row ${what}`, `rows ${what}`];
+
+const help: Readonly<Record<FailureCode, readonly [noun: Noun, advice: string, way?: Way]>> = {
+  'invalid-row': [['row is invalid', 'rows are invalid'], 'Fix these rows in the manifest and run again:'],
+  rejected: [
+    ['row was refused by the service', 'rows were refused by the service'],
+    'Fix what these rows send, in the manifest or in the gallery, then run:',
+    'again',
+  ],
+  'job-failed': [
+    ['job failed', 'jobs failed'],
+    'The job crashed at the service. Try again; if it fails again, change the input:',
+    'again',
+  ],
+  'job-cancelled': [
+    ['job was cancelled', 'jobs were cancelled'],
+    'These jobs were cancelled at the service. Send them again:',
+    'again',
+  ],
+  'job-timed-out': [
+    ['job timed out', 'jobs timed out'],
+    'The endpoint stopped these jobs at its own time limit. Raise that limit or make the work smaller, then run:',
+    'again',
+  ],
+  charged: [
+    ['job failed and was charged', 'jobs failed and were charged'],
+    'The service reports a cost for these failed jobs. Check your account before you buy them again:',
+    'again',
+  ],
+  'route-not-found': [
+    rows('without a route'),
+    'No route has this path and method. Correct the route or --lb-base-url, then run:',
+    'again',
+  ],
+  'route-failed': [
+    ['route call failed', 'route calls failed'],
+    'The function behind the route answered with an error. Correct the rows, then run:',
+    'again',
+  ],
+  transport: [
+    ['route call did not get through', 'route calls did not get through'],
+    'The route could not be reached. When it can, run:',
+    'again',
+  ],
+  'malformed-reply': [
+    ['unreadable reply', 'unreadable replies'],
+    'The route answered with something unreadable: run.log has it. Then run:',
+    'again',
+  ],
+  deadline: [
+    rows('past the deadline'),
+    'These jobs may still be running. Run again: they are asked for first, and nothing is bought; --timeout gives them longer.',
+  ],
+  expired: [
+    ['result has expired', 'results have expired'],
+    'These jobs ran, and the service has dropped their results. Buy them again:',
+    'again',
+  ],
+  unknown: [
+    rows('in doubt'),
+    'The connection was lost before the service answered. Check your account; `millrace settle` ends each row by what you find. If they are not there, send them again:',
+    'again',
+  ],
+  'output-mismatch': [
+    ['unexpected output', 'unexpected outputs'],
+    'These jobs are paid, and their output is kept. Compare it with the schema.',
+    'none',
+  ],
+  download: [
+    ['picture is still to be downloaded', 'pictures are still to be downloaded'],
+    'The download failed. Download them within 7 days:',
+    'refetch',
+  ],
+  refused: [rows('not taken'), 'The service was too busy. Run again later:'],
+  unreachable: [rows('not sent'), 'The service could not be reached. Run again later:'],
+  unauthorized: [rows('not sent'), 'The API key was refused. Set MILLRACE_API_KEY to a valid one, then run:'],
+  'endpoint-not-found': [
+    rows('without an endpoint'),
+    'The service has no such endpoint. Correct --endpoint or the endpoint column, then run:',
+  ],
+  insecure: [
+    rows('not sent'),
+    'The connection could not be trusted, so nothing was sent. Check --base-url, then run:',
+  ],
+  'over-budget': [
+    rows('over the cap'),
+    'There was no room left under the cost cap. Run again with a higher --max-cost:',
+  ],
+};
