@@ -16,8 +16,13 @@ export interface ProgressFold {
 }
 
 /** An empty fold for a run that begins at `startedAt`. */
-export function foldProgress(settings: { concurrency: number; startedAt: number }): ProgressFold {
-  const state = new ProgressState(settings.concurrency, settings.startedAt);
+export function foldProgress(settings: {
+  concurrency: number;
+  startedAt: number;
+  isRehearsal?: boolean;
+}): ProgressFold {
+  const { concurrency, startedAt, isRehearsal = false } = settings;
+  const state = new ProgressState(concurrency, startedAt, isRehearsal);
   return {
     take: (event, at) => state.take(event, at),
     noteHealth: (words) => void (state.health = words),
@@ -45,6 +50,7 @@ class ProgressState {
   constructor(
     private concurrency: number,
     startedAt: number,
+    private readonly isRehearsal: boolean,
   ) {
     this.movedAt = startedAt;
     this.rate = measureRate(startedAt);
@@ -77,6 +83,7 @@ class ProgressState {
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
     const { movedAt, waits, unreached } = this;
     const standing = { movedAt, waits, unreached, inFlight, queued, working, saving };
+    const cause = nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at);
     return {
       rows: this.rows,
       endedBefore: this.endedBefore,
@@ -84,10 +91,14 @@ class ProgressState {
       ...{ inFlight, queued, working, saving },
       concurrency: this.concurrency,
       rowsPerMinute,
-      leftMs: rowsPerMinute === undefined || left <= 0 ? undefined : (left / rowsPerMinute) * 60_000,
+      leftMs:
+        rowsPerMinute === undefined || left <= 0 || cause !== undefined
+          ? undefined
+          : (left / rowsPerMinute) * 60_000,
       money: this.money,
       stillMs: at - this.movedAt,
-      cause: nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at),
+      cause,
+      isRehearsal: this.isRehearsal,
       stopping: this.stopping,
     };
   }

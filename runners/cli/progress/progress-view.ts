@@ -31,4 +31,6 @@ export interface ProgressView {
   /** Why nothing moves, while nothing moves. */
   readonly cause: string | undefined;
   readonly stopping: boolean;
+  /** The service is the embedded emulator: nothing is spent. */
+  readonly isRehearsal?: boolean;
 }

@@ -60,9 +60,14 @@ function countSegments(view: ProgressView, colors: Colors): Segment[] {
   ];
 }
 
+function spentWords({ money, isRehearsal = false }: ProgressView): string {
+  if (isRehearsal) return 'rehearsal, nothing spent';
+  const spent = formatMoney(money.spent);
+  return money.cap === undefined ? `${spent} spent` : `${spent} of ${formatMoney(money.cap)} spent`;
+}
+
 function rateSegments(view: ProgressView): Segment[] {
   const { rowsPerMinute, leftMs, money } = view;
-  const spent = formatMoney(money.spent);
   return [
     ...(rowsPerMinute === undefined
       ? []
@@ -72,9 +77,11 @@ function rateSegments(view: ProgressView): Segment[] {
           },
         ]),
     ...(leftMs === undefined ? [] : [{ text: `${formatDuration(leftMs)} left` }]),
-    { text: money.cap === undefined ? `${spent} spent` : `${spent} of ${formatMoney(money.cap)} spent` },
+    { text: spentWords(view) },
     ...(money.unknown > 0 ? [{ text: `${formatMoney(money.unknown)} unknown` }] : []),
-    { text: `concurrency ${view.concurrency}` },
+    {
+      text: `concurrency ${view.inFlight > view.concurrency ? 'lowered to ' : ''}${view.concurrency}`,
+    },
   ];
 }
 
@@ -131,11 +138,10 @@ export function progressLine(view: ProgressView): string {
     view.rowsPerMinute !== undefined && `${formatCount(view.rowsPerMinute)} rows a minute`,
     view.leftMs !== undefined && `${formatDuration(view.leftMs)} left`,
   ];
-  const cap = view.money.cap === undefined ? '' : ` of ${formatMoney(view.money.cap)}`;
   const parts = [
     `${rows}: ${listed(counts)}`,
     listed(rate),
-    `${formatMoney(view.money.spent)}${cap} spent`,
+    spentWords(view),
     view.stopping ? 'stopping' : (view.cause ?? ''),
   ];
   return parts.filter((part) => part !== '').join('; ');

@@ -5,6 +5,7 @@ import { groupFailures, type FailureGroup } from '../../report/messages/group-fa
 import { plainText } from '../messages/plain-text.js';
 import { foldProgress } from './fold-progress.js';
 import { openDisplay } from './open-display.js';
+import { keepLiveState } from './keep-live-state.js';
 import { watchHealth } from './watch-health.js';
 
 /** A run as a person sees it while it goes. */
@@ -22,6 +23,10 @@ export interface RunView {
 export interface RunViewOptions {
   readonly concurrency: number;
   readonly quiet: boolean;
+  /** The service is the embedded emulator. @defaultValue false */
+  readonly isRehearsal?: boolean;
+  /** The run's folder, for pages that watch it. @defaultValue none: nothing is written */
+  readonly folder?: string;
   /** Asks the service for its health when its queue does not move. */
   readonly askHealth: () => Observable<string>;
 }
@@ -30,9 +35,10 @@ const patience =
   ' Replies on their way are waited for, because they are paid; interrupt again to stop at once.';
 
 /** Turns the events of a run into what stderr shows: the display, and a line for each warning. */
-export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOptions): RunView {
+export function viewRun(io: CliIo, options: RunViewOptions): RunView {
+  const { concurrency, quiet, askHealth, isRehearsal = false, folder } = options;
   const scheduler = io.scheduler ?? asyncScheduler;
-  const fold = foldProgress({ concurrency, startedAt: scheduler.now() });
+  const fold = foldProgress({ concurrency, startedAt: scheduler.now(), isRehearsal });
   const groups = groupFailures();
   /** Warnings that the printed plan has already shown. */
   let printed: readonly string[] = [];
@@ -47,6 +53,7 @@ export function viewRun(io: CliIo, { concurrency, quiet, askHealth }: RunViewOpt
   };
   const start = () => {
     display = open();
+    if (folder !== undefined) asking.add(keepLiveState(folder, fold.view, scheduler));
     if (!quiet)
       asking.add(watchHealth({ view: fold.view, ask: askHealth, note: fold.noteHealth, scheduler }));
   };

@@ -28,6 +28,8 @@ export async function attendRun(run: StartedRun): Promise<number> {
   let checked: CheckedRun | undefined;
   const view = viewRun(run.io, {
     quiet: run.options.quiet,
+    isRehearsal: run.target.local,
+    folder: run.out,
     concurrency: concurrencyOf(run.options),
     askHealth: () => askHealth(run.target, checked?.ahead.endpoints ?? [], gate),
   });

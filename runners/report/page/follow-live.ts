@@ -9,19 +9,29 @@ export function followLive(take: (update: LiveUpdate) => void): void {
   events.addEventListener('update', (event: MessageEvent<string>) => {
     take(JSON.parse(event.data) as LiveUpdate);
     tick();
+    showState(state);
   });
   events.addEventListener('flight', (event: MessageEvent<string>) => {
     updatePart('flight', (JSON.parse(event.data) as FlightUpdate).flight);
     tick();
+    showState(state);
   });
   tick();
   setInterval(tick, 1000);
-  const show = (isLost: boolean): void => {
-    state.classList.toggle('lost', isLost);
-    state.textContent = isLost ? 'Not connected: the watch has ended, or is being started again' : 'Live';
-  };
-  events.addEventListener('open', () => show(false));
-  events.addEventListener('error', () => show(true));
+  events.addEventListener('open', () => showState(state, false));
+  events.addEventListener('error', () => showState(state, true));
+}
+
+/** Whether a process works on the run, or the server itself is gone; and how far the run is, in the tab's title. */
+function showState(place: HTMLElement, isLost = place.classList.contains('lost')): void {
+  const { mode, title } = document.querySelector<HTMLElement>('#flight [data-mode]')?.dataset ?? {};
+  const words =
+    { running: 'Live', ended: 'Ended', stopped: 'Stopped', none: 'Waiting' }[mode ?? 'none'] ?? 'Waiting';
+  const text = isLost ? 'Disconnected. Reconnecting… (is `millrace watch` running?)' : words;
+  place.classList.toggle('lost', isLost);
+  place.classList.toggle('running', mode === 'running');
+  if (place.textContent !== text) place.textContent = text;
+  if (title !== undefined && title !== '') document.title = `${title} · millrace`;
 }
 
 /** Lets the clocks of rows in flight go on between two updates. */

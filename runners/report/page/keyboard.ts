@@ -16,10 +16,12 @@ const moves = {
 /** Every key of the page. Fields keep theirs, but for Escape. */
 export function listenToKeys(page: Page, gallery: Gallery, large: LargeView): void {
   document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const target = event.target as HTMLElement;
     const inField =
       /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && target.getAttribute('type') !== 'radio';
+    const isUndo = (event.ctrlKey || event.metaKey) && event.key === 'z' && !event.shiftKey;
+    if (isUndo && !inField && page.rejections.undo()) event.preventDefault();
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (inField) leaveField(event, target);
     else if (large.isOpen) largeKey(event, large);
     else galleryKey(event, page, gallery);

@@ -7,6 +7,8 @@ interface Change {
   readonly resolution?: string | undefined;
 }
 
+const historyKept = 200;
+
 /** The rejected rows by id; kept by the browser under the run's key where it lets us. */
 export interface Rejections {
   readonly all: ReadonlyMap<string, Rejection>;
@@ -15,6 +17,8 @@ export interface Rejections {
   toggle(row: PageRow): void;
   change(row: PageRow, change: Change): void;
   clear(): void;
+  /** Takes the latest change back; `false` where there is none. */
+  undo(): boolean;
   onChange(listener: () => void): void;
 }
 
@@ -22,6 +26,11 @@ export function openRejections(data: PageData): Rejections {
   const key = `millrace ${data.run.key}`;
   const all = new Map<string, Rejection>(readKept(key));
   const listeners: (() => void)[] = [];
+  const history: [string, Rejection][][] = [];
+  const remember = (): void => {
+    history.push([...all]);
+    if (history.length > historyKept) history.shift();
+  };
   const changed = (): void => {
     keep(key, all);
     for (const listener of listeners) listener();
@@ -49,11 +58,24 @@ export function openRejections(data: PageData): Rejections {
       return undefined;
     },
     toggle(row) {
+      remember();
       if (!all.delete(row.id)) put(row, {});
       else changed();
     },
-    change: (row, change) => put(row, { ...all.get(row.id), ...change }),
+    change(row, change) {
+      remember();
+      put(row, { ...all.get(row.id), ...change });
+    },
+    undo() {
+      const before = history.pop();
+      if (before === undefined) return false;
+      all.clear();
+      for (const [id, rejection] of before) all.set(id, rejection);
+      changed();
+      return true;
+    },
     clear() {
+      remember();
       all.clear();
       changed();
     },

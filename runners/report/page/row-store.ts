@@ -9,6 +9,8 @@ export interface RowStore extends RowSupply {
   classOf(index: number): number;
   /** The place of a row by its number in the manifest. */
   placeOf(row: number): number | undefined;
+  /** The same as `load`, at once; `undefined` where rows lie in files beside the page. */
+  loadNow(indexes: readonly number[]): readonly PageRow[] | undefined;
 }
 
 export function openRows(data: PageData): RowStore {
@@ -18,15 +20,17 @@ export function openRows(data: PageData): RowStore {
     count: data.rows.length / 2,
     classOf: (index) => parseInt(data.rows.slice(index * 2, index * 2 + 2), 36),
     placeOf: (row) => placeInRuns(data.numbers, row),
+    loadNow: () => undefined,
     ...known,
   };
 }
 
-function inlineSource(): RowSupply {
+function inlineSource(): RowSupply & Pick<RowStore, 'loadNow'> {
   const rows = readBlock<PageRow[]>('row-data') ?? [];
   const thumbs = readBlock<string[]>('thumb-data') ?? [];
   const whole = rows.map((row) => withThumbs(row, thumbs));
   return {
+    loadNow: (indexes) => indexes.flatMap((index) => whole[index] ?? []),
     load: (indexes) => Promise.resolve(indexes.flatMap((index) => whole[index] ?? [])),
     texts: () => Promise.resolve(whole.map(searchText)),
   };

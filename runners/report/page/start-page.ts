@@ -4,9 +4,10 @@ import { Gallery } from './gallery/gallery.js';
 import { listenToKeys } from './keyboard.js';
 import { LargeView } from './large/large-view.js';
 import { canRepeat, openRejections } from './rejections.js';
+import { openAddress } from './page-address.js';
 import type { Page } from './page.js';
 import { openRows, readBlock } from './row-store.js';
-import { createTray } from './tray.js';
+import { Tray } from './tray.js';
 import { followCopyButtons } from './copy-text.js';
 
 /** Brings the report to life: the figures are there without it. */
@@ -15,10 +16,12 @@ function start(): void {
   const [root, largeRoot] = [document.getElementById('rows'), document.getElementById('large')];
   if (data === undefined || root === null || largeRoot === null) return;
   const rejections = openRejections(data);
+  const store = openRows(data);
   const page: Page = {
     data,
-    store: openRows(data),
+    store,
     rejections,
+    address: openAddress(),
     openLarge: (index) => void large.open(index),
     toggle: (row) => {
       if (canRepeat(row)) rejections.toggle(row);
@@ -27,25 +30,36 @@ function start(): void {
   const gallery = new Gallery(root, page);
   const large = new LargeView(largeRoot, page, {
     neighbour: (index, by) => gallery.found[gallery.found.indexOf(index) + by],
-    closed: (index) => void gallery.goTo(index),
+    opened: (row) => page.address.set({ row }),
+    closed(index) {
+      page.address.set({ row: undefined });
+      void gallery.goTo(index);
+    },
   });
-  const tray = createTray(document.body, page, () => gallery.show({ name: 'rejections' }));
+  const tray = new Tray(document.body, page, () => gallery.show({ name: 'rejections' }));
   rejections.onChange(() => {
     gallery.showRejections();
     large.showRejection();
     tray.refresh();
   });
-  tray.refresh();
   listenToKeys(page, gallery, large);
   followFilterLinks((filter) => gallery.show(filter));
   followCopyButtons();
+  const opened = store.placeOf(page.address.read().row ?? -1);
+  if (opened !== undefined) page.openLarge(opened);
+  window.addEventListener('beforeprint', () => gallery.showAll(true));
+  window.addEventListener('afterprint', () => gallery.showAll(false));
+  document.querySelector('.skip')?.addEventListener('click', (event) => {
+    event.preventDefault();
+    gallery.focusCurrent();
+  });
   followLive(({ summary, figures, data: newer }) => {
     updatePart('summary', summary);
     updatePart('figures', figures);
     page.data = newer;
     page.store = openRows(newer);
     large.rowsChanged();
-    void gallery.update();
+    gallery.rowsChanged();
   });
 }
 

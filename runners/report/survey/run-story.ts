@@ -79,11 +79,11 @@ function startOf(record: JsonObject): RunStart {
 function optionsOfIntent(intent: JsonObject): string[] {
   const { kind, mode, endpoint } = intent;
   const cells = isObject(intent['cells']) ? intent['cells'] : {};
-  const isDefault = mode === undefined || mode === (kind === 'edit' ? 'sync' : 'async');
+  const isDefault = typeof mode !== 'string' || mode === (kind === 'edit' ? 'sync' : 'async');
   const isNamed = typeof cells['endpoint'] === 'string' && cells['endpoint'] !== '';
   return [
     ...(typeof endpoint === 'string' && endpoint !== '' && !isNamed ? ['--endpoint', endpoint] : []),
-    ...(isDefault || kind === 'route' ? [] : ['--mode', String(mode)]),
+    ...(isDefault || kind === 'route' ? [] : ['--mode', mode]),
   ];
 }
 

@@ -23,11 +23,11 @@ export class RunSnapshot {
   readonly survey: Survey;
   readonly #disk: Disk;
 
-  private constructor(disk: Disk, survey: Survey) {
+  private constructor(disk: Disk, survey: Survey, isRunning: boolean) {
     this.#disk = disk;
     this.survey = survey;
     this.version = randomBytes(6).toString('hex');
-    this.view = viewReport(survey, []);
+    this.view = viewReport(survey, [], isRunning);
     const textFiles = Math.ceil(survey.rows.places.length / textsPerFile);
     const source = {
       kind: 'files',
@@ -39,8 +39,14 @@ export class RunSnapshot {
     this.data = pageDataOf(survey, source, survey.rows.places.latest(latestKept));
   }
 
-  static async take(disk: Disk, folder: string): Promise<RunSnapshot> {
-    return new RunSnapshot(disk, await surveyRun(disk, folder));
+  /**
+   * @param isRunning Whether a process works on the run.
+   * @param rows Of the plan, where that process says so: summary.json may be behind.
+   */
+  static async take(disk: Disk, folder: string, isRunning = false, rows?: number): Promise<RunSnapshot> {
+    const survey = await surveyRun(disk, folder);
+    const toDo = rows === undefined ? survey.toDo : Math.max(0, rows - survey.rows.places.length);
+    return new RunSnapshot(disk, { ...survey, toDo }, isRunning);
   }
 
   /** The script that hands one part of the rows, or of what the search reads, to the page. */

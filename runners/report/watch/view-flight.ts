@@ -2,15 +2,26 @@ import type { Owner } from '../../batch/lock/owner.js';
 import type { Survey } from '../survey/survey-run.js';
 import { countOf, formatCount, formatSpan } from '../messages/format-amounts.js';
 import { requestOf, type FlightPhase, type JournalTail, type RowInFlight } from './journal-tail.js';
+import type { LiveState } from './live-state.js';
 
 /** What the live page says of a run that may be going on; all of it plain text. */
 export interface FlightView {
+  readonly mode: 'running' | 'ended' | 'stopped' | 'none';
+  /** Of the browser's tab. */
+  readonly title: string;
   /** Whether a process works on it, and if not, how the last one ended. */
   readonly state: string;
+  /** Why nothing moves, while nothing moves. */
+  readonly cause: string;
   readonly facts: readonly string[];
   readonly rows: readonly FlightRow[];
   readonly more: string;
 }
+
+export const emptyFlight: FlightView = {
+  ...{ mode: 'none', title: '', state: '', cause: '', more: '' },
+  ...{ facts: [], rows: [] },
+};
 
 interface FlightRow {
   readonly id: string;
@@ -21,6 +32,18 @@ interface FlightRow {
   readonly since: number;
 }
 
+/** What is known of a run at one moment. */
+export interface RunMoment {
+  readonly tail: JournalTail;
+  /** The process that works on it. */
+  readonly owner: Owner | undefined;
+  readonly survey: Survey;
+  /** What that process knows beside the files. */
+  readonly live: LiveState | undefined;
+  /** ms since the epoch. */
+  readonly now: number;
+}
+
 /** More than a screen holds helps nobody. */
 const rowsShown = 12;
 const rateWindowMs = 120_000;
@@ -28,73 +51,115 @@ const rateWindowMs = 120_000;
 const enoughMs = 3_000;
 
 const places: Record<FlightPhase, string> = {
-  sent: 'sent, no answer yet',
-  accepted: 'at the service',
-  saving: 'answered, to be saved',
+  sent: 'sending',
+  accepted: 'queued or working',
+  saving: 'saving',
 };
 
-/** The rows in flight, the longest on their way first. `now` in ms since the epoch. */
-export function viewFlight(
-  tail: JournalTail,
-  owner: Owner | undefined,
-  survey: Survey,
-  now: number,
-): FlightView {
+export function isRunning({ tail, owner }: Pick<RunMoment, 'tail' | 'owner'>): boolean {
+  return owner !== undefined && tail.starts > 0 && tail.exitCode === undefined;
+}
+
+/** The rows in flight, the longest on their way first. */
+export function viewFlight(moment: RunMoment): FlightView {
+  const { tail, owner, survey, live } = moment;
   const rows = [...tail.rows.values()].sort((one, other) => one.since - other.since);
-  const isRunning = owner !== undefined && tail.starts > 0 && tail.exitCode === undefined;
-  const shown = rows.slice(0, rowsShown).map((row) => rowOf(row, isRunning));
+  const goes = isRunning(moment);
   return {
-    state: stateOf(tail, isRunning ? owner : undefined, rows.length),
-    facts: isRunning ? [...phaseFacts(rows), ...rateFacts(survey, now)] : restFacts(tail, rows.length),
-    rows: shown,
+    mode: goes ? 'running' : restMode(tail),
+    title: titleOf(survey, goes),
+    state: goes ? runningWords(live, rows.length, owner) : restWords(tail),
+    cause: goes ? causeWords(live) : '',
+    facts: goes ? [...phaseFacts(live, rows), ...rateFacts(moment)] : restFacts(tail, rows.length),
+    rows: rows.slice(0, rowsShown).map((row) => rowOf(row, goes)),
     more: rows.length > rowsShown ? `and ${formatCount(rows.length - rowsShown)} more` : '',
   };
 }
 
-function stateOf({ starts }: JournalTail, owner: Owner | undefined, left: number): string {
-  if (owner !== undefined) return `${countOf(left, 'row')} in flight, in process ${owner.pid}`;
-  return starts === 0 ? 'No run has begun here yet' : 'Not running';
+function titleOf({ rows, toDo, name, heldRows, undownloaded }: Survey, goes: boolean): string {
+  const ended = rows.places.length;
+  const failed = ended - rows.completed - heldRows - undownloaded;
+  const counts = `${ended}/${ended + toDo}${failed > 0 ? `, ${failed} failed` : ''}`;
+  return ended + toDo === 0 ? name : `${counts}${goes ? '' : ', not running'} · ${name}`;
 }
 
-function restFacts({ starts, exitCode }: JournalTail, left: number): string[] {
+function runningWords(live: LiveState | undefined, left: number, owner: Owner | undefined): string {
+  const count = live === undefined ? left : live.inFlight + live.saving;
+  return `Running: ${countOf(count, 'row')} in progress (PID ${owner?.pid ?? '?'})`;
+}
+
+function causeWords(live: LiveState | undefined): string {
+  if (live?.isStopping === true) return 'Stopping: waiting for what is in progress.';
+  return live?.cause === undefined ? '' : `Waiting: ${live.cause}.`;
+}
+
+function restMode({ starts, exitCode }: JournalTail): FlightView['mode'] {
+  if (starts === 0) return 'none';
+  return exitCode === undefined ? 'stopped' : 'ended';
+}
+
+function restWords({ starts, exitCode }: JournalTail): string {
+  if (starts === 0) return 'No run has begun here yet';
+  return exitCode === undefined
+    ? 'Stopped: the process ended without finishing'
+    : exitCode === 0
+      ? 'Finished'
+      : `The last start ended with exit code ${exitCode}`;
+}
+
+function restFacts({ starts }: JournalTail, left: number): string[] {
   if (starts === 0) return ['This page shows it as soon as one does.'];
-  const end =
-    exitCode === undefined
-      ? 'The last start was cut off: run it again to go on.'
-      : `The last start ended with exit code ${exitCode}.`;
-  if (left === 0) return [end];
+  if (left === 0) return [];
   return [
-    end,
-    `${countOf(left, 'row')} had been sent by then: the next start asks for those whose job is known, and holds the others.`,
+    `${countOf(left, 'row was', 'rows were')} already sent. The next run checks ${left === 1 ? 'it' : 'them'} with the service; any that it cannot find ${left === 1 ? 'is' : 'are'} put aside as "in doubt".`,
   ];
 }
 
-function phaseFacts(rows: readonly RowInFlight[]): string[] {
+function phaseFacts(live: LiveState | undefined, rows: readonly RowInFlight[]): string[] {
   const count = (phase: FlightPhase): number => rows.filter((row) => row.phase === phase).length;
-  return [
-    [count('sent'), 'waiting for an answer'] as const,
-    [count('accepted'), 'at the service'] as const,
-    [count('saving'), 'being saved'] as const,
-  ].flatMap(([of, words]) => (of > 0 ? [`${formatCount(of)} ${words}`] : []));
+  const counts =
+    live === undefined
+      ? ([
+          [count('sent'), 'sending'],
+          [count('accepted'), 'queued or working'],
+          [count('saving'), 'saving'],
+        ] as const)
+      : ([
+          [live.inFlight - live.queued - live.working, 'sending'],
+          [live.queued, 'queued'],
+          [live.working, 'working'],
+          [live.saving, 'saving'],
+        ] as const);
+  return counts.flatMap(([of, words]) => (of > 0 ? [`${formatCount(of)} ${words}`] : []));
 }
 
-/** Over the last two minutes of this start. */
-function rateFacts({ rows, story, toDo }: Survey, now: number): string[] {
+/** The rate, and when the run ends; neither while nothing moves. */
+function rateFacts(moment: RunMoment): string[] {
+  const { live, now } = moment;
+  if (live !== undefined) return rateWords(live.rowsPerMinute, live.leftMs, now);
+  const { rows, story, toDo } = moment.survey;
   const from = Math.max(story.starts.at(-1)?.at ?? 0, now - rateWindowMs);
   let ended = 0;
   for (const at of rows.places.endTimes) if (at >= from) ended++;
   if (ended === 0 || now - from < enoughMs) return [];
-  const aMinute = (ended * 60_000) / (now - from);
-  const rate = `${aMinute < 10 ? aMinute.toFixed(1) : formatCount(aMinute)} rows a minute`;
-  return toDo > 0 ? [rate, `about ${formatSpan((toDo / aMinute) * 60_000)} left`] : [rate];
+  const rate = (ended * 60_000) / (now - from);
+  return rateWords(rate, toDo > 0 ? (toDo / rate) * 60_000 : undefined, now);
 }
 
-function rowOf(row: RowInFlight, isRunning: boolean): FlightRow {
+function rateWords(rate: number | undefined, leftMs: number | undefined, now: number): string[] {
+  if (rate === undefined) return [];
+  const words = `${rate < 10 ? rate.toFixed(1) : formatCount(rate)} rows a minute`;
+  if (leftMs === undefined) return [words];
+  const end = new Date(now + leftMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return [words, `about ${formatSpan(leftMs)} left, until ${end}`];
+}
+
+function rowOf(row: RowInFlight, goes: boolean): FlightRow {
   return {
     id: row.id,
     what: requestOf(row),
     place: places[row.phase],
     phase: row.phase,
-    since: isRunning ? row.since : 0,
+    since: goes ? row.since : 0,
   };
 }

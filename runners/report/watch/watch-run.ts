@@ -6,7 +6,8 @@ import { type PageParts, readPageParts } from '../render-page.js';
 import { whoHolds } from '../../batch/lock/owner.js';
 import { JournalTail } from './journal-tail.js';
 import { RunSnapshot } from './run-snapshot.js';
-import { viewFlight } from './view-flight.js';
+import { readLiveState } from './live-state.js';
+import { isRunning, viewFlight } from './view-flight.js';
 import { WatchServer } from './watch-server.js';
 
 interface WatchRunOptions {
@@ -45,11 +46,15 @@ export async function watchRun(folder: string, options: WatchRunOptions = {}): P
   async function look(): Promise<number> {
     const began = scheduler.now();
     await tail.look();
-    const now = `${tail.starts} ${tail.exitCode ?? ''} ${await fileSizes(disk, folder)}`;
+    const owner = await whoHolds(disk, folder);
+    const live = await readLiveState(disk, folder, scheduler.now());
+    const goes = isRunning({ tail, owner });
+    const now = `${tail.starts} ${tail.exitCode ?? ''} ${goes} ${live?.rows ?? ''} ${await fileSizes(disk, folder)}`;
     const isNew = snapshot === undefined || now !== state;
-    if (snapshot === undefined || isNew) snapshot = await RunSnapshot.take(disk, folder);
+    if (snapshot === undefined || isNew)
+      snapshot = await RunSnapshot.take(disk, folder, goes, goes ? live?.rows : undefined);
     state = now;
-    const flight = viewFlight(tail, await whoHolds(disk, folder), snapshot.survey, scheduler.now());
+    const flight = viewFlight({ tail, owner, live, survey: snapshot.survey, now: scheduler.now() });
     if (isNew) server.show(snapshot, flight);
     else server.showFlight(flight);
     return scheduler.now() - began;

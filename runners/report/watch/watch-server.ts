@@ -8,7 +8,7 @@ import { type PageParts, renderFigures, renderFlight, renderPage, renderSummary 
 import { embedJson } from '../messages/escape-html.js';
 import { serveFile } from './serve-file.js';
 import type { RunSnapshot } from './run-snapshot.js';
-import type { FlightView } from './view-flight.js';
+import { emptyFlight, type FlightView } from './view-flight.js';
 
 interface WatchServerOptions {
   readonly disk: Disk;
@@ -25,7 +25,7 @@ export class WatchServer {
   readonly #server: Server;
   readonly #listeners = new Listeners();
   #snapshots: readonly RunSnapshot[] = [];
-  #flight: FlightView = { state: '', facts: [], rows: [], more: '' };
+  #flight: FlightView = emptyFlight;
 
   constructor(options: WatchServerOptions) {
     this.#options = options;

@@ -1,6 +1,6 @@
 import type { PageReference, PageRow } from '../../page-data.js';
 import { formatPrice } from '../../messages/format-amounts.js';
-import { sentenceCase, statusLabel } from '../../messages/status-label.js';
+import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
 import { h, link, pencilCross, setAddress } from '../dom.js';
 import { canRepeat } from '../rejections.js';
 import { type Rejection } from '../redo-manifest.js';
@@ -9,6 +9,8 @@ import { promptOf } from '../row-store.js';
 export interface FrameActions {
   open(): void;
   toggle(): void;
+  /** Nothing was spent: no price stands at a frame. */
+  readonly isRehearsal: boolean;
 }
 
 const referencesShown = 3;
@@ -19,7 +21,7 @@ export function drawFrame(
   rejection: Rejection | undefined,
   actions: FrameActions,
 ): HTMLElement {
-  const state = row.status === 'completed' ? 'completed' : row.status === 'unknown' ? 'held' : 'failed';
+  const state = toneOf(row.status);
   return h(
     'li',
     { class: `frame ${state}${rejection === undefined ? '' : ' rejected'}` },
@@ -31,7 +33,10 @@ export function drawFrame(
       h('span', { class: 'id', title: row.id }, row.id),
       (row.earlier?.length ?? 0) > 0 &&
         h('span', { class: 'again', title: 'bought again' }, `×${(row.earlier?.length ?? 0) + 1}`),
-      row.cost !== undefined && row.cost !== null && h('span', { class: 'cost' }, formatPrice(row.cost)),
+      !actions.isRehearsal &&
+        row.cost !== undefined &&
+        row.cost !== null &&
+        h('span', { class: 'cost' }, formatPrice(row.cost)),
     ),
     h('p', { class: 'prompt' }, rejection?.prompt ?? promptOf(row) ?? ''),
     canRepeat(row) && rejectButton(row, rejection, actions),
@@ -51,6 +56,7 @@ function drawReferences(references: readonly PageReference[]): HTMLElement | fal
 
 function drawReference(reference: PageReference): HTMLElement {
   const picture = h('img', { alt: `Reference ${reference.name}`, loading: 'lazy', decoding: 'async' });
+  if (reference.thumb?.startsWith('data:') === true) picture.loading = 'eager';
   if (setAddress(picture, reference.thumb)) return picture;
   const host = /^https?:\/\/([^/]+)/i.exec(reference.url ?? '')?.[1];
   return link(reference.url, host === undefined ? '?' : '↗', {
@@ -74,8 +80,14 @@ function drawResult(row: PageRow, rejection: Rejection | undefined, actions: Fra
 
 function resultContent(row: PageRow): HTMLElement {
   const picture = h('img', { alt: '', loading: 'lazy', decoding: 'async' });
-  const missing = h('span', { class: 'words' }, 'The picture is not where the run saved it.');
+  const missing = h(
+    'span',
+    { class: 'words' },
+    `File not found: ${decodeURIComponent(row.picture?.path ?? row.id)}`,
+  );
   picture.addEventListener('error', () => picture.replaceWith(missing), { once: true });
+  // What stands in the page itself is printed also where nobody has scrolled to it.
+  if (row.picture?.thumb?.startsWith('data:') === true) picture.loading = 'eager';
   if (setAddress(picture, row.picture?.thumb)) return picture;
   if (row.error !== undefined)
     return h(

@@ -26,15 +26,22 @@ export class Gallery {
   constructor(root: HTMLElement, page: Page) {
     this.#root = root;
     this.#page = page;
-    this.#filter = { name: page.data.latest === undefined ? 'all' : 'latest', query: '' };
+    const { name, query, from } = page.address.read();
+    this.#filter = {
+      name: name ?? (page.data.latest === undefined ? 'all' : 'latest'),
+      query: query ?? '',
+    };
+    this.#first = from ?? 0;
     this.#toolbar = createToolbar({
       search: (query) => this.show({ query }),
       filter: (name) => this.show({ name }),
+      showNew: () => this.show({}),
       turn: (pages) => void this.#turnTo(this.#first + pages * framesAPage),
     });
     this.#sheet = new Sheet({
       open: (row) => this.#act(row, (index) => page.openLarge(index)),
       toggle: (row) => this.#act(row, () => page.toggle(row)),
+      isRehearsal: page.data.run.isRehearsal,
       rejectionOf: (row) => page.rejections.of(row),
     });
     root.replaceChildren(
@@ -43,10 +50,12 @@ export class Gallery {
       this.#sheet.element,
       this.#toolbar.pagerBelow,
     );
+    this.#toolbar.setQuery(this.#filter.query);
     void this.update();
   }
 
   show(filter: Partial<Filter>): void {
+    this.#toolbar.setNew(0);
     this.#filter = { ...this.#filter, ...filter };
     this.#toolbar.setQuery(this.#filter.query);
     this.#first = 0;
@@ -77,6 +86,7 @@ export class Gallery {
       [this.found, this.#first, this.#rows] = [found, first, rows];
       this.#sheet.draw(rows, this.#whenEmpty());
       this.#toolbar.setPlace(first, rows.length, found.length);
+      this.#page.address.set({ ...this.#filter, from: first });
     } catch (error) {
       if (turn === this.#turn) this.#sheet.draw([], error instanceof Error ? error.message : String(error));
     }
@@ -98,13 +108,42 @@ export class Gallery {
     this.#sheet.makeCurrent(place - first, true);
   }
 
+  /** From elsewhere on the page, the first step goes to the current frame. */
   move(step: Step): void {
+    const current = this.found[this.#first + this.#sheet.current];
+    if (!this.#sheet.hasFocus && current !== undefined) return void this.goTo(current);
     const columns = this.#sheet.columns();
     const by = { left: -1, right: 1, up: -columns, down: columns, first: -Infinity, last: Infinity }[step];
     const to = this.#first + this.#sheet.current + by;
     const last = this.found.length - 1;
     if ((step === 'up' || step === 'down') && (to < 0 || to > last)) return;
     void this.goTo(this.found[Math.max(0, Math.min(to, last))] ?? 0);
+  }
+
+  focusCurrent(): void {
+    this.#sheet.makeCurrent(this.#sheet.current, true);
+  }
+
+  /** Rows have ended: the latest stay as they are while a person is at work among them, and a button shows the rest. */
+  rowsChanged(): void {
+    const shown = this.#rows.map(({ row }) => row);
+    const places = shown.flatMap((row) => this.#page.store.placeOf(row) ?? []);
+    const isFrozen = this.#filter.name === 'latest' && this.#filter.query === '' && this.#sheet.isInUse;
+    if (!isFrozen || shown.length === 0 || places.length < shown.length) {
+      this.#toolbar.setNew(0);
+      return void this.update();
+    }
+    this.#drawFilters();
+    this.found = places;
+    this.#first = 0;
+    const seen = new Set(places);
+    this.#toolbar.setNew((this.#page.data.latest ?? []).filter((place) => !seen.has(place)).length);
+  }
+
+  /** All rows that pass the filter, for the printer; `false` puts the page back. */
+  showAll(isPrinting: boolean): void {
+    const rows = isPrinting ? this.#page.store.loadNow(this.found) : this.#rows;
+    if (rows !== undefined) this.#sheet.draw(rows, this.#whenEmpty());
   }
 
   focusSearch(): void {
@@ -126,9 +165,7 @@ export class Gallery {
 
   #whenEmpty(): string {
     const { name, query } = this.#filter;
-    return (name === 'all' || name === 'latest') && query === ''
-      ? 'No row has ended yet.'
-      : 'No row is like that.';
+    return (name === 'all' || name === 'latest') && query === '' ? 'No results yet.' : 'No matches.';
   }
 
   #drawFilters(): void {

@@ -6,6 +6,7 @@ import type { Rejection } from '../redo-manifest.js';
 export interface SheetActions {
   open(row: PageRow): void;
   toggle(row: PageRow): void;
+  readonly isRehearsal: boolean;
   rejectionOf(row: PageRow): Rejection | undefined;
 }
 
@@ -24,6 +25,15 @@ export class Sheet {
 
   constructor(actions: SheetActions) {
     this.#actions = actions;
+  }
+
+  /** A person is at work in it: by the keyboard, or with the pointer over it. */
+  get isInUse(): boolean {
+    return this.hasFocus || this.element.matches(':hover');
+  }
+
+  get hasFocus(): boolean {
+    return this.element.contains(document.activeElement);
   }
 
   get current(): number {
@@ -66,7 +76,12 @@ export class Sheet {
     const rejection = this.#actions.rejectionOf(row);
     const isSame = before?.rejection === rejection && JSON.stringify(before?.row) === JSON.stringify(row);
     if (before !== undefined && isSame) return before;
-    const actions = { open: () => this.#actions.open(row), toggle: () => this.#actions.toggle(row) };
+    const { isRehearsal } = this.#actions;
+    const actions = {
+      isRehearsal,
+      open: () => this.#actions.open(row),
+      toggle: () => this.#actions.toggle(row),
+    };
     return { row, rejection, frame: drawFrame(row, rejection, actions) };
   }
 

@@ -14,6 +14,8 @@ export interface Toolbar {
   setFilters(choices: readonly FilterChoice[], chosen: string): void;
   setPlace(first: number, count: number, found: number): void;
   setQuery(query: string): void;
+  /** How many rows have ended since the latest ones were shown; 0: none. */
+  setNew(count: number): void;
   focusSearch(): void;
 }
 
@@ -21,6 +23,7 @@ export interface ToolbarActions {
   search(query: string): void;
   filter(name: string): void;
   turn(pages: number): void;
+  showNew(): void;
 }
 
 /** Search, filters, and where one is; it stays in sight while the sheet is scrolled. */
@@ -38,7 +41,13 @@ export function createToolbar(actions: ToolbarActions): Toolbar {
   const pagers = [createPager('Pages', actions), createPager('Pages, below the sheet', actions)] as const;
   pagers[1].element.classList.add('below');
   const searchBox = h('div', { class: 'search' }, search, h('kbd', { 'aria-hidden': 'true' }, '/'));
-  const where = h('div', { class: 'where' }, place, pagers[0].element, keysLine());
+  const newer = h('button', {
+    type: 'button',
+    class: 'newer',
+    hidden: true,
+    onclick: () => actions.showNew(),
+  });
+  const where = h('div', { class: 'where' }, place, newer, pagers[0].element, keysLine());
   return {
     element: h('div', { class: 'toolbar' }, searchBox, filters, where),
     pagerBelow: pagers[1].element,
@@ -47,6 +56,10 @@ export function createToolbar(actions: ToolbarActions): Toolbar {
       place.textContent =
         found === 0 ? '' : `${formatCount(first + 1)}–${formatCount(first + count)} of ${formatCount(found)}`;
       for (const pager of pagers) pager.set(first > 0, first + count < found);
+    },
+    setNew(count) {
+      newer.hidden = count === 0;
+      newer.textContent = `Show ${formatCount(count)} new`;
     },
     setQuery(query) {
       if (search.value !== query) search.value = query;

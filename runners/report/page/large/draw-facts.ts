@@ -1,16 +1,17 @@
 import type { PageRow } from '../../page-data.js';
 import { formatCount, formatPrice, formatSpan } from '../../messages/format-amounts.js';
-import { sentenceCase, statusLabel } from '../../messages/status-label.js';
+import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
 import { h, link } from '../dom.js';
 
 const paidWords = { no: 'not charged', maybe: 'may have been charged', yes: 'charged' } as const;
 const shownElsewhere = new Set(['id', 'kind', 'endpoint', 'images', 'prompt', 'redo']);
 
 /** How the row ended, and what it cost. */
-export function drawStatus(row: PageRow): HTMLElement {
-  const state = row.status === 'completed' ? 'completed' : row.status === 'unknown' ? 'held' : 'failed';
+export function drawStatus(row: PageRow, isRehearsal: boolean): HTMLElement {
+  const state = toneOf(row.status);
   const cost = row.cost === undefined || row.cost === null ? 'cost not reported' : formatPrice(row.cost);
-  const money = row.error === undefined ? cost : paidWords[row.error.paid];
+  const paid = row.error === undefined ? cost : paidWords[row.error.paid];
+  const money = isRehearsal ? 'rehearsal, nothing spent' : paid;
   return h(
     'p',
     { class: 'status' },

@@ -5,27 +5,33 @@ import { h, link, pencilCross, setAddress } from '../dom.js';
 /** References and result, large. */
 export function drawPictures(row: PageRow, compare: (on: boolean) => void): HTMLElement {
   const [first] = row.references;
-  const canCompare = row.picture !== undefined && first?.thumb !== undefined;
+  const file = row.picture?.path ?? row.picture?.thumb;
+  const canCompare = file !== undefined && first?.thumb !== undefined;
   return h(
     'div',
     { class: 'stage' },
-    row.references.length > 0 && h('div', { class: 'before' }, ...row.references.map(drawReference)),
+    row.references.length > 0 &&
+      h(
+        'div',
+        { class: 'before' },
+        ...row.references.map(drawReference),
+        canCompare && compareButton(compare),
+      ),
     h(
       'div',
       { class: 'after' },
-      row.picture === undefined
+      file === undefined
         ? drawWords(row)
-        : largePicture(row.picture.path, row.picture.thumb, `Result of ${row.id}`),
+        : largePicture(row.picture?.path, row.picture?.thumb, `Result of ${row.id}`),
       canCompare && h('div', { class: 'instead' }, largePicture(first.path, first.thumb, '')),
       pencilCross(),
     ),
-    canCompare && compareButton(compare),
   );
 }
 
 /** Pictures that have been replaced, the newest first. */
 export function drawEarlier(earlier: readonly EarlierPicture[]): HTMLElement {
-  return h('section', { class: 'earlier' }, h('h3', {}, 'Before this one'), ...earlier.map(drawOneEarlier));
+  return h('section', { class: 'earlier' }, h('h3', {}, 'Earlier versions'), ...earlier.map(drawOneEarlier));
 }
 
 function drawOneEarlier(picture: EarlierPicture): HTMLElement {
@@ -68,26 +74,42 @@ function drawWords(row: PageRow): HTMLElement {
     'div',
     { class: 'words' },
     row.error === undefined
-      ? h('pre', { tabindex: '0' }, row.output ?? 'No picture')
+      ? (atTheService(row) ?? h('pre', { tabindex: '0' }, row.output ?? 'No picture'))
       : h('p', {}, row.error.message),
     detail !== undefined && h('pre', { tabindex: '0' }, detail),
   );
 }
 
+function atTheService({ picture }: PageRow): HTMLElement | undefined {
+  if (picture?.url === undefined) return undefined;
+  return h('p', {}, 'The picture was left at the service: ', link(picture.url, 'open it'), '.');
+}
+
+/** The pointer holds it; the keyboard turns it on and off. */
 function compareButton(compare: (on: boolean) => void): HTMLElement {
   const start = (): void => compare(true);
   const end = (): void => compare(false);
-  return h(
+  let isOn = false;
+  const toggle = (event: MouseEvent): void => {
+    if (event.detail > 0) return;
+    isOn = !isOn;
+    button.setAttribute('aria-pressed', String(isOn));
+    compare(isOn);
+  };
+  const button = h(
     'button',
     {
       type: 'button',
       class: 'compare',
+      'aria-pressed': 'false',
+      onclick: toggle,
       onpointerdown: start,
       onpointerup: end,
       onpointerleave: end,
       onblur: end,
     },
-    'Hold to see the reference',
+    'Hold to see the original',
     h('kbd', { 'aria-hidden': 'true' }, 'b'),
   );
+  return button;
 }

@@ -1,5 +1,6 @@
-import type { PageRow } from '../../page-data.js';
-import { h } from '../dom.js';
+import { shellWords } from '../../../batch/manifest/quote-value.js';
+import type { PageRow, RunFacts } from '../../page-data.js';
+import { h, setAddress } from '../dom.js';
 import { drawFacts, drawStatus } from './draw-facts.js';
 import { drawEarlier, drawPictures } from './draw-pictures.js';
 import { canRepeat } from '../rejections.js';
@@ -10,6 +11,8 @@ export interface LargeViewNeeds {
   /** The row before or after, among those found. */
   neighbour(index: number, by: number): number | undefined;
   closed(index: number): void;
+  /** By its number in the manifest. */
+  opened(row: number): void;
 }
 
 /** One row at full size: references and result, what was asked for, what it cost, and what to ask for next time. */
@@ -28,7 +31,7 @@ export class LargeView {
       event.preventDefault();
       this.close();
     };
-    this.#dialog = h('dialog', { class: 'large', 'aria-label': 'Large view', oncancel: cancel });
+    this.#dialog = h('dialog', { class: 'large', tabindex: '-1', oncancel: cancel });
     root.replaceChildren(this.#dialog);
   }
 
@@ -46,8 +49,19 @@ export class LargeView {
       this.#drawPanel(row),
     );
     this.showRejection();
+    this.#dialog.setAttribute('aria-label', `Row ${row.row}, ${row.id}`);
     if (!this.#dialog.open) this.#dialog.showModal();
-    this.#dialog.querySelector<HTMLElement>('.close')?.focus();
+    // A dialog that has the focus is announced by its row, and no button in it has a ring.
+    this.#dialog.focus();
+    this.#needs.opened(row.row);
+    void this.#preload();
+  }
+
+  /** The pictures before and after are in the browser's cache when they are asked for. */
+  async #preload(): Promise<void> {
+    const near = [1, -1].flatMap((by) => this.#needs.neighbour(this.#index, by) ?? []);
+    for (const { picture } of await this.#page.store.load(near))
+      if (picture?.path !== undefined) setAddress(new Image(), picture.path);
   }
 
   close(): void {
@@ -93,8 +107,8 @@ export class LargeView {
       { class: 'panel' },
       this.#drawSteps(row),
       h('h2', {}, row.id),
-      drawStatus(row),
-      this.#form?.element ?? drawWhyNot(row),
+      drawStatus(row, this.#page.data.run.isRehearsal),
+      this.#form?.element ?? drawWhyNot(row, this.#page.data.run),
       drawFacts(row),
       row.earlier !== undefined && drawEarlier(row.earlier),
     );
@@ -129,16 +143,26 @@ export class LargeView {
   }
 }
 
-function drawWhyNot(row: PageRow): HTMLElement {
-  const paid = row.error !== undefined && row.error.paid !== 'no';
-  const why = paid
-    ? 'This row may be paid for: the run takes it up, or "millrace settle" ends it.'
-    : 'This row is too long to be repeated from here: repeat it from its manifest.';
+function drawWhyNot(row: PageRow, run: RunFacts): HTMLElement {
   const prompt = row.cells?.['prompt'];
   return h(
     'div',
     { class: 'next' },
     typeof prompt === 'string' && h('p', {}, prompt),
-    h('p', { class: 'price' }, why),
+    h('p', { class: 'price' }, whyNot(row, run)),
   );
+}
+
+/** Why a row cannot be redone from here, and what to do instead. */
+function whyNot({ id, status, error }: PageRow, { folder, isRehearsal }: RunFacts): string {
+  if (error === undefined || error.paid === 'no') return 'Too long to edit here. Change it in the manifest.';
+  if (status === 'download')
+    return isRehearsal
+      ? 'The download failed. In a real run the picture would wait at the service for 7 days.'
+      : `Paid, but the download failed. Download it for free: ${shellWords('millrace', 'refetch', folder)}`;
+  if (status === 'deadline')
+    return 'It may still be running. Run again: it is asked for first, and nothing is bought.';
+  if (status === 'unknown')
+    return `In doubt: it may have been charged. Check your account, then: ${shellWords('millrace', 'settle', folder, id)} with --job ID, --paid USD or --not-sent`;
+  return `This row may be paid for, so it is not redone from here. Buy it again with --retry ${status}.`;
 }

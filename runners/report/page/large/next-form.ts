@@ -41,8 +41,9 @@ export class NextForm {
     );
     const price =
       rejection === undefined ? priceOf(this.#row, undefined, this.#page.data.prices) : rejection.cost;
-    this.#price.textContent =
-      price === null ? 'The price of a repeat is not known.' : `A repeat costs ${formatPrice(price)}.`;
+    const words = price === null ? 'price not known' : formatPrice(price);
+    const { isRehearsal } = this.#page.data.run;
+    this.#price.textContent = `Redo: ${isRehearsal ? 'rehearsal, nothing spent' : words}`;
   }
 
   #drawPrompt(prompt: string): HTMLElement[] {

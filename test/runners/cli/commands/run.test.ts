@@ -60,7 +60,7 @@ describe('millrace run', () => {
     const { stdout } = await work.call('run', 'rows.jsonl');
     expect(stdout).toContain('  failed       2   job-failed 2');
     expect(stdout).toMatch(
-      / {2}2 rows job-failed: .*no colour 1[23]\n {4}ids bad[12], bad[12]\n.*--retry failed/,
+      / {2}2 jobs failed \(job-failed\): .*no colour …\n {4}ids bad[12], bad[12]; .*\n.*Not charged.*\n {6}millrace run rows\.jsonl --out rows\.out .*--retry job-failed\n/,
     );
     expect(stdout).not.toContain('\u001b');
   });
@@ -92,7 +92,7 @@ describe('millrace run', () => {
   it('does a part, and the rest later', async () => {
     await work.write('rows.jsonl', echoJobs(5));
     expect((await work.call('run', 'rows.jsonl', '--only', 'j3')).stdout).toContain('  to go        4\n');
-    expect((await work.call('run', 'rows.jsonl', '--limit', '2')).stdout).toContain('  to be done   2\n');
+    expect((await work.call('run', 'rows.jsonl', '--limit', '2')).stdout).toContain('  to go        2\n');
     expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
     expect(work.emulator.bill().map(({ input }) => (input as { n: number }).n)).toHaveLength(5);
   });

@@ -50,10 +50,10 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
 
   const first = work.start(...command);
   await soon(() => flight.locator('h2').textContent()).toContain(
-    `8 rows in flight, in process ${first.child.pid}`,
+    `Running: 8 rows in progress (PID ${first.child.pid})`,
   );
   await soon(() => page.locator('.frame').count()).toBe(40);
-  expect(await flight.locator('.facts').textContent()).toContain('8 waiting for an answer');
+  expect(await flight.locator('.facts').textContent()).toContain('8 sending');
   expect(await flight.locator('.what').allTextContents()).toHaveLength(8);
   expect(await flight.locator('.what').first().textContent()).toMatch(/^Look <b>\d+<\/b>$/);
   await soon(() => flight.locator('time').first().textContent()).toMatch(/^\d+ s$/);
@@ -62,15 +62,15 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
 
   first.child.kill('SIGKILL');
   await first.ended;
-  await soon(() => flight.textContent()).toContain('The last start was cut off');
-  expect(await flight.textContent()).toContain('8 rows had been sent by then');
+  await soon(() => flight.textContent()).toContain('Stopped: the process ended without finishing');
+  expect(await flight.textContent()).toContain('8 rows were already sent');
 
   open();
   const second = await work.start(...command).ended;
   expect(second.code).toBe(6);
-  await soon(() => flight.textContent()).toContain('The last start ended with exit code 6.');
+  await soon(() => flight.textContent()).toContain('The last start ended with exit code 6');
   await soon(() => page.locator('h1').textContent()).toMatch(
-    /^292 of 300 rows completed .* 8 are held: they may have been bought for \$0\.70\.$/,
+    /^292 of 300 rows completed .* 8 are in doubt: up to \$0\.70\.$/,
   );
   expect(complaints).toEqual([]);
   expect(asked.every((address) => address.startsWith(url) || address.startsWith('data:'))).toBe(true);
@@ -78,7 +78,7 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
 
   watch.child.kill('SIGINT');
   expect(await watch.ended).toMatchObject({ code: 0, signal: null });
-  await soon(() => page.locator('#live').textContent()).toContain('Not connected');
+  await soon(() => page.locator('#live').textContent()).toContain('Disconnected');
   await page.context().close();
   await work.close();
 }, 60_000);

@@ -70,7 +70,7 @@ describe('viewRun', () => {
   it('collects what failed', () => {
     seen(false, (view) => {
       view.look(failed);
-      expect(view.failures()).toEqual([
+      expect(view.failures()).toMatchObject([
         { code: 'job-failed', message: 'no such image', count: 1, ids: ['a'] },
       ]);
       view.close();

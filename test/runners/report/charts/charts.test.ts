@@ -37,8 +37,9 @@ describe('outcomesChart', () => {
     const { svg, wide } = outcomesChart(survey);
     for (const drawn of [svg, wide!]) {
       expect(told(drawn, 'completed')).toBe(287);
-      expect(told(drawn, 'failed')).toBe(11);
-      expect(told(drawn, 'held')).toBe(2);
+      expect(told(drawn, 'failed')).toBe(10);
+      expect(told(drawn, 'to be downloaded')).toBe(1);
+      expect(told(drawn, 'in doubt')).toBe(2);
     }
   });
 

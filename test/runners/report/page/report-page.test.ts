@@ -138,7 +138,7 @@ describe('filters and search', () => {
   it('says so when nothing is found', async () => {
     const { page } = await open();
     await page.getByRole('searchbox').fill('zebra');
-    await expect.poll(() => page.locator('.sheet').textContent()).toBe('No row is like that.');
+    await expect.poll(() => page.locator('.sheet').textContent()).toBe('No matches.');
     await page.context().close();
   });
 
@@ -160,14 +160,12 @@ describe('review by mouse', () => {
     await page.getByRole('button', { name: 'Reject bottle-0001' }).click();
     await page.getByRole('button', { name: 'plant-0003, completed' }).click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.locator('.price').textContent()).toBe('A repeat costs $0.0875.');
+    expect(await dialog.locator('.price').textContent()).toBe('Redo: $0.0875');
     await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Put the plant on a red table');
     await dialog.getByRole('radio', { name: '4k' }).check();
-    expect(await dialog.locator('.price').textContent()).toBe('A repeat costs $0.175.');
+    expect(await dialog.locator('.price').textContent()).toBe('Redo: $0.175');
     await dialog.getByRole('button', { name: 'Close' }).click();
-    expect(await page.locator('.tray .sums p').textContent()).toBe(
-      '2 rows rejected Repeating them costs $0.26.',
-    );
+    expect(await page.locator('.tray .sums p').textContent()).toBe('2 rows rejected Redo: $0.2625.');
 
     const { name, text } = await download(page, () =>
       page.getByRole('button', { name: 'Download manifest' }).click(),
@@ -191,6 +189,12 @@ describe('review by mouse', () => {
     await page.reload();
     await expect.poll(() => page.locator('.frame.rejected').count()).toBe(1);
     await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await page.locator('.frame.rejected').count()).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Really clear' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => page.locator('.frame.rejected').count()).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('button', { name: 'Really clear' }).click();
     await page.reload();
     await page.locator('.frame').first().waitFor();
     expect(await page.locator('.frame.rejected').count()).toBe(0);
@@ -199,7 +203,10 @@ describe('review by mouse', () => {
 
   it('offers no repeat of a row that may be paid for', async () => {
     const { page } = await open();
-    await page.getByRole('group', { name: 'Filter' }).getByRole('button', { name: /^Held/ }).click();
+    await page
+      .getByRole('group', { name: 'Filter' })
+      .getByRole('button', { name: /^In doubt/ })
+      .click();
     await expect.poll(() => page.locator('.frame').count()).toBe(2);
     expect(await page.locator('.frame .reject').count()).toBe(0);
     await page.context().close();
@@ -218,7 +225,7 @@ describe('review by mouse', () => {
 describe('review by keyboard alone', () => {
   it('walks, rejects, opens, edits and downloads', async () => {
     const { page } = await open();
-    for (const key of ['j', 'j', 'x', 'j', 'Enter']) await page.keyboard.press(key);
+    for (const key of ['j', 'j', 'j', 'x', 'j', 'Enter']) await page.keyboard.press(key);
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
     expect(await dialog.locator('h2').textContent()).toBe('chair-0004');
@@ -266,7 +273,7 @@ describe('hostile words', () => {
     const { page, complaints, requests } = await open('hostile');
     expect(await page.locator('.frame .prompt').first().textContent()).toBe(shown);
     expect(await page.locator('.frame .id').first().textContent()).toBe(`${shown}1`);
-    expect(await page.locator('.causes h3').first().textContent()).toContain('<script>');
+    expect(await page.locator('.to-do .cause').first().textContent()).toContain('<script>');
     await page.locator('.frame .result').nth(6).click();
     await page.locator('dialog .words').waitFor();
     expect(await page.locator('dialog .words').first().textContent()).toContain(shown);
@@ -311,7 +318,7 @@ describe('runs of other sizes', () => {
     await makeRun({ folder: join(folder, 'none'), rows: 0 });
     await writeReport(join(folder, 'none'), { parts });
     const { page } = await open('none');
-    expect(await page.locator('.sheet').textContent()).toBe('No row has ended yet.');
+    expect(await page.locator('.sheet').textContent()).toBe('No results yet.');
     expect(await axeViolations(page)).toEqual([]);
     await page.context().close();
   });
@@ -322,7 +329,10 @@ describe('runs of other sizes', () => {
     const { page, requests } = await open('large');
     const scripts = (): string[] => requests.flatMap((url) => /report\/(\w+-\d+\.js)\?/.exec(url)?.[1] ?? []);
     await expect.poll(scripts).toEqual(['page-0001.js']);
-    await page.getByRole('group', { name: 'Filter' }).getByRole('button', { name: /^Held/ }).click();
+    await page
+      .getByRole('group', { name: 'Filter' })
+      .getByRole('button', { name: /^In doubt/ })
+      .click();
     await expect.poll(() => page.locator('.frame.held').count()).toBe(17);
     await page.getByRole('searchbox').fill('vase-1222');
     await expect.poll(() => page.locator('.frame .id').allTextContents()).toEqual(['vase-1222']);

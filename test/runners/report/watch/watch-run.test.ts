@@ -69,13 +69,17 @@ describe('the live page', () => {
     await page.keyboard.press('x');
 
     await appendFile(join(folder, 'results.jsonl'), lines(results.slice(4, 9)));
-    await expect.poll(() => page.locator('.frame').count()).toBe(9);
-    expect(await page.locator('h1').textContent()).toContain('All 9 rows completed');
-    expect(await page.locator('.frame .number').first().textContent()).toBe('9');
-    expect(await page.locator('.frame.rejected .number').textContent()).toBe('4');
+    await expect.poll(() => page.locator('h1').textContent()).toContain('All 9 rows completed');
+    // Nothing moves under a person who is at work among the latest: they come when they are asked for.
+    await expect.poll(() => page.locator('.newer').textContent()).toBe('Show 5 new');
+    expect(await page.locator('.frame').count()).toBe(4);
     expect(
       await page.evaluate(`document.activeElement.closest('.frame').querySelector('.number').textContent`),
     ).toBe('4');
+    await page.locator('.newer').click();
+    await expect.poll(() => page.locator('.frame').count()).toBe(9);
+    expect(await page.locator('.frame .number').first().textContent()).toBe('9');
+    expect(await page.locator('.frame.rejected .number').textContent()).toBe('4');
     expect(complaints).toEqual([]);
     expect(await axeViolations(page)).toEqual([]);
     await page.context().close();
@@ -110,9 +114,9 @@ describe('the live page', () => {
   it('says so when the watch has ended', async () => {
     const page = await browser.newPage();
     await page.goto(watch.url);
-    await expect.poll(() => page.locator('#live').textContent()).toBe('Live');
+    await expect.poll(() => page.locator('#live').textContent()).toBe('Ended');
     await watch.close();
-    await expect.poll(() => page.locator('#live').textContent()).toContain('Not connected');
+    await expect.poll(() => page.locator('#live').textContent()).toContain('Disconnected');
     await page.context().close();
   });
 });

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { Disk } from '../../batch/disk/disk.js';
+import { openIfThere, parseObject } from '../read/read-jsonl.js';
+
+/** In the run's folder, beside its files; gone once the run has ended. */
+export const liveStateFile = '.live.json';
+
+/** What a run that goes knows beside its files: it writes it once a second for pages that watch it. */
+export interface LiveState {
+  /** When it was written, ms since the epoch. */
+  readonly at: number;
+  /** Rows of the plan: those that this start takes up or that had ended before. */
+  readonly rows?: number;
+  /** Begun and not ended, those being saved not counted; of them in the service's queue, and at work there. */
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly working: number;
+  readonly saving: number;
+  /** Absent while nothing moves, and until there is enough to tell. */
+  readonly rowsPerMinute?: number;
+  readonly leftMs?: number;
+  /** Why nothing moves, with what the service says of itself. */
+  readonly cause?: string;
+  readonly isStopping: boolean;
+}
+
+/** A state older than this is of a process that has died or hangs. */
+const freshMs = 15_000;
+
+/** The state that a run wrote last; `undefined` where there is none, or where it is old. `now` in ms since the epoch. */
+export async function readLiveState(disk: Disk, folder: string, now: number): Promise<LiveState | undefined> {
+  const file = await openIfThere(disk, join(folder, liveStateFile));
+  if (file === undefined) return undefined;
+  try {
+    const bytes = Buffer.alloc(Math.min(await file.size(), 10_000));
+    const state = parseObject(bytes.toString('utf8', 0, await file.read(bytes, 0)));
+    return isLiveState(state) && Math.abs(now - state.at) < freshMs ? state : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+function isLiveState(value: unknown): value is LiveState {
+  const counts = value as Record<string, unknown> | undefined;
+  return ['at', 'inFlight', 'queued', 'working', 'saving'].every(
+    (name) => typeof counts?.[name] === 'number',
+  );
+}

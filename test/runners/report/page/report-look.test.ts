@@ -1,0 +1,228 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeReport } from '../../../../runners/report/write-report.js';
+import { axeViolations } from '../../../support/axe-violations.js';
+import { launchBrowser } from '../../../support/browser.js';
+import { makeRun } from '../../../support/make-run.js';
+import { pageParts } from '../../../support/page-parts.js';
+
+const desktop = { viewport: { width: 1440, height: 900 } };
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const parts = await pageParts();
+
+let folder: string;
+let browser: Browser;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-look-'));
+  browser = await launchBrowser();
+  await makeRun({ folder: join(folder, 'edits.out'), rows: 200, maxCost: 40 });
+  await writeReport(join(folder, 'edits.out'), { parts });
+  const rehearsal = join(folder, 'rehearsal.out');
+  await makeRun({ folder: rehearsal, rows: 200, pictures: false });
+  const journal = await readFile(join(rehearsal, 'journal.jsonl'), 'utf8');
+  await writeFile(join(rehearsal, 'journal.jsonl'), journal.replaceAll('"local":false', '"local":true'));
+  await writeReport(rehearsal, { parts });
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function open(name = 'edits.out', options: BrowserContextOptions = desktop, hash = ''): Promise<Page> {
+  const page = await (await browser.newContext(options)).newPage();
+  await page.goto(pathToFileURL(join(folder, name, 'report.html')).href + hash);
+  await page.locator('.frame').first().waitFor();
+  return page;
+}
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>(`(document.activeElement.closest('.frame') ?? document.activeElement).textContent`);
+
+describe('what to do now', () => {
+  it('stands above the gallery, with the price and a command that can be pasted', async () => {
+    const page = await open();
+    const items = page.locator('.to-do > ol > li');
+    expect(await items.count()).toBe(3);
+    expect(await page.locator('.to-do').textContent()).toMatch(/Not charged; sending them again costs \$\d/);
+    const commands = await page.locator('.to-do .command code').allTextContents();
+    for (const command of commands)
+      expect(command).toMatch(
+        /^millrace (run edits\.csv --out \S+edits\.out --base-url https:|refetch \S+edits\.out)/,
+      );
+    await page.context().close();
+  });
+
+  it.each([
+    ['desktop', desktop],
+    ['phone', phone],
+  ])('leaves room for the gallery within one screen: %s', async (_name, options) => {
+    const page = await open('edits.out', options);
+    const { y } = (await page.locator('#rows').boundingBox())!;
+    expect(y).toBeLessThan(options.viewport.height);
+    expect(await page.locator('.review').textContent()).toMatch(/Review \d+ pictures/);
+    const [gallery, charts] = await Promise.all(
+      ['#rows', '.charts'].map((part) => page.locator(part).boundingBox()),
+    );
+    expect(charts!.y).toBeGreaterThan(gallery!.y + gallery!.height - 1);
+    await page.context().close();
+  });
+
+  it('hands over all ids of a group, and none is broken', async () => {
+    const page = await open();
+    await page.locator('.to-do details summary').first().click();
+    const ids = await page.locator('.to-do .ids').first().locator('span').allTextContents();
+    const copied = await page.locator('.to-do details [data-copy]').first().getAttribute('data-copy');
+    expect(copied?.split('\n')).toEqual(ids);
+    const wraps = await page
+      .locator('.to-do .ids')
+      .first()
+      .locator('span')
+      .evaluateAll((all) => all.map((one) => one.getClientRects().length));
+    expect(wraps.every((lines) => lines === 1)).toBe(true);
+    await page.context().close();
+  });
+});
+
+describe('a rehearsal', () => {
+  it('says wherever money stands that nothing was spent', async () => {
+    const page = await open('rehearsal.out');
+    expect(await page.locator('h1').textContent()).toContain('Rehearsal, nothing spent.');
+    expect(await page.locator('#summary').textContent()).not.toContain('$');
+    expect(await page.locator('caption').first().textContent()).toContain('Rehearsal, nothing spent');
+    expect(await page.locator('.frame .cost').count()).toBe(0);
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    expect(await page.locator('.tray .sums p').textContent()).toContain('rehearsal, nothing spent');
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog').locator('.status').textContent()).toContain('nothing spent');
+    expect(await page.getByRole('dialog').textContent()).not.toContain('$');
+    await page.context().close();
+  });
+});
+
+describe('the large view', () => {
+  it('says of a picture that is not downloaded what happened and how to get it', async () => {
+    const page = await open('edits.out', desktop, '#show=download');
+    await page.locator('.frame .result').first().click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.locator('.after .words').textContent()).not.toBe('');
+    expect(await dialog.locator('.after > img').count()).toBe(0);
+    expect(await dialog.locator('.compare').count()).toBe(0);
+    expect(await dialog.locator('.next').textContent()).toContain('millrace refetch');
+    await page.context().close();
+  });
+
+  it('is named by its row, and closes with one Escape, also on a picture that was redone', async () => {
+    const page = await open('edits.out', desktop, '#show=again');
+    await page.locator('.frame .result').first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('.earlier').waitFor();
+    expect(await dialog.getAttribute('aria-label')).toMatch(/^Row \d+, /);
+    expect(await page.evaluate(`document.activeElement.tagName`)).toBe('DIALOG');
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => dialog.count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('compares by keyboard, and its button hides no reference', async () => {
+    const page = await open();
+    await page.locator('.frame .result').first().click();
+    const button = page.locator('.compare');
+    await button.focus();
+    await page.keyboard.press('Space');
+    await expect.poll(() => page.locator('.stage.comparing').count()).toBe(1);
+    expect(await button.getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('.stage.comparing').count()).toBe(0);
+    const box = (await button.boundingBox())!;
+    for (const caption of await page.locator('.before figcaption').all())
+      expect((await caption.boundingBox())!.y + 1).toBeLessThan(box.y);
+    await page.context().close();
+  });
+});
+
+describe('the gallery', () => {
+  it('goes to the first row with the first step, and by the skip link', async () => {
+    const page = await open();
+    await page.keyboard.press('j');
+    expect(await focused(page)).toContain('-0001');
+    await page.reload();
+    await page.locator('.frame').first().waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toContain('-0001');
+    await page.context().close();
+  });
+
+  it('cuts every prompt after two lines', async () => {
+    const page = await open();
+    const lines = await page.evaluate<number>(
+      `Math.max(...[...document.querySelectorAll('.frame .prompt')].map((one) => one.clientHeight / parseFloat(getComputedStyle(one).lineHeight)))`,
+    );
+    expect(lines).toBeLessThan(2.2);
+    await page.context().close();
+  });
+
+  it('keeps filter, search and open row over a reload, in an address for a colleague', async () => {
+    const page = await open();
+    await page.getByRole('searchbox').fill('mug');
+    await expect.poll(() => page.url()).toContain('find=mug');
+    await page.locator('.frame .result').first().click();
+    const name = await page.getByRole('dialog').getAttribute('aria-label');
+    await page.reload();
+    await expect.poll(() => page.getByRole('dialog').getAttribute('aria-label')).toBe(name);
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('mug');
+    await page.context().close();
+  });
+
+  it('takes a rejection back with Ctrl-Z', async () => {
+    const page = await open();
+    for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+    await expect.poll(() => page.locator('.frame.rejected').count()).toBe(2);
+    await page.keyboard.press('ControlOrMeta+z');
+    await expect.poll(() => page.locator('.frame.rejected').count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('leaves three quarters of a phone to the pictures when the tray is open', async () => {
+    const page = await open('edits.out', phone);
+    await page.locator('.frame .reject').first().click();
+    await page.getByRole('button', { name: 'Download manifest' }).click();
+    await page.locator('.how code').waitFor();
+    expect((await page.locator('.tray').boundingBox())!.height).toBeLessThanOrEqual(844 / 4 + 1);
+    await page.context().close();
+  });
+
+  it('keeps the cap in the command that it prints', async () => {
+    const page = await open();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: 'Download manifest' }).click();
+    await expect.poll(() => page.locator('.how code').textContent()).toContain(' --max-cost 40');
+    await page.context().close();
+  });
+});
+
+describe('print', () => {
+  it('has every row, each picture, and light paper, also in the dark scheme', async () => {
+    const page = await open('edits.out', { ...desktop, colorScheme: 'dark' });
+    await page.evaluate(`window.dispatchEvent(new Event('beforeprint'))`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.locator('.frame').count()).toBe(200);
+    expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(255, 255, 255)');
+    await expect
+      .poll(() =>
+        page.evaluate(`[...document.querySelectorAll('.sheet img')].filter((one) => !one.complete).length`),
+      )
+      .toBe(0);
+    await page.evaluate(`window.dispatchEvent(new Event('afterprint'))`);
+    expect(await page.locator('.frame').count()).toBe(96);
+    await page.context().close();
+  });
+});
