@@ -116,9 +116,12 @@ const rooms = {
   'runners/distributed': ['src', 'runners/batch'],
   'runners/report': ['src', 'runners/batch', 'runners/pictures'],
   // The rooms of the command line, the lowest first.
-  'runners/cli/messages': ['src', 'runners/batch', 'runners/distributed'],
+  'runners/cli/messages': ['src', 'runners/batch', 'runners/distributed', 'runners/report/messages'],
   'runners/cli/io': ['src', 'runners/batch', 'runners/report', ...cli('messages')],
-  'runners/cli/progress': ['src', 'runners/batch', ...cli('messages', 'io')],
+  'runners/cli/progress': [
+    ...['src', 'runners/batch', 'runners/report/messages', 'runners/report/watch/live-state.ts'],
+    ...cli('messages', 'io'),
+  ],
   'runners/cli/options': ['src', 'runners/batch', 'runners/emulator', ...cli('messages', 'io')],
   'runners/cli/service': [
     ...['src', 'runners/batch', 'runners/emulator', 'runners/pictures'],
