@@ -13,6 +13,7 @@ import { clientCpu } from './parts/client-cpu.js';
 import { importCost, latency, planMemory, rates, runMemory, startUp } from './parts/command-line.js';
 import { noise } from './parts/noise.js';
 import { rowCost } from './parts/row-cost.js';
+import { sameRequestsCost } from './parts/same-requests.js';
 import { roomyFlags } from './parts/throughput.js';
 import { mergeResults, resultsPage, type Results } from './results-page.js';
 
@@ -28,6 +29,7 @@ const planRows = Number(values['plan-rows']);
 const rounds = Number(values.rounds);
 const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
 const edit = (n: number) => `https://pictures.example/${n}.png,make chair ${n} blue,1k\n`;
+const editWithId = (n: number) => `row-${n},${edit(n)}`;
 const job = (n: number) => `{"id":"row-${n}","endpoint":"bench","input":{"n":${n}}}\n`;
 
 const figures: Figure[] = [];
@@ -62,6 +64,7 @@ function parts(): Record<string, () => Promise<Figure[]>> {
     rows: async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
     import: () => importCost(rounds * 5),
     start: async () => startUp(await manifest('ten.csv', 10, edit), rounds),
+    same: async () => sameRequestsCost(await manifest('ids.csv', planRows, editWithId), planRows, rounds + 2),
     plan: async () => planMemory(await manifest('plan.csv', planRows, edit), planRows),
     rates: async () => rates(await manifest('rate.jsonl', 2_000, job), join(folder, 'rate')),
     noise: async () => [
@@ -92,7 +95,7 @@ async function throughputWith(flags: readonly string[]): Promise<Figure[]> {
 async function manifest(name: string, count: number, line: (n: number) => string): Promise<string> {
   const path = join(folder, name);
   const file = createWriteStream(path);
-  if (name.endsWith('.csv')) file.write('images,prompt,resolution\n');
+  if (name.endsWith('.csv')) file.write(`${line === editWithId ? 'id,' : ''}images,prompt,resolution\n`);
   for (let n = 0; n < count; n += 1) if (!file.write(line(n))) await once(file, 'drain');
   file.end();
   await once(file, 'finish');
