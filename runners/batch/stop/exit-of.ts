@@ -41,11 +41,38 @@ export function exitOf(error: unknown): RunEnd {
   };
 }
 
+/** What disks, network file systems among them, fail with; a connection fails with other codes. */
+const diskCodes = new Set([
+  ...[
+    'ENOSPC',
+    'EDQUOT',
+    'EFBIG',
+    'EIO',
+    'EROFS',
+    'EACCES',
+    'EPERM',
+    'EMFILE',
+    'ENFILE',
+    'ENOTDIR',
+    'EISDIR',
+  ],
+  ...[
+    'EEXIST',
+    'ENOENT',
+    'ENOTEMPTY',
+    'ELOOP',
+    'ENAMETOOLONG',
+    'ESTALE',
+    'EBUSY',
+    'EXDEV',
+    'ENXIO',
+    'ENODEV',
+  ],
+  ...['ENOLCK', 'EREMOTEIO', 'ETXTBSY', 'EMLINK'],
+]);
+
 function isOfTheDisk(code: unknown): boolean {
-  return (
-    typeof code === 'string' &&
-    /^E(NOSPC|IO|ROFS|ACCES|PERM|MFILE|NFILE|FBIG|DQUOT|NOTDIR|ISDIR|EXIST|NOENT)$/.test(code)
-  );
+  return typeof code === 'string' && diskCodes.has(code);
 }
 
 /** An error for the log: other people's errors may carry headers, so only its words and its place are told. */

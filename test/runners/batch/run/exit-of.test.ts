@@ -16,6 +16,9 @@ describe('exitOf', () => {
     [new JournalError('journal-broken', 'line 7'), 74],
     [new DiskFault('/out/costs.csv', 'ENOSPC', new Error('no space')), 74],
     [Object.assign(new Error('ENOTDIR: not a directory'), { code: 'ENOTDIR' }), 74],
+    [Object.assign(new Error('ELOOP: too many symbolic links'), { code: 'ELOOP' }), 74],
+    [Object.assign(new Error('ESTALE: stale file handle'), { code: 'ESTALE' }), 74],
+    [Object.assign(new Error('ECONNRESET'), { code: 'ECONNRESET' }), 70],
     [new TypeError('x is not a function'), 70],
     ['text', 70],
   ])('%s: %i', (error, exitCode) => {
