@@ -8,6 +8,18 @@ export class EarlyBytes extends Error {
   }
 }
 
+/** The head of a reply arrived before the request was written: the service cannot have read what it says to have accepted. */
+export class EarlyReply extends Error {
+  constructor() {
+    super('the reply arrived before the whole request was written');
+  }
+}
+
+/** A refusal may come early, for instance of a body that is too large. */
+export function precedesRequest(status: number | undefined, socket: Duplex | null | undefined): boolean {
+  return (status ?? 0) < 300 && (socket?.writableLength ?? 0) > 0;
+}
+
 /**
  * Watches the bytes of one connection. Bytes that arrive while no request is in flight close it. Node's own agent drops
  * them, or takes them for the next reply.

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import got from 'got';
 import type { Got, Options, Request, Response } from 'got';
 import { Observable } from 'rxjs';
+import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
 import {
   acceptEncoding,
@@ -154,6 +155,9 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
 
   exchange.on('error', fail);
   exchange.once('request', (sent: http.ClientRequest) => {
+    sent.once('response', (head: http.IncomingMessage) => {
+      if (precedesRequest(head.statusCode, sent.socket)) fail(new EarlyReply());
+    });
     sent.prependListener('error', keepWhole);
     refuseUpgrade(sent, fail);
   });

@@ -9,6 +9,7 @@ import {
   ReplyBody,
 } from '../reply-body.js';
 import { hasUnreadBytes } from '../connections/connection-reuse.js';
+import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { ExchangeLimits } from './exchange-limits.js';
 import type { WireReply, WireRequest } from '../transport.js';
 import type { Connection, Connections } from './undici-connections.js';
@@ -82,6 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: Parameters<typeof flatHeaders>[0],
   ): void {
     if (status < 200) return;
+    if (precedesRequest(status, this.connection?.socket)) return this.fail(new EarlyReply());
     this.head = { status, headers };
     this.limits.reading();
     if (announcesMore(headers, this.maxBytes)) this.fail(tooLarge(this.request, this.maxBytes));

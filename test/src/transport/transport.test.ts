@@ -365,6 +365,20 @@ describe.each([
       });
     });
 
+    it('answers no request that is not written yet: a reply of that time may be any [fault 12b]', async () => {
+      const reply = (status: number) =>
+        serveTcp((socket) => {
+          socket.pause();
+          socket.write(`HTTP/1.1 ${status} OK\r\nContent-Length: 12\r\n\r\n{"id":"j-1"}`);
+        });
+      const large = { body: JSON.stringify({ input: 'x'.repeat(20_000_000) }) };
+      await using accepting = await reply(200);
+      const fault = await faultOf(create(), post(accepting.url, large));
+      expect(fault).toMatchObject({ sent: 'maybe', timedOut: false });
+      await using refusing = await reply(413);
+      expect(await firstValueFrom(create()(post(refusing.url, large)))).toMatchObject({ status: 413 });
+    });
+
     it('before the reply [fault 9]', async () => {
       await using server = await serveTcp(() => undefined);
       const fault = await faultOf(create(), post(server.url, {}, { responseMs: 50 }));
