@@ -1,24 +1,24 @@
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import type { Order } from '../operators/purchase/job-spec.js';
-import type { Desk } from '../operators/requests/exchange.js';
+import type { JobSpec } from '../operators/purchase/job-spec.js';
+import type { ClientContext } from '../operators/requests/exchange.js';
 import type { UntilAborted } from '../operators/until-aborted.js';
 import type { ResolvedQueueOptions } from '../policy/queue-options.js';
 import type { CallOptions } from './call-options.js';
 import { checkOutput } from './schema-checks.js';
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
-export interface ClientState extends Omit<Desk, 'endpointId' | 'host' | 'quota'> {
+export interface ClientState extends Omit<ClientContext, 'endpointId' | 'host' | 'quota'> {
   /** What all requests of an endpoint share. On a load-balanced route `endpointId` is the empty string. */
-  readonly deskOf: (endpointId: string, baseUrl: string) => Desk;
+  readonly contextOf: (endpointId: string, baseUrl: string) => ClientContext;
   readonly apiKey: string | undefined;
   /** @throws InvalidOptionError when none is configured */
   readonly baseUrl: () => string;
   readonly untilAborted: UntilAborted;
   /** A name for a job that was given none. */
   readonly nextKey: (endpointId: string) => string;
-  readonly tell: (event: JobEvent<unknown>, whose: { endpointId: string; key: string }) => void;
+  readonly report: (event: JobEvent<unknown>, whose: { endpointId: string; key: string }) => void;
 }
 
 /** An event of any job, with whose it is. On a load-balanced route `endpointId` is the empty string. */
@@ -35,10 +35,10 @@ interface Terms<O> {
 }
 
 /** What all calls of a client have in common. @throws InvalidOptionError for a deadline that is none */
-export function orderOf<O>(
+export function jobSpecOf<O>(
   client: ClientState,
   { endpoint, name, options, call, output }: Terms<O>,
-): Omit<Order<O>, 'request' | 'purpose' | 'sync'> {
+): Omit<JobSpec<O>, 'request' | 'purpose' | 'sync'> {
   const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
   if (!(deadlineMs >= 0))
     throw new InvalidOptionError('deadlineMs', `is no number from 0 on (got ${deadlineMs})`);
@@ -51,7 +51,7 @@ export function orderOf<O>(
     check: output === undefined ? unchecked<O> : (outcome) => checkOutput(output, outcome),
     checkpoint,
     untilAborted: client.untilAborted(signal),
-    tell: (event) => client.tell(event, whose),
+    report: (event) => client.report(event, whose),
   };
 }
 

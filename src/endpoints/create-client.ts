@@ -3,7 +3,6 @@ import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js'
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import { Agenda } from '../operators/timers/agenda.js';
 import { createUntilAborted } from '../operators/until-aborted.js';
 import { EndpointMap } from '../policy/gates/endpoint-map.js';
 import type { Gate } from '../policy/gates/gate.js';
@@ -118,13 +117,12 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
     gate: guardGate(options.gate ?? openGate({ scheduler, random })),
     jobIds: options.jobIds ?? createJobIds(),
     scheduler,
-    deadlines: new Agenda(scheduler),
     random,
     secrets: apiKey === undefined ? [] : [apiKey],
   };
   return {
     ...shared,
-    deskOf: (endpointId, url) => {
+    contextOf: (endpointId, url) => {
       const { host } = new URL(url);
       return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }) };
     },
@@ -136,7 +134,7 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
     },
     untilAborted: createUntilAborted(),
     nextKey: (endpointId) => `${endpointId}#${++jobs}`,
-    tell: (event, whose) => {
+    report: (event, whose) => {
       if (activity.observed) activity.next({ ...event, ...whose });
     },
   };

@@ -13,9 +13,9 @@ import { describeIssues, type StandardSchema } from '../contract/standard-schema
 import { InvalidInputError } from '../operators/job-error.js';
 import type { Job } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
-import type { Order } from '../operators/purchase/job-spec.js';
+import type { JobSpec } from '../operators/purchase/job-spec.js';
 import { ask } from '../operators/requests/ask-until-answered.js';
-import type { Asking, Desk } from '../operators/requests/exchange.js';
+import type { Asking, ClientContext } from '../operators/requests/exchange.js';
 import { jobChunks } from '../operators/streaming/job-chunks.js';
 import { readChunks } from '../operators/streaming/read-chunks.js';
 import { clampTimer } from '../policy/clamp-timer.js';
@@ -35,7 +35,7 @@ import {
   type SubmitOptions,
   type SyncOptions,
 } from './call-options.js';
-import { type ClientState, orderOf } from './client-state.js';
+import { type ClientState, jobSpecOf } from './client-state.js';
 import type { QueueEndpoint, StatusOptions, StreamOptions, WatchOptions } from './queue-endpoint.js';
 import { checkInput } from './schema-checks.js';
 import { queueRequests, type QueueRequests, toJson } from './wire-requests.js';
@@ -61,12 +61,12 @@ export function createQueueEndpoint<I, O, C = unknown>(
 }
 
 /** In what the calls differ. */
-type What<O> = Pick<Order<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'>;
+type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'>;
 
 class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
-  private readonly desk: Desk;
+  private readonly context: ClientContext;
   private readonly requests: QueueRequests;
-  private readonly queue: NonNullable<Order<O>['queue']>;
+  private readonly queue: NonNullable<JobSpec<O>['queue']>;
 
   constructor(
     private readonly client: ClientState,
@@ -74,7 +74,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     private readonly options: ResolvedQueueOptions,
     private readonly schemas: QueueSchemas<O>,
   ) {
-    this.desk = client.deskOf(id, client.baseUrl());
+    this.context = client.contextOf(id, client.baseUrl());
     const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
     this.requests = requests;
     this.queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
@@ -114,7 +114,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     const chunksOf = (jobId: string) => {
       const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
       const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs, onCall: () => undefined };
-      return readChunks(task, this.desk) as Observable<C>;
+      return readChunks(task, this.context) as Observable<C>;
     };
     const chunks = typeof job === 'string' ? chunksOf(checkJobId(job)) : jobChunks(job, chunksOf);
     return chunks.pipe(client.untilAborted(signal));
@@ -148,8 +148,8 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   /** Field by field: a spread of so many would take longer than all else that is done here. */
   private job(call: CallOptions<O>, what: What<O>): Job<O> {
     const { client, id, options, schemas, queue } = this;
-    const terms = orderOf(client, { endpoint: id, name: id, options, call, output: schemas.output });
-    const order: Order<O> = {
+    const terms = jobSpecOf(client, { endpoint: id, name: id, options, call, output: schemas.output });
+    const spec: JobSpec<O> = {
       key: terms.key,
       endpoint: id,
       variant: terms.variant,
@@ -157,7 +157,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       check: terms.check,
       checkpoint: terms.checkpoint,
       untilAborted: terms.untilAborted,
-      tell: terms.tell,
+      report: terms.report,
       purpose: what.purpose,
       sync: what.sync,
       request: what.request,
@@ -165,14 +165,14 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       known: what.known,
       retried: what.retried,
     };
-    return createJob(order, this.desk);
+    return createJob(spec, this.context);
   }
 
   private submission(
     input: I,
     options: SubmitOptions<O>,
     post: (body: string) => WireRequest,
-  ): Order<O>['request'] {
+  ): JobSpec<O>['request'] {
     const fields = submissionFields(options, this.client.secrets);
     if (this.schemas.input === undefined) return () => post(queueBody(input, fields));
     return checkInput(this.schemas.input, input).pipe(map((checked) => post(queueBody(checked, fields))));
@@ -189,7 +189,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   private ask(asking: Omit<Asking, 'key'>): Observable<Reading> {
-    return ask({ ...asking, key: this.id }, { retry: this.options.retry }, this.desk);
+    return ask({ ...asking, key: this.id }, { retry: this.options.retry }, this.context);
   }
 }
 

@@ -7,7 +7,7 @@ import { createJob } from '../operators/purchase/create-job.js';
 import { readRoute } from '../operators/purchase/read-route.js';
 import { resolveQueueOptions, type RetryPolicy } from '../policy/queue-options.js';
 import type { CallOptions } from './call-options.js';
-import { type ClientState, orderOf } from './client-state.js';
+import { type ClientState, jobSpecOf } from './client-state.js';
 import { checkBaseUrl, createWireRequests, toJson } from './wire-requests.js';
 
 /** Options of a load-balanced endpoint. Durations in ms. */
@@ -53,7 +53,7 @@ export function createRouteEndpoint(
   // A POST on the wire is not broken off at its deadline: nothing else would end one that the service never answers.
   const responseMs = options.executionTimeoutMs ?? Math.min(executionTimeoutMs, resolved.deadlineMs);
   const wire = createWireRequests(client.apiKey);
-  const desk = client.deskOf('', base);
+  const context = client.contextOf('', base);
   const request = (method: 'GET' | 'POST', route: string, body?: string) =>
     wire({
       method,
@@ -62,14 +62,14 @@ export function createRouteEndpoint(
       responseMs,
       paid: method === 'POST',
     });
-  const order = <O>(call: RouteCallOptions<O>) =>
-    orderOf(client, { endpoint: '', name: 'route', options: resolved, call, output: call.output });
+  const spec = <O>(call: RouteCallOptions<O>) =>
+    jobSpecOf(client, { endpoint: '', name: 'route', options: resolved, call, output: call.output });
   return {
-    get: (route, call = {}) => readRoute({ ...order(call), request: request('GET', route) }, desk),
+    get: (route, call = {}) => readRoute({ ...spec(call), request: request('GET', route) }, context),
     post: (route, body, call = {}) => {
       routeUrl(base, route);
       const sent = defer(() => of(request('POST', route, toJson(body))));
-      return createJob({ ...order(call), purpose: 'route-post', sync: true, request: sent }, desk);
+      return createJob({ ...spec(call), purpose: 'route-post', sync: true, request: sent }, context);
     },
   };
 }

@@ -28,7 +28,7 @@ export interface Budget {
 interface Entry {
   readonly price: MicroDollars;
   holders: number;
-  stage: 'reserved' | 'unknown' | 'spent';
+  state: 'reserved' | 'unknown' | 'spent';
 }
 
 /** @throws InvalidOptionError when the cap is no number from 0 on */
@@ -38,10 +38,10 @@ export function createBudget(capUsd: number): Budget {
   const entries = new WeakMap<object, Entry>();
   const addresses = new Map<string, Entry>();
   const totals = { reserved: 0, unknown: 0, spent: 0 };
-  const move = (entry: Entry, to: Entry['stage'], amount: MicroDollars) => {
-    totals[entry.stage] -= entry.price;
+  const move = (entry: Entry, to: Entry['state'], amount: MicroDollars) => {
+    totals[entry.state] -= entry.price;
     totals[to] += amount;
-    entry.stage = to;
+    entry.state = to;
   };
   return {
     reserve(purchase, price, address = '') {
@@ -53,7 +53,7 @@ export function createBudget(capUsd: number): Budget {
       }
       if (totals.reserved + totals.unknown + totals.spent + price > cap) return false;
       totals.reserved += price;
-      const entry: Entry = { price, holders: 1, stage: 'reserved' };
+      const entry: Entry = { price, holders: 1, state: 'reserved' };
       entries.set(purchase, entry);
       if (address !== '') addresses.set(address, entry);
       return true;
@@ -64,21 +64,21 @@ export function createBudget(capUsd: number): Budget {
     },
     release(purchase) {
       const entry = entries.get(purchase);
-      if (entry?.stage !== 'reserved' || --entry.holders > 0) return;
+      if (entry?.state !== 'reserved' || --entry.holders > 0) return;
       totals.reserved -= entry.price;
       entries.delete(purchase);
     },
     keep(purchase) {
       const entry = entries.get(purchase);
-      if (entry?.stage === 'reserved') move(entry, 'unknown', entry.price);
+      if (entry?.state === 'reserved') move(entry, 'unknown', entry.price);
     },
     refused(purchase) {
       const entry = entries.get(purchase);
-      if (entry?.stage === 'unknown') move(entry, 'reserved', entry.price);
+      if (entry?.state === 'unknown') move(entry, 'reserved', entry.price);
     },
     settle(purchase, cost) {
       const entry = entries.get(purchase);
-      if (entry !== undefined && entry.stage !== 'spent') move(entry, 'spent', cost);
+      if (entry !== undefined && entry.state !== 'spent') move(entry, 'spent', cost);
     },
     state: () => ({
       capUsd: toUsd(cap),

@@ -51,7 +51,7 @@ function booked<O>(events: Observable<JobEvent<O>>, bookingOf: () => Booking): O
     const booking = bookingOf();
     if (!booking.enter()) return of<JobEvent<O>>(booking.overBudget());
     return events.pipe(
-      tap((event) => booking.hear(event)),
+      tap((event) => booking.observe(event)),
       finalize(() => booking.leave()),
     );
   });
@@ -77,7 +77,7 @@ class Booking {
     this.isHeld ||= budget.reserve(purchase, price, this.facts()?.address);
     if (!this.isHeld) return false;
     this.subscriptions += 1;
-    if (!this.isWatched) this.facts()?.watch?.((event) => this.hear(event));
+    if (!this.isWatched) this.facts()?.watch?.((event) => this.observe(event));
     this.isWatched = true;
     return true;
   }
@@ -91,7 +91,7 @@ class Booking {
   }
 
   /** An event twice is once: subscriptions and the job itself report the same ones. */
-  hear(event: Watched): void {
+  observe(event: Watched): void {
     const address = this.facts()?.address;
     if (address !== undefined) this.budget.identify?.(this.purchase, address);
     if (event.type === 'settled') callHook(() => this.book(event.outcome), undefined);

@@ -1,8 +1,7 @@
 import type { Observable } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { expect } from 'vitest';
-import type { Desk } from '../../src/operators/requests/exchange.js';
-import { Agenda } from '../../src/operators/timers/agenda.js';
+import type { ClientContext } from '../../src/operators/requests/exchange.js';
 import type { RequestKind } from '../../src/policy/gates/gate.js';
 import { createJobIds } from '../../src/policy/job-ids.js';
 import { openGate } from '../../src/policy/gates/built-in-gates.js';
@@ -19,12 +18,12 @@ export function inVirtualTime(play: (virtual: Virtual) => void): void {
   scheduler.run((helpers) => play({ ...helpers, scheduler }));
 }
 
-/** A desk by virtual time, without jitter, over a transport that the test scripts. */
-export function virtualDesk(
+/** A context by virtual time, without jitter, over a transport that the test scripts. */
+export function virtualContext(
   scheduler: TestScheduler,
   transport: (request: WireRequest) => Observable<WireReply>,
-  overrides: Partial<Desk> = {},
-): Desk {
+  overrides: Partial<ClientContext> = {},
+): ClientContext {
   return {
     endpointId: 'e',
     host: 'api.example.test',
@@ -33,7 +32,6 @@ export function virtualDesk(
     quota: createRetryQuota(),
     jobIds: createJobIds(),
     scheduler,
-    deadlines: new Agenda(scheduler),
     random: () => 1,
     secrets: ['canary-key-0123'],
     ...overrides,

@@ -2,7 +2,7 @@ import { defaultIfEmpty, filter, firstValueFrom, takeUntil, timer } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
 import { whatWasAsked } from '../../../src/operators/requests/outcome-of.js';
-import { overdue } from '../../../src/operators/purchase/poll-to-deadline.js';
+import { overdue } from '../../../src/operators/requests/poll-until-terminal.js';
 import { backoff } from '../../../src/policy/retry-delay.js';
 import { isGone } from '../../../src/policy/may-send-again.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';

@@ -1,10 +1,10 @@
 import { Observable, Subscription, type Observer, type OperatorFunction } from 'rxjs';
 import { MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
+import { SharedExecution } from '../shared-execution.js';
 import { subscribeWithin } from '../subscribe-within.js';
 import { FanOut, type OnError } from './fan-out.js';
 import type { RowOutcome } from './row-slot.js';
-import { SharedRun } from './shared-run.js';
 
 /** Options of `mergeJobs`. */
 export interface MergeOptions {
@@ -60,12 +60,15 @@ export function mergeJobs<T, O>(
         slots.fill();
       },
     };
-    const run = new SharedRun<RowOutcome<T, O>>((subscriber) => {
-      input = new Subscription();
-      slots.play(subscriber, concurrency);
-      if (!ended && !subscriber.closed) subscribeWithin(input, rows, source);
-    }, replay);
-    return new Observable((subscriber) => run.join(subscriber));
+    const execution = new SharedExecution<RowOutcome<T, O>>({
+      resume: (run) => {
+        input = new Subscription();
+        slots.play(run, concurrency);
+        if (!ended && !run.closed) subscribeWithin(input, rows, source);
+      },
+      replay,
+    });
+    return new Observable((subscriber) => execution.join(subscriber));
   };
 }
 

@@ -17,7 +17,7 @@ import {
 import { iterate } from '../iterate.js';
 import type { Sink, Slots } from './fan-out.js';
 import type { RowOutcome } from './row-slot.js';
-import { SharedRun } from './shared-run.js';
+import { SharedExecution } from '../shared-execution.js';
 
 /**
  * The outcomes of a fan-out: a stream, and an async iterable, so that `for await`, `Readable.from` and `pipeline` take it.
@@ -37,23 +37,23 @@ type Play<T, O> = (subscriber: Sink<RowOutcome<T, O>>, slots: Slots) => void;
 /** @param play begins the run over so many slots, or goes on with it */
 export function asPulledJobs<T, O>(play: Play<T, O>, slots: Slots, replay: number): PulledJobs<T, O> {
   const reading = new Reading<T, O>(slots);
-  const run = new SharedRun<RowOutcome<T, O>>(
-    (subscriber) => play(subscriber, reading.isOn ? reading.slots : slots),
+  const execution = new SharedExecution<RowOutcome<T, O>>({
+    resume: (run) => play(run, reading.isOn ? reading.slots : slots),
     replay,
-  );
-  return new Pulled(run, reading);
+  });
+  return new Pulled(execution, reading);
 }
 
 class Pulled<T, O> extends Observable<RowOutcome<T, O>> implements PulledJobs<T, O> {
   constructor(
-    private readonly run: SharedRun<RowOutcome<T, O>>,
+    private readonly execution: SharedExecution<RowOutcome<T, O>>,
     private readonly reading: Reading<T, O>,
   ) {
-    super((subscriber) => run.join(subscriber));
+    super((subscriber) => execution.join(subscriber));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
-    return this.reading.begin(this.run);
+    return this.reading.begin(this.execution);
   }
 }
 
@@ -79,13 +79,13 @@ class Reading<T, O> {
     return this.readers.size > 0;
   }
 
-  begin(run: SharedRun<RowOutcome<T, O>>): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
+  begin(execution: SharedExecution<RowOutcome<T, O>>): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
     const kept: RowOutcome<T, O>[] = [];
     const outcomes = defer(() => {
       this.readers.add(kept);
       kept.push(...this.rest.splice(0));
       this.count();
-      const coming = new Observable<RowOutcome<T, O>>((subscriber) => run.join(subscriber, 0));
+      const coming = new Observable<RowOutcome<T, O>>((subscriber) => execution.join(subscriber, 0));
       return concat(from([...kept]), coming.pipe(map((outcome) => this.keep(kept, outcome))));
     });
     const iterator = iterate(outcomes);

@@ -1,75 +1,163 @@
-import { defer, identity, type Observable } from 'rxjs';
+import { defer, filter, identity, Observable, tap } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { Heard, inTurn } from '../in-turn.js';
+import { flow, lastOf, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
-import { lastOf } from '../last-of.js';
-import type { Desk } from '../requests/exchange.js';
+import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf } from '../requests/outcome-of.js';
-import { statusEvent, type PollTask, type StatusEvent } from '../requests/poll-until-terminal.js';
+import {
+  pollToDeadline,
+  statusEvent,
+  type PollTask,
+  type StatusEvent,
+} from '../requests/poll-until-terminal.js';
+import { SharedExecution } from '../shared-execution.js';
 import { Cancellation } from './cancellation.js';
-import { awaitMark } from './checkpoint-events.js';
-import type { Order } from './job-spec.js';
-import { joinedByAll } from './joined-by-all.js';
-import { pollToDeadline } from './poll-to-deadline.js';
-import { Stage, type Steps } from './stage.js';
+import { awaitCheckpoint, type JobSpec } from './job-spec.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
-export function createJob<O>(order: Order<O>, desk: Desk): Job<O> {
-  const purchase = new Purchase(order, desk);
+export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
+  const purchase = new Purchase(spec, context);
   return asJob(purchase.events, purchase);
 }
 
+/**
+ * The steps are parts of a flow: `yield stream` emits the events of the stream and goes on when it has completed. What a
+ * step has found out stands in the fields, so that a job that was left goes on where it stopped.
+ */
 class Purchase<O> implements JobFacts, Buyer<O> {
   readonly events: Observable<JobEvent<O>>;
+  readonly execution: SharedExecution<JobEvent<O>>;
   isCancelled = false;
   statusCalls = 0;
   private id: string | undefined;
-  hasEnded = false;
+  private hasEnded = false;
   private wasPolled: boolean;
   private due: number | undefined;
   private lastStatus: StatusEvent | undefined;
   private request: WireRequest | undefined;
   private listeners: readonly ((event: Watched) => void)[] = [];
-  readonly stage: Stage<O>;
-  private readonly cancellation: Cancellation<O>;
+  private readonly cancellation: Cancellation;
   private readonly submission: Submission<O>;
 
   constructor(
-    private readonly order: Order<O>,
-    private readonly desk: Desk,
+    private readonly spec: JobSpec<O>,
+    private readonly context: ClientContext,
   ) {
-    this.id = order.known?.jobId;
-    this.wasPolled = order.known !== undefined;
-    this.stage = new Stage((event) => {
-      order.tell(event);
-      this.notify(event);
+    this.id = spec.known?.jobId;
+    this.wasPolled = spec.known !== undefined;
+    this.execution = new SharedExecution<JobEvent<O>>({
+      resume: (run) => void flow(() => this.steps()).subscribe(run),
+      replay: 1,
+      emitted: (event) => {
+        if (event.type === 'status') this.lastStatus = event;
+        spec.report(event);
+        this.notify(event);
+      },
+      left: () => this.left(),
     });
-    this.cancellation = new Cancellation(order, desk, this);
-    this.submission = new Submission(order, desk, this.stage, this);
-    const opened = this.stage.open(
-      () => this.play(),
-      () => this.left(),
+    this.cancellation = new Cancellation(spec, context, () => this.endAsCancelled());
+    this.submission = new Submission(spec, context, this);
+    const { untilAborted } = spec;
+    const shared = new Observable<JobEvent<O>>((subscriber) => this.execution.join(subscriber));
+    this.events =
+      untilAborted === identity ? shared : defer(() => (this.hasEnded ? shared : shared.pipe(untilAborted)));
+  }
+
+  private *steps(): Steps<JobEvent<O>> {
+    yield* this.submit();
+    yield* this.poll();
+  }
+
+  /** Of a job that has no id yet. */
+  private *submit(): Steps<JobEvent<O>> {
+    const deadlineAt = this.deadlineAt();
+    if (!this.isOpen) return;
+    const { request } = this.spec;
+    this.request ??= typeof request === 'function' ? request() : yield* lastOf(request);
+    if (this.request !== undefined) yield* this.submission.run(this.request, deadlineAt);
+  }
+
+  /** The service has answered the POST. */
+  *accept(answer: Answer, request: WireRequest): Steps<JobEvent<O>> {
+    if (answer.body === 'value') return yield* this.settle(directAnswer(answer.value));
+    const { job } = answer;
+    this.id = job.id;
+    // It may be large, and is not needed while the job runs.
+    this.request = undefined;
+    if (isTerminal(job.status)) return yield* this.settle(outcomeOf(job, request));
+    if (this.isCancelled || !this.execution.isSubscribed) this.abandon();
+    const accepted = { type: 'accepted', jobId: job.id } as const;
+    yield awaitCheckpoint(this.spec.checkpoint, accepted);
+    yield accepted;
+    yield statusEvent(job);
+  }
+
+  /** Of a job that has an id and has not ended. */
+  private *poll(): Steps<JobEvent<O>> {
+    const { context, execution, id, spec } = this;
+    if (id === undefined || spec.queue === undefined || this.hasEnded) return;
+    const due = { at: this.deadlineAt(), deadlineMs: spec.options.deadlineMs };
+    let outcome: Outcome<unknown> | undefined;
+    yield pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, context).pipe(
+      tap((step) => {
+        if (step.type === 'ended') ({ outcome } = step);
+      }),
+      filter((step) => step.type !== 'ended'),
     );
-    const { untilAborted } = order;
-    this.events = joinedByAll(
-      untilAborted === identity ? opened : defer(() => (this.hasEnded ? opened : opened.pipe(untilAborted))),
-    );
+    if (outcome !== undefined) yield* execution.critical(this.settle(outcome));
+  }
+
+  /** The end: checked, durable, emitted. */
+  *settle(outcome: Outcome<unknown>): Steps<JobEvent<O>> {
+    this.hasEnded = true;
+    const checked = yield* lastOf(this.spec.check(outcome));
+    if (checked === undefined) return;
+    const settled = { type: 'settled', outcome: checked } as const;
+    yield awaitCheckpoint(this.spec.checkpoint, settled);
+    yield settled;
+  }
+
+  cancel(): void {
+    if (this.hasEnded || this.isCancelled) return;
+    this.isCancelled = true;
+    this.submission.leave();
+    this.abandon();
+  }
+
+  /** Nobody is subscribed any more. */
+  private left(): void {
+    if (this.hasEnded) return;
+    this.abandon();
+    this.endAsCancelled();
+  }
+
+  /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
+  private abandon(): void {
+    const { id, spec } = this;
+    const isWanted = !this.isCancelled && spec.options.onUnsubscribe === 'detach';
+    if (!isWanted && id !== undefined) this.cancellation.send(id);
+  }
+
+  /** Without subscribers nothing is polled, so the answer to /cancel ends the job: its price would stay reserved for ever. */
+  private endAsCancelled(): void {
+    const { outcome } = this.cancellation;
+    if (outcome !== undefined && !this.hasEnded) this.execution.runAlone(() => this.settle(outcome));
   }
 
   get key(): string {
-    return this.order.key;
+    return this.spec.key;
   }
 
   get jobId(): string | undefined {
-    return this.order.purpose === 'route-post' ? '' : this.id;
+    return this.spec.purpose === 'route-post' ? '' : this.id;
   }
 
   get address(): string | undefined {
-    const { id, order } = this;
-    return id === undefined ? undefined : order.queue?.status(id).url;
+    const { id, spec } = this;
+    return id === undefined ? undefined : spec.queue?.status(id).url;
   }
 
   watch(listener: (event: Watched) => void): void {
@@ -88,124 +176,26 @@ class Purchase<O> implements JobFacts, Buyer<O> {
     return this.id === undefined && !this.hasEnded;
   }
 
-  private *play(): Steps<O> {
-    yield* this.submit();
-    yield* this.poll();
-  }
-
-  private submit(): Steps<O> {
-    const deadlineAt = this.deadlineAt();
-    if (!this.isOpen) return [];
-    const { request } = this.order;
-    if (typeof request === 'function') this.request ??= request();
-    else if (this.request === undefined) return this.submitLast(request, deadlineAt);
-    return this.submission.run(this.request, deadlineAt);
-  }
-
-  private *submitLast(requests: Observable<WireRequest>, deadlineAt: number): Steps<O> {
-    this.request = yield* lastOf(requests);
-    if (this.request !== undefined) yield* this.submission.run(this.request, deadlineAt);
-  }
-
-  accept(answer: Answer, request: WireRequest): Steps<O> {
-    if (answer.body === 'value') return this.settle(directAnswer(answer.value));
-    const { job } = answer;
-    this.id = job.id;
-    // It may be large, and is not needed while the job is waited for.
-    this.request = undefined;
-    if (isTerminal(job.status)) return this.settle(outcomeOf(job, request));
-    this.lastStatus = statusEvent(job);
-    if (this.isCancelled || !this.stage.isWatched) this.abandon();
-    const mark = awaitMark(this.order.checkpoint, { type: 'accepted', jobId: job.id });
-    return [mark, { type: 'accepted', jobId: job.id }, this.lastStatus];
-  }
-
-  private *poll(): Steps<O> {
-    const { stage, desk, id, order } = this;
-    if (id === undefined || order.queue === undefined || this.hasEnded) return;
-    const due = { at: this.deadlineAt(), deadlineMs: order.options.deadlineMs };
-    const end: { outcome?: Outcome<unknown> } = {};
-    yield Heard.of(
-      pollToDeadline(this.pollTask(id, order.queue.status(id)), due, desk),
-      (step): JobEvent<O> | undefined => {
-        if (step.type === 'ended') {
-          end.outcome = step.outcome;
-          return undefined;
-        }
-        if (step.type === 'status') this.lastStatus = step;
-        stage.note(step);
-        return step;
-      },
-    );
-    const { outcome } = end;
-    if (outcome !== undefined) yield* this.finish(outcome);
-  }
-
-  /** The end of a job that was polled. Where it takes no time there is nothing that could be cut off. */
-  private *finish(outcome: Outcome<unknown>): Steps<O> {
-    const { stage, order } = this;
-    const checked = order.checkpoint === undefined ? order.check(outcome) : undefined;
-    if (!Array.isArray(checked)) {
-      yield stage.uninterrupted(inTurn(() => this.settle(outcome)));
-      return;
-    }
-    this.hasEnded = true;
-    for (const each of checked as Outcome<O>[]) {
-      const settled: JobEvent<O> = { type: 'settled', outcome: each };
-      stage.note(settled);
-      yield settled;
-    }
-  }
-
-  *settle(outcome: Outcome<unknown>): Steps<O> {
-    this.hasEnded = true;
-    const checked = yield* lastOf(this.order.check(outcome));
-    if (checked === undefined) return;
-    yield awaitMark(this.order.checkpoint, { type: 'settled', outcome: checked });
-    yield { type: 'settled', outcome: checked };
-  }
-
-  cancel(): void {
-    if (this.hasEnded || this.isCancelled) return;
-    this.isCancelled = true;
-    this.submission.leave();
-    this.abandon();
-  }
-
-  /** The last subscriber has gone. */
-  private left(): void {
-    if (this.hasEnded) return;
-    this.abandon();
-    this.cancellation.end();
-  }
-
-  /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
-  private abandon(): void {
-    const { id, order } = this;
-    const isWanted = !this.isCancelled && order.options.onUnsubscribe === 'detach';
-    if (!isWanted && id !== undefined) this.cancellation.send(id);
-  }
-
   private deadlineAt(): number {
-    this.due ??= this.desk.scheduler.now() + this.order.options.deadlineMs;
+    this.due ??= this.context.scheduler.now() + this.spec.options.deadlineMs;
     return this.due;
   }
 
   private pollTask(jobId: string, request: WireRequest): PollTask {
-    const { order, desk } = this;
+    const { spec, context } = this;
     const atOnce = this.wasPolled;
     this.wasPolled = true;
-    // A job noted before the clock was set back is not asked for hours later.
-    const now = desk.scheduler.now();
+    // A job that was submitted before the clock was set back is not asked for hours too late.
+    const now = context.scheduler.now();
     return {
-      key: order.key,
+      key: spec.key,
       jobId,
-      endpoint: order.endpoint,
-      variant: order.variant,
-      submittedAt: Math.min(order.known?.submittedAt ?? this.submission.sentAt ?? now, now),
+      endpoint: spec.endpoint,
+      variant: spec.variant,
+      submittedAt: Math.min(spec.known?.submittedAt ?? this.submission.sentAt ?? now, now),
       request,
-      schedule: order.options.poll,
-      backoff: order.options.retry,
+      schedule: spec.options.poll,
+      backoff: spec.options.retry,
       atOnce,
       last: this.lastStatus,
       onCall: () => (this.statusCalls += 1),

@@ -1,10 +1,17 @@
-import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
-import type { Checkpoint, JobEvent, Outcome } from '../../contract/outcome.js';
+import {
+  defer,
+  EMPTY,
+  ignoreElements,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  type ObservableInput,
+} from 'rxjs';
+import type { Checkpoint, CheckpointEvent, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
 
-/** What is to be bought, and how: all that a job needs to know. */
-export interface Order<O> {
+/** All that a job has to know: what it buys, and how. */
+export interface JobSpec<O> {
   readonly key: string;
   /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
   readonly purpose: 'submit' | 'retry' | 'route-post';
@@ -25,6 +32,19 @@ export interface Order<O> {
   readonly checkpoint?: Checkpoint<O> | undefined;
   /** Errors when the signal of the call aborts. */
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
-  /** Told of every event, also while nobody is subscribed. */
-  readonly tell: (event: JobEvent<O>) => void;
+  /** Called with every event, also while nobody is subscribed. */
+  readonly report: (event: JobEvent<O>) => void;
+}
+
+/** Completes when the event is durable; at once where there is no checkpoint. */
+export function awaitCheckpoint<O>(
+  checkpoint: Checkpoint<O> | undefined,
+  event: CheckpointEvent<O>,
+): Observable<never> {
+  return checkpoint === undefined ? EMPTY : defer(() => checkpoint(event)).pipe(ignoreElements());
+}
+
+/** The checkpoint event that gives a reservation back. */
+export function refusedBy({ message, httpStatus }: Failed): CheckpointEvent<never> {
+  return { type: 'refused', why: message, ...(httpStatus !== undefined && { httpStatus }) };
 }

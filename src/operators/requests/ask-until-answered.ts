@@ -1,12 +1,19 @@
-import { concatMap, ignoreElements, type Observable, of, throwError, timer } from 'rxjs';
+import { concatMap, ignoreElements, of, throwError, timer, type Observable } from 'rxjs';
 import type { WaitReason } from '../../contract/outcome.js';
 import { type BackoffLimits, retryDelayMs } from '../../policy/retry-delay.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import type { RetryPolicy } from '../../policy/queue-options.js';
 import type { Reading } from '../../transport/read-reply.js';
-import { inTurn, type Heard } from '../in-turn.js';
-import { type Asking, type Desk, Exchange, type Judged, requestKinds, visitOf } from './exchange.js';
-import { admitted, type WaitingEvent } from './through-gate.js';
+import { flow, type Steps } from '../flow.js';
+import {
+  exchanged,
+  passGate,
+  requestKinds,
+  type Asking,
+  type ClientContext,
+  type Judged,
+  type WaitingEvent,
+} from './exchange.js';
 
 export interface AskOptions {
   readonly retry: Readonly<Required<RetryPolicy>>;
@@ -16,10 +23,10 @@ export interface AskOptions {
  * A request that is free to repeat, cold: one answer, then completion. Tries again what may pass, then errors with the
  * `TransportError` or the `ReplyError` of the last try.
  */
-export function ask(asking: Asking, { retry }: AskOptions, desk: Desk): Observable<Reading> {
+export function ask(asking: Asking, { retry }: AskOptions, context: ClientContext): Observable<Reading> {
   const mayAskAgain = ({ verdict }: Judged, failures: number) =>
     verdict.verdict === 'again' && failures <= retry.maxRetries;
-  return askUntilAnswered({ ...asking, backoff: retry, mayAskAgain }, desk).pipe(
+  return askUntilAnswered({ ...asking, backoff: retry, mayAskAgain }, context).pipe(
     concatMap((step) => {
       if (step.type === 'waiting') return [];
       const { reading, fault } = step.judged;
@@ -43,30 +50,23 @@ export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judg
  * Sends a request that is free to repeat, again and again, each time after a longer wait, until there is an answer or
  * `mayAskAgain` says no; then emits the last exchange as it is. Never errors by itself.
  */
-export function askUntilAnswered(question: Question, desk: Desk): Observable<Answered> {
-  return inTurn<Answered>(function* () {
-    yield { type: 'answered', judged: yield* asked(question, desk) };
+export function askUntilAnswered(question: Question, context: ClientContext): Observable<Answered> {
+  return flow<Answered>(function* () {
+    yield { type: 'answered', judged: yield* asked(question, context) };
   });
 }
 
-/** The same as a part of a flow that is played by `inTurn`. */
-export function* asked(
-  question: Question,
-  desk: Desk,
-): Generator<Heard<WaitingEvent> | Observable<never> | WaitingEvent, Judged> {
+/** The same as a part of a flow. */
+export function* asked(question: Question, context: ClientContext): Steps<WaitingEvent, Judged> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
   for (let failures = 1; ; failures += 1) {
-    const visit = visitOf(desk, requestKinds[purpose], key);
-    if (desk.gate.tryPass?.(visit) !== true) yield admitted(desk.gate, visit);
+    yield passGate(context, requestKinds[purpose], key);
     onCall?.();
-    const talk = new Exchange(question, desk);
-    yield talk;
-    const judged = talk.result();
+    const judged = yield* exchanged(question, context);
     if (judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures)) return judged;
-    const again = againAfter(judged);
-    const forMs = retryDelayMs(again, failures, desk.random, backoff);
+    const forMs = retryDelayMs(againAfter(judged), failures, context.random, backoff);
     yield { type: 'waiting', why: whyWait(judged), forMs };
-    yield timer(clampTimer(forMs), desk.scheduler).pipe(ignoreElements());
+    yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Observable, SchedulerLike } from 'rxjs';
+import { EMPTY, map, type Observable, type SchedulerLike } from 'rxjs';
+import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
 import type { JobIds } from '../../policy/job-ids.js';
@@ -7,11 +8,10 @@ import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
-import { Heard, inTurn, type Step } from '../in-turn.js';
-import type { Agenda } from '../timers/agenda.js';
+import { firstOf, flow, type Steps } from '../flow.js';
 
 /** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
-export interface Desk {
+export interface ClientContext {
   /** The empty string on a load-balanced route. */
   readonly endpointId: string;
   /** Host and port. */
@@ -22,8 +22,6 @@ export interface Desk {
   /** Which job has which id. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
-  /** By that scheduler. */
-  readonly deadlines: Agenda;
   readonly random: () => number;
   /** Masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];
@@ -43,73 +41,51 @@ export type Judged =
   | { readonly verdict: Verdict; readonly reading: Reading; readonly fault?: undefined }
   | { readonly verdict: Verdict; readonly fault: TransportError; readonly reading?: undefined };
 
-/** One request and what came of it. One value; never errors: a transport that breaks its own rules leaves a doubt. */
-export function exchange(asking: Asking, desk: Desk): Observable<Judged> {
-  return inTurn(() => exchanged(asking, desk));
+/** One request and its result. Emits once and never errors: a transport that breaks its own rules may have sent it. */
+export function exchange(asking: Asking, context: ClientContext): Observable<Judged> {
+  return flow<Judged>(function* () {
+    yield yield* exchanged(asking, context);
+  });
 }
 
-function* exchanged(asking: Asking, desk: Desk): Iterable<Step<Judged>> {
-  const talk = new Exchange(asking, desk);
-  yield talk;
-  yield talk.result();
+/** The same as a part of a flow. */
+export function* exchanged(asking: Asking, context: ClientContext): Steps<never, Judged> {
+  const judged = yield* judgedReply(asking, context);
+  context.gate.observe(reportOf(asking, context, judged));
+  return judged;
 }
 
-/** The same as a step of a flow: every request pays for each stream of its own. */
-export class Exchange extends Heard<never> {
-  private known: Judged | undefined;
-
-  constructor(
-    private readonly asking: Asking,
-    private readonly desk: Desk,
-  ) {
-    super();
-  }
-
-  get source(): Observable<WireReply> {
-    return this.desk.transport(this.asking.request);
-  }
-
-  override get isOver(): boolean {
-    return this.known !== undefined;
-  }
-
-  /** What came of it, once it is over. */
-  result(): Judged {
-    return this.known ?? this.failed(new Error('the transport ended without a reply'));
-  }
-
-  hear(reply: WireReply): undefined {
-    if (this.known === undefined) this.conclude(judge(reply, this.asking, this.desk));
-  }
-
-  override takesError(error: unknown): boolean {
-    this.failed(error);
-    return true;
-  }
-
-  private failed(error: unknown): Judged {
-    return this.conclude(faulted(error, this.asking, this.desk));
-  }
-
-  private conclude(judged: Judged): Judged {
-    this.known = judged;
-    this.desk.gate.observe(reportOf(this.asking, this.desk, judged));
-    return judged;
-  }
-}
-
-function judge(reply: WireReply, asking: Asking, desk: Desk): Judged {
-  const { purpose, request, jobId } = asking;
-  const { secrets, scheduler } = desk;
+function* judgedReply(asking: Asking, context: ClientContext): Steps<never, Judged> {
   try {
-    const reading = readReply(reply, { purpose, request, jobId, secrets, nowMs: scheduler.now() });
-    return { reading, verdict: maySendAgain(purpose, reading) };
+    const reply = yield* firstOf(context.transport(asking.request));
+    if (reply === undefined) throw new Error('the transport ended without a reply');
+    return judge(reply, asking, context);
   } catch (error) {
-    return faulted(error, asking, desk);
+    return faulted(error, asking, context);
   }
 }
 
-function faulted(error: unknown, { purpose }: Asking, { secrets }: Desk): Judged {
+export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
+
+/** Waits at the gate and emits each wait; completes when the request may be sent. Unsubscribing gives the place back. */
+export function waitAtGate(gate: Gate, request: GateRequest): Observable<WaitingEvent> {
+  return gate.admit(request).pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
+}
+
+/** The same, without a stream for a request that need not wait. */
+export function passGate(context: ClientContext, kind: RequestKind, key: string): Observable<WaitingEvent> {
+  const { gate } = context;
+  const request = visitOf(context, kind, key);
+  return gate.tryPass?.(request) === true ? EMPTY : waitAtGate(gate, request);
+}
+
+function judge(reply: WireReply, { purpose, request, jobId }: Asking, context: ClientContext): Judged {
+  const { secrets, scheduler } = context;
+  const reading = readReply(reply, { purpose, request, jobId, secrets, nowMs: scheduler.now() });
+  return { reading, verdict: maySendAgain(purpose, reading) };
+}
+
+function faulted(error: unknown, { purpose }: Asking, { secrets }: ClientContext): Judged {
   const fault = asFault(error, secrets);
   return { fault, verdict: maySendAgain(purpose, fault) };
 }
@@ -127,7 +103,7 @@ export const requestKinds = {
 } as const satisfies Record<RequestPurpose, RequestKind>;
 
 /** A request as a gate is asked for it. */
-export function visitOf({ endpointId, host }: Desk, kind: RequestKind, key: string): GateRequest {
+export function visitOf({ endpointId, host }: ClientContext, kind: RequestKind, key: string): GateRequest {
   return { kind, key, endpointId, host };
 }
 
@@ -136,7 +112,7 @@ const answers: ReadonlySet<string> = new Set(['job-failed', 'route-failed', 'rej
 
 function reportOf(
   { purpose, key }: Asking,
-  { endpointId, host }: Desk,
+  { endpointId, host }: ClientContext,
   { verdict, reading }: Judged,
 ): GateAnswer {
   const kind = requestKinds[purpose];

@@ -24,14 +24,14 @@ export function outcomeOf(
     return completed;
   }
   const code = isCharged(output) ? 'charged' : (codes[status] ?? 'job-failed');
-  const said = serviceErrorText(job);
+  const reported = serviceErrorText(job);
   return {
     status: 'failed',
     code,
     paid: failureCodes[code].paid,
     ...(id !== undefined && { jobId: id }),
-    message: `${whatWasAsked(request)}: ${status}: ${said?.message ?? failureCodes[code].meaning}`,
-    ...(said?.detail !== undefined && { detail: said.detail }),
+    message: `${whatWasAsked(request)}: ${status}: ${reported?.message ?? failureCodes[code].meaning}`,
+    ...(reported?.detail !== undefined && { detail: reported.detail }),
     ...('output' in job && { output }),
     ...(delayTime !== undefined && { delayTimeMs: delayTime }),
     ...(executionTime !== undefined && { executionTimeMs: executionTime }),
@@ -60,8 +60,8 @@ export interface FailureFacts {
 
 /** The failure that an exchange amounts to, under the given code; a body that reports a cost was paid, whatever its HTTP status. */
 export function failureOf(code: FailureCode, judged: Judged, facts: FailureFacts): Failed {
-  const { message, code: saidCode, ...context } = said(judged, facts.request);
-  if (saidCode === 'charged') code = saidCode;
+  const { message, code: reportedCode, ...context } = reportedBy(judged, facts.request);
+  if (reportedCode === 'charged') code = reportedCode;
   const { jobId = context.jobId, paid = failureCodes[code].paid, advice } = facts;
   return {
     status: 'failed',
@@ -73,9 +73,9 @@ export function failureOf(code: FailureCode, judged: Judged, facts: FailureFacts
   };
 }
 
-type Said = Partial<Failed> & { message: string };
+type Reported = Partial<Failed> & { message: string };
 
-function said({ reading, fault }: Judged, request: FailureFacts['request']): Said {
+function reportedBy({ reading, fault }: Judged, request: FailureFacts['request']): Reported {
   if (fault !== undefined) return { message: fault.message };
   const httpStatus = reading.status;
   if (reading.body === 'failed') {

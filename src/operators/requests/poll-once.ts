@@ -4,11 +4,10 @@ import type { JobReply } from '../../contract/service-replies.js';
 import type { BackoffLimits } from '../../policy/retry-delay.js';
 import { isGone } from '../../policy/may-send-again.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { inTurn, type Step } from '../in-turn.js';
+import { flow } from '../flow.js';
 import { asked } from './ask-until-answered.js';
-import type { Desk, Judged } from './exchange.js';
+import type { ClientContext, Judged, WaitingEvent } from './exchange.js';
 import { failureOf } from './outcome-of.js';
-import type { WaitingEvent } from './through-gate.js';
 
 export interface PollQuestion {
   readonly key: string;
@@ -34,31 +33,31 @@ const keyRetries = 3;
  * One poll: asks until there is a reply of this job. `ended`: the service no longer knows it (a 404 that `isGone` believes), refuses
  * the key time and again, or is not whom it should be; the job may have been paid.
  */
-export function pollOnce(question: PollQuestion, desk: Desk): Observable<Polled> {
-  return inTurn(() => poll(question, desk));
+export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
+  const { jobId, request, key, backoff, onCall } = question;
+  return flow<Polled>(function* () {
+    let keyRefusals = 0;
+    const isGivenUp = missing(question, context);
+    const mayAskAgain = ({ verdict }: Judged) => {
+      if (verdict.verdict !== 'final') return true;
+      if (verdict.code === 'expired') return !isGivenUp();
+      return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
+    };
+    const asking = { purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain } as const;
+    yield polled(yield* asked(asking, context), question);
+  });
 }
 
-function* poll(question: PollQuestion, desk: Desk): Iterable<Step<Polled>> {
-  const { jobId, request, key, backoff, onCall } = question;
-  let keyRefusals = 0;
-  const isGivenUp = missing(question, desk);
-  const mayAskAgain = ({ verdict }: Judged) => {
-    if (verdict.verdict !== 'final') return true;
-    if (verdict.code === 'expired') return !isGivenUp();
-    return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
-  };
-  const judged = yield* asked({ purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain }, desk);
+function polled(judged: Judged, { jobId, request }: PollQuestion): Polled {
   const { verdict, reading } = judged;
-  if (reading !== undefined && 'job' in reading) {
-    yield { type: 'replied', job: { ...reading.job, id: jobId } };
-    return;
-  }
+  if (reading !== undefined && 'job' in reading)
+    return { type: 'replied', job: { ...reading.job, id: jobId } };
   const code = verdict.verdict === 'final' ? verdict.code : 'expired';
-  yield { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
+  return { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
 }
 
 /** Told of each 404, says whether the job is given up. */
-function missing({ submittedAt }: PollQuestion, { scheduler }: Desk): () => boolean {
+function missing({ submittedAt }: PollQuestion, { scheduler }: ClientContext): () => boolean {
   let since: number | undefined;
   let answers = 0;
   return () => {

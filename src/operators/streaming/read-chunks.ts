@@ -17,12 +17,10 @@ import type { Failed } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import { JobError } from '../job-error.js';
-import { uninterrupted } from '../purchase/uninterrupted.js';
-import { exchange, visitOf, type Desk } from '../requests/exchange.js';
+import { exchange, passGate, type ClientContext } from '../requests/exchange.js';
 import { whatWasAsked } from '../requests/outcome-of.js';
 import { pollOnce } from '../requests/poll-once.js';
-import { throughGate } from '../requests/through-gate.js';
-import { deadline } from '../timers/deadline.js';
+import { deadline } from '../deadline.js';
 import { ChunkBook, type ChunkTask } from './chunk-book.js';
 
 /**
@@ -34,8 +32,8 @@ import { ChunkBook, type ChunkTask } from './chunk-book.js';
  * kept for whoever subscribes next. When a reply was lost, what comes after it is held back until the output of the job
  * shows what is missing, else the stream errors with `ChunkGapError`.
  */
-export function readChunks(task: ChunkTask, desk: Desk): Observable<unknown> {
-  const reader = new ChunkReader(task, desk);
+export function readChunks(task: ChunkTask, context: ClientContext): Observable<unknown> {
+  const reader = new ChunkReader(task, context);
   return defer(() => {
     let seen = 0;
     return reader.news.pipe(
@@ -57,42 +55,39 @@ class ChunkReader {
 
   constructor(
     private readonly task: ChunkTask,
-    private readonly desk: Desk,
+    private readonly context: ClientContext,
   ) {
-    this.book = new ChunkBook(task, desk.random);
+    this.book = new ChunkBook(task, context.random);
     this.news = defer(() => this.read()).pipe(share());
   }
 
   private read(): Observable<undefined> {
-    const { task, desk, book } = this;
+    const { task, context, book } = this;
     book.reopen();
-    const at = desk.scheduler.now() + task.deadlineMs;
+    const at = context.scheduler.now() + task.deadlineMs;
     const late = () => throwError(() => new JobError(overdue(task)));
     const rounds = defer(() => this.round()).pipe(
-      repeat({ delay: () => (book.isDrained ? EMPTY : timer(clampTimer(book.waitMs), desk.scheduler)) }),
+      repeat({ delay: () => (book.isDrained ? EMPTY : timer(clampTimer(book.waitMs), context.scheduler)) }),
     );
     return concat(
       book.isDrained ? EMPTY : rounds,
       defer(() => this.end()),
-    ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: desk.scheduler }));
+    ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: context.scheduler }));
   }
 
   /** One answer, or one fault. Waiting at the gate can be left. */
   private round(): Observable<undefined> {
     const before = this.book.kept.length;
-    return throughGate(this.desk.gate, visitOf(this.desk, 'poll', this.task.key), () => this.ask()).pipe(
-      ignoreElements(),
-      (quiet) =>
-        concat(
-          quiet,
-          defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
-        ),
+    return concat(
+      defer(() => passGate(this.context, 'poll', this.task.key)).pipe(ignoreElements()),
+      defer(() => this.ask()).pipe(ignoreElements()),
+      defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
     );
   }
 
   private ask(): Observable<unknown> {
     const { key, chunks } = this.task;
-    this.onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.desk).pipe(
+    this.onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
       tap({
         next: (judged) => {
           this.task.onCall();
@@ -100,17 +95,18 @@ class ChunkReader {
         },
         complete: () => (this.onWire = undefined),
       }),
-      uninterrupted(),
+      // Runs to its end whoever leaves; a later subscriber joins it.
+      share({ resetOnRefCountZero: false, resetOnComplete: false, resetOnError: false }),
     );
     return this.onWire;
   }
 
   /** How the job ended is asked only where the chunks alone do not say it. */
   private end(): Observable<undefined> {
-    const { task, desk, book } = this;
+    const { task, context, book } = this;
     if (book.isClosed || book.failure !== undefined) return this.closed();
     if (book.isWhole) return EMPTY;
-    return pollOnce(task, desk).pipe(
+    return pollOnce(task, context).pipe(
       concatMap((step) => {
         if (step.type === 'waiting') return EMPTY;
         if (step.type === 'ended') return throwError(() => new JobError(step.outcome));
@@ -123,8 +119,8 @@ class ChunkReader {
 
   /** Somebody retried the job meanwhile. */
   private runsAgain(): Observable<undefined> {
-    const { book, desk } = this;
-    return timer(clampTimer(book.waitMs), desk.scheduler).pipe(concatMap(() => this.read()));
+    const { book, context } = this;
+    return timer(clampTimer(book.waitMs), context.scheduler).pipe(concatMap(() => this.read()));
   }
 
   private closed(): Observable<never> {

@@ -5,8 +5,8 @@ import type { JobEvent, CheckpointEvent } from '../../../../src/contract/outcome
 import { createJob } from '../../../../src/operators/purchase/create-job.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport, WireReply } from '../../../../src/transport/transport.js';
-import { virtualOrder } from '../../../support/virtual-order.js';
-import { inVirtualTime, replied, virtualDesk } from '../../../support/virtual-time.js';
+import { virtualSpec } from '../../../support/virtual-spec.js';
+import { inVirtualTime, replied, virtualContext } from '../../../support/virtual-time.js';
 
 const fault = (sent: 'no' | 'maybe') =>
   new TransportError(sent === 'no' ? 'connect' : 'reset', undefined, sent, false, 'x');
@@ -75,9 +75,9 @@ describe('a purchase, whoever comes, leaves and cancels when', () => {
           log.push(`(${mark.type}`);
           return timer(told.markMs, scheduler).pipe(map(() => log.push(`${mark.type})`)));
         });
-      const base = virtualOrder({ scheduler }).order;
+      const base = virtualSpec({ scheduler }).spec;
       const options = { ...base.options, onUnsubscribe: told.onUnsubscribe, deadlineMs: told.deadlineMs };
-      const purchase = createJob({ ...base, checkpoint, options }, virtualDesk(scheduler, transport));
+      const purchase = createJob({ ...base, checkpoint, options }, virtualContext(scheduler, transport));
       for (const { at, forMs } of told.visits)
         scheduler.schedule(() => {
           const visit = purchase.subscribe();

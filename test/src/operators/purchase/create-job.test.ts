@@ -1,16 +1,16 @@
 import { EMPTY, filter, ignoreElements, NEVER, retry, throwError, timer, type ObservableInput } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointEvent, Outcome } from '../../../../src/contract/outcome.js';
-import type { Desk } from '../../../../src/operators/requests/exchange.js';
+import type { ClientContext } from '../../../../src/operators/requests/exchange.js';
 import { InvalidInputError } from '../../../../src/operators/job-error.js';
 import { createJob } from '../../../../src/operators/purchase/create-job.js';
-import type { Order } from '../../../../src/operators/purchase/job-spec.js';
+import type { JobSpec } from '../../../../src/operators/purchase/job-spec.js';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { createRetryQuota } from '../../../../src/policy/retry-quota.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { WireReply } from '../../../../src/transport/transport.js';
-import { virtualOrder } from '../../../support/virtual-order.js';
-import { inVirtualTime, replied, virtualDesk, type Virtual } from '../../../support/virtual-time.js';
+import { virtualSpec } from '../../../support/virtual-spec.js';
+import { inVirtualTime, replied, virtualContext, type Virtual } from '../../../support/virtual-time.js';
 
 const replies = {
   a: replied(200, { id: 'j', status: 'IN_QUEUE' }),
@@ -46,10 +46,10 @@ function failure(code: string, paid: string, more: object = {}) {
 const jobWith = (
   virtual: Virtual,
   script: { post?: string[]; get?: string[]; cancel?: string[] },
-  overrides: Partial<Order<unknown>> = {},
-  desk: Partial<Desk> = {},
+  overrides: Partial<JobSpec<unknown>> = {},
+  context: Partial<ClientContext> = {},
 ) => {
-  const noted = virtualOrder(virtual, overrides);
+  const noted = virtualSpec(virtual, overrides);
   const streams = (lines: string[] = []) =>
     lines.map((line) => virtual.cold(line, replies, new Error('reset')));
   const posts = streams(script.post);
@@ -58,7 +58,7 @@ const jobWith = (
   const sent: string[] = [];
   const next = (all: typeof posts, before: number) => all[Math.min(before, all.length - 1)] ?? NEVER;
   const gate: Gate = { admit: () => EMPTY, observe: () => undefined };
-  const transport: Desk['transport'] = ({ url }) => {
+  const transport: ClientContext['transport'] = ({ url }) => {
     const kind = /\/(run|status|cancel)\b/.exec(url)?.[1] ?? 'route';
     const before = sent.filter((other) => other.startsWith(kind)).length;
     sent.push(`${kind} ${virtual.scheduler.now()}`);
@@ -68,12 +68,12 @@ const jobWith = (
         ? next(cancels, before)
         : next(posts, before);
   };
-  const job = createJob(noted.order, virtualDesk(virtual.scheduler, transport, { gate, ...desk }));
+  const job = createJob(noted.spec, virtualContext(virtual.scheduler, transport, { gate, ...context }));
   return { job, sent, posts, gets, cancels, ...noted };
 };
 
-const tenMsBackoff = (virtual: Virtual): Order<unknown>['options'] => {
-  const { options } = virtualOrder(virtual).order;
+const tenMsBackoff = (virtual: Virtual): JobSpec<unknown>['options'] => {
+  const { options } = virtualSpec(virtual).spec;
   return { ...options, retry: { ...options.retry, initialMs: 10, maxMs: 10 } };
 };
 
@@ -168,10 +168,10 @@ describe('a purchase', () => {
   it('says what to do when /runsync ran into its timeout', () => {
     inVirtualTime((virtual) => {
       const fault = new TransportError('response', 'ETIMEDOUT', 'maybe', true, 'no reply within 60000 ms');
-      const { order } = virtualOrder(virtual, { sync: true });
+      const { spec } = virtualSpec(virtual, { sync: true });
       const job = createJob(
-        order,
-        virtualDesk(virtual.scheduler, () => throwError(() => fault)),
+        spec,
+        virtualContext(virtual.scheduler, () => throwError(() => fault)),
       );
       const message = expect.stringMatching(
         /^no reply within 60000 ms; it may have been accepted.*--runsync-timeout.*--mode async/,
@@ -238,10 +238,10 @@ describe('a purchase that is provably refused', () => {
   it('ends as unreachable when no connection could be made', () => {
     inVirtualTime((virtual) => {
       const fault = new TransportError('connect', 'ECONNREFUSED', 'no', false, 'connection refused');
-      const { order, marks } = virtualOrder(virtual);
+      const { spec, marks } = virtualSpec(virtual);
       const job = createJob(
-        order,
-        virtualDesk(virtual.scheduler, () => throwError(() => fault)),
+        spec,
+        virtualContext(virtual.scheduler, () => throwError(() => fault)),
       );
       const e = failure('unreachable', 'no', { message: 'connection refused; tries: 3' });
       virtual.expectObservable(job).toBe('(sw)(sw)(se|)', { ...events, e });
@@ -368,7 +368,7 @@ describe('unsubscribing afterwards', () => {
     inVirtualTime((virtual) => {
       const checkpoint = ({ type }: CheckpointEvent<unknown>): ObservableInput<unknown> =>
         type === 'settled' ? virtual.cold('-----|') : [];
-      const options = { ...virtualOrder(virtual).order.options, onUnsubscribe: 'cancel' } as const;
+      const options = { ...virtualSpec(virtual).spec.options, onUnsubscribe: 'cancel' } as const;
       const { job, sent } = jobWith(virtual, { post: ['-a|'], get: ['d'] }, { checkpoint, options });
       virtual.expectObservable(job, '^-----!').toBe('s(aq)-', events);
       virtual.expectObservable(job, '------^').toBe('------q-(d|)', events);
@@ -378,7 +378,7 @@ describe('unsubscribing afterwards', () => {
 
   it('cancels at the service where the endpoint says so, trying again what may pass', () => {
     inVirtualTime((virtual) => {
-      const options = { ...virtualOrder(virtual).order.options, onUnsubscribe: 'cancel' } as const;
+      const options = { ...virtualSpec(virtual).spec.options, onUnsubscribe: 'cancel' } as const;
       const { job, sent, cancels } = jobWith(virtual, { post: ['-a|'], cancel: ['-x|', '-c|'] }, { options });
       virtual.expectObservable(job, '^----!').toBe('s(aq)', events);
       virtual.expectSubscriptions(cancels[0]!.subscriptions).toBe('-----^!');
@@ -389,7 +389,7 @@ describe('unsubscribing afterwards', () => {
 
   it('stands a service that cannot cancel', () => {
     inVirtualTime((virtual) => {
-      const options = { ...virtualOrder(virtual).order.options, onUnsubscribe: 'cancel' } as const;
+      const options = { ...virtualSpec(virtual).spec.options, onUnsubscribe: 'cancel' } as const;
       const { job, sent } = jobWith(virtual, { post: ['-a|'], cancel: ['-n|'] }, { options });
       virtual.expectObservable(job, '^--!').toBe('s(aq)', events);
       finallyLook(virtual, () => expect(sent).toStrictEqual(['run 0', 'cancel 3']));
@@ -494,7 +494,7 @@ describe('a checkpoint that fails', () => {
 
 describe('a deadline', () => {
   const within = (virtual: Virtual, deadlineMs: number) => ({
-    ...virtualOrder(virtual).order.options,
+    ...virtualSpec(virtual).spec.options,
     deadlineMs,
   });
 
@@ -554,11 +554,11 @@ describe('a job that was bought before', () => {
 
   it('is polled at once and never submitted', () => {
     inVirtualTime((virtual) => {
-      const { order, marks } = virtualOrder(virtual, { known });
+      const { spec, marks } = virtualSpec(virtual, { known });
       const sent: string[] = [];
       const job = createJob(
-        order,
-        virtualDesk(virtual.scheduler, ({ method, url }) => {
+        spec,
+        virtualContext(virtual.scheduler, ({ method, url }) => {
           sent.push(`${method} ${new URL(url).pathname}`);
           return virtual.cold('--r|', { r: old });
         }),
@@ -574,12 +574,12 @@ describe('a job that was bought before', () => {
 
   it('is polled once even when its deadline has come', () => {
     inVirtualTime((virtual) => {
-      const options = { ...virtualOrder(virtual).order.options, deadlineMs: 0 };
-      const { order } = virtualOrder(virtual, { known, options });
+      const options = { ...virtualSpec(virtual).spec.options, deadlineMs: 0 };
+      const { spec } = virtualSpec(virtual, { known, options });
       const reply = (r: WireReply) =>
         createJob(
-          order,
-          virtualDesk(virtual.scheduler, () => virtual.cold('--r|', { r })),
+          spec,
+          virtualContext(virtual.scheduler, () => virtual.cold('--r|', { r })),
         );
       virtual.expectObservable(reply(old)).toBe('--(e|)', { e });
       const running = replied(200, { id: 'old', status: 'IN_PROGRESS' });

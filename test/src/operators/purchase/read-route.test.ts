@@ -4,12 +4,12 @@ import type { CheckpointEvent } from '../../../../src/contract/outcome.js';
 import { readRoute, type RouteQuery } from '../../../../src/operators/purchase/read-route.js';
 import { createRetryQuota } from '../../../../src/policy/retry-quota.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
-import { virtualOrder } from '../../../support/virtual-order.js';
+import { virtualSpec } from '../../../support/virtual-spec.js';
 import {
   inVirtualTime,
   replied,
   requestTo,
-  virtualDesk,
+  virtualContext,
   type Virtual,
 } from '../../../support/virtual-time.js';
 
@@ -33,17 +33,17 @@ const V = {
 };
 
 const reading = (virtual: Virtual, lines: string[], overrides: Partial<RouteQuery<unknown>> = {}) => {
-  const { order, marks, told } = virtualOrder(virtual);
+  const { spec, marks, told } = virtualSpec(virtual);
   const streams = lines.map((line) =>
     virtual.cold(line, replies, new TransportError('reset', 'ECONNRESET', 'maybe', false, 'reset')),
   );
   let asked = 0;
   const quota = createRetryQuota({ capacity: 50 });
-  const desk = virtualDesk(virtual.scheduler, () => streams[Math.min(asked++, streams.length - 1)]!, {
+  const context = virtualContext(virtual.scheduler, () => streams[Math.min(asked++, streams.length - 1)]!, {
     quota,
   });
-  const query = { ...order, untilAborted: identity, request: requestTo('/info', 'GET'), ...overrides };
-  return { job: readRoute(query, desk), marks, told, streams, quota };
+  const query = { ...spec, untilAborted: identity, request: requestTo('/info', 'GET'), ...overrides };
+  return { job: readRoute(query, context), marks, told, streams, quota };
 };
 const types = (marks: CheckpointEvent<unknown>[]) => marks.map(({ type }) => type);
 
@@ -88,7 +88,7 @@ describe('readRoute', () => {
 
   it('waits 5 to 10 s for a first worker', () => {
     inVirtualTime((virtual) => {
-      const options = { ...virtualOrder(virtual).order.options, deadlineMs: 60_000 };
+      const options = { ...virtualSpec(virtual).spec.options, deadlineMs: 60_000 };
       const { job } = reading(virtual, ['c', 'v'], { options });
       virtual.expectObservable(job).toBe('(SW) 9996ms (V|)', { S, W: { ...w, forMs: 10_000 }, V });
     });
@@ -126,11 +126,11 @@ describe('readRoute', () => {
   it('ends as unreachable where no connection can be made', () => {
     inVirtualTime((virtual) => {
       const fault = new TransportError('connect', 'ECONNREFUSED', 'no', true, 'refused');
-      const { order } = virtualOrder(virtual);
-      const query = { ...order, request: requestTo('/info', 'GET') };
+      const { spec } = virtualSpec(virtual);
+      const query = { ...spec, request: requestTo('/info', 'GET') };
       const job = readRoute(
         query,
-        virtualDesk(virtual.scheduler, () => throwError(() => fault)),
+        virtualContext(virtual.scheduler, () => throwError(() => fault)),
       );
       const e = settled({ code: 'unreachable', message: 'refused; tries used up' });
       virtual.expectObservable(job).toBe('(Sw)w---(e|)', { S, w, e });
@@ -139,12 +139,12 @@ describe('readRoute', () => {
 
   it('stops asking when the quota is empty', () => {
     inVirtualTime((virtual) => {
-      const { order } = virtualOrder(virtual);
+      const { spec } = virtualSpec(virtual);
       const quota = createRetryQuota({ capacity: 1 });
-      const query = { ...order, request: requestTo('/info', 'GET') };
+      const query = { ...spec, request: requestTo('/info', 'GET') };
       const job = readRoute(
         query,
-        virtualDesk(virtual.scheduler, () => of(replies.x), { quota }),
+        virtualContext(virtual.scheduler, () => of(replies.x), { quota }),
       );
       virtual.expectObservable(job).toBe('(Se|)', { S, e: settled({ code: 'transport' }) });
     });
@@ -152,7 +152,7 @@ describe('readRoute', () => {
 
   it('ends at its deadline, and aborts the request', () => {
     inVirtualTime((virtual) => {
-      const options = { ...virtualOrder(virtual).order.options, deadlineMs: 3 };
+      const options = { ...virtualSpec(virtual).spec.options, deadlineMs: 3 };
       const { job, streams } = reading(virtual, ['------v|'], { options });
       const e = settled({ code: 'transport', paid: 'no', message: 'GET /info: no answer within 3 ms' });
       virtual.expectObservable(job).toBe('S--(e|)', { S, e });
@@ -166,7 +166,7 @@ describe('readRoute', () => {
         mark.type === 'settled' ? virtual.cold('------|') : of();
       const { job } = reading(virtual, ['--v|'], {
         checkpoint,
-        options: { ...virtualOrder(virtual).order.options, deadlineMs: 5 },
+        options: { ...virtualSpec(virtual).spec.options, deadlineMs: 5 },
       });
       virtual.expectObservable(job).toBe('S-------(V|)', { S, V });
     });

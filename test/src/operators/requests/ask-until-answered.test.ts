@@ -6,7 +6,7 @@ import {
   inVirtualTime,
   replied,
   requestTo,
-  virtualDesk,
+  virtualContext,
   type Virtual,
 } from '../../../support/virtual-time.js';
 
@@ -37,7 +37,7 @@ describe('askUntilAnswered', () => {
   it('gives the answer', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const { transport, streams } = scripted(cold, '--j|');
-      expectObservable(askUntilAnswered(question(), virtualDesk(scheduler, transport))).toBe('--(a|)', {
+      expectObservable(askUntilAnswered(question(), virtualContext(scheduler, transport))).toBe('--(a|)', {
         a: answered,
       });
       expectSubscriptions(streams[0]!.subscriptions).toBe('^-!');
@@ -50,7 +50,7 @@ describe('askUntilAnswered', () => {
       const calls: number[] = [];
       const asked = askUntilAnswered(
         question({ onCall: () => calls.push(scheduler.now()) }),
-        virtualDesk(scheduler, transport),
+        virtualContext(scheduler, transport),
       );
       expectObservable(asked).toBe('-w---v------(a|)', { w: waiting(3), v: waiting(6), a: answered });
       expectSubscriptions(streams[1]!.subscriptions).toBe('----^!');
@@ -62,8 +62,10 @@ describe('askUntilAnswered', () => {
   it('says so when it is asked to slow down', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
       const { transport } = scripted(cold, '-l|', '(j|)');
-      const desk = virtualDesk(scheduler, transport, { gate: openGate({ scheduler, random: () => 1 }) });
-      expectObservable(askUntilAnswered(question(), desk)).toBe('-w 999ms (a|)', {
+      const context = virtualContext(scheduler, transport, {
+        gate: openGate({ scheduler, random: () => 1 }),
+      });
+      expectObservable(askUntilAnswered(question(), context)).toBe('-w 999ms (a|)', {
         w: waiting(1_000, 'rate-limited'),
         a: answered,
       });
@@ -79,7 +81,7 @@ describe('askUntilAnswered', () => {
         type: 'answered',
         judged: expect.objectContaining({ reading: expect.objectContaining({ status: 502 }) }),
       };
-      const result = askUntilAnswered(question({ mayAskAgain }), virtualDesk(scheduler, transport));
+      const result = askUntilAnswered(question({ mayAskAgain }), virtualContext(scheduler, transport));
       expectObservable(result).toBe('-w---(l|)', { w: waiting(3), l: last });
       scheduler.schedule(() => expect(asked).toStrictEqual([1, 2]), 20);
     });
@@ -88,7 +90,7 @@ describe('askUntilAnswered', () => {
   it('stops waiting and asking when it is unsubscribed', () => {
     inVirtualTime(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const { transport, streams } = scripted(cold, '-x|', '-j|');
-      expectObservable(askUntilAnswered(question(), virtualDesk(scheduler, transport)), '^-!').toBe('-w', {
+      expectObservable(askUntilAnswered(question(), virtualContext(scheduler, transport)), '^-!').toBe('-w', {
         w: waiting(3),
       });
       expectSubscriptions(streams[1]!.subscriptions).toBe([]);
@@ -101,7 +103,10 @@ describe('askUntilAnswered', () => {
       const broken = (): never => {
         throw new Error('broken');
       };
-      const result = askUntilAnswered(question({ mayAskAgain: broken }), virtualDesk(scheduler, transport));
+      const result = askUntilAnswered(
+        question({ mayAskAgain: broken }),
+        virtualContext(scheduler, transport),
+      );
       expectObservable(result).toBe('-#', undefined, new Error('broken'));
     });
   });

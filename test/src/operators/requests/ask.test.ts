@@ -3,7 +3,7 @@ import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../../../src/operators/requests/ask-until-answered.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
-import { inVirtualTime, replied, requestTo, virtualDesk } from '../../../support/virtual-time.js';
+import { inVirtualTime, replied, requestTo, virtualContext } from '../../../support/virtual-time.js';
 
 const asking = { key: 'k', purpose: 'health', request: requestTo('/v2/e/health', 'GET') } as const;
 const options = { retry: { maxRetries: 2, initialMs: 2, factor: 1, maxMs: 2 } };
@@ -15,7 +15,7 @@ describe('ask', () => {
       const asked = ask(
         asking,
         options,
-        virtualDesk(scheduler, () => reply),
+        virtualContext(scheduler, () => reply),
       );
       const reading = { status: 200, body: 'value', value: { jobs: {} } };
       expectObservable(asked).toBe('--(v|)', { v: reading });
@@ -33,7 +33,7 @@ describe('ask', () => {
         ask(
           asking,
           options,
-          virtualDesk(scheduler, () => reply),
+          virtualContext(scheduler, () => reply),
         ),
       ).toBe('----#', undefined, error);
       expectSubscriptions(reply.subscriptions).toBe(['(^!)', '--(^!)', '----(^!)']);
@@ -41,16 +41,16 @@ describe('ask', () => {
   });
 
   it('errors at once with what will not pass', async () => {
-    const desk = (status: number) =>
-      virtualDesk(new TestScheduler(() => undefined), () => of(replied(status, 'x')));
-    await expect(lastValueFrom(ask(asking, options, desk(401)))).rejects.toMatchObject({
+    const context = (status: number) =>
+      virtualContext(new TestScheduler(() => undefined), () => of(replied(status, 'x')));
+    await expect(lastValueFrom(ask(asking, options, context(401)))).rejects.toMatchObject({
       name: 'UnauthorizedError',
     });
-    await expect(lastValueFrom(ask(asking, options, desk(404)))).rejects.toMatchObject({
+    await expect(lastValueFrom(ask(asking, options, context(404)))).rejects.toMatchObject({
       name: 'NotFoundError',
     });
     const fault = new TransportError('tls', 'CERT_HAS_EXPIRED', 'no', false, 'expired');
-    const broken = virtualDesk(new TestScheduler(() => undefined), () => throwError(() => fault));
+    const broken = virtualContext(new TestScheduler(() => undefined), () => throwError(() => fault));
     await expect(lastValueFrom(ask(asking, options, broken))).rejects.toBe(fault);
   });
 });

@@ -4,7 +4,7 @@ import { exchange } from '../../../../src/operators/requests/exchange.js';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport } from '../../../../src/transport/transport.js';
-import { inVirtualTime, replied, requestTo, virtualDesk, visit } from '../../../support/virtual-time.js';
+import { inVirtualTime, replied, requestTo, virtualContext, visit } from '../../../support/virtual-time.js';
 
 const submit = { key: 'k', purpose: 'submit', request: requestTo('/v2/e/run') } as const;
 
@@ -13,7 +13,7 @@ const judge = (transport: Transport, asking: Parameters<typeof exchange>[0] = su
   const seen: { judged: unknown; told: unknown[] } = { judged: undefined, told: [] };
   inVirtualTime(({ scheduler }) => {
     const gate: Gate = { admit: () => EMPTY, observe: (answer) => seen.told.push(answer) };
-    exchange(asking, virtualDesk(scheduler, transport, { gate })).subscribe(
+    exchange(asking, virtualContext(scheduler, transport, { gate })).subscribe(
       (judged) => (seen.judged = judged),
     );
   });
@@ -74,7 +74,7 @@ describe('exchange', () => {
       const reply = cold('--r-r', { r: replied(200, { id: 'j', status: 'IN_QUEUE' }) });
       const judged = exchange(
         submit,
-        virtualDesk(scheduler, () => reply),
+        virtualContext(scheduler, () => reply),
       ).pipe(map(({ verdict }) => verdict.verdict));
       expectObservable(judged).toBe('--(v|)', { v: 'answer' });
       expectSubscriptions(reply.subscriptions).toBe('^-!');
@@ -87,7 +87,7 @@ describe('exchange', () => {
       expectObservable(
         exchange(
           submit,
-          virtualDesk(scheduler, () => reply),
+          virtualContext(scheduler, () => reply),
         ),
         '^-!',
       ).toBe('--');
@@ -95,7 +95,7 @@ describe('exchange', () => {
       expectObservable(
         exchange(
           submit,
-          virtualDesk(scheduler, () => NEVER),
+          virtualContext(scheduler, () => NEVER),
         ),
       ).toBe('-');
     });

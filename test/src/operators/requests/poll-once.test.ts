@@ -6,7 +6,7 @@ import {
   inVirtualTime,
   replied,
   requestTo,
-  virtualDesk,
+  virtualContext,
   type Virtual,
 } from '../../../support/virtual-time.js';
 
@@ -40,7 +40,8 @@ const ended = (code: string, more: object) => ({
 describe('pollOnce', () => {
   it('gives the reply of this job, also a failure under any status and without an id', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
-      const once = (marbles: string) => pollOnce(question, virtualDesk(scheduler, scripted(cold, marbles)));
+      const once = (marbles: string) =>
+        pollOnce(question, virtualContext(scheduler, scripted(cold, marbles)));
       const job = { id: 'j', status: 'IN_PROGRESS' };
       expectObservable(once('-p|')).toBe('-(p|)', { p: { type: 'replied', job } });
       const failed = { id: 'j', status: 'FAILED', error: 'boom' };
@@ -50,9 +51,9 @@ describe('pollOnce', () => {
 
   it('asks again when the reply is about another job, cut or no JSON, and when the way breaks', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
-      const desk = virtualDesk(scheduler, scripted(cold, 'o', 'h', '#', 'p'));
+      const context = virtualContext(scheduler, scripted(cold, 'o', 'h', '#', 'p'));
       const job = { id: 'j', status: 'IN_PROGRESS' };
-      expectObservable(pollOnce(question, desk)).toBe('w-w-w-(p|)', { w, p: { type: 'replied', job } });
+      expectObservable(pollOnce(question, context)).toBe('w-w-w-(p|)', { w, p: { type: 'replied', job } });
     });
   });
 
@@ -65,7 +66,7 @@ describe('pollOnce', () => {
       const asked = (more: object, ...marbles: string[]) =>
         pollOnce(
           { ...question, backoff: slowly, ...more },
-          virtualDesk(scheduler, scripted(cold, ...marbles)),
+          virtualContext(scheduler, scripted(cold, ...marbles)),
         );
       const e = ended('expired', gone);
       for (const submittedAt of [undefined, 0, -599_999])
@@ -80,8 +81,8 @@ describe('pollOnce', () => {
   it('takes any JSON object for the word of the service, and a page of a proxy for a fault of the way [fault 8]', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
       const about = (body: unknown) => {
-        const desk = virtualDesk(scheduler, () => cold('(r|)', { r: replied(404, body) }));
-        return pollOnce({ ...question, submittedAt: -600_000 }, desk);
+        const context = virtualContext(scheduler, () => cold('(r|)', { r: replied(404, body) }));
+        return pollOnce({ ...question, submittedAt: -600_000 }, context);
       };
       for (const body of [{}, { detail: 'no such job' }, { status: 404, title: 'Not Found' }])
         expectObservable(about(body)).toBe('m-(e|)', {
@@ -95,21 +96,21 @@ describe('pollOnce', () => {
 
   it('gives up on a refused key after a few tries, and at once on whom it does not trust', () => {
     inVirtualTime(({ cold, scheduler, expectObservable }) => {
-      const refused = virtualDesk(scheduler, scripted(cold, 'k'));
+      const refused = virtualContext(scheduler, scripted(cold, 'k'));
       const message = 'GET /v2/e/status/j: HTTP 401: no such key';
       expectObservable(pollOnce(question, refused)).toBe('w-w-w-(e|)', {
         w,
         e: ended('unauthorized', { message, httpStatus: 401 }),
       });
-      const hiccup = virtualDesk(scheduler, scripted(cold, 'k', 'k', 'p'));
+      const hiccup = virtualContext(scheduler, scripted(cold, 'k', 'k', 'p'));
       const job = { id: 'j', status: 'IN_PROGRESS' };
       expectObservable(pollOnce(question, hiccup)).toBe('w-w-(p|)', { w, p: { type: 'replied', job } });
-      const redirected = virtualDesk(scheduler, scripted(cold, '-r|'));
+      const redirected = virtualContext(scheduler, scripted(cold, '-r|'));
       expectObservable(pollOnce(question, redirected)).toBe('-(e|)', {
         e: ended('insecure', { message: expect.stringContaining('redirects'), httpStatus: 302 }),
       });
       const fault = new TransportError('tls', 'CERT_HAS_EXPIRED', 'no', false, 'the certificate has expired');
-      const impostor = virtualDesk(scheduler, () => cold('-#', undefined, fault));
+      const impostor = virtualContext(scheduler, () => cold('-#', undefined, fault));
       expectObservable(pollOnce(question, impostor)).toBe('-(e|)', {
         e: ended('insecure', { message: 'the certificate has expired' }),
       });
@@ -122,7 +123,7 @@ describe('pollOnce', () => {
       expectObservable(
         pollOnce(
           question,
-          virtualDesk(scheduler, () => reply),
+          virtualContext(scheduler, () => reply),
         ),
         '^!',
       ).toBe('-');

@@ -12,7 +12,7 @@ import {
   inVirtualTime,
   replied,
   requestTo,
-  virtualDesk,
+  virtualContext,
   type Virtual,
 } from '../../../support/virtual-time.js';
 
@@ -58,7 +58,7 @@ const polling = (
     onCall: () => undefined,
     ...more,
   };
-  return { told, ticks, streams, result: pollUntilTerminal(task, virtualDesk(scheduler, transport)) };
+  return { told, ticks, streams, result: pollUntilTerminal(task, virtualContext(scheduler, transport)) };
 };
 
 describe('pollUntilTerminal', () => {

@@ -6,7 +6,7 @@ import {
   inVirtualTime,
   replied,
   requestTo,
-  virtualDesk,
+  virtualContext,
   type Virtual,
 } from '../../../support/virtual-time.js';
 
@@ -55,11 +55,11 @@ const reading = (
     onCall: () => undefined,
     ...changes,
   };
-  const desk = virtualDesk(scheduler, ({ url }) => {
+  const context = virtualContext(scheduler, ({ url }) => {
     sent.push(url.split('/')[5]!);
     return streams[Math.min(sent.length, streams.length) - 1]!;
   });
-  return { all: readChunks(task, desk), sent, streams };
+  return { all: readChunks(task, context), sent, streams };
 };
 const jobError = (code: string) => expect.objectContaining({ name: 'JobError', code, jobId: 'j' });
 const seen = { a: 'a', b: 'b', c: 'c', d: 'd' };

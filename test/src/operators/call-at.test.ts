@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { callAt } from '../../../../src/operators/timers/call-at.js';
-import { inVirtualTime } from '../../../support/virtual-time.js';
+import { callAt } from '../../../src/operators/deadline.js';
+import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('callAt', () => {
   const day = 24 * 3_600_000;

@@ -1,41 +1,41 @@
 import { EMPTY, NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { awaitMark } from '../../../../src/operators/purchase/checkpoint-events.js';
+import { awaitCheckpoint } from '../../../../src/operators/purchase/job-spec.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
-const mark = { type: 'accepted', jobId: 'j' } as const;
+const event = { type: 'accepted', jobId: 'j' } as const;
 
-describe('awaitMark', () => {
+describe('awaitCheckpoint', () => {
   it('completes when the checkpoint does, whatever that emits', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const durable = cold('-a-b-|');
-      expectObservable(awaitMark(() => durable, mark)).toBe('-----|');
-      expectObservable(awaitMark(() => EMPTY, mark)).toBe('|');
-      expectObservable(awaitMark(() => NEVER, mark)).toBe('-');
-      expectObservable(awaitMark(undefined, mark)).toBe('|');
+      expectObservable(awaitCheckpoint(() => durable, event)).toBe('-----|');
+      expectObservable(awaitCheckpoint(() => EMPTY, event)).toBe('|');
+      expectObservable(awaitCheckpoint(() => NEVER, event)).toBe('-');
+      expectObservable(awaitCheckpoint(undefined, event)).toBe('|');
       expectSubscriptions(durable.subscriptions).toBe('^----!');
     });
   });
 
   it('errors when the checkpoint errors or throws', () => {
     inVirtualTime(({ cold, expectObservable }) => {
-      expectObservable(awaitMark(() => cold('-#'), mark)).toBe('-#');
+      expectObservable(awaitCheckpoint(() => cold('-#'), event)).toBe('-#');
       const broken = (): never => {
         throw new Error('broken');
       };
-      expectObservable(awaitMark(broken, mark)).toBe('#', undefined, new Error('broken'));
+      expectObservable(awaitCheckpoint(broken, event)).toBe('#', undefined, new Error('broken'));
     });
   });
 
-  it('hands the mark over at each subscription, and unsubscribes', () => {
+  it('passes the event at each subscription, and unsubscribes', () => {
     inVirtualTime(({ cold, flush, expectObservable, expectSubscriptions }) => {
-      const marks: unknown[] = [];
+      const events: unknown[] = [];
       const durable = cold('----|');
-      const awaited = awaitMark((handed) => (marks.push(handed), durable), mark);
+      const awaited = awaitCheckpoint((given) => (events.push(given), durable), event);
       expectObservable(awaited, '^-!').toBe('--');
       expectSubscriptions(durable.subscriptions).toBe('^-!');
       flush();
-      expect(marks).toStrictEqual([mark]);
+      expect(events).toStrictEqual([event]);
     });
   });
 });

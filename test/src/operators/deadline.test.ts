@@ -1,7 +1,7 @@
 import { defer, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
-import { deadline } from '../../../../src/operators/timers/deadline.js';
-import { inVirtualTime } from '../../../support/virtual-time.js';
+import { deadline } from '../../../src/operators/deadline.js';
+import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('deadline', () => {
   it('gives a source that never ends up at its time and goes on with something else', () => {
@@ -64,7 +64,11 @@ describe('deadline', () => {
       const result = cold('--a-').pipe(deadline<string>({ at: 1, otherwise: broken, scheduler }));
       expectObservable(result).toBe('-#', undefined, new Error('broken'));
       const late = cold('----').pipe(
-        deadline<string>({ at: 1, otherwise: () => defer(() => throwError(() => 'late')), scheduler }),
+        deadline<string>({
+          at: 1,
+          otherwise: () => defer(() => throwError(() => 'late')),
+          scheduler,
+        }),
       );
       expectObservable(late).toBe('-#', undefined, 'late');
     });

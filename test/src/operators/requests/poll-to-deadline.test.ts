@@ -1,13 +1,13 @@
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
-import { pollToDeadline } from '../../../../src/operators/purchase/poll-to-deadline.js';
+import { pollToDeadline } from '../../../../src/operators/requests/poll-until-terminal.js';
 import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
 import {
   inVirtualTime,
   replied,
   requestTo,
-  virtualDesk,
+  virtualContext,
   type Virtual,
 } from '../../../support/virtual-time.js';
 
@@ -40,8 +40,8 @@ const polling = ({ cold, scheduler }: Virtual, at: number, answer: string, more:
     onCall: () => (calls += 1),
     ...more,
   };
-  const desk = virtualDesk(scheduler, () => reply);
-  return { reply, calls: () => calls, result: pollToDeadline(task, { at, deadlineMs: 7 }, desk) };
+  const context = virtualContext(scheduler, () => reply);
+  return { reply, calls: () => calls, result: pollToDeadline(task, { at, deadlineMs: 7 }, context) };
 };
 
 describe('pollToDeadline', () => {

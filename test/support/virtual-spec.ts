@@ -1,17 +1,17 @@
 import { identity, of } from 'rxjs';
 import type { JobEvent, CheckpointEvent } from '../../src/contract/outcome.js';
-import type { Order } from '../../src/operators/purchase/job-spec.js';
+import type { JobSpec } from '../../src/operators/purchase/job-spec.js';
 import { fixed } from '../../src/policy/polling/poll-schedule.js';
 import { requestTo, type Virtual } from './virtual-time.js';
 
-/** An order for /v2/e/run that is polled every 3 ms, and what it noted. */
-export function virtualOrder(
+/** A job spec for /v2/e/run that is polled every 3 ms, and what it noted. */
+export function virtualSpec(
   { scheduler }: Pick<Virtual, 'scheduler'>,
-  overrides: Partial<Order<unknown>> = {},
+  overrides: Partial<JobSpec<unknown>> = {},
 ) {
   const marks: CheckpointEvent<unknown>[] = [];
   const told: JobEvent<unknown>[] = [];
-  const order: Order<unknown> = {
+  const spec: JobSpec<unknown> = {
     key: 'k',
     purpose: 'submit',
     sync: false,
@@ -33,8 +33,8 @@ export function virtualOrder(
       return [];
     },
     untilAborted: identity,
-    tell: (event) => told.push(event),
+    report: (event) => told.push(event),
     ...overrides,
   };
-  return { order, marks, told };
+  return { spec, marks, told };
 }

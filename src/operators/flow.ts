@@ -1,0 +1,151 @@
+import {
+  EMPTY,
+  from,
+  isObservable,
+  Observable,
+  type ObservableInput,
+  type Observer,
+  type Subscriber,
+  type Subscription,
+  type Unsubscribable,
+} from 'rxjs';
+
+/** A step of a flow: a stream, whose values are emitted until it completes, or a value that is emitted. */
+export type Step<T> = Observable<T> | Captured | T;
+
+/** A part of a flow: `yield* part()` plays it and gives its result. */
+export type Steps<T, R = void> = Generator<Step<T>, R, void>;
+
+/**
+ * A generator as a stream: `yield stream` emits the values of the stream and goes on when it has completed and was torn
+ * down, `yield value` emits the value, and `yield* lastOf(stream)` gives the last value without emitting it. An error of a
+ * stream is thrown at its `yield`.
+ *
+ * It is `concat` over a `defer` for each step. A job made of those and of operators for each request subscribes 87 streams
+ * in place of 15 and takes 2.0 times the CPU.
+ */
+export function flow<T>(steps: () => Iterable<Step<T>>): Observable<T> {
+  return new Observable((subscriber) => new Flow(steps()[Symbol.iterator](), subscriber).go());
+}
+
+/** In a flow: waits until the source completes. `undefined` where it emitted nothing. */
+export function* lastOf<T>(source: ObservableInput<T>): Steps<never, T | undefined> {
+  // What is at hand needs no stream.
+  if (Array.isArray(source)) return (source as T[]).at(-1);
+  const captured = new Captured(from(source), false);
+  yield captured;
+  return captured.value as T | undefined;
+}
+
+/** In a flow: waits for the first value, and leaves the source then. `undefined` where it completes without one. */
+export function* firstOf<T>(source: Observable<T>): Steps<never, T | undefined> {
+  const captured = new Captured(source, true);
+  yield captured;
+  return captured.value as T | undefined;
+}
+
+/** A stream whose values are not emitted. */
+class Captured {
+  value: unknown;
+
+  constructor(
+    readonly source: Observable<unknown>,
+    readonly takesFirst: boolean,
+  ) {}
+}
+
+/** Subscribes to each stream itself: closures for each would be most of what a step costs. */
+class Flow<T> implements Observer<unknown>, Unsubscribable {
+  private isGoing = false;
+  /** The stream that was on is over. */
+  private hasEnded = false;
+  private failure: { readonly error: unknown } | undefined;
+  private captured: Captured | undefined;
+  private playing: Subscription | undefined;
+
+  constructor(
+    private readonly steps: Iterator<Step<T>, unknown>,
+    private readonly subscriber: Subscriber<T>,
+  ) {}
+
+  /** A loop and no recursion: steps that end at once do not nest, however many there are. */
+  go(): void {
+    if (this.isGoing) return;
+    this.isGoing = true;
+    while (!this.subscriber.closed && this.takeStep());
+    this.isGoing = false;
+  }
+
+  next(value: unknown): void {
+    const { captured } = this;
+    if (captured === undefined) return this.subscriber.next(value as T);
+    if (this.hasEnded) return;
+    captured.value = value;
+    if (captured.takesFirst) {
+      this.hasEnded = true;
+      this.playing?.unsubscribe();
+    }
+  }
+
+  error(error: unknown): void {
+    this.failure = { error };
+    this.hasEnded = true;
+  }
+
+  complete(): void {
+    this.hasEnded = true;
+  }
+
+  /** Called when the stream that was on is torn down: the next step begins. */
+  unsubscribe(): void {
+    if (this.hasEnded) this.go();
+  }
+
+  /** True when the step is over already. */
+  private takeStep(): boolean {
+    const step = this.nextStep();
+    if (step === undefined) return false;
+    const { value } = step;
+    if (step.done === true) this.subscriber.complete();
+    else if (value instanceof Captured) return this.play(value.source, value);
+    else if (isObservable(value)) return value === EMPTY || this.play(value);
+    else this.subscriber.next(value as T);
+    return true;
+  }
+
+  private nextStep(): IteratorResult<Step<T>, unknown> | undefined {
+    const { failure, steps } = this;
+    try {
+      if (failure === undefined) return steps.next();
+      this.failure = undefined;
+      if (steps.throw !== undefined) return steps.throw(failure.error);
+      throw failure.error;
+    } catch (error) {
+      this.subscriber.error(error);
+      return undefined;
+    }
+  }
+
+  private play(source: Observable<unknown>, captured?: Captured): boolean {
+    this.hasEnded = false;
+    this.captured = captured;
+    this.playing = undefined;
+    const playing = this.subscribeTo(source);
+    if (playing === undefined || playing.closed) return true;
+    this.playing = playing;
+    this.subscriber.add(playing);
+    playing.add(this);
+    return false;
+  }
+
+  private subscribeTo(source: Observable<unknown>): Subscription | undefined {
+    try {
+      const playing = source.subscribe(this);
+      if (this.hasEnded) playing.unsubscribe();
+      return playing;
+    } catch (error) {
+      this.error(error);
+      return undefined;
+    }
+  }
+}

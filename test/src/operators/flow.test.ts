@@ -1,0 +1,140 @@
+import { EMPTY, NEVER, of, Subject, throwError, type Observable } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { firstOf, flow, lastOf, type Step } from '../../../src/operators/flow.js';
+import { inVirtualTime } from '../../support/virtual-time.js';
+
+describe('flow', () => {
+  it('plays streams to their end and emits values, one after another', () => {
+    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+      const streams = [cold('-a-b|'), cold('-c|')] as const;
+      const result = flow(function* (): Iterable<Step<string>> {
+        yield 'x';
+        yield streams[0];
+        yield EMPTY;
+        yield streams[1];
+        yield 'y';
+      });
+      expectObservable(result).toBe('xa-b-c(y|)');
+      expectSubscriptions(streams[0].subscriptions).toBe('^---!');
+      expectSubscriptions(streams[1].subscriptions).toBe('----^-!');
+    });
+  });
+
+  it('passes never, empty and an error on, and begins nothing after an error', () => {
+    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+      const after = cold('a|');
+      expectObservable(flow(() => [])).toBe('|');
+      expectObservable(flow(() => [NEVER, after])).toBe('-');
+      expectObservable(flow(() => [cold('-a-#'), after])).toBe('-a-#');
+      expectSubscriptions(after.subscriptions).toBe([]);
+    });
+  });
+
+  it('errors with what a step throws, at once or later', () => {
+    inVirtualTime(({ cold, expectObservable }) => {
+      const broken = (before: Step<string>) =>
+        flow(function* (): Iterable<Step<string>> {
+          yield before;
+          throw new Error('broken');
+        });
+      expectObservable(broken('a')).toBe('(a#)', undefined, new Error('broken'));
+      expectObservable(broken(cold('-a-|'))).toBe('-a-#', undefined, new Error('broken'));
+    });
+  });
+
+  it('leaves the stream that is on, and runs nothing behind it, when it is unsubscribed', () => {
+    inVirtualTime(({ cold, flush, expectObservable, expectSubscriptions }) => {
+      const stream = cold('-a-b-|');
+      let wentOn = false;
+      const result = flow(function* (): Iterable<Step<string>> {
+        yield stream;
+        wentOn = true;
+      });
+      expectObservable(result, '^-!').toBe('-a');
+      expectSubscriptions(stream.subscriptions).toBe('^-!');
+      flush();
+      expect(wentOn).toBe(false);
+    });
+  });
+
+  it('goes on when the stream before was torn down, not when it said that it is complete', () => {
+    const order: string[] = [];
+    const source = new Subject<string>();
+    const result = flow(function* (): Iterable<Step<string>> {
+      yield source;
+      order.push(`next step, watched: ${source.observed}`);
+    });
+    result.subscribe();
+    source.complete();
+    expect(order).toStrictEqual(['next step, watched: false']);
+  });
+
+  it('does not nest steps that end at once, however many there are', () => {
+    let emitted = 0;
+    flow(function* (): Iterable<Step<number>> {
+      for (let n = 0; n < 50_000; n += 1) yield of(n);
+    }).subscribe(() => (emitted += 1));
+    expect(emitted).toBe(50_000);
+  });
+});
+
+/** A flow that emits the last value of a source. */
+const last = (source: Parameters<typeof lastOf<string>>[0]) =>
+  flow(function* () {
+    yield (yield* lastOf(source)) ?? 'none';
+  });
+
+describe('lastOf', () => {
+  it('goes on at the end of the source, with its last value or none', () => {
+    inVirtualTime(({ cold, expectObservable }) => {
+      expectObservable(last(cold('-a-b-|'))).toBe('-----(b|)');
+      expectObservable(last(cold('--|'))).toBe('--(n|)', { n: 'none' });
+      expectObservable(last(cold('--'))).toBe('--');
+      expectObservable(last(['x'])).toBe('(x|)');
+    });
+  });
+
+  it('passes its error on, and leaves it when it is unsubscribed', () => {
+    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+      expectObservable(last(cold('-a-#'))).toBe('---#');
+      const source = cold('-a-|');
+      expectObservable(last(source), '^-!').toBe('--');
+      expectSubscriptions(source.subscriptions).toBe('^-!');
+    });
+  });
+});
+
+describe('firstOf', () => {
+  it('leaves the source at its first value, also one that emits while it is being subscribed', () => {
+    const first = (source: Observable<string>) =>
+      flow(function* () {
+        yield (yield* firstOf(source)) ?? 'none';
+      });
+    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('-a-b-|');
+      expectObservable(first(source)).toBe('-(a|)');
+      expectSubscriptions(source.subscriptions).toBe('^!');
+      expectObservable(first(of('a', 'b'))).toBe('(a|)');
+      expectObservable(first(cold('--|'))).toBe('--(n|)', { n: 'none' });
+    });
+  });
+});
+
+describe('an error of a stream', () => {
+  it('is thrown at its step, which can catch it and go on', () => {
+    inVirtualTime(({ cold, expectObservable }) => {
+      const caught = (source: Observable<string>) =>
+        flow<string>(function* () {
+          try {
+            yield source;
+          } catch (error) {
+            yield `caught ${String(error)}`;
+          }
+          yield 'x';
+        });
+      const c = 'caught why';
+      expectObservable(caught(cold('-a-#', undefined, 'why'))).toBe('-a-(cx|)', { a: 'a', c, x: 'x' });
+      expectObservable(caught(throwError(() => 'why'))).toBe('(cx|)', { c, x: 'x' });
+    });
+  });
+});
