@@ -3,6 +3,7 @@ import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js'
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
+import { TimerQueue } from '../operators/timer-queue.js';
 import { createUntilAborted } from '../operators/until-aborted.js';
 import { EndpointMap } from '../policy/gates/endpoint-map.js';
 import type { Gate } from '../policy/gates/gate.js';
@@ -117,6 +118,7 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
     gate: guardGate(options.gate ?? openGate({ scheduler, random })),
     jobIds: options.jobIds ?? createJobIds(),
     scheduler,
+    timers: new TimerQueue(scheduler),
     random,
     secrets: apiKey === undefined ? [] : [apiKey],
   };

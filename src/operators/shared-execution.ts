@@ -43,7 +43,7 @@ export class SharedExecution<T> implements Observer<T> {
     if (this.failure !== undefined) return subscriber.error(this.failure.error);
     this.subscribers = [...this.subscribers, subscriber];
     subscriber.add(() => this.leave(subscriber));
-    if (replay > 0) this.repeatRecent(subscriber);
+    if (replay > 0 && this.recent.length > 0) this.repeatRecent(subscriber);
     if (this.run === undefined && this.isSubscribed) this.start(this.config.resume);
   }
 

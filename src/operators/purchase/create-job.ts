@@ -1,14 +1,15 @@
-import { defer, filter, identity, Observable, tap } from 'rxjs';
+import { defer, identity, Observable } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { flow, lastOf, type Steps } from '../flow.js';
+import { flow, lastOf, receive, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf } from '../requests/outcome-of.js';
 import {
   pollToDeadline,
   statusEvent,
+  type PollStep,
   type PollTask,
   type StatusEvent,
 } from '../requests/poll-until-terminal.js';
@@ -67,17 +68,16 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   }
 
   private *steps(): Steps<JobEvent<O>> {
-    yield* this.submit();
-    yield* this.poll();
+    const dueAt = this.deadlineAt();
+    if (this.isOpen) yield* this.submit(dueAt);
+    if (!this.hasEnded) yield* this.poll(dueAt);
   }
 
   /** Of a job that has no id yet. */
-  private *submit(): Steps<JobEvent<O>> {
-    const deadlineAt = this.deadlineAt();
-    if (!this.isOpen) return;
+  private *submit(dueAt: number): Steps<JobEvent<O>> {
     const { request } = this.spec;
     this.request ??= typeof request === 'function' ? request() : yield* lastOf(request);
-    if (this.request !== undefined) yield* this.submission.run(this.request, deadlineAt);
+    if (this.request !== undefined) yield* this.submission.run(this.request, dueAt);
   }
 
   /** The service has answered the POST. */
@@ -96,24 +96,26 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   }
 
   /** Of a job that has an id and has not ended. */
-  private *poll(): Steps<JobEvent<O>> {
+  private *poll(dueAt: number): Steps<JobEvent<O>> {
     const { context, execution, id, spec } = this;
-    if (id === undefined || spec.queue === undefined || this.hasEnded) return;
-    const due = { at: this.deadlineAt(), deadlineMs: spec.options.deadlineMs };
+    if (id === undefined || spec.queue === undefined) return;
+    const due = { at: dueAt, deadlineMs: spec.options.deadlineMs };
+    const polls = pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, context);
     let outcome: Outcome<unknown> | undefined;
-    yield pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, context).pipe(
-      tap((step) => {
-        if (step.type === 'ended') ({ outcome } = step);
-      }),
-      filter((step) => step.type !== 'ended'),
-    );
+    yield receive<PollStep, JobEvent<O>>(polls, (step) => {
+      if (step.type !== 'ended') return step;
+      ({ outcome } = step);
+      return undefined;
+    });
     if (outcome !== undefined) yield* execution.critical(this.settle(outcome));
   }
 
   /** The end: checked, durable, emitted. */
   *settle(outcome: Outcome<unknown>): Steps<JobEvent<O>> {
     this.hasEnded = true;
-    const checked = yield* lastOf(this.spec.check(outcome));
+    const check = this.spec.check(outcome);
+    // Without a schema the outcome is at hand.
+    const checked = Array.isArray(check) ? (check as Outcome<O>[])[0] : yield* lastOf(check);
     if (checked === undefined) return;
     const settled = { type: 'settled', outcome: checked } as const;
     yield awaitCheckpoint(this.spec.checkpoint, settled);

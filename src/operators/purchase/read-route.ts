@@ -34,7 +34,7 @@ function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<J
       awaitCheckpoint(checkpoint, { type: 'intent', sync: true, attempt: 1 }),
       of<JobEvent<O>>({ type: 'submitting', sync: true }),
       ask(query, context).pipe(
-        deadline<Step>({ at, otherwise: late, scheduler: context.scheduler }),
+        deadline<Step>({ at, otherwise: late, timers: context.timers }),
         // Outside of the deadline: an outcome that is being made durable is not given up for another.
         concatMap((step) => (step.type === 'ended' ? settle(step.outcome, query) : of(step))),
       ),

@@ -86,7 +86,7 @@ export class Submission<O> {
       return EMPTY;
     };
     yield (buyer.isCancelled ? EMPTY : waits).pipe(
-      deadline<JobEvent<O>>({ at, otherwise, scheduler: context.scheduler }),
+      deadline<JobEvent<O>>({ at, otherwise, timers: context.timers }),
     );
     for (const outcome of late) yield* buyer.execution.critical(buyer.settle(outcome));
   }

@@ -8,7 +8,8 @@ import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
-import { firstOf, flow, type Steps } from '../flow.js';
+import type { TimerQueue } from '../timer-queue.js';
+import { flow, receive, type Steps } from '../flow.js';
 
 /** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
 export interface ClientContext {
@@ -22,6 +23,8 @@ export interface ClientContext {
   /** Which job has which id. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
+  /** By that scheduler. */
+  readonly timers: TimerQueue;
   readonly random: () => number;
   /** Masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];
@@ -50,19 +53,19 @@ export function exchange(asking: Asking, context: ClientContext): Observable<Jud
 
 /** The same as a part of a flow. */
 export function* exchanged(asking: Asking, context: ClientContext): Steps<never, Judged> {
-  const judged = yield* judgedReply(asking, context);
+  let judged: Judged | undefined;
+  const next = (reply: WireReply) => {
+    judged = judge(reply, asking, context);
+    return undefined;
+  };
+  try {
+    yield receive<WireReply>(context.transport(asking.request), next, 1);
+    judged ??= faulted(new Error('the transport ended without a reply'), asking, context);
+  } catch (error) {
+    judged = faulted(error, asking, context);
+  }
   context.gate.observe(reportOf(asking, context, judged));
   return judged;
-}
-
-function* judgedReply(asking: Asking, context: ClientContext): Steps<never, Judged> {
-  try {
-    const reply = yield* firstOf(context.transport(asking.request));
-    if (reply === undefined) throw new Error('the transport ended without a reply');
-    return judge(reply, asking, context);
-  } catch (error) {
-    return faulted(error, asking, context);
-  }
 }
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;

@@ -1,8 +1,16 @@
-import { concat, concatMap, Observable, of, take, type Observer, type Subscriber } from 'rxjs';
+import {
+  concat,
+  concatMap,
+  Observable,
+  of,
+  take,
+  type Observer,
+  type Subscriber,
+  type Subscription,
+} from 'rxjs';
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
-import { deadline } from '../deadline.js';
 import type { ClientContext, WaitingEvent } from './exchange.js';
 import { outcomeOf, whatWasAsked } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './poll-once.js';
@@ -19,17 +27,29 @@ export type StatusEvent = Extract<JobEvent<never>, { type: 'status' }>;
 export type PollStep =
   WaitingEvent | StatusEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
 
+/** Where the polls end although the job has not. */
+export interface PollBound {
+  /** In ms since the epoch, by the scheduler. With a time that is past nothing is asked. */
+  readonly at: number;
+  /** What follows then. */
+  readonly otherwise: () => Observable<PollStep>;
+}
+
 /**
  * Asks at the times of the schedule until the job has ended, then emits `ended` and completes. Emits each change of
  * state, of the time in the queue and of the partial output. Polls never overlap: times that fall into a poll, or into
  * the waits between its tries, pass unused. Faults of the way, busy services and replies about another job are asked
- * again without limit; a state that is not known is not terminal. Asks for ever unless it is unsubscribed.
+ * again without limit; a state that is not known is not terminal. Asks for ever where it has no bound.
  *
  * A job is given up when the service no longer knows it (404), refuses the key time and again, or is not whom it should
  * be; then it may have been paid.
  */
-export function pollUntilTerminal(task: PollTask, context: ClientContext): Observable<PollStep> {
-  return new Observable((subscriber) => new Polls(task, context, subscriber).begin());
+export function pollUntilTerminal(
+  task: PollTask,
+  context: ClientContext,
+  bound?: PollBound,
+): Observable<PollStep> {
+  return new Observable((subscriber) => new Polls(task, context, subscriber).begin(bound));
 }
 
 /**
@@ -41,6 +61,8 @@ class Polls implements Observer<Polled> {
   private isAsking = false;
   /** The reply of the poll that is on, about a job that has not ended. */
   private alive: JobReply | undefined;
+  private times: Subscription | undefined;
+  private polling: Subscription | undefined;
 
   constructor(
     private readonly task: PollTask,
@@ -50,11 +72,16 @@ class Polls implements Observer<Polled> {
     this.last = task.last;
   }
 
-  begin(): void {
+  begin(bound: PollBound | undefined): void {
     const { task, subscriber } = this;
+    const { timers } = this.context;
+    if (bound !== undefined && bound.at <= timers.now()) return this.giveUp(bound);
     const times = { next: () => this.poll(), error: (error: unknown) => subscriber.error(error) };
-    subscriber.add(task.schedule.pollTimes(task).subscribe(times));
+    this.times = task.schedule.pollTimes(task).subscribe(times);
+    subscriber.add(this.times);
     if (task.atOnce) this.poll();
+    if (bound !== undefined && !subscriber.closed)
+      subscriber.add(timers.callAt(bound.at, () => this.giveUp(bound)));
   }
 
   next(step: Polled): void {
@@ -78,6 +105,7 @@ class Polls implements Observer<Polled> {
     this.isAsking = true;
     this.alive = undefined;
     const polling = pollOnce(this.task, this.context).subscribe(this);
+    this.polling = polling;
     this.subscriber.add(polling);
     // The schedule is notified when the poll is over: a time that it gives in return is not one that falls into the poll.
     polling.add(() => {
@@ -100,6 +128,16 @@ class Polls implements Observer<Polled> {
 
   private observe(job: JobReply): void {
     this.task.schedule.observe(this.task.key, job, this.context.scheduler.now());
+  }
+
+  private giveUp({ otherwise }: PollBound): void {
+    this.times?.unsubscribe();
+    this.polling?.unsubscribe();
+    try {
+      otherwise().subscribe(this.subscriber);
+    } catch (error) {
+      this.error(error);
+    }
   }
 
   private emit(step: PollStep): void {
@@ -129,8 +167,7 @@ export function pollToDeadline(task: PollTask, due: Due, context: ClientContext)
     const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, due) });
     return wasAsked ? givenUp : concat(lastLook(task, context), givenUp).pipe(take(1));
   };
-  const polls = pollUntilTerminal({ ...task, onCall }, context);
-  return polls.pipe(deadline<PollStep>({ at: due.at, otherwise, scheduler: context.scheduler }));
+  return pollUntilTerminal({ ...task, onCall }, context, { at: due.at, otherwise });
 }
 
 function lastLook(task: PollTask, context: ClientContext): Observable<PollStep> {

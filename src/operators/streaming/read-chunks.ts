@@ -72,7 +72,7 @@ class ChunkReader {
     return concat(
       book.isDrained ? EMPTY : rounds,
       defer(() => this.end()),
-    ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: context.scheduler }));
+    ).pipe(deadline<undefined>({ at, otherwise: late, timers: context.timers }));
   }
 
   /** One answer, or one fault. Waiting at the gate can be left. */

@@ -1,6 +1,6 @@
 import { EMPTY, NEVER, of, Subject, throwError, type Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { firstOf, flow, lastOf, type Step } from '../../../src/operators/flow.js';
+import { flow, lastOf, receive, type Step } from '../../../src/operators/flow.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('flow', () => {
@@ -104,18 +104,34 @@ describe('lastOf', () => {
   });
 });
 
-describe('firstOf', () => {
-  it('leaves the source at its first value, also one that emits while it is being subscribed', () => {
-    const first = (source: Observable<string>) =>
-      flow(function* () {
-        yield (yield* firstOf(source)) ?? 'none';
-      });
+describe('receive', () => {
+  it('emits what its function returns', () => {
+    inVirtualTime(({ cold, expectObservable }) => {
+      const upper = (value: string) => (value === 'b' ? undefined : value.toUpperCase());
+      expectObservable(flow(() => [receive(cold('-a-b-c|', { a: 'a', b: 'b', c: 'c' }), upper)])).toBe(
+        '-A---C|',
+      );
+    });
+  });
+
+  it('leaves the source after so many values, also one that emits while it is being subscribed', () => {
+    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
+      const same = (value: string) => value;
+      const source = cold('-a-b-c-|');
+      expectObservable(flow(() => [receive(source, same, 2), 'x'])).toBe('-a-(bx|)');
+      expectSubscriptions(source.subscriptions).toBe('^--!');
+      expectObservable(flow(() => [receive(of('a', 'b'), same, 1)])).toBe('(a|)');
+    });
+  });
+
+  it('errors with what its function throws, and leaves the source', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('-a-b-|');
-      expectObservable(first(source)).toBe('-(a|)');
+      const broken = (): never => {
+        throw new Error('broken');
+      };
+      expectObservable(flow(() => [receive(source, broken)])).toBe('-#', undefined, new Error('broken'));
       expectSubscriptions(source.subscriptions).toBe('^!');
-      expectObservable(first(of('a', 'b'))).toBe('(a|)');
-      expectObservable(first(cold('--|'))).toBe('--(n|)', { n: 'none' });
     });
   });
 });
@@ -133,7 +149,11 @@ describe('an error of a stream', () => {
           yield 'x';
         });
       const c = 'caught why';
-      expectObservable(caught(cold('-a-#', undefined, 'why'))).toBe('-a-(cx|)', { a: 'a', c, x: 'x' });
+      expectObservable(caught(cold('-a-#', undefined, 'why'))).toBe('-a-(cx|)', {
+        a: 'a',
+        c,
+        x: 'x',
+      });
       expectObservable(caught(throwError(() => 'why'))).toBe('(cx|)', { c, x: 'x' });
     });
   });
