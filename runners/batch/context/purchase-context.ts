@@ -11,7 +11,7 @@ import type { PictureHost } from '../uploads/picture-host.js';
 import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
 import type { PictureNames } from '../pictures/picture-names.js';
 import type { JournalWriter } from './journal-writer.js';
-import type { ResolvedOptions } from './resolve-options.js';
+import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 
 /** What a row needs from its reservation to its end: all that the stages `purchase`, `pictures` and `end` know of a run. */

@@ -12,7 +12,7 @@ import type { Ahead } from '../start/check/ahead.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
 import { BesidePolls } from './beside-polls.js';
-import type { ResolvedOptions } from './resolve-options.js';
+import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunJobIds } from './run-job-ids.js';
 import { slotsOf, type Slots } from './slots-of.js';

@@ -3,7 +3,7 @@ import type { Ahead } from '../start/check/ahead.js';
 import type { Taken } from '../start/take-up.js';
 import type { LearnedPolling } from './learned-polling.js';
 import type { PurchaseContext } from './purchase-context.js';
-import type { ResolvedOptions } from './resolve-options.js';
+import type { ResolvedOptions } from './resolved-options.js';
 
 /** A run that is held by this process, checked and open: what its stages share. */
 export interface Run extends PurchaseContext {

@@ -5,7 +5,7 @@ import { clearLeftovers } from '../disk/replace-file.js';
 import { type Journal, journalPath } from '../journal/journal.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
-import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
 

@@ -17,7 +17,7 @@ import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
 import { openDay } from './money/day-money.js';
 import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-start.js';
-import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
 import { isHalted } from '../stop/stop-causes.js';
 import { startRecords } from './start-records.js';

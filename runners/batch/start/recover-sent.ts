@@ -5,7 +5,7 @@ import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { failedRecord, purchaseFacts, rowError } from '../row/records-of.js';
-import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { CapInForce } from './money/cap-in-force.js';
 

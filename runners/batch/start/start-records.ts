@@ -4,7 +4,7 @@ import type { RecordOf } from '../journal/record.js';
 import type { Ahead } from './check/ahead.js';
 import { newCap } from './money/cap-in-force.js';
 import { checkIdentity } from './check/check-identity.js';
-import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { ResolvedOptions } from '../context/resolved-options.js';
 
 /**
  * What the journal notes of a start, in its order. A new cap comes first: a start that dies between the two must not have

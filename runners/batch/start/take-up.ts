@@ -12,7 +12,7 @@ import { KnownIds } from '../tasks/known-ids.js';
 import type { RecoveredSent } from './recover-sent.js';
 import { readRows } from '../tasks/read-rows.js';
 import { reopenRecord } from '../row/records-of.js';
-import type { ResolvedOptions } from '../context/resolve-options.js';
+import type { ResolvedOptions } from '../context/resolved-options.js';
 import { SelectRows } from '../tasks/select-rows.js';
 
 /** Rows that had ended and are taken up again, beside those of the manifest. */

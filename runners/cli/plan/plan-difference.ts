@@ -5,7 +5,7 @@ import type { PriceBook } from '../../batch/ledger/price-book.js';
 import type { Ahead } from '../../batch/start/check/ahead.js';
 import { checkManifest } from '../../batch/start/check/check-manifest.js';
 import { refuseFolder, refuseOtherManifest } from '../../batch/start/check/refuse-start.js';
-import { resolveOptions } from '../../batch/context/resolve-options.js';
+import { resolveOptions } from '../../batch/start/resolve-options.js';
 import { readSummary } from '../../batch/sinks/summary-file.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';

@@ -1,6 +1,6 @@
 import { resolve, join } from 'node:path';
 import { lastValueFrom, merge, tap } from 'rxjs';
-import { gateFor } from '../../batch/context/resolve-options.js';
+import { gateFor } from '../../batch/start/resolve-options.js';
 import { runBatch, runStages, type RunEvent, type RunStages } from '../../batch/run-batch.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';

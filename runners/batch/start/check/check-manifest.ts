@@ -7,7 +7,7 @@ import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
 import { SameAhead, Survey, type KnownRows } from './survey.js';
-import type { ResolvedOptions } from '../../context/resolve-options.js';
+import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 
 /** What the first pass over a manifest brings to light. Nothing has been sent. */

@@ -4,7 +4,7 @@ import { describeProblem } from '../../manifest/problem-tally.js';
 import { describeSame } from '../../manifest/duplicates/same-requests.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
-import type { ResolvedOptions } from '../../context/resolve-options.js';
+import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import { journalPath, type Recovered } from '../../journal/journal.js';
 import { costColumns } from '../../sinks/cost-line.js';

@@ -7,7 +7,7 @@ import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force
 import { decideRow, type Decision, type DecisionRules } from '../../row/decide-row.js';
 import { isDoubled, isTakenUp, rowPrice } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
-import type { ResolvedOptions } from '../../context/resolve-options.js';
+import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 import { SelectRows } from '../../tasks/select-rows.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';

@@ -3,7 +3,7 @@ import type { DayLedger } from '../../ledger/day-ledger.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Journal } from '../../journal/journal.js';
 import { exitOf } from '../../stop/exit-of.js';
-import type { ResolvedOptions } from '../../context/resolve-options.js';
+import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 
 /** A run's part in the ledger that runs share: what is booked in its own ledger is booked there as well. */

@@ -14,12 +14,13 @@ import type { RunIdentity } from '../journal/record.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../ledger/price-book.js';
 import { createLedger } from '../ledger/ledger.js';
 import { holdRun } from '../lock/hold-run.js';
-import { manifestFormat, type ManifestSettings } from '../manifest/manifest-settings.js';
-import { openSharedLedger } from '../start/money/open-shared-ledger.js';
+import { manifestFormat } from '../manifest/manifest-settings.js';
+import { openSharedLedger } from './money/open-shared-ledger.js';
 import { PricedBytes } from '../tasks/priced-bytes.js';
 import { retryCodes } from '../row/decide-row.js';
-import type { RunBatchOptions, StopOrder } from './run-options.js';
-import { runClock } from './steady-clock.js';
+import type { ResolvedManifest, ResolvedOptions } from '../context/resolved-options.js';
+import type { RunBatchOptions, StopOrder } from '../context/run-options.js';
+import { runClock } from '../context/steady-clock.js';
 import {
   adaptiveGate,
   publishedGate,
@@ -60,14 +61,12 @@ const plainSchema = z.object({
   repair: z.boolean().default(false),
 });
 
-export type ResolvedOptions = ReturnType<typeof resolveOptions>;
-
 /**
  * Checks the options and fills in what is missing, once.
  *
  * @throws {InvalidOptionError} with the name of the first option that is wrong
  */
-export function resolveOptions(options: RunBatchOptions) {
+export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
   const parsed = plainSchema.safeParse(options);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -132,16 +131,6 @@ function sharedLedger({ out, ledgerFile, maxCostPerDayUsd }: RunBatchOptions, di
     'maxCostPerDayUsd',
     'needs the file of the ledger that runs share: ledgerFile',
   );
-}
-
-/** Where rows come from, and how they are read. */
-interface ResolvedManifest {
-  readonly path: string;
-  readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
-  readonly settings: ManifestSettings;
-  /** All readings of this start see the same bytes. */
-  readonly bytes?: PricedBytes;
-  readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
 
 function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {

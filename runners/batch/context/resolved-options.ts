@@ -1,0 +1,59 @@
+import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import type { PricedBytes } from '../tasks/priced-bytes.js';
+import type { RunBatchOptions } from './run-options.js';
+
+/** Options that have a default. */
+type Filled =
+  | 'identity'
+  | 'downloads'
+  | 'timeoutMs'
+  | 'runsyncTimeoutMs'
+  | 'executionTimeoutsMs'
+  | 'retries'
+  | 'pollCostMs'
+  | 'onUnknown'
+  | 'changed'
+  | 'same'
+  | 'limit'
+  | 'skipInvalid'
+  | 'add'
+  | 'download'
+  | 'repair'
+  | 'stop'
+  | 'confirm'
+  | 'disk'
+  | 'scheduler'
+  | 'random'
+  | 'gate'
+  | 'transport'
+  | 'saveFrom'
+  | 'makeThumbnail'
+  | 'hold'
+  | 'journal'
+  | 'ledger'
+  | 'prices';
+
+/** The options of a run, checked once and with every default filled in. It names ports alone: what implements them is chosen by a start. */
+export interface ResolvedOptions
+  extends
+    Omit<RunBatchOptions, Filled | 'manifest' | 'retry' | 'only' | 'rate'>,
+    Required<Pick<RunBatchOptions, Filled>> {
+  readonly manifest: ResolvedManifest;
+  readonly retry: ReadonlySet<FailureCode>;
+  readonly only: ReadonlySet<string> | undefined;
+  /** What the journal notes of a start: plain values, so no key. */
+  readonly settings: Record<string, unknown>;
+  /** What stands in no file, log or error. */
+  readonly secrets: readonly string[];
+}
+
+/** Where rows come from, and how they are read. */
+export interface ResolvedManifest {
+  readonly path: string;
+  readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
+  readonly settings: ManifestSettings;
+  /** All readings of this start see the same bytes. */
+  readonly bytes?: PricedBytes;
+  readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
+}
