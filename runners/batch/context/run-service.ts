@@ -1,3 +1,5 @@
+import { whyBlocked } from '../stop/stop-causes.js';
+import type { StopCause } from '../stop/stops.js';
 import { concat, type Subject } from 'rxjs';
 import { createClient, type Client } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
@@ -154,9 +156,10 @@ export class BlockedEndpoints {
     return true;
   }
 
-  /** No row can be sent anywhere. */
-  get isAll(): boolean {
-    return !this.hasRoutes && this.known.every((endpoint) => this.messages.has(endpoint));
+  /** Why the run stops when no row can be sent anywhere. */
+  whyStop(message: string): StopCause | undefined {
+    const { known: endpoints, hasRoutes } = this;
+    return whyBlocked({ endpoints, hasRoutes }, this.ids, message);
   }
 
   get ids(): string[] {

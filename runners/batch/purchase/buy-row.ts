@@ -116,7 +116,8 @@ function stopFor(context: PurchaseContext, row: RowInFlight, failed: Failed): vo
 function block({ service, stops, events }: PurchaseContext, endpoint: string, message: string): void {
   const { blocked } = service;
   if (!blocked.add(endpoint, message)) return;
-  if (blocked.isAll) stops.stop(stopCauses.noEndpointLeft(blocked.ids, message));
+  const cause = blocked.whyStop(message);
+  if (cause !== undefined) stops.stop(cause);
   const text = `The service knows no endpoint "${endpoint}": its rows are left to be done (${message}).`;
   events.next({ type: 'warning', code: 'endpoint', message: text });
 }

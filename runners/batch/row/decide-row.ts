@@ -137,11 +137,16 @@ export function manifestTask(row: Row, decision: TakenDecision, attempts: number
  *
  * @param doubles how often this start has sent it once more already
  */
-export function retriesPurchase(
-  outcome: Outcome<unknown>,
-  { onUnknown, retries }: { readonly onUnknown: 'hold' | 'retry'; readonly retries: number },
-  doubles: number,
-): boolean {
-  const isUnknown = outcome.status === 'failed' && outcome.code === 'unknown';
-  return isUnknown && onUnknown === 'retry' && doubles < retries;
+export function retriesPurchase(outcome: Outcome<unknown>, rules: UnknownRules, doubles: number): boolean {
+  return outcome.status === 'failed' && outcome.code === 'unknown' && retriesUnknown(rules, doubles);
+}
+
+/** The same where it is known already that the request may have been accepted. */
+export function retriesUnknown({ onUnknown, retries }: UnknownRules, doubles: number): boolean {
+  return onUnknown === 'retry' && doubles < retries;
+}
+
+interface UnknownRules {
+  readonly onUnknown: 'hold' | 'retry';
+  readonly retries: number;
 }

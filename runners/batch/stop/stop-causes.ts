@@ -98,6 +98,16 @@ export function whyRefused({ code, message }: Pick<Failed, 'code' | 'message'>):
   return code === 'insecure' ? stopCauses.insecure(message) : stopCauses.unreachable(message);
 }
 
+/** Why a run stops once the service knows none of its endpoints; `undefined` while rows can be sent somewhere. */
+export function whyBlocked(
+  { endpoints, hasRoutes }: { readonly endpoints: readonly string[]; readonly hasRoutes: boolean },
+  blocked: readonly string[],
+  message: string,
+): StopCause | undefined {
+  const isAll = !hasRoutes && endpoints.every((endpoint) => blocked.includes(endpoint));
+  return isAll ? stopCauses.noEndpointLeft(blocked, message) : undefined;
+}
+
 /** What a price is a price of. */
 interface Priced {
   readonly kind: string;

@@ -1,4 +1,4 @@
-import { stopCauses } from '../../batch/stop/stop-causes.js';
+import { whyBlocked } from '../../batch/stop/stop-causes.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { inTransaction, type Database, type Transaction, wakeWorkers } from './database.js';
@@ -92,8 +92,7 @@ export async function blockEndpoint(
     if (found === undefined) return;
     const blocked = { ...found.blocked, [endpoint]: message };
     await on.query('update millrace.runs set blocked = $2 where run = $1', [run, JSON.stringify(blocked)]);
-    const { endpoints, hasRoutes } = found.terms;
-    const isLast = !hasRoutes && endpoints.every((known) => Object.hasOwn(blocked, known));
-    if (isLast) await stopRun(on, run, stopCauses.noEndpointLeft(Object.keys(blocked), message));
+    const cause = whyBlocked(found.terms, Object.keys(blocked), message);
+    if (cause !== undefined) await stopRun(on, run, cause);
   });
 }

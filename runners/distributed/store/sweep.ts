@@ -1,4 +1,5 @@
 import { failedRecord, purchaseFacts, rowError } from '../../batch/row/records-of.js';
+import { retriesUnknown } from '../../batch/row/decide-row.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { inTransaction, type Database, type Transaction } from '../records/database.js';
 import { lockRows, type Ending, type RowRecord } from '../records/row-record.js';
@@ -65,8 +66,7 @@ export function endAsUnknown(
   ending: Ending,
   { terms, stop }: RunRules,
 ): void {
-  const mayDouble = terms.onUnknown === 'retry' && stop === null && row.doubles < terms.retries;
-  if (mayDouble) sendAgain(change, row, ending);
+  if (stop === null && retriesUnknown(terms, row.doubles)) sendAgain(change, row, ending);
   else change.end(row, ending);
 }
 

@@ -5,7 +5,7 @@ import { whatWasAsked } from '../../../src/operators/requests/outcome-of.js';
 import { overdue } from '../../../src/operators/requests/poll-until-terminal.js';
 import { backoff } from '../../../src/policy/retry-delay.js';
 import { isGone } from '../../../src/policy/may-send-again.js';
-import { stopCauses } from '../../batch/stop/stop-causes.js';
+import { whyRefused } from '../../batch/stop/stop-causes.js';
 import type { Answer } from '../store/answer.js';
 import type { WorkData } from '../records/work-queue.js';
 import type { RowRecord } from '../records/row-record.js';
@@ -99,13 +99,8 @@ async function settled(
   if (failureCodes[outcome.code].scope === 'row')
     return { ...keepFailed(served, known, outcome), item, attempt };
   // The job may have been paid: it stays accepted, and a later start polls it.
-  await served.stop(whyStop(outcome));
+  await served.stop({ ...whyRefused(outcome), leaves: ['submits', 'polls'] });
   return { is: 'again', kind: 'poll', item, afterMs: 0, data: { calls, failures: 0 } };
-}
-
-function whyStop({ code, message }: Failed) {
-  const cause = code === 'unauthorized' ? stopCauses.keyRefused(message) : stopCauses.insecure(message);
-  return { ...cause, leaves: ['submits', 'polls'] as const };
 }
 
 /** A refused poll waits longer each time, and at least as long as the service asks for. */
