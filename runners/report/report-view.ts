@@ -216,12 +216,9 @@ function runCommandOf({ manifest, folder, story, isRehearsal }: Survey): RunComm
   return { manifest, folder, options: optionsToGoOn(story), isRehearsal };
 }
 
-function reviewWords({ rows, money }: Survey): string {
-  if (rows.completed === 0) return '';
-  return countOf(
-    rows.completed,
-    money.byResolution.size === 1 && money.byResolution.has('') ? 'result' : 'picture',
-  );
+function reviewWords({ rows: { completed, pictures } }: Survey): string {
+  if (completed === 0) return '';
+  return countOf(completed, pictures === completed ? 'picture' : 'result');
 }
 
 /** A chart that has nothing to draw is left out. */

@@ -12,6 +12,8 @@ export interface RowSurvey {
   /** The most frequent first. */
   readonly causes: readonly FailureGroup[];
   readonly completed: number;
+  /** Completed rows that have a picture. */
+  readonly pictures: number;
   /** ms, of completed rows, the shortest first. */
   readonly delays: ArrayLike<number>;
   readonly executions: ArrayLike<number>;
@@ -46,6 +48,7 @@ class RowTally {
   readonly #executions = new NumberList();
   readonly #pricesSeen = new Map<string, number>();
   #completed = 0;
+  #pictures = 0;
   #skipped = 0;
 
   constructor(known: KnownRows) {
@@ -58,6 +61,7 @@ class RowTally {
 
   addResult({ value, offset, length }: PlacedObject): void {
     this.#completed++;
+    if (isObject(value['image'])) this.#pictures++;
     pushNumber(this.#delays, value['delayTime']);
     pushNumber(this.#executions, value['executionTime']);
     const at = timeOf(value['settledAt']);
@@ -83,6 +87,7 @@ class RowTally {
       places: this.#places.arrange(placeOf),
       causes: order.map(([, cause]) => cause),
       completed: this.#completed,
+      pictures: this.#pictures,
       delays: this.#delays.sorted(),
       executions: this.#executions.sorted(),
       pricesSeen: this.#pricesSeen,

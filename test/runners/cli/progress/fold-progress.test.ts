@@ -104,6 +104,20 @@ describe('foldProgress', () => {
     expect(view.leftMs).toBeCloseTo((58 / 12) * 60_000);
   });
 
+  it('names no time left while nothing moves', () => {
+    const events = [
+      [0, started(100, 40)],
+      [5, ended('a')],
+      [10, ended('b')],
+      [11, step('c', submitting)],
+      [12, step('c', accepted)],
+    ] as const;
+    expect(viewAfter(events, 13).leftMs).toBeDefined();
+    const still = viewAfter(events, 60);
+    expect(still.cause).toContain('queue not moving for 48 s');
+    expect(still.leftMs).toBeUndefined();
+  });
+
   it('forgets the pace of long ago', () => {
     const fast = Array.from({ length: 60 }, (_, n) => [n, ended(`f${n}`)] as const);
     const slow = Array.from({ length: 20 }, (_, n) => [60 + n * 60, ended(`s${n}`)] as const);

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { thisHost, type Owner } from '../../../../runners/batch/lock/owner.js';
+import { surveyRun, type Survey } from '../../../../runners/report/survey/survey-run.js';
+import { JournalTail } from '../../../../runners/report/watch/journal-tail.js';
+import type { LiveState } from '../../../../runners/report/watch/live-state.js';
+import { viewFlight, type FlightView } from '../../../../runners/report/watch/view-flight.js';
+import { makeRun } from '../../../support/make-run.js';
+
+const owner: Owner = {
+  pid: 2933,
+  host: thisHost(),
+  started: '2026-11-22T09:00:00.000Z',
+  command: 'millrace run',
+};
+const now = Date.UTC(2026, 10, 22, 9, 30);
+const queue: LiveState = {
+  at: now,
+  rows: 25,
+  inFlight: 8,
+  queued: 5,
+  working: 2,
+  saving: 1,
+  isStopping: false,
+};
+
+let parent: string;
+let folder: string;
+afterAll(() => rm(parent, { recursive: true, force: true }));
+let survey: Survey;
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'millrace-flight-'));
+  folder = join(parent, 'edits.out');
+  await makeRun({ folder, rows: 20, pictures: false, toDo: 5 });
+  survey = await surveyRun(nodeDisk, folder);
+});
+
+function view(live: LiveState | undefined, exitCode?: number, holder?: Owner): FlightView {
+  const tail = new JournalTail(nodeDisk, folder);
+  tail.starts = 1;
+  tail.exitCode = exitCode;
+  return viewFlight({ tail, owner: holder, survey, live, now });
+}
+
+describe('viewFlight', () => {
+  it('says what the terminal says: in progress, queued and working, the rate, and when it ends by the clock', () => {
+    const { mode, state, facts, cause } = view(
+      { ...queue, rowsPerMinute: 12, leftMs: 120_000 },
+      undefined,
+      owner,
+    );
+    expect({ mode, state, cause }).toEqual({
+      mode: 'running',
+      state: 'Running: 9 rows in progress (PID 2933)',
+      cause: '',
+    });
+    expect(facts.slice(0, 5)).toEqual(['1 sending', '5 queued', '2 working', '1 saving', '12 rows a minute']);
+    expect(facts[5]).toMatch(/^about 2 min left, until \d\d:32$/);
+  });
+
+  it('names the cause of a standstill, and no time left meanwhile', () => {
+    const cause = 'queue not moving for 39 s; the service says 0 of 2 workers busy';
+    const flight = view({ ...queue, cause }, undefined, owner);
+    expect(flight.cause).toBe(`Waiting: ${cause}.`);
+    expect(flight.facts.join()).not.toMatch(/left|a minute/);
+  });
+
+  it('is not live once the process is gone, whatever it wrote last', () => {
+    expect(view(queue)).toMatchObject({
+      mode: 'stopped',
+      state: 'Stopped: the process ended without finishing',
+      cause: '',
+    });
+    expect(view(undefined, 0)).toMatchObject({ mode: 'ended', state: 'Finished' });
+    expect(view(undefined, 6).state).toBe('The last start ended with exit code 6');
+  });
+
+  it('counts in the title of the tab', () => {
+    expect(view(queue, undefined, owner).title).toMatch(/^20\/25(, \d+ failed)? · edits\.csv$/);
+    expect(view(undefined, 0).title).toContain('not running');
+  });
+});
