@@ -28,7 +28,7 @@ export interface AttachOptions<O = unknown> extends CallOptions<O> {
 export interface JobPolicy {
   /** The worker is stopped after so much work, and the job ends as `job-timed-out`. @defaultValue the endpoint's own */
   executionTimeoutMs?: number;
-  /** The job is dropped so long after its submission, whatever its state: `expired` for who asks then. @defaultValue 24 h at live services */
+  /** The job is dropped this long after its submission, whatever its state: later requests find it `expired`. @defaultValue 24 h at live services */
   ttlMs?: number;
   /** Waits behind all jobs that do not say so. @defaultValue false */
   lowPriority?: boolean;
@@ -50,7 +50,7 @@ export interface SyncOptions<O = unknown> extends SubmitOptions<O> {
   /**
    * How long the service is to hold the request before it answers with the id alone, in ms from 1,000 to 300,000
    * (`?wait=`). Then the job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` says, so that
-   * a long job never ends in doubt. @defaultValue not sent: the service decides, 90,000 at live ones
+   * a long job never ends as `unknown`. @defaultValue not sent: the service decides, 90,000 at live ones
    */
   waitMs?: number;
 }

@@ -145,7 +145,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     );
   }
 
-  /** Field by field: a spread of so many would take longer than all else that is done here. */
+  /** Field by field: a spread of fourteen fields takes longer than the rest of this function. */
   private job(call: CallOptions<O>, what: What<O>): Job<O> {
     const { client, id, options, schemas, queue } = this;
     const terms = jobSpecOf(client, { endpoint: id, name: id, options, call, output: schemas.output });

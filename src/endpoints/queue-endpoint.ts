@@ -5,7 +5,7 @@ import type { AttachOptions, CallOptions, SubmitOptions, SyncOptions } from './c
 
 /**
  * A queue-based endpoint. Each call of `run`, `runSync`, `retry` or `attach` makes one job; what buys work sends one POST,
- * whoever subscribes how often. The others are cold: subscribing asks, unsubscribing aborts. (spec 4.1; `stream`,
+ * however many subscribe. The others are cold: subscribing asks, unsubscribing aborts. (spec 4.1; `stream`,
  * `cancel`, `retry`, `health`, `purgeQueue` and every `waitMs` are calls of live services beyond it)
  *
  * @typeParam I what `run` and `runSync` take
@@ -22,7 +22,7 @@ export interface QueueEndpoint<I, O, C = unknown> {
   run(input: I, options?: SubmitOptions<O>): Job<O>;
   /**
    * POST /runsync, then polling when the reply is not final. With `waitMs` the service answers with the id before the
-   * client gives up, so that a job of any length ends without a doubt.
+   * client gives up, so that a job of any length ends with a known result.
    * @throws InvalidOptionError for options that cannot be used; nothing was sent
    */
   runSync(input: I, options?: SyncOptions<O>): Job<O>;
@@ -33,7 +33,7 @@ export interface QueueEndpoint<I, O, C = unknown> {
   attach(jobId: string, options?: AttachOptions<O>): Job<O>;
   /**
    * POST /retry: a job that ended as FAILED or TIMED_OUT runs again under its id, while the service keeps its result. A
-   * purchase like `run`: one POST, tried again only when it was provably refused, in doubt `unknown` and never sent again;
+   * purchase like `run`: one POST, tried again only when it was provably refused, without a known result `unknown` and never sent again;
    * a job in any other state is `rejected`, one that is gone `expired`.
    * @throws InvalidOptionError when the id is empty
    */
@@ -67,7 +67,7 @@ export interface QueueEndpoint<I, O, C = unknown> {
   /** GET /health: one reply, or an error as `status`. */
   health(): Observable<Health>;
   /**
-   * GET /health at once, and again so long after each reply, until unsubscribed. Questions never overlap. Errors as
+   * GET /health at once, and again `everyMs` after each reply, until unsubscribed. Questions never overlap. Errors as
    * `health`; `retry` goes on.
    * @throws InvalidOptionError when `everyMs` is no number above 0
    */
@@ -94,7 +94,7 @@ export interface StreamOptions {
 /** Options of `status`. */
 export interface StatusOptions {
   /**
-   * Asks /status-sync, which holds the request until the job has ended or so many ms have passed, from 1,000 to 300,000.
+   * Asks /status-sync, which holds the request until the job has ended or this time in ms has passed, from 1,000 to 300,000.
    * @defaultValue not held: /status
    */
   waitMs?: number;

@@ -16,7 +16,7 @@ export interface RouteOptions {
   executionTimeoutMs?: number;
   /** From the first subscription; nothing is sent after it. @defaultValue 3_600_000 */
   deadlineMs?: number;
-  /** How often and how soon a refused POST and a failed GET are sent again; what is in doubt never is. */
+  /** How often and how soon a refused POST and a failed GET are sent again; a POST whose result nobody knows never is. */
   retry?: RetryPolicy;
 }
 
@@ -33,7 +33,7 @@ export interface RouteEndpoint {
   /** GET: cold, each subscription asks, and tries again what may pass. @throws InvalidOptionError for a route that is no path */
   get<O = unknown>(route: string, options?: RouteCallOptions<O>): RouteCall<O>;
   /**
-   * POST: a purchase, one request a call whoever subscribes, tried again only when it was provably refused. The body is
+   * POST: a purchase, one request a call for all subscribers, tried again only when it was provably refused. The body is
    * sent as it is, in no `input`. @throws InvalidOptionError for a route that is no path
    */
   post<O = unknown>(route: string, body: unknown, options?: RouteCallOptions<O>): RouteCall<O>;

@@ -8,7 +8,7 @@ export interface QueueRequests {
   run(body: string): WireRequest;
   /** @param responseMs how long the reply may take to begin */
   runSync(body: string, responseMs: number, waitMs?: number): WireRequest;
-  /** @param waitMs asks /status-sync, which holds the request so long at most */
+  /** @param waitMs asks /status-sync, which holds the request for at most this time */
   status(jobId: string, waitMs?: number): WireRequest;
   stream(jobId: string): WireRequest;
   cancel(jobId: string): WireRequest;

@@ -5,7 +5,7 @@ import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type Replace
 /**
  * Goes on with another job when the first has completed: a pipeline of endpoints. All events of the first but its
  * `settled` come through, then those of the second; a first job that fails is the failure of the whole, as a value, and
- * nothing more is bought. Whoever subscribes how often, `project` is called once for each outcome of the first job, so the
+ * nothing more is bought. `project` is called once for each outcome of the first job, for all subscribers, so the
  * second is bought once as well. The cost in the outcome is that of the second job alone; a budget behind it books both.
  * Of a job it gives a job: `jobId` is that of the job under way, and `cancel` cancels it; nothing is bought after that.
  *
@@ -25,7 +25,7 @@ export function chainJob<A, B>(
   return operator as JobOperator<A, B>;
 }
 
-/** The second job of a chain: made once for each outcome of the first, whoever subscribes. */
+/** The second job of a chain: made once for each outcome of the first, for all subscribers. */
 class Chain<A, B> {
   private readonly made = new WeakMap<Completed<A>, Observable<JobEvent<B>>>();
   /** The last one made. */

@@ -13,7 +13,7 @@ export interface Budget {
   reserve(purchase: object, price: MicroDollars, address?: string): boolean;
   /** From now on the purchase is known by where the service has it. A requeued job is a new purchase under an old address. */
   identify?(purchase: object, address: string): void;
-  /** It was not sent and will not be: its room is free again, once all who reserved it have released it. */
+  /** It was not sent and will not be: its room is free again once it was released as often as it was reserved. */
   release(purchase: object): void;
   /** It may have been paid: its room stays taken until it is settled. */
   keep(purchase: object): void;

@@ -41,7 +41,7 @@ export function* lastOf<T>(source: ObservableInput<T>): Steps<never, T | undefin
  * A stream as a step, whose values are not emitted themselves.
  *
  * @param next called with each value; what it returns is emitted, unless it is `undefined`
- * @param count after so many values the source is left
+ * @param count the number of values after which the source is left
  */
 export function receive<S, T = never>(
   source: Observable<S>,

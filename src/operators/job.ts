@@ -4,7 +4,7 @@ import { iterate } from './iterate.js';
 
 /**
  * One purchase. The first subscriber sends the POST; `retry`, `repeat`, `shareReplay`, a second or a late subscriber join
- * the same job and are told its last event first. To buy again, call `run()` again. `settled` comes last, then completion;
+ * the same job and receive its last event first. To buy again, call `run()` again. `settled` comes last, then completion;
  * a failure is an outcome. It errors only before any POST, on an input that is not of its schema, and when a checkpoint
  * fails; an aborted signal errors with its reason.
  *

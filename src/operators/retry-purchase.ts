@@ -72,7 +72,7 @@ class Attempts<O> {
     return replace === undefined ? job : replace(job);
   }
 
-  /** Whoever comes late goes the way of those before: what was bought again stays so, also when it was cancelled since. */
+  /** A late subscriber follows the same jobs as those before it: what was bought again stays so, also when it was cancelled since. */
   private goesOn(attempt: number, outcome: Outcome<unknown>): boolean {
     if (attempt + 1 < this.jobs.length) return true;
     const { maxRetries, codes } = this.options;

@@ -18,7 +18,7 @@ export interface MergeOptions {
    * @defaultValue 'drain'
    */
   onError?: OnError;
-  /** How many of the last outcomes a subscriber who comes later is given first, from 0. @defaultValue 100 */
+  /** How many of the last outcomes a later subscriber receives first, from 0. @defaultValue 100 */
   replay?: number;
 }
 
@@ -28,7 +28,7 @@ export interface MergeOptions {
  * nothing. Emits in order of completion; a failed row is a value. Unsubscribing leaves the source at once, also while it
  * emits, and no row that waits is bought. See `onError` for what an error does.
  *
- * It is one run for all who subscribe, as with `pullJobs`: who comes when all have left goes on with the jobs in flight and
+ * It is one run for all subscribers, as with `pullJobs`: one that comes when all have left goes on with the jobs in flight and
  * the rows that wait. A source that has not ended by then is subscribed again: one that begins anew has its rows bought
  * again, unless it is shared.
  */

@@ -18,7 +18,7 @@ export interface PullOptions {
    */
   onError?: OnError;
   /**
-   * How many of the last outcomes a subscriber who comes later is given first, from 0: those behind which something failed
+   * How many of the last outcomes a later subscriber receives first, from 0: those behind which something failed
    * before a `retry`, for instance. They are kept in memory; an iteration is given none. @defaultValue 100
    */
   replay?: number;
@@ -31,9 +31,9 @@ export interface PullOptions {
  * Unsubscribing unsubscribes every job and returns the iterator: no other row is taken, and one that was just taken is not
  * bought. `for await` and `Readable.from` take it too, with back-pressure from end to end.
  *
- * One call is one run, as a job is one purchase. A second subscriber joins it; one who comes when all have left, as `retry`
+ * One call is one run, as a job is one purchase. A second subscriber joins it; one that comes when all have left, as `retry`
  * does, goes on: jobs in flight are joined, and the rows behind them are taken. Nothing is bought again; for that, call
- * `pullJobs` again. Leaving a run closes its generator or stream: who goes on then has the jobs in flight, and behind them the
+ * `pullJobs` again. Leaving a run closes its generator or stream: a subscriber that goes on then gets the jobs in flight, and behind them the
  * error `source-closed`. An array is gone on with.
  *
  * @example

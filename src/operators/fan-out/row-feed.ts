@@ -8,7 +8,7 @@ export interface Feed<T> {
   close(): void;
 }
 
-/** Who takes the rows of an asynchronous source. */
+/** The fan-out that takes the rows of an asynchronous source. */
 interface FeedOwner {
   /** A row has arrived, or the end. */
   readonly fill: () => void;

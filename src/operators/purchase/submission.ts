@@ -91,7 +91,7 @@ export class Submission<O> {
     for (const outcome of late) yield* buyer.execution.critical(buyer.settle(outcome));
   }
 
-  /** What is left of the wait after a refusal, also for a subscriber who comes back. */
+  /** What is left of the wait after a refusal, also for a subscriber that comes back. */
   private pause(): Observable<JobEvent<O>> {
     const { scheduler } = this.context;
     const { at, why } = this.notBefore;

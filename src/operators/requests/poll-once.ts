@@ -26,12 +26,12 @@ export type Polled =
   | { readonly type: 'replied'; readonly job: JobReply }
   | { readonly type: 'ended'; readonly outcome: Failed };
 
-/** A key that is refused while jobs are out may be a hiccup of the service: so many extra tries. */
+/** Extra tries with a key that is refused while jobs run: it may be a passing fault of the service. */
 const keyRetries = 3;
 
 /**
  * One poll: asks until there is a reply of this job. `ended`: the service no longer knows it (a 404 that `isGone` believes), refuses
- * the key time and again, or is not whom it should be; the job may have been paid.
+ * the key time and again, or fails TLS verification or redirects elsewhere; the job may have been paid.
  */
 export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
   const { jobId, request, key, backoff, onCall } = question;
@@ -56,7 +56,7 @@ function polled(judged: Judged, { jobId, request }: PollQuestion): Polled {
   return { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
 }
 
-/** Told of each 404, says whether the job is given up. */
+/** Counts each 404, and reports whether the job is given up. */
 function missing({ submittedAt }: PollQuestion, { scheduler }: ClientContext): () => boolean {
   let since: number | undefined;
   let answers = 0;

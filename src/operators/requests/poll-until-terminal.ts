@@ -19,7 +19,7 @@ export interface PollTask extends PollJob, Omit<PollQuestion, keyof PollJob> {
   readonly schedule: PollSchedule;
   /** A first poll at once: for a job that nobody has asked for in a while. */
   readonly atOnce: boolean;
-  /** What was last heard of the job: a reply that says the same is no event. */
+  /** The last status of the job: a reply with the same status is no event. */
   readonly last?: StatusEvent | undefined;
 }
 
@@ -41,8 +41,8 @@ export interface PollBound {
  * the waits between its tries, pass unused. Faults of the way, busy services and replies about another job are asked
  * again without limit; a state that is not known is not terminal. Asks for ever where it has no bound.
  *
- * A job is given up when the service no longer knows it (404), refuses the key time and again, or is not whom it should
- * be; then it may have been paid.
+ * A job is given up when the service no longer knows it (404), refuses the key time and again, fails TLS
+ * verification or redirects elsewhere; then it may have been paid.
  */
 export function pollUntilTerminal(
   task: PollTask,

@@ -8,7 +8,7 @@ import type { Judged } from '../requests/exchange.js';
 import { failureOf, outcomeOf } from '../requests/outcome-of.js';
 import type { PollQuestion } from '../requests/poll-once.js';
 
-/** A service that does not hold a request is asked again after so many ms, ever later while nothing comes. */
+/** Waits in ms between requests to a service that answers at once: longer and longer while nothing comes. */
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;
 
 /** Answers with chunks after the end that are asked for without a wait: a service that never runs dry is not hammered. */
@@ -16,7 +16,7 @@ const maxAfterEnd = 10;
 
 /** What is known of the chunks of one job. */
 export class ChunkBook {
-  /** All that may be told, in order. */
+  /** All chunks that may be emitted, in order. */
   readonly kept: unknown[] = [];
   /** Nothing more is to be had from /stream. */
   isDrained = false;
@@ -64,7 +64,7 @@ export class ChunkBook {
     }
   }
 
-  /** Told of the job's end. A lost chunk is looked for in the output, where functions gather what they yield. */
+  /** Takes in the job's end. A lost chunk is looked for in the output, where functions gather what they yield. */
   close(job: JobReply): void {
     const outcome = outcomeOf(job, this.task.request);
     this.isClosed = true;

@@ -29,7 +29,7 @@ import { ChunkBook, type ChunkTask } from './chunk-book.js';
  * end by the deadline.
  *
  * The service forgets a chunk once it has handed it out. So a request on the wire is never aborted: what it brings is
- * kept for whoever subscribes next. When a reply was lost, what comes after it is held back until the output of the job
+ * kept for the next subscriber. When a reply was lost, what comes after it is held back until the output of the job
  * shows what is missing, else the stream errors with `ChunkGapError`.
  */
 export function readChunks(task: ChunkTask, context: ClientContext): Observable<unknown> {
@@ -95,7 +95,7 @@ class ChunkReader {
         },
         complete: () => (this.onWire = undefined),
       }),
-      // Runs to its end whoever leaves; a later subscriber joins it.
+      // Runs to its end without subscribers; a later one joins it.
       share({ resetOnRefCountZero: false, resetOnComplete: false, resetOnError: false }),
     );
     return this.onWire;
