@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { pictureFormat } from '../../batch/artifacts/picture-name.js';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { nodeDisk } from '../../batch/index.js';
 import { writeStarterManifest } from '../../batch/manifest/write-starter-manifest.js';
 import type { CliIo } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { listPrices, type PriceBook } from '../../batch/ledger/price-book.js';
-import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import type { Plan, PriceBook } from '../../batch/index.js';
+import { listPrices } from '../../batch/ledger/price-book.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';

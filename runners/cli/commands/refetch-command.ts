@@ -1,6 +1,6 @@
 import { lastValueFrom, tap } from 'rxjs';
-import { refetch as refetchPictures } from '../../batch/refetch.js';
-import type { RunEvent } from '../../batch/context/run-event.js';
+import { refetch as refetchPictures } from '../../batch/index.js';
+import type { RunEvent } from '../../batch/index.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { listenForStop } from '../io/listen-for-stop.js';

@@ -1,4 +1,4 @@
-import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { nodeDisk, type PriceBook } from '../../batch/index.js';
 import { refuseFolder } from '../../batch/start/check/refuse-start.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
@@ -13,7 +13,7 @@ import { openTarget } from '../service/open-target.js';
 import { spoolInput } from '../start/spool-input.js';
 import { attendRun } from '../start/attend-run.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { assumePrice, type PriceBook } from '../../batch/ledger/price-book.js';
+import { assumePrice } from '../../batch/ledger/price-book.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import type { StartedRun } from '../start/batch-options.js';
 import { resolve } from 'node:path';

@@ -1,7 +1,7 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { nodeDisk, type RowSettlement } from '../../batch/index.js';
 import { peekJournal } from '../../batch/journal/recovered-journal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
@@ -10,7 +10,6 @@ import { UsageError } from '../io/usage-error.js';
 import { readApiKey } from '../service/read-api-key.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
-import type { RowSettlement } from '../../batch/settle-row.js';
 import { countOf } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { resolve } from 'node:path';

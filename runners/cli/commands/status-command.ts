@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readStatus } from '../../batch/read-status.js';
+import { readStatus } from '../../batch/index.js';
 import type { CliIo } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';

@@ -1,5 +1,4 @@
-import type { Plan } from '../../batch/manifest/plan-manifest.js';
-import type { Ahead } from '../../batch/start/check/ahead.js';
+import type { Ahead, Plan } from '../../batch/index.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { aheadText } from '../messages/ahead-text.js';
 import { planText, priceText } from '../messages/plan-text.js';

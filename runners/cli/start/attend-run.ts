@@ -1,7 +1,7 @@
 import { resolve, join } from 'node:path';
 import { lastValueFrom, merge, tap } from 'rxjs';
 import { gateFor } from '../../batch/start/resolve-options.js';
-import { runBatch, runStages, type RunEvent, type RunStages } from '../../batch/run-batch.js';
+import { runBatch, runStages, type RunEvent, type RunStages } from '../../batch/index.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
 import type { MetricsFile } from '../progress/keep-metrics-file.js';

@@ -1,6 +1,5 @@
-import type { PriceBook } from '../../batch/ledger/price-book.js';
+import type { PriceBook, RunBatchOptions } from '../../batch/index.js';
 import type { PricedBytes } from '../../batch/tasks/priced-bytes.js';
-import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { capOf, choicesOf, rateOptions, type RunOptions } from '../options/start-options.js';

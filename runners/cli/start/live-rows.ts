@@ -1,15 +1,19 @@
 import { Subject } from 'rxjs';
 import { readLiveLines } from '../../batch/manifest/read-live-lines.js';
-import type { RunBatchOptions } from '../../batch/context/run-options.js';
+import {
+  takeRows,
+  type PriceBook,
+  type RowFacts,
+  type Run,
+  type RunBatchOptions,
+  type Task,
+} from '../../batch/index.js';
 import type { CliIo, OutStream } from '../io/cli-io.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';
 import { UsageError } from '../io/usage-error.js';
 import type { RunOptions } from '../options/start-options.js';
-import { takeRows } from '../../batch/tasks/take-rows.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
-import type { PriceBook } from '../../batch/ledger/price-book.js';
-import type { Run } from '../../batch/context/run.js';
-import { isRead, type RowFacts, type Task } from '../../batch/row/task.js';
+import { isRead } from '../../batch/row/task.js';
 import { pricedOf } from '../../batch/row/costs.js';
 import { formatMoney } from '../messages/number-text.js';
 

@@ -1,7 +1,7 @@
 import { databaseAddress } from '../../distributed/database/database-address.js';
 import { runDistributed } from '../../distributed/collector/run-distributed.js';
 import { connectDatabase } from '../../distributed/connect-database.js';
-import type { runBatch } from '../../batch/run-batch.js';
+import type { runBatch } from '../../batch/index.js';
 import { UsageError } from '../io/usage-error.js';
 import type { StartedRun } from './batch-options.js';
 
