@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drawPicture } from '../../../support/draw-picture.js';
-import { mainFile } from '../../../support/millrace.js';
+import { mainFile, millrace } from '../../../support/millrace.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 import { until } from '../../../support/until.js';
 
@@ -39,6 +39,13 @@ describe('run - --follow', () => {
       );
     return { child, ended, told, feed, read };
   }
+  /** In this process, with rows that are all there. */
+  const call = (rows: readonly object[], ...args: string[]) =>
+    millrace(['run', '-', '--follow', '--out', 'o', ...args], {
+      cwd: work.folder,
+      env: work.env,
+      input: rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+    });
   const job = (n: number, input: object = {}) => ({ id: `j${n}`, endpoint: 'echo', input: { n, ...input } });
   const bought = () => work.emulator.bill().filter(({ operation }) => operation === 'run');
 
@@ -129,12 +136,10 @@ describe('run - --follow', () => {
   });
 
   it('takes no option that needs the whole manifest', async () => {
-    const { child, ended } = follow('--limit', '3', '--format', 'csv', '--json');
-    let text = '';
-    child.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
-    expect(await ended).toEqual([2, null]);
-    expect(text).toContain('error: --limit: does not go with --follow\n');
-    expect(text).toContain('error: --format: --follow reads NDJSON, one object a line\n');
+    const { code, stderr } = await call([], '--limit', '3', '--format', 'csv', '--json');
+    expect(code).toBe(2);
+    expect(stderr).toContain('error: --limit: does not go with --follow\n');
+    expect(stderr).toContain('error: --format: --follow reads NDJSON, one object a line\n');
   });
 
   describe('rows that have a price', () => {
@@ -148,28 +153,18 @@ describe('run - --follow', () => {
       images: [work.emulator.fileUrl('mug.png')],
       prompt: 'grayscale',
     });
-    const textOf = ({ child }: ReturnType<typeof follow>) => {
-      let text = '';
-      child.stderr.on('data', (piece: Buffer) => (text += piece.toString()));
-      return () => text;
-    };
-
     it('need a cap or --yes, said at the start where the options name their kind', async () => {
-      const run = follow('--kind', 'edit', '--endpoint', 'image-edit');
-      const text = textOf(run);
-      expect(await run.ended).toEqual([2, null]);
-      expect(text()).toContain('error: --follow: a row of this kind costs $0.0875');
-      expect(text()).toContain('--max-cost');
+      const { code, stderr } = await call([], '--kind', 'edit', '--endpoint', 'image-edit');
+      expect(code).toBe(2);
+      expect(stderr).toContain('error: --follow: a row of this kind costs $0.0875');
+      expect(stderr).toContain('--max-cost');
       expect(work.emulator.bill()).toEqual([]);
     });
 
     it('stop the run unsent as soon as one arrives', async () => {
-      const first = follow();
-      const text = textOf(first);
-      first.read();
-      first.feed(edit(1));
-      expect(await first.ended).toEqual([2, null]);
-      expect(text()).toContain('row "e1" costs $0.0875, and nobody has agreed to it');
+      const first = await call([edit(1)]);
+      expect(first.code).toBe(2);
+      expect(first.stderr).toContain('row "e1" costs $0.0875, and nobody has agreed to it');
       const second = follow();
       second.read();
       second.feed(job(1));
@@ -182,12 +177,9 @@ describe('run - --follow', () => {
     it.each([['--yes'], ['--max-cost', '1', '--assume-price', '0.01']])(
       'are sent with %s',
       async (...given) => {
-        const run = follow(...given);
-        run.read();
-        run.feed(edit(1));
-        run.child.stdin.end();
-        expect(await run.ended).toEqual([0, null]);
-        await until(() => run.told.length === 1);
+        const { code, stdout } = await call([edit(1)], ...given);
+        expect(code).toBe(0);
+        expect(stdout.trim().split('\n')).toHaveLength(1);
       },
     );
   });

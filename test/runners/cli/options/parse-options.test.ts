@@ -15,7 +15,7 @@ function problemsOf(raw: Record<string, unknown>): readonly string[] {
 
 describe('parseOptions', () => {
   it('fills in the defaults that the help names', () => {
-    expect(parseOptions(runOptionsSchema, {})).toEqual({
+    expect(parseOptions(runOptionsSchema, {})).toMatchObject({
       endpoints: {},
       add: false,
       ignore: [],
