@@ -75,7 +75,6 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
   if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options.out), left) };
   const { ended, failed, completed } = journal.tally.thisStart;
   if (failed > 0) return { exitCode: 1, reason: withLeft(failedReason(failed, ended), left) };
-  if (run.pictures.warned.has('none')) return { exitCode: 1, reason: withLeft(withoutPicture(ended), left) };
   if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
   return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
 }
@@ -96,11 +95,6 @@ function heldReason(unknown: number, held: readonly string[], out: string): stri
 
 function failedReason(failed: number, ended: number): string {
   return `${failed} of ${rows(ended)} failed: see failures.jsonl. What was not paid is sent again with --retry failed.`;
-}
-
-/** A run that nobody looks at must not end as if all pictures were there. */
-function withoutPicture(ended: number): string {
-  return `${rows(ended)} ended, and edits among them completed without a picture: they are paid, and what came stands as "output" in results.jsonl.`;
 }
 
 function rows(count: number): string {
