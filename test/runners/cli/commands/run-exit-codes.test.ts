@@ -155,7 +155,7 @@ describe('the exit codes of millrace run', () => {
       env,
     });
     expect(code).toBe(4);
-    expect(stdout).toContain('  to be done   50\n');
+    expect(stdout).toContain('  to go        50\n');
     expect(stdout).not.toContain('another-key');
     expect(work.emulator.bill()).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('the exit codes of millrace run', () => {
       env,
     });
     expect(code).toBe(69);
-    expect(stdout).toContain('  to be done   3\n');
+    expect(stdout).toContain('  to go        3\n');
   });
 
   it('70: an error that nothing has caught, told without its stack and without the key', async () => {

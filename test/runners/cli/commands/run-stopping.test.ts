@@ -25,7 +25,7 @@ describe('millrace run, when it is told to stop', () => {
       const { code, stdout, stderr } = await first.ended;
       expect({ code }).toEqual({ code: exitCode });
       expect(stderr).toContain('stopping: ');
-      expect(stdout).toContain('  to be done ');
+      expect(stdout).toContain('  to go ');
       expect(work.emulator.bill().length).toBeLessThan(40);
       expect((await work.call('run', 'rows.jsonl', '--concurrency', '40')).code).toBe(0);
       const sent = work.emulator.bill().map(({ input }) => (input as { n: number }).n);
