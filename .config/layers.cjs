@@ -1,20 +1,6 @@
-/** Of a stage of a run: everything that a run is made of, and the stages that are named. */
-function below(stages) {
-  return [
-    ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
-    ...[
-      'disk',
-      'manifest',
-      'lock',
-      'ledger',
-      'journal',
-      'artifacts',
-      'uploads',
-      'sinks',
-      'log',
-      ...stages,
-    ].map((room) => `runners/batch/${room}`),
-  ];
+/** Rooms of the batch runner. */
+function batch(...names) {
+  return names.map((room) => `runners/batch/${room}`);
 }
 
 /** Rooms of the command line. */
@@ -39,7 +25,6 @@ const rooms = {
     'src/contract',
     'runners/batch/disk',
     'runners/batch/manifest',
-    'runners/batch/ledger',
     'runners/batch/row',
   ],
   'runners/batch/artifacts': [
@@ -64,21 +49,37 @@ const rooms = {
     'runners/batch/journal',
     'runners/batch/row',
   ],
-  // The stages of a run. `row` is pure. The others still share the one type `Run` of `context`, which knows parts of them.
-  'runners/batch/row': [
-    'src/contract',
-    'runners/batch/manifest',
-    'runners/batch/ledger',
-    'runners/batch/journal',
+  // The stages of a run. `row` is pure. `context` names the parts that stages share, and so it knows the rooms of their types.
+  'runners/batch/row': ['src/contract', ...batch('manifest', 'ledger', 'journal')],
+  'runners/batch/stop': [
+    ...['src/contract', 'src/transport'],
+    ...batch('journal', 'ledger', 'log', 'row', 'context'),
   ],
-  'runners/batch/stop': below(['row', 'context']),
-  'runners/batch/context': below(['row', 'stop', 'start', 'tasks', 'pictures']),
-  'runners/batch/start': below(['row', 'stop', 'context', 'tasks', 'pictures', 'end']),
-  'runners/batch/tasks': below(['row', 'stop', 'context', 'start', 'end']),
-  'runners/batch/purchase': below(['row', 'stop', 'context', 'pictures', 'end']),
-  'runners/batch/pictures': below(['row', 'stop', 'context', 'end']),
-  'runners/batch/end': below(['row', 'stop', 'context', 'start']),
-  'runners/batch/settle': below(['row', 'start']),
+  'runners/batch/context': [
+    ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
+    ...batch('disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'uploads', 'sinks', 'log'),
+    ...batch('row', 'stop', 'start', 'tasks', 'pictures'),
+  ],
+  'runners/batch/start': [
+    'src/contract',
+    ...batch('disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'),
+    ...batch('row', 'stop', 'context', 'tasks', 'pictures', 'end'),
+  ],
+  'runners/batch/tasks': batch('disk', 'manifest', 'journal', 'row', 'stop', 'context', 'end'),
+  'runners/batch/purchase': [
+    ...['src/contract', 'src/policy', 'src/operators'],
+    ...batch('disk', 'manifest', 'journal', 'artifacts', 'uploads', 'sinks'),
+    ...batch('row', 'stop', 'context', 'pictures', 'end'),
+  ],
+  'runners/batch/pictures': [
+    'src/contract',
+    ...batch('disk', 'journal', 'artifacts', 'sinks', 'row', 'stop', 'context', 'end'),
+  ],
+  'runners/batch/end': [
+    'src/contract',
+    ...batch('manifest', 'ledger', 'journal', 'sinks', 'row', 'stop', 'context'),
+  ],
+  'runners/batch/settle': ['src/contract', ...batch('journal', 'row', 'start')],
   'runners/distributed/embedded': [
     'src/contract',
     'runners/batch/disk',

@@ -34,16 +34,16 @@ export interface RefetchOptions extends FolderOptions {
 
 /**
  * Downloads the pictures of a run that are paid for and missing: not saved yet, left at their URLs, or gone from the
- * folder. Buys nothing. Tells `saved` and `ended` for each, a warning for each that cannot be had, and `finished` last:
+ * folder. Buys nothing. Emits `saved` and `ended` for each, a warning for each that cannot be had, and `finished` last:
  * 0 when none is missing any more, 1 otherwise.
  */
 export function refetch(out: string, options: RefetchOptions = {}): RunStream {
   const events = new Observable<RunEvent>((subscriber) => {
-    const tell = (event: RunEvent): void => subscriber.next(event);
-    void fetchAll(out, options, tell)
+    const report = (event: RunEvent): void => subscriber.next(event);
+    void fetchAll(out, options, report)
       .catch((error: unknown): RunEvent => ({ type: 'finished', ...exitOf(error) }))
       .then((finished) => {
-        tell(finished);
+        report(finished);
         subscriber.complete();
       });
   });
@@ -53,11 +53,11 @@ export function refetch(out: string, options: RefetchOptions = {}): RunStream {
 async function fetchAll(
   out: string,
   options: RefetchOptions,
-  tell: (event: RunEvent) => void,
+  report: (event: RunEvent) => void,
 ): Promise<RunEvent> {
   const count = { saved: 0, missing: 0 };
   const { summary } = await withFolder(out, options, async (folder) => {
-    const fetcher = await Fetcher.open(folder, options, tell, count);
+    const fetcher = await Fetcher.open(folder, options, report, count);
     await fetcher.fetchAll();
   });
   const saved = `${count.saved} ${count.saved === 1 ? 'picture' : 'pictures'} saved`;
@@ -72,7 +72,7 @@ class Fetcher {
   private constructor(
     private readonly folder: OpenFolder,
     private readonly options: RefetchOptions,
-    private readonly tell: (event: RunEvent) => void,
+    private readonly report: (event: RunEvent) => void,
     private readonly count: { saved: number; missing: number },
     private readonly names: PictureNames,
     private readonly download: Download,
@@ -81,7 +81,7 @@ class Fetcher {
   static async open(
     folder: OpenFolder,
     options: RefetchOptions,
-    tell: (event: RunEvent) => void,
+    report: (event: RunEvent) => void,
     count: { saved: number; missing: number },
   ): Promise<Fetcher> {
     await openImagesFolder(folder.disk, folder.out);
@@ -89,7 +89,7 @@ class Fetcher {
     for await (const id of folder.projections.ids()) names.see(id);
     const { baseUrl = '', lbBaseUrl = '' } = folder.journal.journal.recovered.identity ?? {};
     const download = options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] });
-    return new Fetcher(folder, options, tell, count, names, download);
+    return new Fetcher(folder, options, report, count, names, download);
   }
 
   async fetchAll(): Promise<void> {
@@ -119,7 +119,7 @@ class Fetcher {
     } catch (error) {
       if (!(error instanceof PictureError)) throw error;
       this.count.missing++;
-      this.tell({ type: 'warning', code: 'picture', message: `Row "${row.id}": ${error.message}` });
+      this.report({ type: 'warning', code: 'picture', message: `Row "${row.id}": ${error.message}` });
     }
   }
 
@@ -144,8 +144,8 @@ class Fetcher {
     if (row.status === 'replied') this.folder.toDo--;
     const reopen = { k: 'reopen', at, id, why: 'refetch', to: 'download' } as const;
     await lastValueFrom(merge(journal.append(reopen), journal.append(outcome)));
-    this.tell({ type: 'saved', id, image });
-    this.tell({ type: 'ended', id, row: intent.row, status: 'completed', cost: reply.cost });
+    this.report({ type: 'saved', id, image });
+    this.report({ type: 'ended', id, row: intent.row, status: 'completed', cost: reply.cost });
   }
 }
 

@@ -38,7 +38,7 @@ export interface SettleOptions extends FolderOptions {
    * Where rows live elsewhere as well: called before the journal is written, with the ending that the row gets. Where it
    * fails nothing is written. It may be called with the same settlement again.
    */
-  readonly tellFirst?: (
+  readonly beforeJournal?: (
     settled: RowSettlement & { readonly ending: OutcomeRecord | undefined },
   ) => Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function settleRows(
   const { summary } = await withFolder(out, options, async (folder) => {
     const settled: Settled[] = [];
     for (const row of rows) settled.push(await prepare(folder, row));
-    for (const one of settled) await write(folder, one, options.tellFirst);
+    for (const one of settled) await write(folder, one, options.beforeJournal);
   });
   return summary;
 }
@@ -102,10 +102,10 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
 async function write(
   folder: OpenFolder,
   { records, toDo, ...settled }: Settled,
-  tellFirst: SettleOptions['tellFirst'],
+  beforeJournal: SettleOptions['beforeJournal'],
 ): Promise<void> {
   if (records.length === 0) return;
-  await tellFirst?.({ ...settled, ending: records.find((record) => record.k === 'outcome') });
+  await beforeJournal?.({ ...settled, ending: records.find((record) => record.k === 'outcome') });
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
   folder.toDo += toDo;
   if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled.id, settled.settlement);

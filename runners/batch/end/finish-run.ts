@@ -32,7 +32,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
     (fault: unknown) => (note(fault), false),
   );
   // What follows the last outcome in the journal has no lines: the files tell of all of it. But an outcome may have been
-  // left on its way to them, when the run was told to end at once.
+  // left on its way to them, when the run was stopped at once.
   const isWhole = covered && isStopped && covered.records >= journal.lastOutcome;
   const covers = isWhole ? { ...covered, records: journal.records } : covered;
   const summary = summaryOf(run, covers ?? undefined, end);

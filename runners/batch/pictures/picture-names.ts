@@ -9,23 +9,23 @@ export class PictureNames {
   /** By the id in small letters: the first id of a manifest that has capitals. */
   private readonly owners = new RowStates();
 
-  /** Told of every id of the manifest, in order. */
+  /** Takes in every id of the manifest, in order. */
   see(id: string): void {
     const folded = foldCase(id);
     if (folded !== id && this.owners.get(folded) === undefined)
-      this.owners.set(folded, { status: 'open', hash: markOf(id) });
+      this.owners.set(folded, { status: 'open', hash: capitalsOf(id) });
   }
 
   /** The first id with capitals keeps its name as long as it is the only one of its kind or those after it make way. */
   collides(id: string): boolean {
     const owner = this.owners.get(foldCase(id));
-    return owner !== undefined && !owner.sameContent(markOf(id));
+    return owner !== undefined && !owner.sameContent(capitalsOf(id));
   }
 }
 
-/** Which letters are capitals, as hex digits; never the mark for "nothing known". */
-function markOf(id: string): string {
-  let mark = 0x811c9dc5;
-  for (let i = 0; i < id.length; i++) mark = Math.imul(mark ^ id.charCodeAt(i), 0x01000193);
-  return ((mark >>> 0) | 1).toString(16).padStart(8, '0');
+/** Which letters are capitals, as hex digits; never 0, which means that nothing is known. */
+function capitalsOf(id: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return ((hash >>> 0) | 1).toString(16).padStart(8, '0');
 }

@@ -30,7 +30,7 @@ function isLeftIn({ status, isOver, facts }: RowProgress, leaving: ReadonlySet<L
 
 /**
  * Goes on without a subscriber where it must: a POST that has left is awaited until its answer is durable, and what follows
- * from the end of a job is done. A process that is told to end at once dies in between, or not.
+ * from the end of a job is done.
  */
 export function untilDurable(row: RowInFlight): MonoTypeOperatorFunction<JobEvent<unknown>> {
   return (events) =>

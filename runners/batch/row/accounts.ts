@@ -31,7 +31,7 @@ export interface Account {
   highest: number;
 }
 
-/** At most so many kinds of purchase are told apart; the rest counts as one. */
+/** At most this many kinds of purchase have an account of their own; the rest share one. */
 const maxAccounts = 0xffff;
 export const nothing: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
 

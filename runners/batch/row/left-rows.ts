@@ -1,3 +1,5 @@
+import { failedRecord, purchaseFacts, rowError } from './records-of.js';
+import type { OutcomeRecord } from '../journal/record.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PendingRow, Recovered, RowRecords } from '../journal/journal.js';
@@ -34,7 +36,7 @@ export function isDoubled(
   return status === 'sent' && onUnknown === 'retry' && only?.has(row.id) !== false && !isRead(row);
 }
 
-/** What a row is expected to cost before it is sent; `null`: nobody knows. */
+/** What a row is expected to cost before it is sent; `null`: the price is not known. */
 export function rowPrice(row: Row, prices: Pick<PriceBook, 'priceOf'>): MicroDollars | null {
   return isRead(row) ? 0 : prices.priceOf(row);
 }
@@ -81,4 +83,16 @@ export function leftTask(known: RowRecords): Task | undefined {
     replied: { intent, reply, isBooked: isBookedPurchase(known) },
     attempts,
   };
+}
+
+/** How a request ends that was out, without an answer, when a start ended. */
+export function unknownOutcome(
+  { id, intent, attempts, price }: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
+  at: number,
+): OutcomeRecord {
+  const message = `The request was out when the run ended, and no answer came: it may have been accepted, so it is not sent again.`;
+  const purchase = purchaseFacts(intent, { attempt: attempts, settledAt: at });
+  return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {
+    ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: intent.at, purchase },
+  });
 }

@@ -7,7 +7,7 @@ export type EndStatus = 'completed' | FailureCode;
 /** A record of one row. */
 export type RowRecord = Extract<JournalRecord, { id: string }>;
 
-/** What purchases are told apart by. */
+/** By which purchases are added up. */
 export interface PurchaseKind {
   readonly kind: string;
   readonly endpoint: string;

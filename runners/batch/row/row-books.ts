@@ -34,7 +34,7 @@ export function clear(row: RowBooks): void {
   row.isUnpriced = false;
 }
 
-/** Whether it may have been bought, and nobody knows. */
+/** Whether it may have been bought. */
 export function isUnknown(booking: Booking): boolean {
   return booking === bookings.unknown || booking === bookings.paidUnknown;
 }

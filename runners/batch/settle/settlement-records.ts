@@ -4,7 +4,7 @@ import type { RowRecords, Journal } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { OpenFolder } from '../start/open-folder.js';
 import { failedRecord, purchaseFacts, rowError, reopenRecord } from '../row/records-of.js';
-import { unknownOutcome } from '../start/recover-sent.js';
+import { unknownOutcome } from '../row/left-rows.js';
 
 /** What a settlement writes. */
 export interface Written {

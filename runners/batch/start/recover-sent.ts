@@ -1,10 +1,9 @@
-import { isFree, isUnanswered, reservedRows } from '../row/left-rows.js';
+import { unknownOutcome, isFree, isUnanswered, reservedRows } from '../row/left-rows.js';
 import { lastValueFrom, merge, of } from 'rxjs';
 import type { PendingRow, Journal } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
-import { failedRecord, purchaseFacts, rowError } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { CapInForce } from './money/cap-in-force.js';
@@ -62,18 +61,6 @@ function isSentAgain(
   return (
     options.onUnknown === 'retry' && !isLost && checked.pending.has(id) && options.only?.has(id) !== false
   );
-}
-
-/** How a request ends that was out, without an answer, when a start ended. */
-export function unknownOutcome(
-  { id, intent, attempts, price }: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
-  at: number,
-): OutcomeRecord {
-  const message = `The request was out when the run ended, and no answer came: it may have been accepted, so it is not sent again.`;
-  const purchase = purchaseFacts(intent, { attempt: attempts, settledAt: at });
-  return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {
-    ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: intent.at, purchase },
-  });
 }
 
 /** What earlier starts reserved stands; what is polled again is reserved instead of held. */

@@ -80,7 +80,7 @@ export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
     only: only === undefined ? undefined : new Set(only),
     manifest: manifestOf(options.manifest),
     identity: options.identity ?? identityOf(options),
-    settings: toldSettings(options),
+    settings: plainSettings(options),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
     ...(options.lbBaseUrl !== undefined && { lbBaseUrl: options.lbBaseUrl }),
     ...(options.apiKey !== undefined && { apiKey: options.apiKey }),
@@ -161,11 +161,11 @@ function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdent
 }
 
 /** What the journal notes of a start: plain values alone, so no key. */
-function toldSettings(options: RunBatchOptions): Record<string, unknown> {
-  const told = Object.entries(options).filter(
+function plainSettings(options: RunBatchOptions): Record<string, unknown> {
+  const plain = Object.entries(options).filter(
     ([name, value]) => name in plainSchema.shape && value !== undefined && value !== null,
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(plain);
 }
 
 /** The gate of a run, by its rate: so many requests a second, the published limits, or what it finds out. */

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../context/run-event.js';
 import type { Run } from '../context/run.js';
 
-/** What a run tells when it begins: what it takes up, and what a person should know of it. */
+/** What a run reports when it begins: what it takes up, and what a person should know of it. */
 export function startEvents(run: Run): RunEvent[] {
   return [started(run), ...warnings(run), ...run.taken.held.map(heldRow), money(run)];
 }

@@ -75,7 +75,7 @@ function isOfTheDisk(code: unknown): boolean {
   return typeof code === 'string' && diskCodes.has(code);
 }
 
-/** An error for the log: other people's errors may carry headers, so only its words and its place are told. */
+/** An error for the log: its message and its stack alone, because errors of other packages may carry headers. */
 export function describeFault(error: unknown): { message: string; stack?: string | undefined } {
   return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
 }

@@ -130,7 +130,7 @@ export function whyDrifted(
   return stopCauses.priceDrifted(purchaseName(priced), drift, limitPercent);
 }
 
-/** Why a run stops after a cost that is not believed: nobody knows then what the service charges. */
+/** Why a run stops after a cost that is not believed: the real price is not known then. */
 export function whyDisbelieved(
   priced: Priced & { readonly id: string },
   { cost, disbelieved }: { readonly cost: MicroDollars | null; readonly disbelieved?: string | undefined },

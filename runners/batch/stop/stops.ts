@@ -14,7 +14,7 @@ export interface StopCause {
 /** `submits`: rows that have not been sent. `polls`: jobs whose id is journalled. `saves`: pictures. `answers`: replies on their way. */
 export type Leaving = 'submits' | 'polls' | 'saves' | 'answers';
 
-/** Why a run stops, and what it leaves. Causes add up; the one that matters most is told. */
+/** Why a run stops, and what it leaves. Causes add up; the run ends with the most important one. */
 export class Stops {
   /** What is left so far; `undefined` while rows are taken. */
   readonly leaving$ = new BehaviorSubject<ReadonlySet<Leaving> | undefined>(undefined);

@@ -17,7 +17,7 @@ export async function* liveTasks(
   run: Run,
   rows: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<Task, void, void> {
-  await tellHeld(run);
+  await deliverHeld(run);
   const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
   const seen = new RowStates();
   for await (const item of items) {
@@ -35,7 +35,7 @@ export async function* liveTasks(
 }
 
 /** Rows that were out, unanswered, when the last start ended. */
-async function tellHeld(run: Run): Promise<void> {
+async function deliverHeld(run: Run): Promise<void> {
   for (const { id, outcome } of run.taken.held) {
     const { intent } = (await run.journal.journal.find(id)) ?? {};
     await lastValueFrom(delivered(run, { intent, outcome }));
@@ -47,7 +47,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | undefined
   const { recovered } = run.journal.journal;
   const state = recovered.rows.get(item.valid ? item.row.id : item.row.key);
   if (!item.valid) {
-    if (state?.status === 'invalid-row') return tellAgain(run, item.row.key);
+    if (state?.status === 'invalid-row') return deliverAgain(run, item.row.key);
     return { what: 'refuse', invalid: item.row };
   }
   const { row } = item;
@@ -57,14 +57,14 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | undefined
   const rules = rulesOf({ retry: run.options.retry, changed: 'keep' }, { mustHold });
   const decision = decideRow(row, state, rules);
   if (decision.what === 'pending' || isTakenUp(run, row)) return undefined;
-  if (decision.what === 'leave' || 'reopen' in decision) return tellAgain(run, row.id);
+  if (decision.what === 'leave' || 'reopen' in decision) return deliverAgain(run, row.id);
   const problem = decision.what === 'send' ? problemOf(run, row) : undefined;
   return problem === undefined
     ? manifestTask(row, decision, recovered.attemptsOf(row.id))
     : { what: 'refuse', invalid: wrong(row, problem) };
 }
 
-/** Held by this start, or polled or downloaded once more: its end is told when it comes. */
+/** Held by this start, or polled or downloaded once more: its end is delivered when it comes. */
 function isTakenUp({ options, taken, journal }: Run, { id }: Row): boolean {
   const status = journal.journal.recovered.rows.get(id)?.status;
   if (status === 'deadline' || status === 'download') return options.retry.has(status);
@@ -72,7 +72,7 @@ function isTakenUp({ options, taken, journal }: Run, { id }: Row): boolean {
   return taken.held.some((held) => held.id === id);
 }
 
-async function tellAgain(run: Run, id: string): Promise<undefined> {
+async function deliverAgain(run: Run, id: string): Promise<undefined> {
   const { intent, reply, outcome } = (await run.journal.journal.find(id)) ?? {};
   if (outcome !== undefined) await lastValueFrom(delivered(run, { intent, reply, outcome }));
   return undefined;
@@ -81,7 +81,7 @@ async function tellAgain(run: Run, id: string): Promise<undefined> {
 function refuseOther(row: Row): Task {
   return {
     what: 'refuse',
-    invalid: wrong(row, 'is the id of another row, which was told before; each row needs its own'),
+    invalid: wrong(row, 'is the id of another row, which came before; each row needs its own'),
   };
 }
 

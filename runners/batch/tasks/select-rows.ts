@@ -17,7 +17,7 @@ export class SelectRows {
     return true;
   }
 
-  /** Told of every row, so that ids that none has are known at the end. */
+  /** Takes in every row, so that ids that no row has are known at the end. */
   see(id: string): void {
     this.notSeen.delete(id);
   }

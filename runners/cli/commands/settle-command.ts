@@ -92,7 +92,7 @@ async function write(
   isPrinted = false,
 ): Promise<void> {
   const settleFirst = await databaseSettler(folder, rows, db, io);
-  await settleRows(folder, rows, { ...(settleFirst && { tellFirst: settleFirst }) });
+  await settleRows(folder, rows, { ...(settleFirst && { beforeJournal: settleFirst }) });
   if (!isPrinted) io.stdout.write(rows.map((row) => `${plainText(lineOf(row), 500)}\n`).join(''));
 }
 
@@ -113,7 +113,7 @@ async function databaseSettler(
   rows: readonly RowSettlement[],
   db: string | undefined,
   { env }: CliIo,
-): Promise<SettleOptions['tellFirst']> {
+): Promise<SettleOptions['beforeJournal']> {
   if (!existsSync(join(out, 'distributed.json'))) return undefined;
   if (rows.some(({ attempt }) => attempt !== undefined))
     throw new UsageError([

@@ -11,7 +11,7 @@ export class HashIndex {
   length = 0;
   private readonly high = new Column(Uint32Array);
   private readonly low = new Column(Uint32Array);
-  /** All that it holds: whoever fills them anew calls `reopen`. */
+  /** All columns. Call `reopen` after filling them anew. */
   readonly columns: readonly Column[] = [this.high, this.low];
   /** Place + 1; 0 is free. At most two thirds are taken. */
   private slots = new Uint32Array(firstSlots);

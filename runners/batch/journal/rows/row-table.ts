@@ -41,7 +41,7 @@ export class RowTable {
     return this.ids.length;
   }
 
-  /** All that it holds: whoever fills them anew calls `reopen`. */
+  /** All columns. Call `reopen` after filling them anew. */
   get columns(): readonly Column[] {
     const { status, content, account, booking, repeats, flags, ids } = this;
     const wide = [this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];

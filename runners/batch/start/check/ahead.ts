@@ -41,7 +41,7 @@ export interface Ahead {
   readonly price: {
     /** Of what is sent. */
     readonly estimated: MicroDollars;
-    /** Rows that are sent at a price that nobody knows. */
+    /** Rows that are sent and have no known price. */
     readonly unpriced: number;
   };
   /** Of `toSend`: rows that ask for exactly what a row before them asks for, under another id. A person is asked about them. */

@@ -65,7 +65,7 @@ async function whyLost(examining: Examining, summary: Summary | undefined): Prom
     : `${imagesFolder}/${pictures[0]} was saved, and it tells of no row`;
 }
 
-/** Whether the summary tells of more than the journal holds. */
+/** Whether the summary covers more records than the journal holds. */
 function isBehind({ recovered }: Journal, { covers, starts, thisStart }: Summary): boolean {
   const { records = 0, repairs = 0 } = covers ?? {};
   if (repairs !== recovered.repairs) return repairs > recovered.repairs;

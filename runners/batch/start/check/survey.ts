@@ -67,7 +67,7 @@ export class Survey {
     const { changed, replaced, known, ...count } = this.count;
     return {
       ...count,
-      // Of rows that are yet to arrive nobody knows that they will not; ids that are repeated count twice.
+      // Rows that have not arrived yet may still come; ids that are repeated count twice.
       gone: this.options.manifest.live === undefined ? Math.max(0, this.known.rows.size - known) : 0,
       changed: { count: changed, ids: this.changedIds },
       replaced: { count: replaced, ids: this.replacedIds },

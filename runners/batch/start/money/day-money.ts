@@ -11,13 +11,13 @@ export class DayMoney {
   private readonly reserved = new Map<string, Promise<boolean>>();
   private readonly writing = new Set<Promise<unknown>>();
 
-  /** @param fault Told of what keeps the shared ledger from being read or written: nothing more may be sent then. */
+  /** @param fault called with what keeps the shared ledger from being read or written: nothing more may be sent then. */
   constructor(
     private readonly shared: DayLedger,
     private readonly fault: (error: unknown) => void,
   ) {}
 
-  /** False: it does not fit, or nobody can tell. An unknown price counts as nothing until it is known. */
+  /** False: it does not fit, or the ledger cannot be read. An unknown price counts as nothing until it is known. */
   reserve(id: string, price: MicroDollars | null): Promise<boolean> {
     const fits = this.shared.reserve(id, price ?? 0).catch((error: unknown) => {
       this.fault(error);
@@ -89,7 +89,7 @@ export async function reconcileDay(
       continue;
     }
     const found = await journal.find(id);
-    // Bought more than once: which of its purchases this is cannot be told.
+    // Bought more than once: it is not known which of its purchases this is.
     if (found === undefined || found.attempts > 1) continue;
     const end = status === 'replied' ? found.reply : found.outcome;
     if (end === undefined || end.source === 'unknown' || end.cost === null) continue;
