@@ -61,7 +61,7 @@ const rooms = {
     ...batch('row', 'stop', 'start', 'tasks', 'pictures'),
   ],
   'runners/batch/start': [
-    'src/contract',
+    ...['src/contract', 'src/policy', 'src/transport'],
     ...batch('disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'),
     ...batch('row', 'stop', 'context', 'tasks', 'pictures', 'end'),
   ],
