@@ -1,4 +1,5 @@
 import tseslint from 'typescript-eslint';
+import { plainWords } from './plain-words.mjs';
 
 export default tseslint.config(
   { ignores: ['dist/**', 'out/**', '**/*.js', '**/*.mjs', '**/*.cjs'] },
@@ -43,6 +44,11 @@ export default tseslint.config(
       ],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
     },
+  },
+  {
+    files: ['src/**/*.ts', 'runners/**/*.ts', 'samples/**/*.ts'],
+    plugins: { names: { rules: { 'plain-words': plainWords } } },
+    rules: { 'names/plain-words': 'error' },
   },
   {
     files: ['src/**/*.ts'],

@@ -127,18 +127,11 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
   /** Bytes right behind a whole reply are an error of the connection; the reply itself still counts. */
   function keepWhole(error: unknown): void {
     if (settled || !response?.complete || !isParserError(error)) return;
-    if (![exchange, response].every(takeRest)) return fail(tooLarge(request, maxBytes));
+    if (![exchange, response].every((stream) => takeRest(stream, body)))
+      return fail(tooLarge(request, maxBytes));
     settled = true;
     finish(response).catch(report);
     exchange.destroy();
-  }
-
-  /** Takes the bytes of the reply that a stream has read and not emitted yet. */
-  function takeRest(stream: Readable): boolean {
-    stream.removeAllListeners('data');
-    for (let rest = stream.read() as Buffer | null; rest !== null; rest = stream.read() as Buffer | null)
-      if (!body.add(rest)) return false;
-    return true;
   }
 
   async function finish({ statusCode, headers }: Response): Promise<void> {
@@ -176,6 +169,14 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
     settled = true;
     exchange.destroy();
   };
+}
+
+/** Adds the bytes of the reply that a stream has read and not emitted yet; `false` when they are too many. */
+function takeRest(stream: Readable, body: ReplyBody): boolean {
+  stream.removeAllListeners('data');
+  for (let rest = stream.read() as Buffer | null; rest !== null; rest = stream.read() as Buffer | null)
+    if (!body.add(rest)) return false;
+  return true;
 }
 
 /** Without this, Node closes the connection and reports nothing until a time limit passes. */

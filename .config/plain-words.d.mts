@@ -1,0 +1,1 @@
+export declare const plainWords: import('eslint').Rule.RuleModule;
