@@ -1,5 +1,5 @@
-// Takes the README's pictures of the report and the live view of a run of 300 edits.
-// node .config/run-ts.mjs test/bench/report/take-pictures.ts
+// Takes the README's pictures: the report of the sample run, and the report and the live view of a run of 300 edits.
+// npm run sample && node .config/run-ts.mjs test/bench/report/take-pictures.ts
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +25,9 @@ const desktop = { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1.5
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const toGallery = (page: Page) => page.locator('.gallery').evaluate('(gallery) => gallery.scrollIntoView()');
 
+const sample = pathToFileURL('out/sample/report.html').href;
+const square = { viewport: { width: 1200, height: 1130 }, colorScheme: 'light' } as const;
+await take('sample-light', square, toGallery, sample);
 await take('figures-light', { ...desktop, colorScheme: 'light' }, async () => undefined);
 await take('gallery-light', { ...desktop, colorScheme: 'light' }, async (page) => {
   for (const key of ['j', 'j', 'x', 'j', 'j', 'j', 'j', 'j', 'x', 'k', 'k', 'k', 'k'])
