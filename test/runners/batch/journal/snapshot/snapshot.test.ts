@@ -56,7 +56,7 @@ async function snapshotOf(records: readonly JournalRecord[]): Promise<Buffer> {
 
 /** Everything that a journal tells of these rows. */
 async function told(journal: JournalReader, ids: readonly string[] = alphabet) {
-  const { rows, attemptsOf, mustHold, ...facts } = journal.recovered;
+  const { rows, attemptsOf, mustHold, booksOf, ...facts } = journal.recovered;
   const states = [];
   for (const id of [...ids, 'new']) {
     const [state, records] = [rows.get(id), await journal.find(id)];
@@ -69,6 +69,7 @@ async function told(journal: JournalReader, ids: readonly string[] = alphabet) {
       attempts: attemptsOf(id),
       held,
       same,
+      books: booksOf(id),
       records,
     });
   }
@@ -305,13 +306,13 @@ describe('a snapshot', () => {
       ],
       ...['ledgerFile', 'heldUpToRow', 'manifests', 'capUsd', 'rows', 'jobs', 'lastRow', 'replaced', 'tally'],
     ]);
+    const byBooking = [0, 0, 0, 0, 0, 0, 0, 0];
     expect(kept.tally).toEqual({
-      ...{ statusCalls: 0, possiblyDouble: 0, unpriced: 0 },
+      ...{ statusCalls: 0, possiblyDouble: 0, rows: statuses.map(() => 0) },
       accounts: [
         {
           purchase: { kind: '', endpoint: '', resolution: '' },
-          sums: [0, 0, 0, 0, 0],
-          ...{ purchases: 0, highest: -1 },
+          ...{ sums: byBooking, counts: byBooking, unpriced: byBooking, highest: -1 },
         },
       ],
     });
