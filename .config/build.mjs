@@ -19,6 +19,7 @@ const common = {
   target: 'node20',
   minifyWhitespace: true,
   minifySyntax: true,
+  minifyIdentifiers: true,
   // An error that nobody catches is printed with its line of code.
   lineLimit: 200,
   legalComments: 'none',
@@ -70,7 +71,6 @@ async function bundleCommandLine(outdir) {
     metafile: true,
     entryPoints: ['runners/cli/main.ts'],
     outdir,
-    minifyIdentifiers: true,
     external: [
       'sharp',
       'undici',

@@ -20,7 +20,7 @@ export type {
   RouteContext,
 } from './settings/user-functions.js';
 export { findLocalPicture, type LocalPicture } from '../pictures/find-local-picture.js';
-export { missingSharp } from './edit/load-sharp.js';
+export { missingSharp } from './edit/missing-sharp.js';
 export { localImageUrl } from './http/add-picture-calls.js';
 export type { BillLine } from './bill.js';
 export type { QueueHealth } from './queue/queue-health.js';

@@ -1,4 +1,4 @@
-import { missingSharp } from '../../emulator/edit/load-sharp.js';
+import { missingSharp } from '../../emulator/edit/missing-sharp.js';
 import { startEmulator } from '../../emulator/start-emulator.js';
 import type { RunOptions } from '../options/start-options.js';
 import type { Target } from './service-settings.js';

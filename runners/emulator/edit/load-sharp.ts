@@ -1,5 +1,5 @@
 import type { Sharp, SharpInput, SharpOptions } from 'sharp';
-import { createRequire } from 'node:module';
+import { sharpAdvice } from './missing-sharp.js';
 
 /** The function that sharp exports. */
 export interface SharpModule {
@@ -18,20 +18,5 @@ export async function loadSharp(
     return (await importSharp()).default;
   } catch (cause) {
     throw new Error(sharpAdvice, { cause });
-  }
-}
-
-/** What to install where sharp is missing. */
-const sharpAdvice = 'image edits need the package sharp: npm i sharp';
-
-/** What to install before the first image edit, or `undefined`. Looks for sharp without loading it. */
-export function missingSharp(
-  find: (name: string) => string = createRequire(import.meta.url).resolve,
-): string | undefined {
-  try {
-    find('sharp');
-    return undefined;
-  } catch {
-    return sharpAdvice;
   }
 }

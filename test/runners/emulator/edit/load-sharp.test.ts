@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { loadSharp, missingSharp } from '../../../../runners/emulator/edit/load-sharp.js';
+import { loadSharp } from '../../../../runners/emulator/edit/load-sharp.js';
+import { missingSharp } from '../../../../runners/emulator/edit/missing-sharp.js';
 
 const advice = 'image edits need the package sharp: npm i sharp';
 const absent = (): never => {
