@@ -120,11 +120,13 @@ class World {
       this.simulation.watch?.(this.disk, ended.finished);
       const { mayRefuse } = this.meddler;
       this.broken.push(...wrongWith(ended.finished, ended.events, mayRefuse), ...this.service.broken);
-      this.tidy(ended.life);
+      this.end(ended.life);
       const isOver = start >= fates.length && ended.finished?.summary?.rows.toDo === 0;
       if (this.broken.length > 0) return this.report([]);
       if (isOver) return this.report(await this.check(ended.finished!));
-      this.disk = this.next(ended.life, fates[start + 1] ?? {}, fate.powerCut ?? true);
+      this.disk = this.next(fates[start + 1] ?? {}, fate.powerCut ?? true);
+      // After the power cut: only what has survived it is evidence beside a journal that is put back.
+      this.meddler.tidy(this.disk);
       this.clock.now += fate.pauseMs ?? 1_000;
     }
     return this.report(['the run does not come to its end']);
@@ -134,10 +136,9 @@ class World {
     for (const row of this.meddler.meddle(this.disk, what)) this.service.addRow(row);
   }
 
-  private tidy(life: Life): void {
+  private end(life: Life): void {
     if (this.meddler.hasTakenJournal) this.service.cutOffAll();
     life.die();
-    this.meddler.tidy(this.disk);
   }
 
   report(more: string[]): Simulated {
@@ -203,8 +204,7 @@ class World {
     };
   }
 
-  private next(life: Life, fate: Fate, powerCut: boolean): ForgetfulDisk {
-    life.die();
+  private next(fate: Fate, powerCut: boolean): ForgetfulDisk {
     const options = { random: this.random, ...(fate.diskFaults && { faults: fate.diskFaults }) };
     return powerCut && this.exitCodes.at(-1) === 'died'
       ? this.disk.restart(options)
