@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parse } from 'csv-parse/sync';
 import type { JournalRecord } from '../../runners/batch/journal/record.js';
-import { createRandom } from '../bench/polling/laws.js';
+import { createRandom } from '../bench/polling/lognormal-run-times.js';
 import { type AnsweredRow, type FailedRow, wrongAnswers } from '../support/whose-answers.js';
 import { killLater } from './kill-later.js';
 

@@ -20,11 +20,22 @@ interface Service {
   readonly apiKey: string;
 }
 
+interface Rows {
+  readonly endpoint: string;
+  readonly row: (n: number) => object;
+}
+
 /** Rows of the two runs. A function that each row enters is called so many times more in the second. */
 const [few, many] = [40, 120];
 /** Each file by itself, as it stands: V8 counts by file. */
 const compiled = resolve('node_modules/.cache/count-row');
-const kinds = { job: (n: number) => ({ id: `job-${n}`, kind: 'job', input: { n } }), edit: edit };
+const kinds: Readonly<Record<string, Rows>> = {
+  job: { endpoint: 'echo', row: (n) => ({ id: `job-${n}`, kind: 'job', input: { n } }) },
+  edit: {
+    endpoint: 'image-edit',
+    row: (n) => ({ id: `edit-${n}`, images: ['https://pictures.example/a.png'], prompt: `number ${n}` }),
+  },
+};
 
 await compile();
 const { service, close } = await serve();
@@ -35,9 +46,9 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 const { runBatch } = (await import(
   pathToFileURL(join(compiled, 'runners/batch/index.js')).href
 )) as typeof Batch;
-for (const [kind, row] of Object.entries(kinds)) {
-  const before = await callsIn(row, few);
-  const after = await callsIn(row, many);
+for (const [kind, rows] of Object.entries(kinds)) {
+  const before = await callsIn(rows, few);
+  const after = await callsIn(rows, many);
   const entered = [...after].filter(
     ([name, calls]) => calls - (before.get(name) ?? 0) >= 0.95 * (many - few),
   );
@@ -73,7 +84,7 @@ async function serve(): Promise<{ service: Service; close: () => void }> {
 }
 
 /** The calls of each function of ours in a run of `count` rows. */
-async function callsIn(row: (n: number) => object, count: number): Promise<Map<string, number>> {
+async function callsIn({ endpoint, row }: Rows, count: number): Promise<Map<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'count-row-'));
   const path = join(folder, 'rows.jsonl');
   writeFileSync(path, Array.from({ length: count }, (_, n) => JSON.stringify(row(n))).join('\n'));
@@ -81,7 +92,7 @@ async function callsIn(row: (n: number) => object, count: number): Promise<Map<s
   const { baseUrl, apiKey } = service;
   await lastValueFrom(
     runBatch({
-      manifest: { path, endpoint: row === edit ? 'image-edit' : 'echo' },
+      manifest: { path, endpoint },
       out: join(folder, 'out'),
       baseUrl,
       apiKey,
@@ -102,8 +113,4 @@ async function callsIn(row: (n: number) => object, count: number): Promise<Map<s
         ),
       ),
   );
-}
-
-function edit(n: number): object {
-  return { id: `edit-${n}`, images: ['https://pictures.example/a.png'], prompt: `number ${n}` };
 }

@@ -4,7 +4,7 @@ import type { VirtualTimeScheduler } from 'rxjs';
 import { exponential, fixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import { learned } from '../../../src/policy/polling/learned.js';
 import { drawFront, type FrontCurve } from './draw-front.js';
-import { createRandom, lognormalRunTimes } from './laws.js';
+import { createRandom, lognormalRunTimes } from './lognormal-run-times.js';
 import { optimum } from './optimum.js';
 import { type Figures, type Scenario, simulate } from './simulate.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { openServer, type TestServer } from '../../support/database.js';
-import { createRandom } from '../../bench/polling/laws.js';
+import { createRandom } from '../../bench/polling/lognormal-run-times.js';
 import {
   billOf,
   command,

@@ -2,7 +2,7 @@ import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
 import { learned } from '../../../../src/policy/polling/learned.js';
-import { createRandom, lognormalRunTimes } from '../../../bench/polling/laws.js';
+import { createRandom, lognormalRunTimes } from '../../../bench/polling/lognormal-run-times.js';
 import { optimum } from '../../../bench/polling/optimum.js';
 import { type Scenario, simulate } from '../../../bench/polling/simulate.js';
 

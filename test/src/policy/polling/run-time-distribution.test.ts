@@ -1,7 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { ageGrid, createRunTimeDistribution } from '../../../../src/policy/polling/run-time-distribution.js';
-import { lognormalRunTimes } from '../../../bench/polling/laws.js';
+import { lognormalRunTimes } from '../../../bench/polling/lognormal-run-times.js';
 
 const quantile = (mass: Float64Array, share: number) => {
   let sum = 0;
