@@ -7,11 +7,16 @@ import { quantileOf, spreadChart } from './charts/spread-chart.js';
 import { statusCallChart } from './charts/status-call-chart.js';
 import { allOf, type MoneyRow } from './survey/sum-money.js';
 import type { Survey } from './survey/survey-run.js';
-import { optionsToGoOn } from './survey/run-story.js';
-import type { FailureGroup } from './messages/group-failures.js';
-import { runAgain, whatToDo, type RunCommand, type ToDo } from './messages/what-to-do.js';
-import { countOf, formatCount, formatShare, formatSpan, formatSum } from './messages/format-amounts.js';
+import {
+  countOf,
+  formatCount,
+  formatPeriod,
+  formatShare,
+  formatSpan,
+  formatSum,
+} from './messages/format-amounts.js';
 import { describeRun } from './messages/describe-run.js';
+import { viewToDos, type ToDoView } from './to-do-view.js';
 import { statusLabel, toneOf, type Tone } from './messages/status-label.js';
 
 /** What the templates show; all of it plain text but for `svg`. */
@@ -56,16 +61,6 @@ interface MoneyView {
   readonly isTotal: boolean;
 }
 
-interface ToDoView extends ToDo {
-  /** Name of the gallery's filter. */
-  readonly filter: string;
-  readonly tone: Tone;
-  /** Code, HTTP status, and when the first and the last of them failed. */
-  readonly facts: string;
-  readonly ids: readonly string[];
-  readonly more: string;
-}
-
 export function viewReport(survey: Survey, leftOut: readonly string[], isRunning = false): ReportView {
   const { rows, story } = survey;
   return {
@@ -84,10 +79,7 @@ export function viewReport(survey: Survey, leftOut: readonly string[], isRunning
       spreadChart('Time in the queue', 'waited', rows.delays),
       spreadChart('Time at work', 'took', rows.executions),
     ]),
-    toDos: [
-      ...rows.causes.map((group, index) => viewToDo(group, index, survey)),
-      ...(isRunning ? [] : toContinue(survey)),
-    ],
+    toDos: viewToDos(survey, isRunning),
     review: reviewWords(survey),
     isRehearsal: survey.isRehearsal,
     leftOut:
@@ -101,7 +93,7 @@ function factsOf({ story, folder, spans }: Survey): string[] {
   const [first, last] = [spans[0], spans.at(-1)];
   const host = story.starts.at(-1);
   return [
-    first === undefined || last === undefined ? '' : periodOf(first.from, last.to),
+    first === undefined || last === undefined ? '' : formatPeriod(first.from, last.to),
     host === undefined
       ? ''
       : host.local
@@ -110,18 +102,6 @@ function factsOf({ story, folder, spans }: Survey): string[] {
     story.starts.length > 1 ? countOf(story.starts.length, 'start') : '',
     basename(folder),
   ].filter((fact) => fact !== '');
-}
-
-function periodOf(from: number, to: number): string {
-  const day = (at: number): string =>
-    new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
-  const time = (at: number): string =>
-    new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-  const sameDay = day(from) === day(to);
-  if (sameDay && time(from) === time(to)) return `${day(from)}, ${time(from)}`;
-  return sameDay
-    ? `${day(from)}, ${time(from)} – ${time(to)}`
-    : `${day(from)}, ${time(from)} – ${day(to)}, ${time(to)}`;
 }
 
 function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
@@ -172,48 +152,6 @@ function timesOf(name: string, sorted: ArrayLike<number>): ReportView['times'][n
     most: formatSpan(quantileOf(sorted, 0.95)),
     longest: formatSpan(quantileOf(sorted, 1)),
   };
-}
-
-function viewToDo(group: FailureGroup, index: number, survey: Survey): ToDoView {
-  const { code, httpStatus, count, ids, firstAt, lastAt } = group;
-  const facts = [
-    code,
-    httpStatus === undefined ? '' : `HTTP ${httpStatus}`,
-    firstAt === undefined || lastAt === undefined ? '' : `failed ${periodOf(firstAt, lastAt)}`,
-  ];
-  return {
-    ...whatToDo(group, runCommandOf(survey), survey.prices),
-    filter: `cause-${index + 1}`,
-    tone: toneOf(code),
-    facts: facts.filter((fact) => fact !== '').join(' · '),
-    ids,
-    more: count > ids.length ? `and ${formatCount(count - ids.length)} more` : '',
-  };
-}
-
-/** Rows without an outcome, where no process works on them. */
-function toContinue(survey: Survey): ToDoView[] {
-  const { toDo, isRehearsal } = survey;
-  const command = runAgain(runCommandOf(survey));
-  if (toDo === 0 || command === undefined) return [];
-  return [
-    {
-      title: `${countOf(toDo, 'row')} to go`,
-      cause: '',
-      cost: isRehearsal ? 'Rehearsal, nothing spent.' : '',
-      advice: 'Continue:',
-      command,
-      filter: '',
-      tone: 'completed',
-      facts: '',
-      ids: [],
-      more: '',
-    },
-  ];
-}
-
-function runCommandOf({ manifest, folder, story, isRehearsal }: Survey): RunCommand {
-  return { manifest, folder, options: optionsToGoOn(story), isRehearsal };
 }
 
 function reviewWords({ rows: { completed, pictures } }: Survey): string {

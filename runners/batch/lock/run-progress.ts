@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
+import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
 import { readNote, usualFolders, writeNote } from './hold-place.js';
 import { LockError } from './lock-error.js';
@@ -142,17 +143,11 @@ async function tailOf(disk: Disk, folder: string, end: number): Promise<string> 
   return hash((await bytesOf(disk, folder, Math.max(end - tailBytes, 0), end)).toString('latin1'));
 }
 
-async function bytesOf(disk: Disk, folder: string, from: number, to: number): Promise<Buffer> {
-  const file = await disk.open(journalPath(folder), 'r');
-  try {
+function bytesOf(disk: Disk, folder: string, from: number, to: number): Promise<Buffer> {
+  return withFile(disk, journalPath(folder), async (file) => {
     const bytes = Buffer.alloc(to - from);
-    let filled = 0;
-    for (let count = 1; count > 0 && filled < bytes.length; filled += count)
-      count = await file.read(bytes.subarray(filled), from + filled);
-    return bytes.subarray(0, filled);
-  } finally {
-    await file.close();
-  }
+    return bytes.subarray(0, await readUpTo(file, bytes, from));
+  });
 }
 
 function hash(text: string): string {

@@ -42,3 +42,16 @@ export function formatShare(part: number, whole: number): string {
   const percent = (part / whole) * 100;
   return percent >= 99.95 ? 'over 99.9%' : percent < 0.05 ? 'under 0.1%' : `${percent.toFixed(1)}%`;
 }
+
+/** A span of time by its ends in ms since the epoch; what they share stands once. */
+export function formatPeriod(from: number, to: number): string {
+  const day = (at: number): string =>
+    new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+  const time = (at: number): string =>
+    new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  const sameDay = day(from) === day(to);
+  if (sameDay && time(from) === time(to)) return `${day(from)}, ${time(from)}`;
+  return sameDay
+    ? `${day(from)}, ${time(from)} – ${time(to)}`
+    : `${day(from)}, ${time(from)} – ${day(to)}, ${time(to)}`;
+}

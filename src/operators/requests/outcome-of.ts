@@ -3,6 +3,7 @@ import type { Completed, Failed, Outcome } from '../../contract/outcome.js';
 import { isCharged, reportedCostUsd } from '../../contract/reported-cost.js';
 import { serviceErrorText } from '../../contract/service-error-text.js';
 import type { FailedReply, JobReply } from '../../contract/service-replies.js';
+import { isSuccess } from '../../policy/may-send-again.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { Judged } from './exchange.js';
 
@@ -91,10 +92,6 @@ function reportedBy({ reading, fault }: Judged, request: FailureFacts['request']
     ...(detail !== undefined && { detail }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 /** The answer of a load-balanced route as an outcome: there is no job around it. (spec 4.2) */

@@ -10,8 +10,9 @@ const mostSuspicious = 5;
  * Before the first lowering this many refusals are needed, since two of the first 20 answers may be chance; fewer are
  * enough when nearly all answers since the first refusal are refusals, as behind a limit.
  */
-const suspiciousAtFirst = { usually: 5, behindLimit: 2 };
-const behindLimit = 0.7;
+const suspiciousAtFirst = 5;
+const suspiciousBehindLimit = 2;
+const nearlyAll = 0.7;
 /** Expected above the noise: this many standard deviations of one answer. */
 const spread = 0.35;
 /** After fewer answers since a change nothing is decided. */
@@ -144,10 +145,8 @@ export class RefusalTrial {
   }
 
   private get isSuspicious(): boolean {
-    if (this.hasNeverLowered) {
-      const { behindLimit: fewest, usually } = suspiciousAtFirst;
-      return this.suspicion >= (this.run.share > behindLimit ? fewest : usually);
-    }
+    if (this.hasNeverLowered)
+      return this.suspicion >= (this.run.share > nearlyAll ? suspiciousBehindLimit : suspiciousAtFirst);
     return this.suspicion >= Math.min(suspicious + suspiciousInNoise * this.noise, mostSuspicious);
   }
 

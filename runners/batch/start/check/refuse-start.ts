@@ -5,6 +5,7 @@ import { describeSame } from '../../manifest/duplicates/same-requests.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
+import { readFile } from '../../disk/read-file.js';
 import type { Disk } from '../../disk/disk.js';
 import { journalPath, type Recovered } from '../../journal/journal.js';
 import { costColumns } from '../../sinks/cost-line.js';
@@ -144,13 +145,7 @@ const lineBytes = 16 << 10;
 /** The first bytes of a file; of what is no file, and of one that cannot be read, none that anybody knows. */
 async function beginning(disk: Disk, path: string, length: number): Promise<string> {
   if ((await disk.stat(path))?.kind !== 'file') return '?';
-  const file = await disk.open(path, 'r');
-  try {
-    const bytes = Buffer.alloc(length);
-    return bytes.toString('latin1', 0, await file.read(bytes, 0));
-  } finally {
-    await file.close();
-  }
+  return (await readFile(disk, path, length)).toString('latin1');
 }
 
 function usage(message: string): MillraceError {
