@@ -32,7 +32,7 @@ interface Call {
 }
 
 interface CommandEntry {
-  readonly name: CommandName | 'report' | 'completion';
+  readonly name: CommandName | 'completion';
   readonly about: string;
   /** The arguments in commander's notation, each with its meaning where that is not plain. */
   readonly args?: readonly (readonly [notation: string, meaning?: string])[];
@@ -172,9 +172,12 @@ function buildProgram(io: CliIo, fault: FaultContext, ended: (exitCode: number) 
     // The last two are the options and the command itself.
     command.action(async (...given: unknown[]) => {
       const call = { args: given.slice(0, -2), raw: given.at(-2) as Call['raw'], io, fault, program };
-      ended(await run(call));
+      const work = () => run(call);
+      if (call.raw['profile'] !== true) return ended(await work());
+      const { profiled } = await import('./io/profiled.js');
+      return ended(await profiled(name, work, io, fault));
     });
-    if (name !== 'report' && name !== 'completion') addOptions(command, name);
+    if (name !== 'completion') addOptions(command, name);
     if (after !== undefined) command.addHelpText('after', after);
   }
   return program;

@@ -185,5 +185,9 @@ export const printPage = {
         reconcile: { meaning: inJson },
       },
     },
+    profile: {
+      meaning: 'write where the CPU time of this process goes, as a .cpuprofile for speedscope or Chrome',
+      commands: { ...ofRun, status: true, report: true },
+    },
   },
 } as const satisfies TablePage;

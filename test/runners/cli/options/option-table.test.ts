@@ -12,7 +12,19 @@ import { millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 
 const commands = [
-  ...['plan', 'run', 'config', 'status', 'watch', 'settle', 'reconcile', 'refetch', 'init', 'serve'],
+  ...[
+    'plan',
+    'run',
+    'config',
+    'status',
+    'watch',
+    'settle',
+    'report',
+    'reconcile',
+    'refetch',
+    'init',
+    'serve',
+  ],
   'worker',
 ] as CommandName[];
 
