@@ -1,32 +1,41 @@
-import type { RunService } from './run-service.js';
 import type { Subject } from 'rxjs';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
+import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
+import type { Journal } from '../journal/journal.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RunLog } from '../log/open-log.js';
-import type { StartCounts } from '../row/run-tally.js';
-import type { Projections } from '../sinks/projections.js';
-import type { DayMoney } from '../start/money/day-money.js';
-import type { Stops } from '../stop/stops.js';
-import type { PictureHost } from '../uploads/picture-host.js';
-import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
 import type { PictureNames } from '../pictures/picture-names.js';
-import type { JournalWriter } from './journal-writer.js';
+import type { EndedRow } from '../sinks/ended-row.js';
+import type { BlockedEndpoints } from '../stop/blocked-endpoints.js';
+import type { ServiceReach } from '../stop/service-reach.js';
+import type { StopCause, Stops } from '../stop/stops.js';
+import type { PictureHost } from '../uploads/picture-host.js';
+import type { BesidePolls } from './beside-polls.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
+import type { RunJobIds } from './run-job-ids.js';
+import type { Slots } from './slots-of.js';
 
-/** What a row needs from its reservation to its end: all that the stages `purchase`, `pictures` and `end` know of a run. */
+/**
+ * What a row needs from its reservation to its end: all that the stages `purchase`, `pictures` and `end` know of a run. They
+ * are ports: what implements them is chosen where a run is opened.
+ */
 export interface PurchaseContext {
   /** @hidden its fields are those of `RunBatchOptions`, where they are described */
   readonly options: PurchaseOptions;
-  readonly journal: JournalWriter;
+  readonly journal: Pick<Journal, 'append'>;
+  /** Whether the journal may have lost a purchase of the row. */
+  readonly mustHold: (id: string, row: number) => boolean;
   /** The files that follow from the journal. */
-  readonly projections: Projections;
+  readonly projections: RowLines;
   readonly money: RunMoney;
   readonly service: RunService;
   readonly pictures: RunPictures;
   readonly stops: Stops;
-  /** Whether so many rows of this start have failed that the run stops. */
-  readonly isHalted: (counts: StartCounts) => boolean;
+  /** Why the run stops after so many failed rows of this start; `undefined`: it goes on. */
+  readonly whyHalted: () => StopCause | undefined;
   /** Rows that are begun and have not ended. */
   readonly toDo: { rows: number };
   readonly log: RunLog;
@@ -54,12 +63,46 @@ export type PurchaseOptions = Pick<
   | 'timeoutMs'
 >;
 
+/** Where the lines of rows are written. A call resolves when they are in the files; `record` is the number of the outcome. */
+interface RowLines {
+  write(row: EndedRow, record: number): Promise<void>;
+  /** Of a row that is bought again at once: only its purchase gets a line. */
+  writeCost(row: EndedRow, record: number): Promise<void>;
+}
+
 /** The money of a run. */
 export interface RunMoney {
   readonly ledger: Ledger;
-  /** The ledger that runs share; absent where there is none. */
-  readonly day: DayMoney | undefined;
+  /** The run's part in the ledger that runs share; absent where there is none. */
+  readonly day: DayShare | undefined;
   readonly prices: PriceBook;
+}
+
+/** Reservations in the ledger that runs share. */
+interface DayShare {
+  /** False: it does not fit, or the ledger cannot be read. */
+  reserve(id: string, price: MicroDollars | null): Promise<boolean>;
+  whyNot(price: MicroDollars | null): string;
+  /** Resolves when everything is in the shared ledger that is to be there. */
+  flush(): Promise<void>;
+}
+
+/** The service, as the rows of a run share it. */
+export interface RunService {
+  /** The queue endpoint of that id. */
+  readonly queues: (endpoint: string) => QueueEndpoint<unknown, unknown>;
+  /** Absent where no {lb_base_url} is known. */
+  readonly routes: RouteEndpoint | undefined;
+  /** How many rows may be in flight. */
+  readonly slots: Slots;
+  /** Which rows hold a slot. */
+  readonly beside: BesidePolls;
+  /** Which row has which job. */
+  readonly jobIds: RunJobIds;
+  /** Whether requests get through. */
+  readonly reach: ServiceReach;
+  /** Endpoints that the service does not know. */
+  readonly blocked: BlockedEndpoints;
 }
 
 /** The pictures of a run. */
@@ -68,7 +111,7 @@ export interface RunPictures {
   /** Where pictures of this machine go; absent where they stay. */
   readonly host: PictureHost | undefined;
   /** Pictures of earlier starts whose URLs die soon. */
-  readonly expiring: ExpiringPictures;
+  readonly expiring: { saved(id: string): void };
   /** What has been warned of once: formats that were not asked for, and edits without a picture. */
   readonly warned: Set<string>;
 }

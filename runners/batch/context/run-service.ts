@@ -1,40 +1,21 @@
-import { whyBlocked } from '../stop/stop-causes.js';
-import type { StopCause } from '../stop/stops.js';
 import { concat, type Subject } from 'rxjs';
 import { createClient, type Client } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
-import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Journal } from '../journal/journal.js';
 import type { RunLog } from '../log/open-log.js';
 import type { Plan } from '../manifest/plan-manifest.js';
-import type { RowFacts } from '../row/task.js';
 import type { Ahead } from '../start/check/ahead.js';
+import { BlockedEndpoints } from '../stop/blocked-endpoints.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
 import { BesidePolls } from './beside-polls.js';
+import type { RunService } from './purchase-context.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunJobIds } from './run-job-ids.js';
-import { slotsOf, type Slots } from './slots-of.js';
-
-/** The service, as the rows of a run share it. */
-export interface RunService {
-  readonly queues: Queues;
-  /** Absent where no {lb_base_url} is known. */
-  readonly routes: RouteEndpoint | undefined;
-  /** How many rows may be in flight. */
-  readonly slots: Slots;
-  /** Which rows hold a slot. */
-  readonly beside: BesidePolls;
-  /** Which row has which job. */
-  readonly jobIds: RunJobIds;
-  /** Whether requests get through. */
-  readonly reach: ServiceReach;
-  /** Endpoints that the service does not know. */
-  readonly blocked: BlockedEndpoints;
-}
+import { slotsOf } from './slots-of.js';
 
 /** What the service of a run is made of, beside its options. */
 interface Parts {
@@ -106,15 +87,12 @@ function watchedGate(
   };
 }
 
-/** The queue endpoint of that id. */
-export type Queues = (endpoint: string) => QueueEndpoint<unknown, unknown>;
-
 /** The queue endpoints of a run, each made for its first row: checking options again for every row is work for nothing. */
 function queuesOf(
   client: Client,
   { runsyncTimeoutMs, executionTimeoutsMs, timeoutMs, retries }: ResolvedOptions,
   poll: PollSchedule,
-): Queues {
+): RunService['queues'] {
   const queues = new Map<string, QueueEndpoint<unknown, unknown>>();
   return (endpoint) => {
     const known = queues.get(endpoint);
@@ -128,47 +106,4 @@ function queuesOf(
     queues.set(endpoint, made);
     return made;
   };
-}
-
-/** Endpoints that the service does not know: their rows are left to be done. */
-export class BlockedEndpoints {
-  private readonly messages = new Map<string, string>();
-
-  /** @param known endpoints that rows are sent to */
-  constructor(
-    private readonly known: readonly string[],
-    private readonly hasRoutes: boolean,
-  ) {}
-
-  has({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): boolean {
-    return kind !== 'route' && this.messages.has(endpoint);
-  }
-
-  /**
-   * Blocks an endpoint.
-   *
-   * @param message the service's words
-   * @returns false where it is blocked already
-   */
-  add(endpoint: string, message: string): boolean {
-    if (this.messages.has(endpoint)) return false;
-    this.messages.set(endpoint, message);
-    return true;
-  }
-
-  /** Why the run stops when no row can be sent anywhere. */
-  whyStop(message: string): StopCause | undefined {
-    const { known: endpoints, hasRoutes } = this;
-    return whyBlocked({ endpoints, hasRoutes }, this.ids, message);
-  }
-
-  get ids(): string[] {
-    return [...this.messages.keys()];
-  }
-
-  /** What the service said of the first of them. */
-  get message(): string {
-    const [first = ''] = this.messages.values();
-    return first;
-  }
 }

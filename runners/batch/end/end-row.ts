@@ -16,7 +16,7 @@ import type { Cost } from '../row/costs.js';
 import { endOfOutcome, type RowRecord } from '../row/record-head.js';
 import type { RowFacts } from '../row/task.js';
 import type { EndedRow } from '../sinks/ended-row.js';
-import { stopCauses } from '../stop/stop-causes.js';
+import { noteDiskFault } from '../stop/exit-of.js';
 import { bookCost, reportMoney } from './book-cost.js';
 import { delivered } from './delivered.js';
 
@@ -59,11 +59,6 @@ export function endRow(context: PurchaseContext, ending: Ending): Observable<End
   );
 }
 
-/** Stops the run: what is durable in the journal is lost nowhere. */
-export function noteDiskFault({ stops }: Pick<PurchaseContext, 'stops'>, error: unknown): void {
-  stops.stop(stopCauses.diskFailed(error instanceof Error ? error.message : String(error)));
-}
-
 function lastWords(
   context: PurchaseContext,
   { row }: Ending,
@@ -94,7 +89,7 @@ function written(
 }
 
 function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): void {
-  const { pictures, toDo, log, events, journal, stops } = context;
+  const { pictures, toDo, log, events, stops } = context;
   const { id, cost } = outcome;
   const status = endOfOutcome(outcome);
   if (outcome.status === 'completed' && outcome.image !== undefined) pictures.expiring.saved(id);
@@ -104,9 +99,8 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
   events.next({ type: 'ended', id, row, status, cost, ...(message !== undefined && { message }) });
   reportMoney(context);
-  const counts = journal.tally.thisStart;
-  if (!stops.isStopping && context.isHalted(counts))
-    stops.stop(stopCauses.halted(counts.failed - counts.invalid));
+  const halted = stops.isStopping ? undefined : context.whyHalted();
+  if (halted !== undefined) stops.stop(halted);
 }
 
 function reported(context: PurchaseContext): Observable<never> {

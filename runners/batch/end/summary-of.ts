@@ -3,13 +3,13 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { listPrices } from '../ledger/price-book.js';
 import { isoTime } from '../sinks/ended-row.js';
-import type { FilesCovered } from '../sinks/projections.js';
+import type { FilesCovered } from '../sinks/spreadsheet.js';
 import { type CostSummary, type Summary, writeSummary } from '../sinks/summary-file.js';
 import { isEnd, type RowStatus } from '../row/row-status.js';
 import type { Totals } from '../row/totals.js';
 import type { Run } from '../context/run.js';
 import type { RunEnd } from '../stop/worst-end.js';
-import { noteDiskFault } from './end-row.js';
+import { noteDiskFault } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
 
 /** What summary.json says at this moment. */

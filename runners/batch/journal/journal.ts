@@ -4,9 +4,8 @@ import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdenti
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
 import type { RowStatus } from '../row/row-status.js';
-import type { KeptTally } from '../row/tally.js';
 import type { RowBooks } from '../row/row-books.js';
-import type { ReportedPrice, Totals } from '../row/totals.js';
+import type { KeptTally, ReportedPrice, Totals } from '../row/totals.js';
 
 /** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
 export interface Journal {

@@ -8,7 +8,7 @@ import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
 import type { RowStatus } from '../row/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
-import type { KeptTally } from '../row/tally.js';
+import type { KeptTally } from '../row/totals.js';
 
 /** Records between two entries of `recordStarts`. */
 export const recordsAStart = 4_096;

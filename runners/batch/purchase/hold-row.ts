@@ -14,10 +14,10 @@ export function holdRow(
   { row, code, attempts }: TaskOf<'hold'>,
 ): Observable<never> {
   return defer(() => {
-    const { options, journal, money } = context;
+    const { options, money } = context;
     const at = options.scheduler.now();
     const { paid } = failureCodes[code];
-    const lost = code === 'unknown' && journal.journal.recovered.mustHold(row.id, row.row) && !isRead(row);
+    const lost = code === 'unknown' && context.mustHold(row.id, row.row) && !isRead(row);
     const price = lost ? money.prices.priceOf(pricedOf(row)) : null;
     if (lost && money.ledger.reserve(row.id, price)) money.ledger.keepUnknown(row.id);
     const message = lost

@@ -2,8 +2,7 @@ import { defer, EMPTY, ignoreElements, merge, tap, type Observable } from 'rxjs'
 import type { Checkpoint, CheckpointEvent, JobEvent } from '../../../src/contract/outcome.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Job } from '../../../src/operators/job.js';
-import type { PurchaseContext } from '../context/purchase-context.js';
-import type { RunService } from '../context/run-service.js';
+import type { PurchaseContext, RunService } from '../context/purchase-context.js';
 import type { RowRecord } from '../row/record-head.js';
 import { intentRecord } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';

@@ -2,10 +2,10 @@ import { findPicture, replaceAt, type FoundPicture } from '../artifacts/find-pic
 import { savePicture, type PictureFile } from '../artifacts/save-picture.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { DiskFault } from '../disk/disk-fault.js';
-import { noteDiskFault } from '../end/end-row.js';
 import type { SavedImage } from '../journal/record.js';
 import { noteNoPicture, notePicture } from '../pictures/note-picture.js';
 import type { RowFacts } from '../row/task.js';
+import { noteDiskFault } from '../stop/exit-of.js';
 
 /** The output of a completed job, with its picture taken out. */
 export interface TakenPicture {

@@ -1,35 +1,6 @@
 import type { RowKind } from '../manifest/manifest-row.js';
-import type { PurchaseKind } from './record-head.js';
-import type { MoneyTotals, ReportedPrice, Totals } from './totals.js';
-
-/**
- * What a row's latest purchase counts as. `paid…` is what a reply says of a row that has not ended: it stands in no file yet.
- * One byte in the table of rows.
- */
-export const bookings = {
-  none: 0,
-  reserved: 1,
-  reported: 2,
-  estimated: 3,
-  unknown: 4,
-  paidReported: 5,
-  paidEstimated: 6,
-  paidUnknown: 7,
-} as const;
-export type Booking = (typeof bookings)[keyof typeof bookings];
-
-/** The sums of one kind of purchase. */
-export interface Account {
-  readonly purchase: PurchaseKind;
-  /** Millionths of a dollar, by booking. */
-  readonly sums: number[];
-  /** How many purchases, by booking. */
-  readonly counts: number[];
-  /** How many of them have no known price, by booking. */
-  readonly unpriced: number[];
-  /** Highest reported price; -1 where none was reported. */
-  highest: number;
-}
+import { bookings, type Booking } from './row-books.js';
+import type { Account, MoneyTotals, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
 /** At most this many kinds of purchase have an account of their own; the rest share one. */
 const maxAccounts = 0xffff;

@@ -1,32 +1,15 @@
-import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { CostSource, JournalRecord, OutcomeRecord } from '../journal/record.js';
-
-/** How a row has ended. */
-export type EndStatus = 'completed' | FailureCode;
+import type { EndStatus, StatusStep } from './row-status.js';
+import type { PurchaseKind } from './totals.js';
 
 /** A record of one row. */
 export type RowRecord = Extract<JournalRecord, { id: string }>;
 
-/** By which purchases are added up. */
-export interface PurchaseKind {
-  readonly kind: string;
-  readonly endpoint: string;
-  /** The empty string where there is none. */
-  readonly resolution: string;
-}
-
 /**
  * What of a record changes the state of its row and the money. A journal that is read gives it from the bytes of a line, a
- * run from the record that it has written. A field says nothing in a record that has none of its name.
+ * run from the record that it has written.
  */
-export interface RecordHead {
-  readonly k: RowRecord['k'];
-  /** Of an intent that buys nothing. */
-  readonly takes: '' | 'job' | 'picture';
-  /** Of an outcome. */
-  readonly end: EndStatus;
-  /** Of a reopening. */
-  readonly to: 'poll' | 'download' | 'buy' | '';
+export interface RecordHead extends StatusStep {
   readonly why: string;
   readonly source: CostSource;
   /** NaN where it is not known. */

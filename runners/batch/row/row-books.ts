@@ -1,6 +1,21 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { bookings, type Booking } from './accounts.js';
 import type { RowStatus } from './row-status.js';
+
+/**
+ * What a row's latest purchase counts as. `paid…` is what a reply says of a row that has not ended: it stands in no file yet.
+ * One byte in the table of rows.
+ */
+export const bookings = {
+  none: 0,
+  reserved: 1,
+  reported: 2,
+  estimated: 3,
+  unknown: 4,
+  paidReported: 5,
+  paidEstimated: 6,
+  paidUnknown: 7,
+} as const;
+export type Booking = (typeof bookings)[keyof typeof bookings];
 
 /** What the tally knows of one row. The tally changes it with each record of the row. */
 export interface RowBooks {

@@ -1,6 +1,7 @@
-import { failureCodes } from '../../../src/contract/failure-code.js';
-import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { EndStatus, RecordHead } from './record-head.js';
+import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
+
+/** How a row has ended. */
+export type EndStatus = 'completed' | FailureCode;
 
 /**
  * The states of a row. `open`: known, and still to be done. `sent`: an intent without an answer. `accepted`: its job id is known.
@@ -8,8 +9,19 @@ import type { EndStatus, RecordHead } from './record-head.js';
  */
 export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | EndStatus;
 
+/** What of a record changes the state of its row. A field says nothing in a record that has none of its name. */
+export interface StatusStep {
+  readonly k: 'intent' | 'refused' | 'accepted' | 'reply' | 'outcome' | 'reopen' | 'freed';
+  /** Of an intent that buys nothing. */
+  readonly takes: '' | 'job' | 'picture';
+  /** Of an outcome. */
+  readonly end: EndStatus;
+  /** Of a reopening. */
+  readonly to: 'poll' | 'download' | 'buy' | '';
+}
+
 /** The state that a record leads to. Only an intent without an answer can be refused. */
-export function nextStatus(status: RowStatus, record: RecordHead): RowStatus {
+export function nextStatus(status: RowStatus, record: StatusStep): RowStatus {
   switch (record.k) {
     case 'intent':
       // What buys nothing waits for no answer: its job, or its picture, is known already.

@@ -1,28 +1,15 @@
 import type { OutcomeRecord } from '../journal/record.js';
-import { bookings } from './accounts.js';
-import { headOf, type EndStatus, type RowRecord } from './record-head.js';
-import { Tally, type KeptTally } from './tally.js';
-import type { RowBooks } from './row-books.js';
-import type { Totals } from './totals.js';
+import { headOf, type RowRecord } from './record-head.js';
+import { bookings, type RowBooks } from './row-books.js';
+import type { EndStatus } from './row-status.js';
+import { Tally } from './tally.js';
+import type { KeptTally, StartCounts, Totals } from './totals.js';
 
 /** What a journal knew when it was opened. */
 export interface KnownBooks {
   readonly tally: KeptTally;
   /** `undefined` for a row that the journal does not know. */
   booksOf(id: string): RowBooks | undefined;
-}
-
-/** How many rows this start has ended. A row that is bought again at once has not ended. */
-export interface StartCounts {
-  readonly ended: number;
-  readonly completed: number;
-  readonly failed: number;
-  /** Of `failed`: they may have been bought, and a person decides. */
-  readonly unknown: number;
-  /** Of `failed`: they could not be sent. */
-  readonly invalid: number;
-  /** Ids of the first rows that are held as unknown. */
-  readonly held: readonly string[];
 }
 
 interface RunRow extends RowBooks {

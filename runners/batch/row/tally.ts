@@ -1,19 +1,19 @@
-import { amountOf, clear, endedBookings, isSpent, isUnknown, type RowBooks } from './row-books.js';
 import { isBelievable } from '../../../src/contract/reported-cost.js';
 import { isCostByHand } from '../journal/record.js';
-import { Accounts, bookings, nothing, type Account, type Booking } from './accounts.js';
-import type { PurchaseKind, RecordHead } from './record-head.js';
+import { Accounts, nothing } from './accounts.js';
+import type { RecordHead } from './record-head.js';
+import {
+  amountOf,
+  bookings,
+  clear,
+  endedBookings,
+  isSpent,
+  isUnknown,
+  type Booking,
+  type RowBooks,
+} from './row-books.js';
 import { nextStatus, statusBytes, statuses, type RowStatus } from './row-status.js';
-import type { ReportedPrice, Totals } from './totals.js';
-
-/** What a tally holds beside the rows, as plain values. */
-export interface KeptTally {
-  readonly statusCalls: number;
-  readonly possiblyDouble: number;
-  /** By the byte of their status. */
-  readonly rows: readonly number[];
-  readonly accounts: readonly Account[];
-}
+import type { Account, KeptTally, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
 /**
  * Adds up rows and money, record by record: a row's later record replaces what an earlier one booked. The one sum of a

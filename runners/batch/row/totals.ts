@@ -2,6 +2,36 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind } from '../manifest/manifest-row.js';
 import type { RowStatus } from './row-status.js';
 
+/** By which purchases are added up. */
+export interface PurchaseKind {
+  readonly kind: string;
+  readonly endpoint: string;
+  /** The empty string where there is none. */
+  readonly resolution: string;
+}
+
+/** The sums of one kind of purchase. */
+export interface Account {
+  readonly purchase: PurchaseKind;
+  /** Millionths of a dollar, by booking. */
+  readonly sums: number[];
+  /** How many purchases, by booking. */
+  readonly counts: number[];
+  /** How many of them have no known price, by booking. */
+  readonly unpriced: number[];
+  /** Highest reported price; -1 where none was reported. */
+  highest: number;
+}
+
+/** What a tally holds beside the rows, as plain values. */
+export interface KeptTally {
+  readonly statusCalls: number;
+  readonly possiblyDouble: number;
+  /** By the byte of their status. */
+  readonly rows: readonly number[];
+  readonly accounts: readonly Account[];
+}
+
 /** Rows and money over all starts, in millionths of a dollar: what the tally of a journal adds up to. */
 export interface Totals {
   /** Rows by state; a state that no row has is missing. */
@@ -45,4 +75,17 @@ export interface ReportedPrice {
   /** The empty string where there is none. */
   readonly resolution: string;
   readonly cost: MicroDollars;
+}
+
+/** How many rows this start has ended. A row that is bought again at once has not ended. */
+export interface StartCounts {
+  readonly ended: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Of `failed`: they may have been bought, and a person decides. */
+  readonly unknown: number;
+  /** Of `failed`: they could not be sent. */
+  readonly invalid: number;
+  /** Ids of the first rows that are held as unknown. */
+  readonly held: readonly string[];
 }

@@ -4,16 +4,8 @@ import { catchUp } from './catch-up.js';
 import type { EndedRow } from './ended-row.js';
 import { closedOnError, holdsExtent } from './line-file.js';
 import { LineBatch } from './line-batch.js';
-import { RunFiles, type FileExtents, type PictureLine, type SheetColumns } from './run-files.js';
-
-/** Up to where the files tell of the journal. Kept in summary.json. */
-export interface FilesCovered {
-  /** How many records of the journal. */
-  readonly records: number;
-  /** How often the journal had been repaired: a later repair renumbers its records. @defaultValue 0 */
-  readonly repairs?: number;
-  readonly files: FileExtents;
-}
+import type { FilesCovered } from './spreadsheet.js';
+import { RunFiles, type PictureLine, type SheetColumns } from './run-files.js';
 
 export interface ProjectionsOptions {
   readonly disk: Disk;

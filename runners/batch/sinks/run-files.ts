@@ -6,10 +6,7 @@ import { lineJson, lineId } from './line-json.js';
 import type { LineBatch } from './line-batch.js';
 import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 import { type ResultLine, resultColumns, resultSheetRow } from './result-line.js';
-import { Spreadsheet, type SheetExtent, type SheetRow } from './spreadsheet.js';
-
-/** The marks of a run's files, by name. */
-export type FileExtents = Readonly<Record<string, FileExtent & Partial<SheetExtent>>>;
+import { Spreadsheet, type FileExtents, type SheetExtent, type SheetRow } from './spreadsheet.js';
 
 /** Columns of results.csv and failures.csv beyond those that every run has. */
 export interface SheetColumns {

@@ -9,6 +9,18 @@ export interface SheetExtent extends FileExtent {
   readonly columns: readonly string[];
 }
 
+/** How far a run's files are written, by name. */
+export type FileExtents = Readonly<Record<string, FileExtent & Partial<SheetExtent>>>;
+
+/** Up to where the files tell of the journal. Kept in summary.json. */
+export interface FilesCovered {
+  /** How many records of the journal. */
+  readonly records: number;
+  /** How often the journal had been repaired: a later repair renumbers its records. @defaultValue 0 */
+  readonly repairs?: number;
+  readonly files: FileExtents;
+}
+
 /**
  * A CSV file that follows a JSONL file line by line. Its columns stand in its first line: a row that has others makes it
  * stale, and it is written anew from the JSONL file when `refresh` is called.

@@ -3,7 +3,7 @@ import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-import type { FilesCovered } from './projections.js';
+import type { FilesCovered } from './spreadsheet.js';
 
 /** Writes summary.json beside the old one, then puts it in its place. */
 export async function writeSummary(disk: Disk, folder: string, summary: Summary): Promise<void> {

@@ -19,7 +19,7 @@ import { openDay } from './money/day-money.js';
 import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-start.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
-import { isHalted } from '../stop/stop-causes.js';
+import { whyHalted } from '../stop/stop-causes.js';
 import { startRecords } from './start-records.js';
 import { takeUp } from './take-up.js';
 
@@ -93,7 +93,8 @@ async function begin(
     money: { ledger: day?.behind(ledger) ?? ledger, day, prices: options.prices },
     service: openService(options, checked, { journal, schedule: polling.schedule, log, events, stops }),
     pictures: { names, host, expiring, warned: new Set() },
-    isHalted: (counts) => isHalted(options.halt, rows, counts),
+    mustHold: (id, row) => journal.recovered.mustHold(id, row),
+    whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };

@@ -5,20 +5,13 @@ import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
+import type { RecoveredSent } from '../context/run.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { CapInForce } from './money/cap-in-force.js';
 
 interface Recovering {
   readonly options: ResolvedOptions;
   readonly journal: JournalWriter;
-}
-
-/** What became of the requests that were out when the last start ended. */
-export interface RecoveredSent {
-  /** They may have been accepted: a person decides. */
-  readonly held: readonly { readonly id: string; readonly row: number; readonly outcome: OutcomeRecord }[];
-  /** How many are sent again, as the user prefers. */
-  readonly doubled: number;
 }
 
 /**

@@ -9,24 +9,11 @@ import { isAskedAgain, isDoubled, isTakenUp, rowPrice } from '../row/left-rows.j
 import { decideRow, rulesOf } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
-import type { RecoveredSent } from './recover-sent.js';
+import type { TakenUp } from '../context/run.js';
 import { readRows } from '../tasks/read-rows.js';
 import { reopenRecord } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import { SelectRows } from '../tasks/select-rows.js';
-
-/** Rows that had ended and are taken up again, beside those of the manifest. */
-export interface TakenUp {
-  /** Ids whose job is polled once more, with what is reserved for them again. */
-  readonly polled: ReadonlyMap<string, MicroDollars | null>;
-  /** How many pictures are fetched once more. */
-  readonly downloaded: number;
-  /** Completed rows that are to be redone and do not fit under the cap: they stay in the results as they are. */
-  readonly kept: number;
-}
-
-/** The same, with what became of the requests that were out. */
-export type Taken = TakenUp & RecoveredSent;
 
 interface TakingUp {
   readonly options: ResolvedOptions;

@@ -95,3 +95,8 @@ export function containFault<T>(
     return EMPTY;
   });
 }
+
+/** A disk that fails stops the run: what is durable in the journal is lost nowhere. */
+export function noteDiskFault({ stops }: { readonly stops: Stops }, error: unknown): void {
+  stops.stop(stopCauses.diskFailed(error instanceof Error ? error.message : String(error)));
+}

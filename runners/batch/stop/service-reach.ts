@@ -1,7 +1,6 @@
-import { tap, type Subject } from 'rxjs';
+import { tap } from 'rxjs';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import type { Transport } from '../../../src/transport/transport.js';
-import type { RunEvent } from '../context/run-event.js';
 import type { RunLog } from '../log/open-log.js';
 import { stopCauses } from './stop-causes.js';
 import type { Stops } from './stops.js';
@@ -18,7 +17,7 @@ const mostLogged = 20;
 interface Reporting {
   readonly now: () => number;
   readonly log: RunLog;
-  readonly events: Subject<RunEvent>;
+  readonly events: { next(event: { readonly type: 'unreached'; readonly message: string }): void };
   readonly stops: Stops;
 }
 

@@ -2,7 +2,7 @@ import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Failed } from '../../../src/contract/outcome.js';
 import type { StopCause } from './stops.js';
-import type { StartCounts } from '../row/run-tally.js';
+import type { StartCounts } from '../row/totals.js';
 
 /** Each stop with its exit code, and a sentence that says how to go on. */
 export const stopCauses = {
@@ -150,19 +150,22 @@ function usd(amount: number): string {
 const enoughEnded = 20;
 
 /**
- * Whether so many rows of this start have failed that the run stops. A percentage counts of the rows to do, and of those that
+ * Why a run stops when so many rows of this start have failed. A percentage counts of the rows to do, and of those that
  * have ended once they are enough. Invalid rows do not count: nothing of them was sent.
  *
  * @param rows how many rows this start has to do
  */
-export function isHalted(
+export function whyHalted(
   halt: { readonly count: number } | { readonly percent: number } | undefined,
   rows: number,
   { ended, failed: all, invalid }: Pick<StartCounts, 'ended' | 'failed' | 'invalid'>,
-): boolean {
+): StopCause | undefined {
   const failed = all - invalid;
-  if (halt === undefined || failed === 0) return false;
-  if ('count' in halt) return failed >= halt.count;
-  const isOver = (of: number): boolean => failed * 100 >= halt.percent * of;
-  return (rows > 0 && isOver(rows)) || (ended >= enoughEnded && isOver(ended));
+  if (halt === undefined || failed === 0) return undefined;
+  const isOver = (percent: number, of: number): boolean => failed * 100 >= percent * of;
+  const isHalted =
+    'count' in halt
+      ? failed >= halt.count
+      : (rows > 0 && isOver(halt.percent, rows)) || (ended >= enoughEnded && isOver(halt.percent, ended));
+  return isHalted ? stopCauses.halted(failed) : undefined;
 }

@@ -1,7 +1,8 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
-import { nodeDisk, type RowSettlement } from '../../batch/index.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import type { RowSettlement } from '../../batch/index.js';
 import { peekJournal } from '../../batch/journal/recovered-journal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';

@@ -1,10 +1,13 @@
-import type { Ahead, Plan } from '../../batch/index.js';
+import type { Ahead, Plan, PriceBook, RowFacts, Run, RunStages, Task } from '../../batch/index.js';
+import { pricedOf } from '../../batch/row/costs.js';
+import { isRead } from '../../batch/row/task.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
+import type { RunOptions } from '../options/start-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { aheadText } from '../messages/ahead-text.js';
 import { planText, priceText } from '../messages/plan-text.js';
 import { UsageError } from '../io/usage-error.js';
 import type { SavedPlan } from '../plan/read-plan.js';
-import { refusePricedRows } from './live-rows.js';
 import type { StartedRun } from './batch-options.js';
 import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
@@ -146,4 +149,45 @@ function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
   const missing = [stdin.isTTY !== true && 'stdin', stderr.isTTY !== true && 'stderr'];
   const names = missing.filter((name) => name !== false);
   return `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'}`;
+}
+
+const agreeHint =
+  'with --follow nobody knows how many such rows will come: set a cap with --max-cost or --max-cost-per-day, or agree to any price with --yes';
+
+/** Throws `UsageError` when the options imply a price for the rows of `--follow` that nobody has agreed to. */
+export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBook): void {
+  if (kind === undefined) return;
+  const price = prices.priceOf({ kind, endpoint: endpoint ?? '' });
+  if (price === null || price === 0) return;
+  throw new UsageError(
+    [`--follow: a row of this kind costs ${formatMoney(price)}`],
+    `${agreeHint}; nothing was sent`,
+  );
+}
+
+type TakeRows = RunStages['takeRows'];
+
+/** The tasks of arriving rows. Unless a price is agreed to, the first row that has one stops the run and is not sent. */
+export function agreedRows(isAgreed: boolean, take: TakeRows): TakeRows {
+  if (isAgreed) return take;
+  return async function* (run: Run): AsyncGenerator<Task, void, void> {
+    let sent = 0;
+    for await (const task of take(run)) {
+      if (task.what === 'send') {
+        const price = rowPrice(run, task.row);
+        if (price > 0 && run.money.ledger.snapshot().cap === undefined) {
+          const row = `row ${JSON.stringify(task.row.id)} costs ${formatMoney(price)}`;
+          return void run.stops.stop(
+            stopCauses.notAgreed(`${row}, and nobody has agreed to it: ${agreeHint}`, sent > 0),
+          );
+        }
+        sent++;
+      }
+      yield task;
+    }
+  };
+}
+
+function rowPrice({ money: { prices } }: Run, row: RowFacts): number {
+  return isRead(row) ? 0 : (prices.priceOf(pricedOf(row)) ?? 0);
 }

@@ -7,8 +7,7 @@ import { trackConnections } from '../io/track-connections.js';
 import type { MetricsFile } from '../progress/keep-metrics-file.js';
 import { viewRun, type RunView } from '../progress/view-run.js';
 import { withinPlan } from '../plan/within-plan.js';
-import { agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
-import { agreedRows } from './live-rows.js';
+import { agreedRows, agreeToPlan, explainRefusal, type CheckedRun } from './agree-to-plan.js';
 import { askHealth } from '../service/check-service.js';
 import { batchOptions, type StartedRun } from './batch-options.js';
 import { pickTransport } from '../service/open-target.js';
@@ -81,7 +80,7 @@ export async function attendRun(run: StartedRun): Promise<number> {
 /** The rows that a start takes: those that arrive, those of a plan, or all of the manifest. */
 function takeRowsOf({ options, live, plan }: StartedRun): RunStages['takeRows'] {
   const { yes, local, maxCostPerDay } = options;
-  if (live !== undefined) return agreedRows(yes || local || maxCostPerDay !== undefined);
+  if (live !== undefined) return agreedRows(yes || local || maxCostPerDay !== undefined, runStages.takeRows);
   return plan === undefined ? runStages.takeRows : withinPlan(plan);
 }
 

@@ -1,17 +1,28 @@
 import type { PriceBook, RunBatchOptions } from '../../batch/index.js';
 import type { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import type { Subject } from 'rxjs';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
+import type { SignalOrder } from '../io/listen-for-stop.js';
 import { capOf, choicesOf, rateOptions, type RunOptions } from '../options/start-options.js';
 import type { SavedPlan } from '../plan/read-plan.js';
 import type { Target } from '../service/service-settings.js';
 import { openUploads, uploadedImages } from '../service/open-uploads.js';
-import type { LiveRows } from './live-rows.js';
 import { manifestSettings } from '../plan/plan-source.js';
 import type { SpooledManifest } from './spool-input.js';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { dayLedgerPath } from '../../batch/ledger/day-ledger.js';
+
+/** Rows that arrive on stdin during the run. The result line of each goes to stdout when it ends. */
+export interface LiveRows {
+  readonly rows: AsyncIterable<unknown>;
+  readonly deliver: NonNullable<RunBatchOptions['deliver']>;
+  /** Emits when the reader of stdout is gone: the run then stops. */
+  readonly stop$: Subject<SignalOrder>;
+  /** Closes stdin, which may never end by itself. */
+  close(): void;
+}
 
 /** A run whose options, manifest and price are settled. */
 export interface StartedRun {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { nodeDisk, type RunEvent } from '../../batch/index.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import type { RunEvent } from '../../batch/index.js';
 import { refreshSnapshot } from '../../batch/journal/save-snapshot.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
 import { failureText, outcomeText } from '../messages/outcome-text.js';

@@ -1,8 +1,7 @@
 import { ScannedHead } from './scanned-head.js';
-import type { Booking } from '../../row/accounts.js';
 import type { RowRecord } from '../../row/record-head.js';
 import { statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
-import { amountOf, type RowBooks } from '../../row/row-books.js';
+import { amountOf, type Booking, type RowBooks } from '../../row/row-books.js';
 import { Tally } from '../../row/tally.js';
 import { field } from '../line/record-fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';

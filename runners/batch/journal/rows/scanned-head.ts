@@ -1,7 +1,8 @@
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import { nothing } from '../../row/accounts.js';
-import type { EndStatus, PurchaseKind, RecordHead, RowRecord } from '../../row/record-head.js';
-import { statusBytes } from '../../row/row-status.js';
+import type { RecordHead, RowRecord } from '../../row/record-head.js';
+import { statusBytes, type EndStatus } from '../../row/row-status.js';
+import type { PurchaseKind } from '../../row/totals.js';
 import { field } from '../line/record-fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';
 import { unknownKind, unknownWord } from '../journal-error.js';

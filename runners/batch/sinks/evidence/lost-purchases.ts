@@ -3,7 +3,7 @@ import { onDisk } from '../../disk/disk-fault.js';
 import type { Journal } from '../../journal/journal.js';
 import type { RowStatus } from '../../row/row-status.js';
 import { holdsExtent } from '../line-file.js';
-import type { FilesCovered } from '../projections.js';
+import type { FilesCovered } from '../spreadsheet.js';
 import { filePurchases, type FilePurchase } from './file-purchases.js';
 
 interface Place {

@@ -1,4 +1,4 @@
-import type { JournalReader } from '../../journal/recovered-journal.js';
+import type { Journal } from '../../journal/journal.js';
 import type { RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
@@ -36,7 +36,7 @@ const nothingKnown: KnownRows = {
  */
 export async function checkManifest(
   options: ResolvedOptions,
-  journal: Pick<JournalReader, 'recovered' | 'records'> | undefined,
+  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
   stops: Pick<Stops, 'isStopping'>,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;

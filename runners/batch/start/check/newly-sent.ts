@@ -1,5 +1,5 @@
 import type { IntentRecord } from '../../journal/record.js';
-import type { JournalReader } from '../../journal/recovered-journal.js';
+import type { Journal } from '../../journal/journal.js';
 import { isFieldName } from '../../manifest/columns/manifest-fields.js';
 import type { ColumnUse, RowKind } from '../../manifest/manifest-row.js';
 import { quoteValue } from '../../manifest/quote-value.js';
@@ -18,7 +18,7 @@ export class NewlySent {
   readonly #found = new Set<string>();
   #last: ColumnUse | undefined;
 
-  static async after(journal: Pick<JournalReader, 'recovered' | 'records'> | undefined): Promise<NewlySent> {
+  static async after(journal: Pick<Journal, 'recovered' | 'records'> | undefined): Promise<NewlySent> {
     const columns = new NewlySent();
     if (journal === undefined) return columns;
     const { records } = journal.recovered;

@@ -3,7 +3,8 @@ import { firstValueFrom } from 'rxjs';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
-import { Projections, type FilesCovered } from '../../../../runners/batch/sinks/projections.js';
+import { Projections } from '../../../../runners/batch/sinks/projections.js';
+import type { FilesCovered } from '../../../../runners/batch/sinks/spreadsheet.js';
 import { countingFiles } from '../../../support/counting-files.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
