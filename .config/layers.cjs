@@ -79,7 +79,7 @@ const rooms = {
     'src/contract',
     ...batch('manifest', 'ledger', 'journal', 'sinks', 'row', 'stop', 'context'),
   ],
-  'runners/batch/settle': ['src/contract', ...batch('journal', 'row', 'start')],
+  'runners/batch/settle': ['src/contract', ...batch('journal', 'row')],
   'runners/distributed/embedded': [
     'src/contract',
     'runners/batch/disk',

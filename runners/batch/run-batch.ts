@@ -1,10 +1,14 @@
 import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
+import { createClient } from '../../src/endpoints/create-client.js';
 import { buyRows } from './purchase/buy-rows.js';
 import type { RunBatchOptions } from './context/run-options.js';
 import type { Run } from './context/run.js';
 import type { PaidRow, Task } from './row/task.js';
+import { serviceOver } from './context/run-service.js';
 import { RunStream } from './context/run-stream.js';
 import { savePictures } from './pictures/save-pictures.js';
+import { openRun } from './start/open-run.js';
+import { resolveOptions } from './start/resolve-options.js';
 import { startEvents } from './start/start-events.js';
 import { stopCauses } from './stop/stop-causes.js';
 import { Stops } from './stop/stops.js';
@@ -41,11 +45,14 @@ export const runStages: RunStages = { takeRows, buyRows, savePictures };
 export function runBatch(options: RunBatchOptions, stages: RunStages = runStages): RunStream {
   const { takeRows, buyRows, savePictures } = stages;
   const stops = new Stops();
-  const events = withRun(options, stops, (run) =>
-    concat(
-      from(startEvents(run)).pipe(tap((event) => run.events.next(event))),
-      buyRows(run, takeRows(run)).pipe(savePictures(run)),
-    ).pipe(ignoreElements()),
-  );
+  const events = withRun(stops, {
+    resolve: () => resolveOptions(options),
+    open: (opening) => openRun(opening, serviceOver(createClient)),
+    work: (run) =>
+      concat(
+        from(startEvents(run)).pipe(tap((event) => run.events.next(event))),
+        buyRows(run, takeRows(run)).pipe(savePictures(run)),
+      ).pipe(ignoreElements()),
+  });
   return new RunStream(events, () => stops.stop(stopCauses.interrupted('graceful', 130)));
 }

@@ -89,14 +89,14 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
   const { id, settlement, attempt } = wanted;
   const row = await folder.journal.journal.find(id);
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
-  if ('undo' in settlement) return { ...wanted, ...(await undone(folder, row)) };
+  if ('undo' in settlement) return { ...wanted, ...(await undone(folder.journal.journal, row, now(folder))) };
   if (attempt !== undefined && attempt !== latestAttempt(row)) return freed(folder, wanted, attempt);
   if (isSettledSo(row, settlement)) return { ...wanted, records: [], toDo: 0 };
   if (!isHeld(row)) throw await notHeld(folder, row);
   if ('jobId' in settlement) await refuseOthersJob(folder, id, settlement.jobId);
-  if ('jobId' in settlement) return { ...wanted, ...polled(folder, row, settlement.jobId) };
-  if ('paidUsd' in settlement) return { ...wanted, ...givenUp(folder, row, settlement.paidUsd) };
-  return { ...wanted, ...toBeSent(folder, row) };
+  if ('jobId' in settlement) return { ...wanted, ...polled(row, settlement.jobId, now(folder)) };
+  if ('paidUsd' in settlement) return { ...wanted, ...givenUp(row, settlement.paidUsd, now(folder)) };
+  return { ...wanted, ...toBeSent(row, now(folder)) };
 }
 
 async function write(

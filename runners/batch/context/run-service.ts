@@ -1,5 +1,5 @@
 import { concat, type Subject } from 'rxjs';
-import { createClient, type Client } from '../../../src/endpoints/create-client.js';
+import type { Client, ClientOptions, createClient } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
@@ -27,39 +27,46 @@ interface Parts {
 }
 
 /** Opens the service for the rows of a checked manifest. Nothing is sent. */
-export function openService(
+export type OpenService = (
   options: ResolvedOptions,
-  { plan, ahead }: { readonly plan: Plan; readonly ahead: Ahead },
-  { journal, schedule, log, events, stops }: Parts,
-): RunService {
-  const { scheduler, retries, manifest, lbBaseUrl, timeoutMs } = options;
-  const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
-  const jobIds = new RunJobIds(journal);
-  const slots = slotsOf(options.concurrency, { plan, mode: manifest.settings.mode, scheduler });
-  const hasRoutes = plan.byKind.route > 0;
-  // The endpoints of rows that arrive are not known before.
-  const hasSeveralEndpoints = manifest.live !== undefined || ahead.endpoints.length + (hasRoutes ? 1 : 0) > 1;
-  const beside = new BesidePolls({ slots, stops, hasSeveralEndpoints });
-  const client = clientOf(options, { reach, slots, jobIds, beside });
-  const retry = { maxRetries: retries };
-  return {
-    ...{ reach, jobIds, slots, beside },
-    blocked: new BlockedEndpoints(ahead.endpoints, hasRoutes),
-    queues: queuesOf(client, options, schedule),
-    routes: lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
+  checked: { readonly plan: Plan; readonly ahead: Ahead },
+  parts: Parts,
+) => RunService;
+
+/** The service over a client of the library. */
+export function serviceOver(create: typeof createClient): OpenService {
+  return (options, { plan, ahead }, { journal, schedule, log, events, stops }) => {
+    const { scheduler, retries, manifest, lbBaseUrl, timeoutMs } = options;
+    const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
+    const jobIds = new RunJobIds(journal);
+    const slots = slotsOf(options.concurrency, { plan, mode: manifest.settings.mode, scheduler });
+    const hasRoutes = plan.byKind.route > 0;
+    // The endpoints of rows that arrive are not known before.
+    const hasSeveralEndpoints =
+      manifest.live !== undefined || ahead.endpoints.length + (hasRoutes ? 1 : 0) > 1;
+    const beside = new BesidePolls({ slots, stops, hasSeveralEndpoints });
+    const client = create(clientOptions(options, { reach, slots, jobIds, beside }));
+    const retry = { maxRetries: retries };
+    return {
+      ...{ reach, jobIds, slots, beside },
+      blocked: new BlockedEndpoints(ahead.endpoints, hasRoutes),
+      queues: queuesOf(client, options, schedule),
+      routes:
+        lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
+    };
   };
 }
 
-function clientOf(
+function clientOptions(
   { transport, scheduler, random, apiKey, baseUrl, gate }: ResolvedOptions,
   service: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'beside'>,
-): Client {
+): ClientOptions {
   const { reach, jobIds } = service;
-  return createClient({
+  return {
     ...{ transport: reach.watch(transport), gate: watchedGate(gate, service), scheduler, random, jobIds },
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
-  });
+  };
 }
 
 /**

@@ -2,7 +2,6 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowRecords, Journal } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
-import type { OpenFolder } from '../start/open-folder.js';
 import { failedRecord, purchaseFacts, rowError, reopenRecord } from '../row/records-of.js';
 import { unknownOutcome } from '../row/left-rows.js';
 
@@ -14,36 +13,31 @@ export interface Written {
 }
 
 /** It was accepted: its job is polled by the next start. */
-export function polled(folder: OpenFolder, row: RowRecords, jobId: string): Written {
+export function polled(row: RowRecords, jobId: string, at: number): Written {
   if (row.intent === undefined)
     throw new MillraceError(
       'usage',
       `what row ${JSON.stringify(row.id)} sent is not known: it cannot be polled`,
     );
-  const accepted: JournalRecord = { k: 'accepted', at: folder.scheduler.now(), id: row.id, jobId };
+  const accepted: JournalRecord = { k: 'accepted', at, id: row.id, jobId };
   if (row.status === 'sent') return { records: [accepted], toDo: 0 };
-  return { records: [accepted, reopened(folder, row, 'poll')], toDo: 1 };
+  return { records: [accepted, reopened(row, 'poll', at)], toDo: 1 };
 }
 
 /** It was never sent: the next start sends it. */
-export function toBeSent(folder: OpenFolder, row: RowRecords): Written {
+export function toBeSent(row: RowRecords, at: number): Written {
   const { id } = row;
   if (row.status === 'sent') {
-    const refused = {
-      k: 'refused',
-      at: folder.scheduler.now(),
-      id,
-      why: 'settled by hand: it was never sent',
-    } as const;
+    const refused = { k: 'refused', at, id, why: 'settled by hand: it was never sent' } as const;
     return { records: [refused], toDo: 0 };
   }
-  return { records: [reopened(folder, row, 'buy')], toDo: 1 };
+  return { records: [reopened(row, 'buy', at)], toDo: 1 };
 }
 
 /** It ran, and its result is gone: `expired`, with its cost known. */
-export function givenUp(folder: OpenFolder, row: RowRecords, paidUsd: number): Written {
-  const outcome = paidOutcome(row, paidUsd, folder.scheduler.now());
-  const before = row.status === 'sent' ? [] : [reopened(folder, row, 'poll')];
+export function givenUp(row: RowRecords, paidUsd: number, at: number): Written {
+  const outcome = paidOutcome(row, paidUsd, at);
+  const before = row.status === 'sent' ? [] : [reopened(row, 'poll', at)];
   return { records: [...before, outcome], toDo: row.status === 'sent' ? -1 : 0 };
 }
 
@@ -64,8 +58,8 @@ function paidOutcome(
 
 const nowhere = { row: 0, endpoint: '' };
 
-function reopened(folder: OpenFolder, row: RowRecords, to: 'poll' | 'buy'): JournalRecord {
-  return reopenRecord(row, { at: folder.scheduler.now(), why: 'settle', to });
+function reopened(row: RowRecords, to: 'poll' | 'buy', at: number): JournalRecord {
+  return reopenRecord(row, { at, why: 'settle', to });
 }
 
 /**
@@ -73,14 +67,17 @@ function reopened(folder: OpenFolder, row: RowRecords, to: 'poll' | 'buy'): Jour
  *
  * @throws {MillraceError} `usage` where the row was not settled so, or has gone on since
  */
-export async function undone(folder: OpenFolder, row: RowRecords): Promise<Written> {
+export async function undone(
+  journal: Pick<Journal, 'records'>,
+  row: RowRecords,
+  at: number,
+): Promise<Written> {
   const name = `row ${JSON.stringify(row.id)}`;
-  const last = await lastRecord(folder.journal.journal, row.id);
+  const last = await lastRecord(journal, row.id);
   if (last?.k === 'outcome' && row.status === 'expired')
     throw usage(`${name}: a cost that was written down stays written down, and cannot be taken back`);
   if (!isByHand(last))
     throw usage(`${name} was not settled, or has gone on since: nothing can be taken back`);
-  const at = folder.scheduler.now();
   const held = heldOutcome(row, at);
   if (held === undefined) throw usage(`${name}: what was held for it is not known any more`);
   return { records: [held], toDo: -1 };

@@ -1,4 +1,4 @@
-import { openService } from '../context/run-service.js';
+import type { OpenService } from '../context/run-service.js';
 import { hasBegun, holdJournal, type HeldJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
 import { ownColumn, requestColumns } from '../sinks/result-line.js';
@@ -27,9 +27,10 @@ import { takeUp } from './take-up.js';
  * Checks the manifest against what earlier starts left, makes this process the only one of the run, brings its files up
  * to its journal, and takes up what is to be taken up again. Nothing is sent.
  *
+ * @param openService opens the service once the manifest is checked
  * @throws what keeps the run from starting: by `exitOf` it has an exit code.
  */
-export async function openRun(opening: Opening): Promise<Run> {
+export async function openRun(opening: Opening, openService: OpenService): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
   await refuseFolder(disk, out);
@@ -46,7 +47,8 @@ export async function openRun(opening: Opening): Promise<Run> {
     throw new MillraceError('usage', 'not started; nothing was sent');
   const journal = early ?? (await holdJournal(opening));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
-  return begin({ ...opening, options: await withKeptManifest(options) }, checked, { journal, isEmptied });
+  const kept = { ...opening, options: await withKeptManifest(options) };
+  return begin(kept, checked, { journal, isEmptied, openService });
 }
 
 /** A manifest that is to be kept elsewhere is moved there now that nothing stands against the start, and read there. */
@@ -57,10 +59,18 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
   return { ...options, manifest: { ...manifest, path: keep.path } };
 }
 
+/** What stands when the start is agreed to. */
+interface Begun {
+  readonly journal: HeldJournal;
+  /** The folder of pictures is gone. */
+  readonly isEmptied: boolean;
+  readonly openService: OpenService;
+}
+
 async function begin(
   opening: Opening,
   checked: Checked,
-  { journal, isEmptied }: { journal: HeldJournal; isEmptied: boolean },
+  { journal, isEmptied, openService }: Begun,
 ): Promise<Run> {
   const { options, stops, events, closers } = opening;
   const { disk, out, scheduler, secrets } = options;

@@ -3,31 +3,32 @@ import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { exitOf } from '../stop/exit-of.js';
 import { finishRun } from '../end/finish-run.js';
 import { keepSummary } from '../end/summary-of.js';
-import { openRun } from './open-run.js';
-import type { Closers } from './hold-journal.js';
+import type { Closers, Opening } from './hold-journal.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
-import { resolveOptions } from './resolve-options.js';
 import type { RunEvent } from '../context/run-event.js';
-import type { RunBatchOptions } from '../context/run-options.js';
 import type { Run } from '../context/run.js';
 import { stopCauses } from '../stop/stop-causes.js';
 import type { Stops } from '../stop/stops.js';
 
 type Finished = Extract<RunEvent, { type: 'finished' }>;
 
+/** What a run is made of. */
+export interface RunParts {
+  /** Checks what was asked for. */
+  readonly resolve: () => ResolvedOptions;
+  readonly open: (opening: Opening) => Promise<Run>;
+  readonly work: (run: Run) => Observable<unknown>;
+}
+
 /**
  * Opens a run, does the work, and ends the run whatever happens in between: never errors, `finished` comes last, once
  * everything is closed and the run is free for another process.
  */
-export function withRun(
-  options: RunBatchOptions,
-  stops: Stops,
-  work: (run: Run) => Observable<unknown>,
-): Observable<RunEvent> {
+export function withRun(stops: Stops, parts: RunParts): Observable<RunEvent> {
   return new Observable((subscriber) => {
     const events = new Subject<RunEvent>();
     events.subscribe((event) => subscriber.next(event));
-    void play(options, stops, events, work).then((finished) => {
+    void play(stops, parts, events).then((finished) => {
       subscriber.next(finished);
       subscriber.complete();
     });
@@ -35,17 +36,16 @@ export function withRun(
 }
 
 async function play(
-  given: RunBatchOptions,
   stops: Stops,
+  { resolve, open, work }: RunParts,
   events: Subject<RunEvent>,
-  work: (run: Run) => Observable<unknown>,
 ): Promise<Finished> {
   const closers: Closers = [];
   let orders: Subscription | undefined;
   try {
-    const options = resolveOptions(given);
+    const options = resolve();
     orders = obey(options, stops, events);
-    const run = await openRun({ options, stops, events, closers });
+    const run = await open({ options, stops, events, closers });
     const fault = await done(run, work);
     return { type: 'finished', ...(await finishRun(run, fault?.error)) };
   } catch (error) {
