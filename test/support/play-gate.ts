@@ -162,6 +162,19 @@ export function takesPerWindow(most: number, windowMs: number): () => Answering 
   };
 }
 
+/** So many within any second. */
+export function takesPerSlidingSecond(most: number): () => Answering {
+  return () => {
+    const taken: number[] = [];
+    return (now) => {
+      while (taken.length > 0 && taken[0]! <= now - 1_000) taken.shift();
+      if (taken.length >= most) return { status: 429 };
+      taken.push(now);
+      return { status: 200 };
+    };
+  };
+}
+
 /** Refuses so large a share at random, before anything else. */
 export function withNoise(
   share: number,

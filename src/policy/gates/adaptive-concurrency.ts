@@ -72,6 +72,8 @@ class SoughtConcurrency implements AdaptiveConcurrency {
   private readonly trial = new RefusalTrial();
   /** Rows in flight before they were lowered, until they are back. */
   private before: number | undefined;
+  /** Rows in flight in the latest trial that ended in a verdict of noise. */
+  private inTrial = 0;
   private wasRefused = false;
   private changedAt = -Infinity;
   private taken = 0;
@@ -99,6 +101,7 @@ class SoughtConcurrency implements AdaptiveConcurrency {
     if (step === 'lower') this.lower(half, now);
     else if (step === 'try') this.lower(farBelow, now);
     else if (step === 'noise') this.takeBack(now);
+    else if (step === 'limit') this.keepTo(now);
     else if (kind === 'submit' && isSuccess(status) && !this.trial.isTrying) this.raise();
   }
 
@@ -111,7 +114,13 @@ class SoughtConcurrency implements AdaptiveConcurrency {
   private takeBack(now: number): void {
     const { before = this.limit } = this;
     this.before = undefined;
+    this.inTrial = this.limit;
     this.change(before, now);
+  }
+
+  /** The latest trial was above the limit as well. */
+  private keepTo(now: number): void {
+    this.change(Math.floor(this.inTrial * half), now);
   }
 
   private change(rows: number, now: number): void {

@@ -14,6 +14,8 @@ const farBelow = 0.5;
  * twice.
  */
 const regainMs = { guessed: 500, found: 6_000 };
+/** And not before this many answers at the believed rate: coming back costs a few refusals each time. */
+const regainAnswers = 100;
 /** After fewer answers than this since a pause, a new pause only means that the last one was too short. */
 const fewest = 3;
 /** Weight of the rate just tried, against the average since the previous refusal. */
@@ -109,6 +111,7 @@ export class AdaptiveRateLimiter implements RateLimiter {
     else if (step === 'try') this.cut(now, farBelow, this.tried(now) * this.trial.throughBefore);
     else if (step === 'noise') this.takeBack(now);
     else if (step === 'load') this.goOn();
+    else if (step === 'limit') this.keepToAverage(now);
     else if (!isRefused && !this.trial.isTrying) this.grow();
   }
 
@@ -119,13 +122,14 @@ export class AdaptiveRateLimiter implements RateLimiter {
   private paused(now: number): void {
     const isTooSoon = this.cuts > 0 && this.answered < fewest;
     if (isTooSoon) {
-      if (this.trial.isTrying) this.trial.lowered();
+      if (this.trial.isTrying) this.trial.paused();
       return this.changed(now);
     }
+    const { through } = this.trial;
+    if (this.trial.paused()) return this.keepToAverage(now);
     const isLong = now - (this.since ?? now) >= longEnoughMs;
     const least = isLong ? Math.min(this.average(now) / 2, this.tried(now)) : 0;
-    this.cut(now, caution, Math.max(this.tried(now) * this.trial.through, least));
-    this.trial.lowered();
+    this.cut(now, caution, Math.max(this.tried(now) * through, least));
   }
 
   private cut(now: number, startShare: number, believed: number): void {
@@ -157,6 +161,12 @@ export class AdaptiveRateLimiter implements RateLimiter {
     this.triedMs = triedMs;
     if (rate === undefined) this.limiter = this.rate = undefined;
     else this.setRate(rate);
+  }
+
+  /** The latest trial was above the limit as well: what got through since it began is the service's rate. */
+  private keepToAverage(now: number): void {
+    this.cut(now, caution, this.average(now));
+    this.before = { rate: this.rate, believed: this.believed, triedMs: 0, cuts: this.cuts };
   }
 
   private changed(now: number): void {
@@ -196,7 +206,8 @@ export class AdaptiveRateLimiter implements RateLimiter {
   }
 
   private regain(): number {
-    return this.cuts > 1 ? regainMs.found : regainMs.guessed;
+    if (this.cuts <= 1) return regainMs.guessed;
+    return Math.max(regainMs.found, (regainAnswers * 1_000) / Math.max(this.believed, leastPerSecond));
   }
 
   private grow(): void {

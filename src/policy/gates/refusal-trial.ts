@@ -1,3 +1,5 @@
+import { NoiseProbation } from './noise-probation.js';
+
 /** A share of refusals up to this costs less than slowing down for it. */
 const harmless = 0.02;
 /** Below this share at a lowered load, lowering has helped, and the load came back too far. */
@@ -34,15 +36,18 @@ const memory = 200;
 /**
  * What to do about refusals. `lower`: lower the load to a little below what the service takes. `try`: lower it far below
  * that, and keep it there until there is a verdict. `load`: there were fewer refusals far below, go on from there.
- * `noise`: there were as many, take the lowering back.
+ * `noise`: there were as many, take the lowering back. `limit`: it was taken back, and there are far more refusals than
+ * far below, so even that load was above a limit: go back to what got through there.
  */
-export type TrialStep = 'lower' | 'try' | 'load' | 'noise';
+export type TrialStep = 'lower' | 'try' | 'load' | 'noise' | 'limit';
 
 /**
  * Finds out by trying whether refusals (429) follow the load that a client puts on a service, as BBR distinguishes
  * congestion from random loss and CUBIC does not. More refusals than expected lower the load a little. Where they go on,
- * the load is lowered far below for some answers: if there are as many refusals there, they are noise. From then on that
- * share is expected, and only more refusals than that lower the load.
+ * the load is lowered far below for some answers: if there are as many refusals there, they are noise, or that load is
+ * still above a limit. The load that comes back decides between them, as it does when BBR probes for more bandwidth: noise
+ * stays the same share, and above a limit nothing more gets through. From then on the share of the noise is expected, and
+ * only more refusals than that lower the load.
  */
 export class RefusalTrial {
   /** The share of answers that are refusals at any load, from 0 to 1. */
@@ -58,6 +63,10 @@ export class RefusalTrial {
   private readonly run = new Counts();
   private suspicion = 0;
   private hasNeverLowered = true;
+  /** The latest verdict of noise, until the load that came back has confirmed it. */
+  private probation: NoiseProbation | undefined;
+  /** The noise that was believed in before that verdict. */
+  private believed = { noise: 0, noiseAnswers: 0 };
 
   /** The load stays where it is until there is a verdict. */
   get isTrying(): boolean {
@@ -88,15 +97,25 @@ export class RefusalTrial {
     if (this.at === 'low' && !isBelow) this.begin('usual');
     this.phase.add(isRefused);
     if (this.at === 'trial') return this.isDecided ? this.conclude() : undefined;
+    if (this.probation?.isRefuted(isRefused) === true) {
+      this.withdraw();
+      return 'limit';
+    }
     this.suspect(isRefused);
     const { answers } = this.phase;
     const isOld = this.at === 'usual' && this.noise > harmless && answers >= believedFor;
     return (isRefused && answers >= fewest && this.isSuspicious) || isOld ? this.act(isOld) : undefined;
   }
 
-  /** The load was lowered a little for another reason. */
-  lowered(): void {
-    this.begin('low');
+  /**
+   * The endpoint as a whole pauses: the load is lowered a little for that. True: noise was the verdict and is not confirmed
+   * yet, and is withdrawn, as with the step `limit`.
+   */
+  paused(): boolean {
+    const isWithdrawn = this.probation?.isOver === false;
+    if (isWithdrawn) this.withdraw();
+    else this.begin('low');
+    return isWithdrawn;
   }
 
   /**
@@ -123,10 +142,20 @@ export class RefusalTrial {
   private conclude(): 'load' | 'noise' {
     const { before, phase } = this;
     const isNoise = phase.share >= helped * before.share && phase.share <= mostNoise;
-    if (isNoise) this.learn(phase);
-    else this.noise = Math.min(this.noise, phase.share);
+    if (isNoise) {
+      this.probation = new NoiseProbation(phase.share);
+      this.believed = { noise: this.noise, noiseAnswers: this.noiseAnswers };
+      this.learn(phase);
+    } else this.noise = Math.min(this.noise, phase.share);
     this.begin(isNoise ? 'usual' : 'low');
     return isNoise ? 'noise' : 'load';
+  }
+
+  /** Noise was the wrong verdict: it is forgotten. */
+  private withdraw(): void {
+    this.noise = this.believed.noise;
+    this.noiseAnswers = this.believed.noiseAnswers;
+    this.begin('low');
   }
 
   private learn({ answers, refused }: Counts): void {
@@ -155,6 +184,7 @@ export class RefusalTrial {
     this.at = at;
     this.phase = new Counts();
     this.suspicion = 0;
+    if (at !== 'usual') this.probation = undefined;
   }
 }
 

@@ -41,6 +41,25 @@ describe('adaptive concurrency', () => {
     expect(slots.limit).toBe(10);
   });
 
+  it('goes below what it tried when the rows that it took back for noise meet a limit', () => {
+    const { scheduler, slots, answer } = controller();
+    const mixed = (rounds: number) => {
+      for (let n = 0; n < rounds; n++) {
+        answer(200, 3, 'poll');
+        answer(429, 1, 'poll');
+      }
+      scheduler.frame += 1_000;
+    };
+    answer(200, 32);
+    mixed(10);
+    mixed(10);
+    const inTrial = slots.limit;
+    mixed(20);
+    expect(slots.limit).toBe(40);
+    answer(429, 20, 'poll');
+    expect(slots.limit).toBeLessThanOrEqual(inTrial);
+  });
+
   it('does not halve on a single refusal', () => {
     const { slots, answer } = controller();
     for (let n = 0; n < 20; n++) {

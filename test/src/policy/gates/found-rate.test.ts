@@ -3,6 +3,7 @@ import { adaptiveGate } from '../../../../src/policy/gates/built-in-gates.js';
 import {
   playGate,
   takesAll,
+  takesPerSlidingSecond,
   takesPerWindow,
   takesRate,
   withNoise,
@@ -42,6 +43,23 @@ describe('the rate that a gate finds out', () => {
       const { refusedShare } = found({ serve: takesRate(50), jobs: 2_000, inFlight: 40, seed });
       expect(refusedShare).toBeLessThan(0.02);
     }
+  });
+
+  it.each([
+    ['a bucket of 50', takesRate(50)],
+    ['a bucket of 20', takesRate(20)],
+    ['50 in each sliding second', takesPerSlidingSecond(50)],
+  ])('is never taken for noise, whatever chance says: %s a second', (_name, serve) => {
+    for (let seed = 1; seed <= 12; seed++)
+      for (const [inFlight, exchangeMs] of [
+        [8, 5],
+        [50, 5],
+        [50, 50],
+        [256, 50],
+      ] as const) {
+        const play = { serve, jobs: Infinity, untilMs: 30_000, inFlight, exchangeMs, jobMs: 0, seed };
+        expect(between(found(play), 10_000, 30_000).refused).toBeLessThan(0.05);
+      }
   });
 
   it('is that of 1,000 requests in each 10 s', () => {

@@ -10,6 +10,7 @@ function play(answers: number, shareAt: (load: number, nth: number) => number, s
   const loads: number[] = [];
   let load = 100;
   let before = load;
+  let inTrial = load;
   let refused = 0;
   for (let n = 0; n < answers; n++) {
     const isRefused = random() < shareAt(load, n);
@@ -18,7 +19,10 @@ function play(answers: number, shareAt: (load: number, nth: number) => number, s
     if (step === 'lower' || step === 'try') {
       if (load >= before) before = load;
       load *= step === 'lower' ? 0.9 * trial.cautiousThrough : 0.5 * Math.max(trial.throughBefore, 0.25);
-    } else if (step === 'noise') load = before;
+    } else if (step === 'noise') {
+      inTrial = load;
+      load = before;
+    } else if (step === 'limit') load = before = inTrial;
     else if (!trial.isTrying) load *= 1.001;
     if (step !== undefined) steps.push(step);
     loads.push(load);
@@ -50,6 +54,23 @@ describe('a trial of refusals', () => {
     expect(average(loads.slice(1_000))).toBeGreaterThan(55);
     expect(average(loads.slice(1_000))).toBeLessThan(82);
     expect(refusedShare).toBeLessThan(0.03);
+  });
+
+  it('withdraws the verdict of noise when the load that comes back gets no more through', () => {
+    const trial = new RefusalTrial();
+    /** Until the next step: one of every few answers is a refusal. */
+    const next = (every: number) => {
+      for (let n = 1; n <= 200; n++) {
+        const step = trial.observe(n % every === 0, true);
+        if (step !== undefined) return step;
+      }
+      return undefined;
+    };
+    expect([next(4), next(4), next(5)]).toStrictEqual(['lower', 'try', 'noise']);
+    expect(trial.noise).toBeCloseTo(0.2, 1);
+    for (let n = 0; n < 50; n++) expect(trial.observe(false, true)).toBeUndefined();
+    expect(next(1)).toBe('limit');
+    expect(trial.noise).toBe(0);
   });
 
   it('keeps below a limit where 10 % are noise', () => {
