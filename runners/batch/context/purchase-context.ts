@@ -15,7 +15,7 @@ import type { PictureHost } from '../uploads/picture-host.js';
 import type { BesidePolls } from './beside-polls.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
-import type { RunJobIds } from './run-job-ids.js';
+import type { RowJobIds } from './run-job-ids.js';
 import type { Slots } from './slots-of.js';
 
 /**
@@ -38,6 +38,8 @@ export interface PurchaseContext {
   readonly whyHalted: () => StopCause | undefined;
   /** Rows that are begun and have not ended. */
   readonly toDo: { rows: number };
+  /** Called with each row that leaves its slot before it has ended, and whose picture is not to be saved either. @defaultValue nothing follows */
+  readonly rowLeft?: (id: string) => void;
   readonly log: RunLog;
   /** What the stages report beside what they emit. */
   readonly events: Subject<RunEvent>;
@@ -73,18 +75,17 @@ interface RowLines {
 /** The money of a run. */
 export interface RunMoney {
   readonly ledger: Ledger;
-  /** The run's part in the ledger that runs share; absent where there is none. */
-  readonly day: DayShare | undefined;
+  /** Money that others share, asked after the run's own ledger; absent where there is none. */
+  readonly shared: SharedMoney | undefined;
   readonly prices: PriceBook;
 }
 
-/** Reservations in the ledger that runs share. */
-interface DayShare {
-  /** False: it does not fit, or the ledger cannot be read. */
+/** A budget beyond the run's own ledger: of all runs in a day, or of all workers of a run. */
+export interface SharedMoney {
+  /** False: the price does not fit. */
   reserve(id: string, price: MicroDollars | null): Promise<boolean>;
-  whyNot(price: MicroDollars | null): string;
-  /** Resolves when everything is in the shared ledger that is to be there. */
-  flush(): Promise<void>;
+  /** Why the run stops when a price did not fit. */
+  whyStop(price: MicroDollars | null): StopCause;
 }
 
 /** The service, as the rows of a run share it. */
@@ -98,7 +99,7 @@ export interface RunService {
   /** Which rows hold a slot. */
   readonly beside: BesidePolls;
   /** Which row has which job. */
-  readonly jobIds: RunJobIds;
+  readonly jobIds: RowJobIds;
   /** Whether requests get through. */
   readonly reach: ServiceReach;
   /** Endpoints that the service does not know. */
@@ -107,7 +108,9 @@ export interface RunService {
 
 /** The pictures of a run. */
 export interface RunPictures {
-  readonly names: PictureNames;
+  readonly names: Pick<PictureNames, 'collides'>;
+  /** This process saves pictures. If not, a picture in a reply stays there, and another process saves it. */
+  readonly areSaved: boolean;
   /** Where pictures of this machine go; absent where they stay. */
   readonly host: PictureHost | undefined;
   /** Pictures of earlier starts whose URLs die soon. */

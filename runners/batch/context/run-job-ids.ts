@@ -4,6 +4,9 @@ import type { Journal } from '../journal/journal.js';
 /** Rows whose job is not in the journal yet are among so many. */
 const mostRecent = 10_000;
 
+/** Which row has which job, with those that were bought elsewhere. */
+export type RowJobIds = JobIds & Pick<RunJobIds, 'keep'>;
+
 /**
  * Which row of a run has which job, over all of its starts. All jobs are known by their hashes, the last ones by their names as well;
  * whose an earlier one is says the journal, in a pass over it.

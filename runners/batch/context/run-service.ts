@@ -14,42 +14,74 @@ import { BesidePolls } from './beside-polls.js';
 import type { RunService } from './purchase-context.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
-import { RunJobIds } from './run-job-ids.js';
-import { slotsOf } from './slots-of.js';
+import { RunJobIds, type RowJobIds } from './run-job-ids.js';
+import { slotsOf, type Slots } from './slots-of.js';
+
+/** What the service of a run needs of its options. */
+export type ServiceOptions = Pick<
+  ResolvedOptions,
+  | 'transport'
+  | 'scheduler'
+  | 'random'
+  | 'apiKey'
+  | 'baseUrl'
+  | 'lbBaseUrl'
+  | 'gate'
+  | 'retries'
+  | 'timeoutMs'
+  | 'runsyncTimeoutMs'
+  | 'executionTimeoutsMs'
+>;
+
+/** Where the rows of a start go. */
+export interface RowPlaces {
+  readonly slots: Slots;
+  /** Ids of queue endpoints. */
+  readonly endpoints: readonly string[];
+  readonly hasRoutes: boolean;
+  readonly hasSeveralEndpoints: boolean;
+  readonly jobIds: RowJobIds;
+}
 
 /** What the service of a run is made of, beside its options. */
 interface Parts {
-  readonly journal: Pick<Journal, 'recovered' | 'records'>;
   readonly schedule: PollSchedule;
   readonly log: RunLog;
   readonly events: Subject<RunEvent>;
   readonly stops: Stops;
 }
 
-/** Opens the service for the rows of a checked manifest. Nothing is sent. */
-export type OpenService = (
-  options: ResolvedOptions,
-  checked: { readonly plan: Plan; readonly ahead: Ahead },
-  parts: Parts,
-) => RunService;
+/** Where the rows of a checked manifest go. */
+export function rowPlaces(
+  { scheduler, manifest, concurrency }: ResolvedOptions,
+  { plan, ahead }: { readonly plan: Plan; readonly ahead: Ahead },
+  journal: Pick<Journal, 'recovered' | 'records'>,
+): RowPlaces {
+  const hasRoutes = plan.byKind.route > 0;
+  const { endpoints } = ahead;
+  return {
+    ...{ endpoints, hasRoutes, jobIds: new RunJobIds(journal) },
+    slots: slotsOf(concurrency, { plan, mode: manifest.settings.mode, scheduler }),
+    // The endpoints of rows that arrive are not known before.
+    hasSeveralEndpoints: manifest.live !== undefined || endpoints.length + (hasRoutes ? 1 : 0) > 1,
+  };
+}
+
+/** Opens the service for rows. Nothing is sent. */
+export type OpenService = (options: ServiceOptions, places: RowPlaces, parts: Parts) => RunService;
 
 /** The service over a client of the library. */
 export function serviceOver(create: typeof createClient): OpenService {
-  return (options, { plan, ahead }, { journal, schedule, log, events, stops }) => {
-    const { scheduler, retries, manifest, lbBaseUrl, timeoutMs } = options;
+  return (options, { slots, endpoints, hasRoutes, hasSeveralEndpoints, jobIds }, parts) => {
+    const { schedule, log, events, stops } = parts;
+    const { scheduler, retries, lbBaseUrl, timeoutMs } = options;
     const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
-    const jobIds = new RunJobIds(journal);
-    const slots = slotsOf(options.concurrency, { plan, mode: manifest.settings.mode, scheduler });
-    const hasRoutes = plan.byKind.route > 0;
-    // The endpoints of rows that arrive are not known before.
-    const hasSeveralEndpoints =
-      manifest.live !== undefined || ahead.endpoints.length + (hasRoutes ? 1 : 0) > 1;
     const beside = new BesidePolls({ slots, stops, hasSeveralEndpoints });
     const client = create(clientOptions(options, { reach, slots, jobIds, beside }));
     const retry = { maxRetries: retries };
     return {
       ...{ reach, jobIds, slots, beside },
-      blocked: new BlockedEndpoints(ahead.endpoints, hasRoutes),
+      blocked: new BlockedEndpoints(endpoints, hasRoutes),
       queues: queuesOf(client, options, schedule),
       routes:
         lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
@@ -58,7 +90,7 @@ export function serviceOver(create: typeof createClient): OpenService {
 }
 
 function clientOptions(
-  { transport, scheduler, random, apiKey, baseUrl, gate }: ResolvedOptions,
+  { transport, scheduler, random, apiKey, baseUrl, gate }: ServiceOptions,
   service: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'beside'>,
 ): ClientOptions {
   const { reach, jobIds } = service;
@@ -97,7 +129,7 @@ function watchedGate(
 /** The queue endpoints of a run, each made for its first row: checking options again for every row is work for nothing. */
 function queuesOf(
   client: Client,
-  { runsyncTimeoutMs, executionTimeoutsMs, timeoutMs, retries }: ResolvedOptions,
+  { runsyncTimeoutMs, executionTimeoutsMs, timeoutMs, retries }: ServiceOptions,
   poll: PollSchedule,
 ): RunService['queues'] {
   const queues = new Map<string, QueueEndpoint<unknown, unknown>>();

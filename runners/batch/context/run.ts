@@ -2,6 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { OutcomeRecord } from '../journal/record.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
+import type { PictureNames } from '../pictures/picture-names.js';
 import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from '../start/check/ahead.js';
 import type { JournalWriter } from './journal-writer.js';
@@ -18,7 +19,9 @@ export interface Run extends PurchaseContext {
   readonly options: ResolvedOptions;
   readonly journal: JournalWriter;
   readonly projections: Projections;
-  readonly pictures: RunPictures & { readonly expiring: ExpiringPictures };
+  readonly pictures: RunPictures & { readonly names: PictureNames; readonly expiring: ExpiringPictures };
+  /** Its part in the ledger that runs share; absent where there is none. */
+  readonly day: { flush(): Promise<void> } | undefined;
   readonly plan: Plan;
   readonly ahead: Ahead;
   readonly taken: TakenUp & RecoveredSent;

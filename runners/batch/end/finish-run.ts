@@ -11,7 +11,7 @@ const heldShown = 3;
 
 /** The last words of a run: its files made durable, its end in the journal, its summary. */
 export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {
-  await run.money.day?.flush();
+  await run.day?.flush();
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
   const ended = endOf(run, await heldIds(run));

@@ -21,6 +21,7 @@ import { holdRow, refuseRow } from './hold-row.js';
 import { collecting } from './job-of.js';
 import { intentRecord } from '../row/records-of.js';
 import { RowInFlight } from '../row/row-in-flight.js';
+import { isEnd } from '../row/row-status.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { isRead, type PaidRow, type RepliedRow, type RowFacts, type Task, type TaskOf } from '../row/task.js';
 import { untilDurable, untilLeft } from './until-left.js';
@@ -127,8 +128,10 @@ function flight(
 }
 
 /** A row that was left before its POST keeps no money. */
-function giveBack({ money }: PurchaseContext, { id, task, progress }: RowInFlight): void {
-  if (progress.status === 'open' && !progress.isOver && !isRead(task.row)) money.ledger.release(id);
+function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: RowInFlight): void {
+  const { status, isOver } = progress;
+  if (status === 'open' && !isOver && !isRead(task.row)) money.ledger.release(id);
+  if (status !== 'replied' && !isEnd(status)) rowLeft?.(id);
 }
 
 /** A row whose reply is durable and that has not ended has a picture to be saved. */

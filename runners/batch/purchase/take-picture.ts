@@ -14,7 +14,7 @@ export interface TakenPicture {
   readonly imageUrl?: string;
   readonly image?: SavedImage;
   readonly file?: PictureFile;
-  /** The picture is in the output still: the disk failed. */
+  /** The picture is in the output still: the disk failed, or another process saves it. */
   readonly isUnsaved?: true;
 }
 
@@ -30,6 +30,7 @@ export async function takePicture(
     return { output };
   }
   if ('url' in found) return { output, imageUrl: found.url };
+  if (!context.pictures.areSaved) return { output, isUnsaved: true };
   return saveEncoded(context, facts, output, found);
 }
 

@@ -24,19 +24,19 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
       row.change({ price });
       if (!money.ledger.reserve(row.id, price))
         return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
-      return withinDay(context, { id: row.id, price }, purchase);
+      return withinShared(context, { id: row.id, price }, purchase);
     });
 }
 
 /** Unsubscribing while the reservation is made gives it back. */
-function withinDay<T>(
-  { money: { day }, stops }: PurchaseContext,
+function withinShared<T>(
+  { money: { shared }, stops }: PurchaseContext,
   { id, price }: { readonly id: string; readonly price: MicroDollars | null },
   purchase: Observable<T>,
 ): Observable<T> {
-  if (day === undefined) return purchase;
-  return from(day.reserve(id, price)).pipe(
-    concatMap((fits) => (fits ? purchase : stopped(stops, stopCauses.dayCapReached(day.whyNot(price))))),
+  if (shared === undefined) return purchase;
+  return from(shared.reserve(id, price)).pipe(
+    concatMap((fits) => (fits ? purchase : stopped(stops, shared.whyStop(price)))),
   );
 }
 

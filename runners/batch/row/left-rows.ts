@@ -1,11 +1,11 @@
-import { failedRecord, purchaseFacts, rowError } from './records-of.js';
+import { failedRecord, isBookedPurchase, purchaseFacts, reopenRecord, rowError } from './records-of.js';
 import type { OutcomeRecord } from '../journal/record.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PendingRow, Recovered, RowRecords } from '../journal/journal.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { Row } from '../manifest/manifest-row.js';
-import { isBookedPurchase } from './records-of.js';
+import type { RowRecord } from './record-head.js';
 import type { RowStatus } from './row-status.js';
 import { isRead, type Task } from './task.js';
 
@@ -64,7 +64,7 @@ export function reservedRows({ pending }: Pick<Recovered, 'pending'>): PendingRo
 }
 
 /** Nothing was bought by it. */
-export function isFree({ intent }: PendingRow): boolean {
+export function isFree({ intent }: Pick<PendingRow, 'intent'>): boolean {
   return intent.takes !== undefined || isRead(intent);
 }
 
@@ -83,6 +83,19 @@ export function leftTask(known: RowRecords): Task | undefined {
     replied: { intent, reply, isBooked: isBookedPurchase(known) },
     attempts,
   };
+}
+
+/**
+ * The records of a request that was out, without an answer, when its process ended: it may have been accepted. Only
+ * where the user prefers it another purchase follows.
+ */
+export function recordsOfSent(
+  row: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
+  at: number,
+  isSentAgain: boolean,
+): readonly [OutcomeRecord, ...RowRecord[]] {
+  const outcome = unknownOutcome(row, at);
+  return isSentAgain ? [outcome, reopenRecord({ id: row.id }, { at, why: 'retry', to: 'buy' })] : [outcome];
 }
 
 /** How a request ends that was out, without an answer, when a start ended. */

@@ -1,4 +1,4 @@
-import type { OpenService } from '../context/run-service.js';
+import { rowPlaces, type OpenService } from '../context/run-service.js';
 import { hasBegun, holdJournal, type HeldJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
 import { ownColumn, requestColumns } from '../sinks/result-line.js';
@@ -100,9 +100,11 @@ async function begin(
     ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
     ...{ journal: writer, projections, stops, log, events },
     taken: { ...taken, ...sent },
-    money: { ledger: day?.behind(ledger) ?? ledger, day, prices: options.prices },
-    service: openService(options, checked, { journal, schedule: polling.schedule, log, events, stops }),
-    pictures: { names, host, expiring, warned: new Set() },
+    ...{ day, money: { ledger: day?.behind(ledger) ?? ledger, shared: day, prices: options.prices } },
+    service: openService(options, rowPlaces(options, checked, journal), {
+      ...{ schedule: polling.schedule, log, events, stops },
+    }),
+    pictures: { names, areSaved: true, host, expiring, warned: new Set() },
     mustHold: (id, row) => journal.recovered.mustHold(id, row),
     whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),

@@ -1,4 +1,4 @@
-import { unknownOutcome, isFree, isUnanswered, reservedRows } from '../row/left-rows.js';
+import { recordsOfSent, isFree, isUnanswered, reservedRows } from '../row/left-rows.js';
 import { lastValueFrom, merge, of } from 'rxjs';
 import type { PendingRow, Journal } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
@@ -29,14 +29,14 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
     if (!isUnanswered(row)) continue;
     left.set(row.id, 'open');
     if (isFree(row)) continue;
-    const outcome = unknownOutcome(row, options.scheduler.now());
-    records.push(outcome);
-    if (isSentAgain(row, context, checked)) {
+    const isDoubled = isSentAgain(row, context, checked);
+    const ended = recordsOfSent(row, options.scheduler.now(), isDoubled);
+    records.push(...ended);
+    if (isDoubled) {
       doubled++;
-      records.push({ k: 'reopen', at: outcome.at, id: row.id, why: 'retry', to: 'buy' });
     } else {
       left.set(row.id, 'unknown');
-      held.push({ id: row.id, row: row.intent.row, outcome });
+      held.push({ id: row.id, row: row.intent.row, outcome: ended[0] });
     }
   }
   await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));

@@ -3,11 +3,13 @@ import type { DayLedger } from '../../ledger/day-ledger.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Journal } from '../../journal/journal.js';
 import { exitOf } from '../../stop/exit-of.js';
+import type { SharedMoney } from '../../context/purchase-context.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
-import type { Stops } from '../../stop/stops.js';
+import { stopCauses } from '../../stop/stop-causes.js';
+import type { StopCause, Stops } from '../../stop/stops.js';
 
 /** A run's part in the ledger that runs share: what is booked in its own ledger is booked there as well. */
-export class DayMoney {
+export class DayMoney implements SharedMoney {
   private readonly reserved = new Map<string, Promise<boolean>>();
   private readonly writing = new Set<Promise<unknown>>();
 
@@ -27,8 +29,8 @@ export class DayMoney {
     return fits;
   }
 
-  whyNot(price: MicroDollars | null): string {
-    return this.shared.whyNot(price ?? 0);
+  whyStop(price: MicroDollars | null): StopCause {
+    return stopCauses.dayCapReached(this.shared.whyNot(price ?? 0));
   }
 
   /** The run's own ledger, whose settlements and releases are booked in the shared one too. What may have been bought stays reserved there. */
