@@ -1,18 +1,19 @@
 import { numberRuns, type PageData, type RowClass, type RowSource } from './page-data.js';
 import type { RowSurvey } from './survey/survey-rows.js';
 import { messageOf } from './messages/what-to-do.js';
-import { optionsToGoOn } from './survey/run-story.js';
+import { optionsToRedo } from './messages/run-again.js';
 import type { Survey } from './survey/survey-run.js';
 
 /** What the page's script needs to know of the run. */
 export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly number[]): PageData {
-  const { rows, key, name, folder, prices, manifest } = survey;
+  const { rows, key, name, folder, prices, manifest, story } = survey;
+  const last = story.starts.at(-1);
   return {
     run: {
       key,
       name,
       folder,
-      options: optionsToGoOn(survey.story),
+      options: last === undefined ? [] : optionsToRedo(last),
       isRehearsal: survey.isRehearsal,
       manifestFormat: /\.csv(\.gz)?$/i.test(manifest) ? 'csv' : 'jsonl',
     },

@@ -1,8 +1,8 @@
-import { countOf, formatCount, formatPeriod } from './messages/format-amounts.js';
+import { formatCount, formatPeriod } from './messages/format-amounts.js';
 import type { FailureGroup } from './messages/group-failures.js';
 import { toneOf, type Tone } from './messages/status-label.js';
-import { runAgain, whatToDo, type RunCommand, type ToDo } from './messages/what-to-do.js';
-import { optionsToGoOn } from './survey/run-story.js';
+import { runCommand, type RunCommand } from './messages/run-again.js';
+import { toGoOn, whatToDo, type ToDo } from './messages/what-to-do.js';
 import type { Survey } from './survey/survey-run.js';
 
 /** One thing to do, as the templates show it. */
@@ -18,50 +18,46 @@ export interface ToDoView extends ToDo {
 
 /** What a person can do about the failures of a run and, where no process works on it, about the rows to go. */
 export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
+  const run = runCommandOf(survey);
+  const { rows, toDo, story, prices } = survey;
+  const todos = whatToDo(rows.causes, run, prices);
+  const isStopped = story.stops.length === story.starts.length;
+  const rest = isRunning ? [] : toGoOn(toDo, run, isStopped ? story.stops.at(-1)?.exitCode : undefined);
   return [
-    ...survey.rows.causes.map((group, index) => viewToDo(group, index, survey)),
-    ...(isRunning ? [] : toContinue(survey)),
+    ...rows.causes.flatMap((group, index) => viewToDo(group, index, todos[index])),
+    ...rest.map((todo) => ({
+      ...todo,
+      filter: '',
+      tone: 'completed' as const,
+      facts: '',
+      ids: [],
+      more: '',
+    })),
   ];
 }
 
-function viewToDo(group: FailureGroup, index: number, survey: Survey): ToDoView {
+function viewToDo(group: FailureGroup, index: number, todo: ToDo | undefined): ToDoView[] {
+  if (todo === undefined) return [];
   const { code, httpStatus, count, ids, firstAt, lastAt } = group;
   const facts = [
     code,
     httpStatus === undefined ? '' : `HTTP ${httpStatus}`,
     firstAt === undefined || lastAt === undefined ? '' : `failed ${formatPeriod(firstAt, lastAt)}`,
   ];
-  return {
-    ...whatToDo(group, runCommandOf(survey), survey.prices),
-    filter: `cause-${index + 1}`,
-    tone: toneOf(code),
-    facts: facts.filter((fact) => fact !== '').join(' · '),
-    ids,
-    more: count > ids.length ? `and ${formatCount(count - ids.length)} more` : '',
-  };
-}
-
-/** Rows without an outcome, where no process works on them. */
-function toContinue(survey: Survey): ToDoView[] {
-  const { toDo, isRehearsal } = survey;
-  const command = runAgain(runCommandOf(survey));
-  if (toDo === 0 || command === undefined) return [];
   return [
     {
-      title: `${countOf(toDo, 'row')} to go`,
-      cause: '',
-      cost: isRehearsal ? 'Rehearsal, nothing spent.' : '',
-      advice: 'Continue:',
-      command,
-      filter: '',
-      tone: 'completed',
-      facts: '',
-      ids: [],
-      more: '',
+      ...todo,
+      filter: `cause-${index + 1}`,
+      tone: toneOf(code),
+      facts: facts.filter((fact) => fact !== '').join(' · '),
+      ids,
+      more: count > ids.length ? `and ${formatCount(count - ids.length)} more` : '',
     },
   ];
 }
 
-function runCommandOf({ manifest, folder, story, isRehearsal }: Survey): RunCommand {
-  return { manifest, folder, options: optionsToGoOn(story), isRehearsal };
+function runCommandOf({ folder, story, isRehearsal }: Survey): RunCommand {
+  const [first, last] = [story.starts[0], story.starts.at(-1)];
+  if (first === undefined || last === undefined) return { manifest: '', folder, options: [], isRehearsal };
+  return runCommand(first, last, folder);
 }

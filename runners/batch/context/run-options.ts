@@ -132,6 +132,11 @@ export interface RunBatchOptions {
   readonly halt?: { readonly count: number } | { readonly percent: number };
   /** Goes on with every record that can be read where the journal is damaged. @defaultValue false */
   readonly repair?: boolean;
+  /**
+   * Options of the command line that a later start needs as well, noted in the journal for the commands of the report.
+   * `manifest`: those about how this manifest is read, which one of rejected rows does not need.
+   */
+  readonly repeat?: { readonly manifest: readonly string[]; readonly others: readonly string[] };
   readonly stop?: Observable<StopOrder>;
   /** Asked once all is known and nothing has been sent; `false` ends the run with exit 2. */
   readonly confirm?: (plan: Plan, ahead: Ahead) => boolean | Promise<boolean>;

@@ -89,12 +89,12 @@ function blockedReason({ ids, message }: Run['service']['blocked']): string {
 
 function heldReason(unknown: number, held: readonly string[], out: string): string {
   const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
-  const command = shellWords('millrace', 'settle', out, held[0] ?? 'ID');
-  return `${rows(unknown)} may have been bought and ${unknown === 1 ? 'is' : 'are'} held as unknown (${named}): look at the account, then end each with ${command} and --job ID, --paid USD or --not-sent; or send them again with --retry unknown, which may pay twice.`;
+  const are = unknown === 1 ? 'is' : 'are';
+  return `${rows(unknown)} may have been bought and ${are} held as unknown (${named}). Look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
 function failedReason(failed: number, ended: number): string {
-  return `${failed} of ${rows(ended)} failed: see failures.jsonl. What was not paid is sent again with --retry failed.`;
+  return `${failed} of ${rows(ended)} failed: see failures.jsonl.`;
 }
 
 function rows(count: number): string {

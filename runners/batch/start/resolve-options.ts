@@ -59,6 +59,7 @@ const plainSchema = z.object({
   maxPriceDriftPercent: z.number().min(0).optional(),
   halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
   repair: z.boolean().default(false),
+  repeat: z.object({ manifest: z.array(z.string()), others: z.array(z.string()) }).optional(),
 });
 
 /**

@@ -5,6 +5,7 @@ import type { FaultContext } from '../io/explain-error.js';
 import { findManifest } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
 import { parseOptions } from '../options/parse-options.js';
+import { repeatedOptions } from '../options/repeated-options.js';
 import { readPrices } from '../options/read-prices.js';
 import { runOptionsSchema, type RunOptions } from '../options/start-options.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
@@ -26,17 +27,18 @@ export async function runCommand(
   io: CliIo,
   fault: FaultContext,
 ): Promise<number> {
-  const { raw, plan } = await openPlan(name, given, io);
+  const { raw, from, plan } = await openPlan(name, given, io);
   const options = parseOptions(runOptionsSchema, raw);
+  const repeat = repeatedOptions(raw, from, io.cwd);
   const prices = await readPrices(options.prices, io.cwd, options.endpoints);
-  if (options.follow) return followRows(name, { options, prices, io, fault });
+  if (options.follow) return followRows(name, { options, repeat, prices, io, fault });
   const manifest = await findManifest(manifestOf('run', name, plan), options.format, io);
   const out = outFolder(manifest, options.out, options.local, io.cwd);
   const target = await openTarget(options, manifest.folder, io, fault);
   try {
     await refuseFolder(nodeDisk, out);
     const { source, discard } = await spoolInput(manifest, out, io);
-    const started = { source, out, options, target, prices, io, fault };
+    const started = { source, out, options, repeat, target, prices, io, fault };
     return await attendRun(plan === undefined ? started : await heldToPlan(started, plan)).finally(discard);
   } finally {
     await target.close();
@@ -62,6 +64,7 @@ async function partOf(options: StartedRun['options'], plan: SavedPlan): Promise<
 /** What a run is begun with. */
 interface Following {
   readonly options: RunOptions;
+  readonly repeat: StartedRun['repeat'];
   readonly prices: PriceBook;
   readonly io: CliIo;
   readonly fault: FaultContext;
@@ -70,16 +73,15 @@ interface Following {
 /** Works the rows of stdin as they arrive, until it ends or the run is interrupted. */
 async function followRows(
   name: string | undefined,
-  { options, prices, io, fault }: Following,
+  { options, repeat, prices, io, fault }: Following,
 ): Promise<number> {
   const live = openLiveRows(name ?? '', options, io);
   const out = resolve(io.cwd, options.out ?? '');
   const source = { name: 'stdin', path: '', format: 'jsonl', gzip: false, folder: io.cwd } as const;
   try {
     const target = await openTarget(options, source.folder, io, fault);
-    return await attendRun({ source, out, options, target, prices, io, fault, live }).finally(() =>
-      target.close(),
-    );
+    const started = { source, out, options, repeat, target, prices, io, fault, live };
+    return await attendRun(started).finally(() => target.close());
   } finally {
     live.close();
   }

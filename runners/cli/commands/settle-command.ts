@@ -11,6 +11,7 @@ import type { OptionsOf } from '../options/option-table.js';
 import { countOf, formatMoney } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { goOnText, listHeld } from './list-held.js';
 import { askForJob, proposedSettlements } from './settle-evidence.js';
 
 type SettleArguments = OptionsOf<'settle'>;
@@ -24,6 +25,11 @@ export async function settleCommand(
   fault: FaultContext,
 ): Promise<number> {
   const options = commandOptions('settle', raw);
+  const isDecided = waysOf(options).length > 0 || options.statement !== undefined;
+  if (ids.length === 0 && !isDecided) {
+    io.stdout.write(`${(await listHeld(await runFolder(name, io), io)).join('\n')}\n`);
+    return 0;
+  }
   const rows = options.statement === undefined ? rowsOf(ids, options) : undefined;
   const folder = await runFolder(name, io);
   fault.folder = folder;
@@ -47,14 +53,18 @@ function rowsOf(ids: readonly string[], options: SettleArguments): RowSettlement
   return [...new Set(ids)].map((id) => ({ id, settlement, ...(attempt !== undefined && { attempt }) }));
 }
 
-/** Exactly one of the three ways. */
-function chosen({ job, paid, notSent, undo }: SettleArguments): Settlement {
-  const ways: Settlement[] = [
+function waysOf({ job, paid, notSent, undo }: SettleArguments): Settlement[] {
+  return [
     ...(job === undefined ? [] : [{ jobId: job }]),
     ...(paid === undefined ? [] : [{ paidUsd: paid }]),
     ...(notSent ? [{ notSent: true } as const] : []),
     ...(undo ? [{ undo: true } as const] : []),
   ];
+}
+
+/** Exactly one of them. */
+function chosen(options: SettleArguments): Settlement {
+  const ways = waysOf(options);
   const [way] = ways;
   if (way !== undefined && ways.length === 1) return way;
   throw new UsageError([
@@ -93,7 +103,16 @@ async function write(
 ): Promise<void> {
   const settleFirst = await databaseSettler(folder, rows, db, io);
   await settleRows(folder, rows, { ...(settleFirst && { beforeJournal: settleFirst }) });
-  if (!isPrinted) io.stdout.write(rows.map((row) => `${plainText(lineOf(row), 500)}\n`).join(''));
+  const isLeft = rows.some(({ settlement, attempt }) => attempt === undefined && isToBeDone(settlement));
+  const lines = [
+    ...(isPrinted ? [] : rows.map((row) => plainText(lineOf(row), 500))),
+    ...(isLeft ? await goOnText(folder, io) : []),
+  ];
+  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+}
+
+function isToBeDone(settlement: Settlement): boolean {
+  return 'jobId' in settlement || 'notSent' in settlement;
 }
 
 function lineOf({ id, settlement, attempt }: RowSettlement): string {

@@ -151,7 +151,7 @@ export function differenceJson({ out, ahead, isBegun, done, goingOn, takesMs }: 
 
 function heldText(held: number, out: string): string {
   if (held === 0) return '';
-  return `${countOf(held, 'row')} that may have been bought: a person decides with ${shellWords('millrace', 'settle', out)} ID`;
+  return `${countOf(held, 'row')} that may have been bought: look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide`;
 }
 
 function takesText(takesMs: number | undefined): string {

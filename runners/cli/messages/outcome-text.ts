@@ -3,7 +3,8 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/sinks/summary-file.js';
 import { countOf, formatCount, formatMoney } from './number-text.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
-import { whatToDo, type RunCommand } from '../../report/messages/what-to-do.js';
+import type { RunCommand } from '../../report/messages/run-again.js';
+import { toGoOn, whatToDo, type ToDo } from '../../report/messages/what-to-do.js';
 import { fact, plainText } from './plain-text.js';
 
 /** Causes beyond this many are in the files and in the report. */
@@ -37,25 +38,44 @@ export function failureText(
   run: RunCommand,
   prices: Readonly<Record<string, MicroDollars>>,
 ): string[] {
+  const todos = whatToDo(groups, run, prices);
   const shown = groups.slice(0, groupsShown);
   const rest = groups.slice(groupsShown).reduce((sum, group) => sum + group.count, 0);
   return [
-    ...shown.flatMap((group) => {
-      const { title, cause, cost, advice, command } = whatToDo(group, run, prices);
+    ...shown.flatMap((group, index) => {
+      const todo = todos[index];
+      if (todo === undefined) return [];
       return [
-        `  ${title} (${group.code}): ${plainText(cause, 300)}`,
+        `  ${todo.title} (${group.code}): ${plainText(todo.cause, 300)}`,
         `    ${idsText(group.ids, group.count)}${timesText(group)}`,
-        `    ${cost} ${advice}`,
-        ...(command === undefined ? [] : [`      ${command}`]),
+        ...adviceLines(todo),
       ];
     }),
     ...(rest > 0 ? [`  … and ${countOf(rest, 'row')} of other causes: see failures.jsonl`] : []),
   ];
 }
 
+/** Rows that are still to be done, and the command for them. */
+export function toGoText(count: number, run: RunCommand, exitCode: number): string[] {
+  return toGoOn(count, run, exitCode).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
+}
+
+function adviceLines({ cost, advice, command }: ToDo): string[] {
+  return [
+    `    ${cost === '' ? '' : `${cost} `}${advice}`,
+    ...(command === undefined ? [] : [`      ${command}`]),
+  ];
+}
+
+/** With the day where it is not today's: a run may be worked on for weeks. */
 function timesText({ firstAt, lastAt }: FailureGroup): string {
   if (firstAt === undefined || lastAt === undefined) return '';
-  const time = (at: number): string => new Date(at).toLocaleTimeString('en-GB');
+  const today = new Date().toDateString();
+  const time = (at: number): string => {
+    const date = new Date(at);
+    const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+    return `${date.toDateString() === today ? '' : `${day}, `}${date.toLocaleTimeString('en-GB')}`;
+  };
   return time(firstAt) === time(lastAt)
     ? `; at ${time(firstAt)}`
     : `; from ${time(firstAt)} to ${time(lastAt)}`;

@@ -54,7 +54,7 @@ function heldText({ held, failures }: RunStatus, name: string): string {
   const [first] = held;
   if (first === undefined) return '';
   const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
-  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: look at the account, then ${shellWords('millrace', 'settle', name, first)} with --job ID, --paid USD or --not-sent; or --retry unknown`;
+  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
 }
 
 function unreachedText({ isRunning, summary }: RunStatus): string {

@@ -11,6 +11,8 @@ import type { PlanHead } from './saved-plan.js';
 /** The options of a start, and its saved plan. */
 export interface PlannedStart {
   readonly raw: Readonly<Record<string, unknown>>;
+  /** The configuration file that an option is from, by the option's name. */
+  readonly from: ReadonlyMap<string, string>;
   readonly plan?: SavedPlan;
 }
 
@@ -28,7 +30,8 @@ export async function openPlan(
   const changed = changedOptions(withHosts(configured.raw, io.env), options);
   if (changed.length > 0)
     throw new UsageError(changed, `nothing was sent; leave them out, or plan anew with --save ${file}`);
-  return { raw: withPlannedOptions(configured.raw, options), plan };
+  const from = new Map([...configured.from].filter(([name]) => !(name in options)));
+  return { raw: withPlannedOptions(configured.raw, options), from, plan };
 }
 
 /** The manifest that a command names, else the plan's. Throws `UsageError` where there is none. */

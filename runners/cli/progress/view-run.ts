@@ -1,7 +1,6 @@
 import { asyncScheduler, Subscription, type Observable } from 'rxjs';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { CliIo } from '../io/cli-io.js';
-import { groupFailures, type FailureGroup } from '../../report/messages/group-failures.js';
 import { plainText } from '../messages/plain-text.js';
 import { foldProgress } from './fold-progress.js';
 import { openDisplay } from './open-display.js';
@@ -16,8 +15,6 @@ export interface RunView {
   /** Takes the display away until the run has started. */
   pause(): void;
   close(): void;
-  /** What failed so far, by cause. */
-  failures(): FailureGroup[];
 }
 
 export interface RunViewOptions {
@@ -39,7 +36,6 @@ export function viewRun(io: CliIo, options: RunViewOptions): RunView {
   const { concurrency, quiet, askHealth, isRehearsal = false, folder } = options;
   const scheduler = io.scheduler ?? asyncScheduler;
   const fold = foldProgress({ concurrency, startedAt: scheduler.now(), isRehearsal });
-  const groups = groupFailures();
   /** Warnings that the printed plan has already shown. */
   let printed: readonly string[] = [];
   const asking = new Subscription();
@@ -67,19 +63,11 @@ export function viewRun(io: CliIo, options: RunViewOptions): RunView {
       else if (event.type === 'checked') printed = quiet ? [] : event.plan.warnings;
       else if (event.type === 'warning' && !printed.includes(event.message)) warn(event.message);
       else if (event.type === 'stopping' && !quiet) noteStop(event);
-      else if (event.type === 'ended' && event.status !== 'completed')
-        groups.take({
-          id: event.id,
-          code: event.status,
-          message: event.message === undefined ? undefined : plainText(event.message, 300),
-          at: scheduler.now(),
-        });
     },
     pause: () => display.close(),
     close() {
       asking.unsubscribe();
       display.close();
     },
-    failures: () => groups.list(),
   };
 }

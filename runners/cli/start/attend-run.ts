@@ -68,7 +68,7 @@ export async function attendRun(run: StartedRun): Promise<number> {
     if (typeof answer === 'object') throw answer.error;
     if (answer === 'interrupted') return interrupted(last.exitCode, run);
     if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
-    return await printOutcome(run, last, { failures: view.failures(), warnings });
+    return await printOutcome(run, last, warnings);
   } finally {
     view.close();
     stop.close();

@@ -29,6 +29,8 @@ export interface StartedRun {
   readonly source: SpooledManifest;
   readonly out: string;
   readonly options: RunOptions;
+  /** What a later start needs of the command line as well. */
+  readonly repeat: NonNullable<RunBatchOptions['repeat']>;
   readonly target: Target;
   readonly prices: PriceBook;
   readonly io: CliIo;
@@ -54,6 +56,7 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
     },
     ...(live && { deliver: live.deliver }),
     out,
+    repeat: run.repeat,
     identity: { baseUrl: baseUrl ?? '', lbBaseUrl: lbBaseUrl ?? '', local },
     apiKey,
     ...(baseUrl !== undefined && { baseUrl }),

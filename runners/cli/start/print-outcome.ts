@@ -2,12 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { RunEvent } from '../../batch/index.js';
 import { refreshSnapshot } from '../../batch/journal/save-snapshot.js';
-import type { FailureGroup } from '../../report/messages/group-failures.js';
-import { failureText, outcomeText } from '../messages/outcome-text.js';
+import { failureText, outcomeText, toGoText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Summary } from '../../batch/sinks/summary-file.js';
-import type { RunCommand } from '../../report/messages/what-to-do.js';
+import { runCommand, type RunCommand } from '../../report/messages/run-again.js';
 import type { StartedRun } from './batch-options.js';
 
 /** A warning of a run. */
@@ -34,10 +33,7 @@ const files = [
 export async function printOutcome(
   run: StartedRun,
   finished: Finished,
-  {
-    failures: groups,
-    warnings,
-  }: { readonly failures: readonly FailureGroup[]; readonly warnings: readonly Warning[] },
+  warnings: readonly Warning[],
 ): Promise<number> {
   const { io, options, out } = run;
   const { exitCode, summary } = finished;
@@ -50,15 +46,16 @@ export async function printOutcome(
   // An interrupted run ends without waiting for it.
   if (exitCode < 128) await refreshSnapshot(nodeDisk, out);
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
-  const failed = failureText(groups, commandOf(run), pricesOf(summary));
+  if (options.quiet && exitCode === 0) return exitCode;
+  const todos = await whatIsToDo(run, summary, exitCode);
   if (options.quiet) {
-    if (exitCode !== 0) io.stderr.write(`${[sentence, ...failed].join('\n')}\n`);
+    io.stderr.write(`${[sentence, ...todos].join('\n')}\n`);
     return exitCode;
   }
   const lines = [
     sentence,
     ...outcomeText(summary, run.target.local),
-    ...failed,
+    ...todos,
     ...(await filesText(out, io.cwd)),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
@@ -68,24 +65,28 @@ export async function printOutcome(
   return exitCode;
 }
 
-/** The options that a later start needs to be this run again. */
-function commandOf({ source, out, options, target, io }: StartedRun): RunCommand {
-  const { local, baseUrl, lbBaseUrl } = target;
-  const given: readonly (readonly [name: string, value: string | number | undefined])[] = [
-    ['--base-url', local ? undefined : baseUrl],
-    ['--lb-base-url', local ? undefined : lbBaseUrl],
-    ['--endpoint', options.endpoint],
-    ['--max-cost', typeof options.maxCost === 'number' ? options.maxCost : undefined],
+/** The failures of the run, of whatever start, by cause, then the rows to go, each with the command for it. */
+async function whatIsToDo(run: StartedRun, summary: Summary, exitCode: number): Promise<string[]> {
+  const { rows } = summary;
+  if (rows.failed + rows.toDo === 0) return [];
+  const { failureGroups } = await import('../../report/survey/survey-rows.js');
+  const command = await commandOf(run, summary);
+  return [
+    ...failureText(await failureGroups(nodeDisk, run.out), command, pricesOf(summary)),
+    ...toGoText(rows.toDo, command, exitCode),
   ];
-  return {
-    manifest: shownPath(source.path, io.cwd),
-    folder: shownPath(out, io.cwd),
-    options: [
-      ...(local ? ['--local'] : []),
-      ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
-    ],
-    isRehearsal: local,
-  };
+}
+
+/** What a later start needs to be this run again. */
+async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand> {
+  const { source, out, options, repeat, target, io, live } = run;
+  const { local, baseUrl = '', lbBaseUrl = '' } = target;
+  const manifest = live === undefined ? (source.keep?.path ?? source.path) : source.name;
+  const maxCost = options.maxCostFrom === undefined ? cost.cap : undefined;
+  const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost };
+  const { readFirstStart } = await import('../../report/survey/run-story.js');
+  const command = runCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shownPath(out, io.cwd));
+  return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, io.cwd) };
 }
 
 /** What the next start reserves for a picture, by resolution. */

@@ -99,6 +99,7 @@ const shortestId = 3;
  */
 export function causeOf(message: string, id = ''): string {
   return withoutId(message.slice(0, 600).replace(/^line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\), /, ''), id)
+    .replace(colours, '')
     .replace(/\b(https?:\/\/[^/\s"'<>]+)[^\s"'<>]*?(?=[.,;:!?)]*(?:[\s"'<>]|$))/gi, '$1/…')
     .replace(/\bdata:[\w.+-]+\/[\w.+-]+;base64,[\w+/=]*/g, 'data:…')
     .replace(/\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{6,}\b/gi, '…')
@@ -108,6 +109,9 @@ export function causeOf(message: string, id = ''): string {
     .replace(/\s+/g, ' ')
     .trim();
 }
+
+/** Escape sequences that colour text in a terminal. */
+const colours = /\u001b\[[0-?]*[ -/]*[@-~]/g;
 
 /** Only as a word of its own, and of some length: "a" stands in half of all messages and names no row there. */
 function withoutId(message: string, id: string): string {

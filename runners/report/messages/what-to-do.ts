@@ -1,19 +1,9 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';
-import { countOf, formatSum } from './format-amounts.js';
+import { countOf, formatPrice } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
-
-/** What commands about a run have to name. */
-export interface RunCommand {
-  /** Path of the run's first manifest; the empty string where it is not known. */
-  readonly manifest: string;
-  readonly folder: string;
-  /** What a later start needs to be the same run: `--local`, `--base-url`, `--endpoint`, a cap. */
-  readonly options: readonly string[];
-  /** A rehearsal against the embedded emulator: nothing was spent. */
-  readonly isRehearsal: boolean;
-}
+import { priceRest, runAgain, type RunCommand } from './run-again.js';
 
 /** One thing for a person to do, about rows that failed for one cause. */
 export interface ToDo {
@@ -28,28 +18,46 @@ export interface ToDo {
   readonly command?: string;
 }
 
-/** What to do about the rows of a group. The terminal and the report use the same words. */
+/**
+ * What to do about the rows of each group. The terminal and the report use the same words. A command takes all rows of a
+ * code, so it is priced by all of them.
+ */
 export function whatToDo(
-  group: FailureGroup,
+  groups: readonly FailureGroup[],
   run: RunCommand,
   prices: Readonly<Record<string, MicroDollars>>,
-): ToDo {
-  const [noun, advice, way = 'run'] = help[group.code];
-  const command = commandOf(way, group.code, run);
-  return {
-    title: countOf(group.count, ...noun),
-    cause: messageOf(group),
-    cost: costOf(group, way, run, prices),
-    advice: adviceOf(group, advice, run),
-    ...(command !== undefined && { command }),
-  };
+): ToDo[] {
+  return groups.map((group) => {
+    const [noun, advice, way = 'run'] = help[group.code];
+    const command = commandOf(way, group.code, run);
+    const ofCode = groups.filter(({ code }) => code === group.code);
+    return {
+      title: countOf(group.count, ...noun),
+      cause: messageOf(group),
+      cost: costOf(group, ofCode, way, run, prices),
+      advice: adviceOf(group, advice, run, command),
+      ...(command !== undefined && { command }),
+    };
+  });
 }
 
-/** The command that goes on with the run, with further words. */
-export function runAgain(run: RunCommand, ...more: readonly string[]): string | undefined {
-  if (run.manifest === '') return undefined;
-  return shellWords('millrace', 'run', run.manifest, '--out', run.folder, ...run.options, ...more);
+/** What to do about rows without an outcome, where no process works on them. */
+export function toGoOn(count: number, run: RunCommand, exitCode: number | undefined): ToDo[] {
+  const isCapped = exitCode === cappedCode;
+  const command = isCapped ? priceRest(run) : runAgain(run);
+  if (count === 0 || command === undefined) return [];
+  return [
+    {
+      title: `${countOf(count, 'row')} to go`,
+      cause: '',
+      cost: run.isRehearsal ? 'Rehearsal, nothing spent.' : '',
+      advice: isCapped ? 'See what they cost, then run with a higher --max-cost:' : 'Continue:',
+      command,
+    },
+  ];
 }
+
+const cappedCode = 3;
 
 /** Word for word when there is one row. */
 export function messageOf({ code, message, wording, count }: FailureGroup): string {
@@ -57,54 +65,66 @@ export function messageOf({ code, message, wording, count }: FailureGroup): stri
   return shown === '' ? failureCodes[code].meaning : shown;
 }
 
-/** `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads. */
-type Way = 'again' | 'run' | 'refetch' | 'none';
+/** `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads, `settle` lists what is held. */
+type Way = 'again' | 'run' | 'refetch' | 'settle' | 'none';
 
 function commandOf(way: Way, code: FailureCode, run: RunCommand): string | undefined {
   if (way === 'again') return runAgain(run, '--retry', code);
   if (way === 'run') return runAgain(run);
-  return way === 'refetch' ? shellWords('millrace', 'refetch', run.folder) : undefined;
+  return way === 'none' ? undefined : shellWords('millrace', way, run.folder);
 }
 
 function costOf(
   group: FailureGroup,
+  ofCode: readonly FailureGroup[],
   way: Way,
   { isRehearsal }: RunCommand,
   prices: Readonly<Record<string, MicroDollars>>,
 ): string {
   if (isRehearsal) return 'Rehearsal, nothing spent.';
-  const price = priceOf(group, prices);
-  const again = price === undefined ? '' : formatSum(price);
-  if (group.code === 'unknown')
-    return again === ''
-      ? 'May have been charged; sending them again may charge them twice.'
-      : `May have been charged, up to ${again}; sending them again may charge that twice.`;
+  const price = priceOf([group], prices);
+  if (way === 'settle')
+    return `May have been charged${price === undefined ? '' : `, up to ${formatPrice(price)}`}.`;
   const before = { no: 'Not charged', maybe: 'May have been charged', yes: 'Paid' }[
     failureCodes[group.code].paid
   ];
   if (way === 'refetch') return `${before}; downloading is free.`;
-  return way === 'again' && again !== '' ? `${before}; sending them again costs ${again}.` : `${before}.`;
+  const again = priceOf(ofCode, prices);
+  if (way !== 'again' || again === undefined) return `${before}.`;
+  const rows = ofCode.reduce((sum, { count }) => sum + count, 0);
+  const what = rows === group.count ? 'sending them again' : `sending all ${rows} ${group.code} rows again`;
+  return `${before}; ${what} costs ${formatPrice(again)}.`;
 }
 
 /** `undefined` where a row has no price that is known. */
 function priceOf(
-  { count, resolutions }: FailureGroup,
+  groups: readonly FailureGroup[],
   prices: Readonly<Record<string, MicroDollars>>,
 ): MicroDollars | undefined {
-  let [rows, sum] = [0, 0];
-  for (const [resolution, many] of resolutions) {
-    const price = prices[resolution];
-    if (price === undefined) return undefined;
-    rows += many;
-    sum += many * price;
+  let sum = 0;
+  for (const { count, resolutions } of groups) {
+    let rows = 0;
+    for (const [resolution, many] of resolutions) {
+      rows += many;
+      sum += many * (prices[resolution] ?? NaN);
+    }
+    if (rows !== count) return undefined;
   }
-  return rows === count ? sum : undefined;
+  return Number.isNaN(sum) ? undefined : sum;
 }
 
 /** How long the service keeps a picture. */
 const pictureLifetimeMs = 7 * 24 * 3_600_000;
 
-function adviceOf({ code, firstAt }: FailureGroup, advice: string, { isRehearsal }: RunCommand): string {
+function adviceOf(
+  { code, firstAt }: FailureGroup,
+  advice: string,
+  { isRehearsal }: RunCommand,
+  command: string | undefined,
+): string {
+  // Rows that arrived one by one have no manifest that a command could name.
+  if (command === undefined && advice.endsWith(':'))
+    return `${advice.slice(0, -1)}: feed them again, with --retry ${code}.`;
   if (code !== 'download' || firstAt === undefined) return advice;
   if (isRehearsal) return 'The download failed. In a real run the pictures wait at the service for 7 days.';
   const last = new Date(firstAt + pictureLifetimeMs);
@@ -163,7 +183,7 @@ const help: Readonly<Record<FailureCode, readonly [noun: Noun, advice: string, w
   ],
   deadline: [
     rows('past the deadline'),
-    'These jobs may still be running. Run again: they are asked for first, and nothing is bought; --timeout gives them longer.',
+    'These jobs may still be running. Run again: they are asked for first, and nothing is bought; --timeout gives them longer:',
   ],
   expired: [
     ['result has expired', 'results have expired'],
@@ -172,8 +192,8 @@ const help: Readonly<Record<FailureCode, readonly [noun: Noun, advice: string, w
   ],
   unknown: [
     rows('in doubt'),
-    'The connection was lost before the service answered. Check your account; `millrace settle` ends each row by what you find. If they are not there, send them again:',
-    'again',
+    'The connection was lost before the service answered. Look at your account, then decide; this lists them and the ways:',
+    'settle',
   ],
   'output-mismatch': [
     ['unexpected output', 'unexpected outputs'],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, type JsonObject, numberOr, readJsonl } from '../read/read-jsonl.js';
+import type { StartFacts } from '../messages/run-again.js';
 import { recordKind } from '../read/record-kind.js';
 
 /** What the journal tells of the run as a whole. Times in ms since the epoch. */
@@ -10,27 +11,19 @@ export interface RunStory {
   readonly stops: readonly { at: number; exitCode: number }[];
   /** How many jobs ended with so many status calls. */
   readonly statusCalls: ReadonlyMap<number, number>;
-  /** What the first sent row had from the options: a command that goes on with the run has to name it again. */
-  readonly sentWith: readonly string[];
 }
 
-export interface RunStart {
+export interface RunStart extends StartFacts {
   readonly at: number;
-  readonly manifest: string;
-  readonly baseUrl: string;
-  readonly local: boolean;
-  /** USD: the cap that held for it. */
-  readonly maxCost?: number;
-  readonly lbBaseUrl: string;
-  /** The configuration had one for it. */
-  readonly hasConfiguredCap: boolean;
+  /** USD: the cap that held for it, wherever it was from. */
+  readonly cap?: number;
 }
 
 /** Nothing else is parsed: most of the journal tells nothing here. */
 const parsed = new Set([undefined, 'start', 'stop']);
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
-  const starts: RunStart[] = [];
+  const starts: NotedStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
   const statusCalls = new Map<number, number>();
   let sentWith: string[] | undefined;
@@ -45,7 +38,19 @@ export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
   }
-  return { starts, stops, statusCalls, sentWith: sentWith ?? [] };
+  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops, statusCalls };
+}
+
+/** The run's first start: the journal begins with it, or with the cap that it sets. */
+export async function readFirstStart(disk: Disk, folder: string): Promise<RunStart | undefined> {
+  let sentWith: string[] | undefined;
+  let first: NotedStart | undefined;
+  for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined)) {
+    if (value['k'] === 'start') first ??= startOf(value);
+    if (value['k'] === 'intent') sentWith = optionsOfIntent(value);
+    if (first?.repeat !== undefined || sentWith !== undefined) break;
+  }
+  return first === undefined ? undefined : startWith(first, sentWith ?? []);
 }
 
 const callsKey = Buffer.from('"statusCalls":');
@@ -60,7 +65,15 @@ function countCalls(outcome: Buffer, statusCalls: Map<number, number>): void {
   statusCalls.set(calls, (statusCalls.get(calls) ?? 0) + 1);
 }
 
-function startOf(record: JsonObject): RunStart {
+/** `repeat` is absent in folders of 0.1.0. */
+type NotedStart = Omit<RunStart, 'repeat'> & { readonly repeat: RunStart['repeat'] | undefined };
+
+/** @param sentWith what the first sent row had from the options, for a start that did not note them */
+function startWith({ repeat, ...start }: NotedStart, sentWith: readonly string[]): RunStart {
+  return { ...start, repeat: repeat ?? { manifest: [], others: sentWith } };
+}
+
+function startOf(record: JsonObject): NotedStart {
   const settings = isObject(record['settings']) ? record['settings'] : {};
   const identity = isObject(record['identity']) ? record['identity'] : {};
   const maxCost = settings['maxCostUsd'] ?? settings['maxCost'];
@@ -70,9 +83,21 @@ function startOf(record: JsonObject): RunStart {
     baseUrl: typeof identity['baseUrl'] === 'string' ? identity['baseUrl'] : '',
     lbBaseUrl: typeof identity['lbBaseUrl'] === 'string' ? identity['lbBaseUrl'] : '',
     local: identity['local'] === true,
-    hasConfiguredCap: settings['defaultMaxCostUsd'] !== undefined,
-    ...(typeof maxCost === 'number' ? { maxCost } : {}),
+    repeat: repeatOf(settings['repeat']),
+    // A cap of the configuration is found there again.
+    maxCost: typeof maxCost === 'number' && settings['defaultMaxCostUsd'] === undefined ? maxCost : undefined,
+    ...(typeof maxCost === 'number' ? { cap: maxCost } : {}),
   };
+}
+
+function repeatOf(noted: unknown): RunStart['repeat'] | undefined {
+  if (!isObject(noted)) return undefined;
+  const { manifest, others } = noted;
+  return isWords(manifest) && isWords(others) ? { manifest, others } : undefined;
+}
+
+function isWords(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string');
 }
 
 /** The endpoint and the mode, where the row does not name the one and the other is not the default of its kind. */
@@ -84,18 +109,5 @@ function optionsOfIntent(intent: JsonObject): string[] {
   return [
     ...(typeof endpoint === 'string' && endpoint !== '' && !isNamed ? ['--endpoint', endpoint] : []),
     ...(isDefault || kind === 'route' ? [] : ['--mode', mode]),
-  ];
-}
-
-/** The options that make a later start the same run, under the same cap. */
-export function optionsToGoOn({ starts, sentWith }: RunStory): string[] {
-  const last = starts.at(-1);
-  if (last === undefined) return [];
-  const { local, baseUrl, lbBaseUrl, maxCost, hasConfiguredCap } = last;
-  return [
-    ...(local ? ['--local'] : baseUrl === '' ? [] : ['--base-url', baseUrl]),
-    ...(local || lbBaseUrl === '' ? [] : ['--lb-base-url', lbBaseUrl]),
-    ...sentWith,
-    ...(maxCost === undefined || hasConfiguredCap ? [] : ['--max-cost', String(maxCost)]),
   ];
 }

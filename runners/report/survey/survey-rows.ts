@@ -40,6 +40,16 @@ export async function surveyRows(disk: Disk, folder: string, known: KnownRows): 
   return tally.survey();
 }
 
+/** The failures of a run by cause, the most frequent first. */
+export async function failureGroups(disk: Disk, folder: string): Promise<FailureGroup[]> {
+  const groups = groupFailures();
+  for await (const { value } of readJsonl(disk, join(folder, 'failures.jsonl'), () => undefined)) {
+    const facts = isObject(value['millrace']) ? value['millrace'] : {};
+    groups.take(failureOf(value, facts, timeOf(facts['settledAt'])));
+  }
+  return groups.list();
+}
+
 class RowTally {
   readonly #known: KnownRows;
   readonly #places = new RowPlaces();

@@ -54,7 +54,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const rows = await surveyRows(disk, folder, known);
   const summary = await readSummary(disk, join(folder, 'summary.json'));
   const manifest = story.starts[0]?.manifest ?? '';
-  const maxCost = story.starts.at(-1)?.maxCost;
+  const cap = story.starts.at(-1)?.cap;
   const spans = spansOf(story, rows.places.endTimes);
   return {
     folder,
@@ -70,7 +70,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     undownloaded: countOfCode(rows, 'download'),
     isRehearsal: story.starts.at(-1)?.local === true,
     toDo: rowsToDo(summary, rows.places.length),
-    cap: maxCost === undefined ? undefined : toMicroDollars(maxCost),
+    cap: cap === undefined ? undefined : toMicroDollars(cap),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
   };

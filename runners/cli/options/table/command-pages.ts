@@ -97,6 +97,7 @@ export const startPage = {
     follow: {
       meaning: 'with -: do the rows of an endless NDJSON stdin as they arrive; their results go to stdout',
       commands: { ...ofRun, plan: { meaning: 'with -: plan the NDJSON of stdin, which has to end' } },
+      isOnce: true,
     },
     plan: {
       takes: 'FILE',
@@ -106,6 +107,7 @@ export const startPage = {
         run: true,
         plan: { meaning: 'take manifest and options from a saved plan, and compare with it' },
       },
+      isOnce: true,
     },
     db: {
       takes: 'URL|embedded',
@@ -122,6 +124,7 @@ export const startPage = {
       value: (values) => values.named('file'),
       meaning: "figures for Prometheus' textfile collector, every 10 s and at the end",
       commands: { ...ofRun, plan: { unused: true } },
+      isOnce: true,
     },
   },
 } as const satisfies TablePage;
@@ -175,6 +178,7 @@ export const printPage = {
     quiet: {
       meaning: 'only what needs a person',
       commands: { ...ofRun, worker: true, refetch: true },
+      isOnce: true,
     },
     json: {
       meaning: `the result ${inJson}, everything else on stderr`,
@@ -184,6 +188,7 @@ export const printPage = {
         status: { meaning: inJson },
         reconcile: { meaning: inJson },
       },
+      isOnce: true,
     },
     profile: {
       meaning: 'write where the CPU time of this process goes, as a .cpuprofile for speedscope or Chrome',

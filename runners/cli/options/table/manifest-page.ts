@@ -13,10 +13,12 @@ export const manifestPage = {
         ...ofRun,
         worker: { meaning: "with --db embedded: the run's folder, where its database is" },
       },
+      isOnce: true,
     },
     add: {
       meaning: 'the folder holds a run of another manifest: these rows belong to that run',
       commands: ofRun,
+      isOnce: true,
     },
     format: {
       takes: 'FORMAT',
@@ -24,6 +26,7 @@ export const manifestPage = {
       meaning: 'csv or jsonl, where the file name does not say it',
       commands: ofRun,
       isPlanned: true,
+      isOfManifest: true,
     },
     delimiter: {
       takes: 'SIGN',
@@ -33,6 +36,7 @@ export const manifestPage = {
       commands: ofRun,
       config: 'text',
       isPlanned: true,
+      isOfManifest: true,
     },
     set: {
       takes: 'NAME=VALUE',
@@ -42,6 +46,7 @@ export const manifestPage = {
       fallback: [],
       commands: ofRun,
       isPlanned: true,
+      isOfManifest: true,
     },
     map: {
       takes: 'NAME=COLUMN',
@@ -51,6 +56,7 @@ export const manifestPage = {
       fallback: [],
       commands: ofRun,
       isPlanned: true,
+      isOfManifest: true,
     },
     ignore: {
       takes: 'NAME',
@@ -84,6 +90,7 @@ export const manifestPage = {
       meaning: 'do only the first N rows that are to be done',
       commands: ofRun,
       isPlanned: true,
+      isOnce: true,
     },
     only: {
       takes: 'IDS',
@@ -92,11 +99,13 @@ export const manifestPage = {
       repeats: true,
       commands: ofRun,
       isPlanned: true,
+      isOnce: true,
     },
     skipInvalid: {
       meaning: 'invalid rows become failures instead of stopping the run',
       commands: ofRun,
       isPlanned: true,
+      isOfManifest: true,
     },
   },
 } as const satisfies TablePage;

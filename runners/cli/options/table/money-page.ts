@@ -10,6 +10,7 @@ export const moneyPage = {
       meaning: 'never reserve beyond it, over all starts of the run, which remembers it; none lifts it',
       commands: ofRun,
       config: 'text',
+      isOnce: true,
     },
     maxCostPerDay: {
       takes: 'USD',
@@ -52,6 +53,7 @@ export const moneyPage = {
     yes: {
       meaning: 'agree to any price: above $25 a start asks, and where it cannot ask it needs this or a cap',
       commands: notOfPlan,
+      isOnce: true,
     },
     onUnknown: {
       takes: 'ACTION',
@@ -59,6 +61,7 @@ export const moneyPage = {
       meaning: 'a request that may have been accepted: hold or retry',
       fallback: 'hold',
       commands: ofRun,
+      isOnce: true,
     },
     retry: {
       takes: 'CODES',
@@ -67,6 +70,7 @@ export const moneyPage = {
       repeats: true,
       otherwise: 'download,deadline',
       commands: ofRun,
+      isOnce: true,
     },
     changed: {
       takes: 'ACTION',
@@ -74,6 +78,7 @@ export const moneyPage = {
       meaning: 'rows that were bought and have changed since: keep or redo',
       fallback: 'keep',
       commands: ofRun,
+      isOnce: true,
     },
     same: {
       takes: 'ACTION',
@@ -93,6 +98,7 @@ export const moneyPage = {
     repair: {
       meaning: 'go on where the journal is damaged: what cannot be read is held as unknown',
       commands: notOfPlan,
+      isOnce: true,
     },
     download: { meaning: 'leave pictures at their URLs', isOn: true, commands: ofRun },
   },

@@ -27,6 +27,7 @@ export const servicePage = {
       variable: 'MILLRACE_BASE_URL',
       isOfService: true,
       isPlanned: true,
+      isOnce: true,
     },
     lbBaseUrl: {
       takes: 'URL',
@@ -37,6 +38,7 @@ export const servicePage = {
       variable: 'MILLRACE_LB_BASE_URL',
       isOfService: true,
       isPlanned: true,
+      isOnce: true,
     },
     apiKeyFile: {
       takes: 'FILE',
@@ -79,6 +81,7 @@ export const servicePage = {
     local: {
       meaning: 'start the emulator in this process and use it: nothing is bought',
       commands: ofRun,
+      isOnce: true,
       isPlanned: true,
     },
   },

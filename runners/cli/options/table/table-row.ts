@@ -41,6 +41,10 @@ export interface TableRow {
   readonly variableInstead?: string;
   /** It names a part of the real service: with `--local` a configuration file does not set it. */
   readonly isOfService?: true;
+  /** A choice of one start, or what the run knows without it: a command that goes on with the run does not repeat it. */
+  readonly isOnce?: true;
+  /** It is about how this manifest is read: a manifest that millrace wrote does not need it. */
+  readonly isOfManifest?: true;
   /** It decides what is sent, where and at what price: a saved plan holds a start to it. */
   readonly isPlanned?: true;
 }

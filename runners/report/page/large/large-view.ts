@@ -154,7 +154,7 @@ function drawWhyNot(row: PageRow, run: RunFacts): HTMLElement {
 }
 
 /** Why a row cannot be redone from here, and what to do instead. */
-function whyNot({ id, status, error }: PageRow, { folder, isRehearsal }: RunFacts): string {
+function whyNot({ status, error }: PageRow, { folder, isRehearsal }: RunFacts): string {
   if (error === undefined || error.paid === 'no') return 'Too long to edit here. Change it in the manifest.';
   if (status === 'download')
     return isRehearsal
@@ -163,6 +163,6 @@ function whyNot({ id, status, error }: PageRow, { folder, isRehearsal }: RunFact
   if (status === 'deadline')
     return 'It may still be running. Run again: it is asked for first, and nothing is bought.';
   if (status === 'unknown')
-    return `In doubt: it may have been charged. Check your account, then: ${shellWords('millrace', 'settle', folder, id)} with --job ID, --paid USD or --not-sent`;
+    return `In doubt: it may have been charged. Look at your account; \`${shellWords('millrace', 'settle', folder)}\` lists the ways to decide.`;
   return `This row may be paid for, so it is not redone from here. Buy it again with --retry ${status}.`;
 }

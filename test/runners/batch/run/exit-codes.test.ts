@@ -48,7 +48,7 @@ describe('exit 1', () => {
     const end = await run.start();
     expect(end.exitCode).toBe(1);
     expect(end.reason).toContain('1 of 2 rows failed');
-    expect(end.reason).toContain('--retry failed');
+    expect(end.reason).toContain('see failures.jsonl');
     expect((await run.start()).exitCode).toBe(0);
   });
 });
@@ -252,7 +252,7 @@ describe('exit 6', () => {
     const idle = await run.start();
     expect(idle).toMatchObject({ exitCode: 6 });
     expect(idle.reason).toContain(
-      `1 row may have been bought and is held as unknown ("it's b"): look at the account, then end each with millrace settle /job/out 'it'\\''s b' and --job ID`,
+      `1 row may have been bought and is held as unknown ("it's b"). Look at the account; \`millrace settle /job/out\` lists the ways to decide.`,
     );
     run.manifest([job('c')]);
     expect((await run.start()).exitCode).toBe(6);

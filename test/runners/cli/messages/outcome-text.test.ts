@@ -64,12 +64,12 @@ describe('failureText', () => {
     expect(failureText(groups, run, { '1k': 87_500 })).toEqual([
       '  9 jobs failed (job-failed): cannot read the image',
       '    ids a, b, c, d, e, …',
-      '    Not charged; sending them again costs $0.79. The job crashed at the service. Try again; if it fails again, change the input:',
+      '    Not charged; sending them again costs $0.7875. The job crashed at the service. Try again; if it fails again, change the input:',
       '      millrace run a.csv --out a.out --max-cost 5 --retry job-failed',
       '  1 row in doubt (unknown): reset',
       '    id x',
-      '    May have been charged, up to $0.09; sending them again may charge that twice. The connection was lost before the service answered. Check your account; `millrace settle` ends each row by what you find. If they are not there, send them again:',
-      '      millrace run a.csv --out a.out --max-cost 5 --retry unknown',
+      '    May have been charged, up to $0.0875. The connection was lost before the service answered. Look at your account, then decide; this lists them and the ways:',
+      '      millrace settle a.out',
     ]);
   });
 

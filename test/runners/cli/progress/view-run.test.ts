@@ -6,14 +6,6 @@ import type { CliIo } from '../../../../runners/cli/io/cli-io.js';
 import { viewRun, type RunView } from '../../../../runners/cli/progress/view-run.js';
 
 const started = { type: 'started', rowsTotal: 4, alreadyEnded: 0 } as RunEvent;
-const failed: RunEvent = {
-  type: 'ended',
-  id: 'a',
-  row: 1,
-  status: 'job-failed',
-  cost: 0,
-  message: 'no such image',
-};
 
 /** What stands on stderr after `act`, on a log. */
 function seen(quiet: boolean, act: (view: RunView, scheduler: TestScheduler) => void): string {
@@ -65,16 +57,6 @@ describe('viewRun', () => {
 
   it('writes nothing of a run that was not started', () => {
     expect(seen(false, (view) => view.pause())).toBe('');
-  });
-
-  it('collects what failed', () => {
-    seen(false, (view) => {
-      view.look(failed);
-      expect(view.failures()).toMatchObject([
-        { code: 'job-failed', message: 'no such image', count: 1, ids: ['a'] },
-      ]);
-      view.close();
-    });
   });
 
   it('says what the service says of a queue that does not move', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import { groupFailures, type FailureGroup } from '../../../../runners/report/messages/group-failures.js';
-import { whatToDo, type RunCommand } from '../../../../runners/report/messages/what-to-do.js';
+import type { RunCommand } from '../../../../runners/report/messages/run-again.js';
+import { toGoOn, whatToDo, type ToDo } from '../../../../runners/report/messages/what-to-do.js';
 import { statusLabel } from '../../../../runners/report/messages/status-label.js';
 
 const codes = Object.keys(failureCodes) as FailureCode[];
@@ -23,15 +24,21 @@ function groupOf(code: FailureCode): FailureGroup {
   return group;
 }
 
+function toDoOf(code: FailureCode, command = run, known: Readonly<Record<string, number>> = prices): ToDo {
+  const [toDo] = whatToDo([groupOf(code)], command, known);
+  if (toDo === undefined) throw new Error('nothing to do');
+  return toDo;
+}
+
 describe.each(codes)('rows that failed as %s', (code) => {
-  const toDo = whatToDo(groupOf(code), run, prices);
+  const toDo = toDoOf(code);
 
   it('have a plain title, whole sentences, and a command that can be pasted', () => {
     expect(toDo.title).toMatch(/^2 [a-z ]+$/);
     expect(toDo.advice).toMatch(/^[A-Z].*[.:]$/);
     expect(toDo.advice.split('`').length % 2).toBe(1);
     expect(toDo.cost).toMatch(/^[A-Z].*\.$/);
-    if (toDo.advice.endsWith(':')) expect(toDo.command).toMatch(/^millrace (run|refetch) /);
+    if (toDo.advice.endsWith(':')) expect(toDo.command).toMatch(/^millrace (run|refetch|settle) /);
     if (toDo.command?.startsWith('millrace run') === true)
       expect(toDo.command).toMatch(
         /^millrace run 'my edits.csv' --out my.out --base-url https:\/\/api.example.test --max-cost 20( --retry [a-z-]+)?$/,
@@ -43,30 +50,59 @@ describe.each(codes)('rows that failed as %s', (code) => {
 
 it('never advises to send again what may be paid for, but with the word that accepts it', () => {
   for (const code of codes.filter((one) => failureCodes[one].paid !== 'no')) {
-    const { command = '' } = whatToDo(groupOf(code), run, prices);
+    const { command = '' } = toDoOf(code);
     expect(command).not.toContain('--retry failed');
     if (command.includes('--retry')) expect(command).toContain(`--retry ${code}`);
   }
 });
 
 it('tells the price of the command by the prices of the run', () => {
-  expect(whatToDo(groupOf('job-failed'), run, prices).cost).toBe(
-    'Not charged; sending them again costs $0.22.',
-  );
-  expect(whatToDo(groupOf('unknown'), run, prices).cost).toContain('up to $0.22');
-  expect(whatToDo(groupOf('job-failed'), run, {}).cost).toBe('Not charged.');
+  expect(toDoOf('job-failed').cost).toBe('Not charged; sending them again costs $0.2175.');
+  expect(toDoOf('unknown').cost).toContain('up to $0.2175');
+  expect(toDoOf('job-failed', run, {}).cost).toBe('Not charged.');
 });
 
 it('says of a rehearsal that nothing was spent, and names no dollars', () => {
   for (const code of codes)
-    expect(whatToDo(groupOf(code), { ...run, isRehearsal: true }, prices).cost).toBe(
-      'Rehearsal, nothing spent.',
-    );
+    expect(toDoOf(code, { ...run, isRehearsal: true }).cost).toBe('Rehearsal, nothing spent.');
 });
 
 it('says until when paid pictures can be downloaded', () => {
-  const { advice, command, cost } = whatToDo(groupOf('download'), run, prices);
+  const { advice, command, cost } = toDoOf('download');
   expect(advice).toContain('29 Nov');
   expect(command).toBe('millrace refetch my.out');
   expect(cost).toBe('Paid; downloading is free.');
+});
+
+it('prices a command by all rows that it takes, where they failed for several causes', () => {
+  const groups = groupFailures();
+  groups.take({ id: 'ash', code: 'job-failed', message: 'boom', resolution: '1k' });
+  groups.take({ id: 'birch', code: 'job-failed', message: 'out of memory', resolution: '2k' });
+  expect(whatToDo(groups.list(), run, prices).map(({ cost }) => cost)).toEqual([
+    'Not charged; sending all 2 job-failed rows again costs $0.2175.',
+    'Not charged; sending all 2 job-failed rows again costs $0.2175.',
+  ]);
+});
+
+it('never names a command that may pay twice for rows in doubt', () => {
+  expect(toDoOf('unknown').command).toBe('millrace settle my.out');
+});
+
+it('names no command where rows arrived without a manifest, and says how they are sent again', () => {
+  const { command, advice } = toDoOf('job-failed', { ...run, manifest: '' });
+  expect(command).toBeUndefined();
+  expect(advice).toMatch(/: feed them again, with --retry job-failed\.$/);
+});
+
+it('goes on with what is left, and prices it first where the cap was reached', () => {
+  expect(toGoOn(3, run, 0)).toMatchObject([
+    {
+      title: '3 rows to go',
+      command: "millrace run 'my edits.csv' --out my.out --base-url https://api.example.test --max-cost 20",
+    },
+  ]);
+  expect(toGoOn(3, run, 3)[0]?.command).toBe(
+    "millrace plan 'my edits.csv' --out my.out --base-url https://api.example.test --max-cost none",
+  );
+  expect(toGoOn(0, run, 0)).toEqual([]);
 });

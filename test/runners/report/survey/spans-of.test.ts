@@ -10,11 +10,11 @@ function story(starts: number[], stops: number[]): RunStory {
       baseUrl: '',
       lbBaseUrl: '',
       local: false,
-      hasConfiguredCap: false,
+      repeat: { manifest: [], others: [] },
+      maxCost: undefined,
     })),
     stops: stops.map((at) => ({ at, exitCode: 0 })),
     statusCalls: new Map(),
-    sentWith: [],
   };
 }
 

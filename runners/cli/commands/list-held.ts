@@ -1,0 +1,90 @@
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { peekJournal } from '../../batch/journal/recovered-journal.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
+import { readCosts, type Purchase } from '../../report/read/read-costs.js';
+import { runAgain, runCommand, type RunCommand } from '../../report/messages/run-again.js';
+import { readStory } from '../../report/survey/run-story.js';
+import type { CliIo } from '../io/cli-io.js';
+import { countOf, formatMoney } from '../messages/number-text.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
+
+const shown = 30;
+
+/** What is held in a run's folder, and the commands by which a person decides about it. Changes nothing. */
+export async function listHeld(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
+  const name = shownPath(folder, io.cwd);
+  const held = await heldPurchases(folder);
+  const [first] = held;
+  if (first === undefined) return [`${name}: no row is held, there is nothing to settle`];
+  const sum = held.reduce((total, { cost }) => total + cost, 0);
+  const command = await commandOfRun(folder, io);
+  const again = command && runAgain(command, '--retry', 'unknown');
+  const settle = (...words: string[]) => shellWords('millrace', 'settle', name, ...words);
+  const one = [first.id, ...attemptWords(first)];
+  return [
+    `${name}: ${countOf(held.length, 'purchase')} in doubt, up to ${formatMoney(sum)}`,
+    ...held.slice(0, shown).map((purchase) => `  ${lineOf(purchase)}`),
+    ...(held.length > shown ? [`  … and ${countOf(held.length - shown, 'more', 'more')}`] : []),
+    'Look each of them up in your account at the service. Several ids can be named at once, with --not-sent and --paid.',
+    '  it is not there:',
+    `    ${settle(...one, '--not-sent')}`,
+    '  it is there, and its result is wanted (put its job id for ID):',
+    `    ${settle(...one)} --job ID`,
+    '  it is there, and its result is given up (put what it cost for USD):',
+    `    ${settle(...one)} --paid USD`,
+    '  by a billing export, a CSV with a line for each charge:',
+    `    ${settle()} --statement FILE`,
+    ...(again === undefined ? [] : ['  send the rows again, which may charge them twice:', `    ${again}`]),
+  ];
+}
+
+interface HeldPurchase extends Purchase {
+  /** The row was bought again since: commands name its attempt. */
+  readonly isEarlier: boolean;
+}
+
+/** Purchases that may have been made, by costs.csv. What became of the row says whether a person can settle them. */
+async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
+  const journal = await peekJournal(nodeDisk, folder);
+  const held: HeldPurchase[] = [];
+  for await (const purchase of readCosts(nodeDisk, folder)) {
+    if (purchase.source !== 'unknown') continue;
+    const row = await journal?.find(purchase.id);
+    const isEarlier =
+      row !== undefined && (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt;
+    if (isEarlier || row?.status === 'unknown') held.push({ ...purchase, isEarlier });
+  }
+  return held;
+}
+
+function lineOf({ id, attempt, isEarlier, cost, at }: HeldPurchase): string {
+  const name = `${plainText(id, 60)}${isEarlier ? `, attempt ${attempt}` : ''}`;
+  const price = cost === 0 ? 'no known price' : formatMoney(cost);
+  const when = Number.isNaN(at) ? '' : `, no answer by ${timeText(at)}`;
+  return `${name.padEnd(16)} ${price}${when}`;
+}
+
+function timeText(at: number): string {
+  const date = new Date(at);
+  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  return `${day}, ${date.toLocaleTimeString('en-GB')}`;
+}
+
+function attemptWords({ isEarlier, attempt }: HeldPurchase): string[] {
+  return isEarlier ? ['--attempt', String(attempt)] : [];
+}
+
+/** The line that names the command for the rows that a settlement has left to be asked for or sent. */
+export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
+  const command = await commandOfRun(folder, io);
+  const again = command && runAgain(command);
+  return again === undefined ? [] : [`Go on: ${again}`];
+}
+
+async function commandOfRun(folder: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<RunCommand | undefined> {
+  const { starts } = await readStory(nodeDisk, folder);
+  const [first, last] = [starts[0], starts.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const command = runCommand(first, last, shownPath(folder, cwd));
+  return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, cwd) };
+}

@@ -1,0 +1,94 @@
+import { isAbsolute, join } from 'node:path';
+import { shellWords } from '../../batch/manifest/quote-value.js';
+
+/** What commands about a run have to name. */
+export interface RunCommand {
+  /** Path of the run's first manifest; the empty string where rows arrived without one. */
+  readonly manifest: string;
+  readonly folder: string;
+  /** What a later start needs to be the same run: `--local`, `--base-url`, `--endpoint`, a cap. */
+  readonly options: readonly string[];
+  /** A rehearsal against the embedded emulator: nothing was spent. */
+  readonly isRehearsal: boolean;
+}
+
+/** What a start went by. */
+export interface StartFacts {
+  /** Path of its manifest. */
+  readonly manifest: string;
+  readonly local: boolean;
+  /** The empty string where there was none. */
+  readonly baseUrl: string;
+  readonly lbBaseUrl: string;
+  /** Options of its command line that a later start needs as well, as the run noted them. */
+  readonly repeat: { readonly manifest: readonly string[]; readonly others: readonly string[] };
+  /** USD: the cap that held for it, unless the configuration says it again. */
+  readonly maxCost: number | undefined;
+}
+
+/**
+ * What names the run in commands: its first manifest, because a later one (of rejected rows, say) may hold but a part of
+ * the rows, and what the last start went by.
+ *
+ * @param first the run's first start
+ */
+export function runCommand(
+  first: Pick<StartFacts, 'manifest' | 'repeat'>,
+  last: StartFacts,
+  folder: string,
+): RunCommand {
+  const { manifest, repeat } = first.manifest === last.manifest ? last : first;
+  return {
+    // Where rows arrived one by one it is no path.
+    manifest: isAbsolute(manifest) ? manifest : '',
+    folder,
+    options: optionsOf(last, repeat.manifest),
+    isRehearsal: last.local,
+  };
+}
+
+/** The options of a start with a manifest that the gallery has written: those about the first manifest are left out. */
+export function optionsToRedo(last: StartFacts): string[] {
+  return optionsOf(last, []);
+}
+
+function optionsOf(start: StartFacts, ofManifest: readonly string[]): string[] {
+  const { local, baseUrl, lbBaseUrl, repeat, maxCost } = start;
+  return [
+    ...(local ? ['--local'] : baseUrl === '' ? [] : ['--base-url', baseUrl]),
+    ...(local || lbBaseUrl === '' ? [] : ['--lb-base-url', lbBaseUrl]),
+    ...ofManifest,
+    ...repeat.others,
+    ...(maxCost === undefined ? [] : ['--max-cost', String(maxCost)]),
+  ];
+}
+
+/** The command that goes on with the run, with further words. */
+export function runAgain(run: RunCommand, ...more: readonly string[]): string | undefined {
+  return commandOn('run', run, more);
+}
+
+/** The command that prices the rest of the run without its cap. Sends nothing. */
+export function priceRest(run: RunCommand): string | undefined {
+  const at = run.options.indexOf('--max-cost');
+  const options = at < 0 ? run.options : run.options.toSpliced(at, 2);
+  return commandOn('plan', { ...run, options }, ['--max-cost', 'none']);
+}
+
+/** A manifest that came through stdin goes through it again: its pictures are relative to the working directory. */
+function commandOn(
+  command: 'run' | 'plan',
+  { manifest, folder, options }: RunCommand,
+  more: readonly string[],
+): string | undefined {
+  if (manifest === '') return undefined;
+  const isKept = ['manifest.csv', 'manifest.jsonl'].some((name) => join(folder, name) === manifest);
+  const name = isKept ? '-' : asOperand(manifest);
+  const words = shellWords('millrace', command, name, '--out', asOperand(folder), ...options, ...more);
+  return isKept ? `${words} < ${shellWords(manifest)}` : words;
+}
+
+/** A name that begins like an option is none with a folder before it. */
+function asOperand(path: string): string {
+  return path.startsWith('-') ? `./${path}` : path;
+}
