@@ -76,3 +76,8 @@ export function pencilCross(): SVGElement {
     'M92 8C78 24 60 41 44 57 31 69 19 81 8 93',
   );
 }
+
+/** The tick beside a picture that was kept. */
+export function check(): SVGElement {
+  return drawing('tick', 'M8 55L38 84 92 16');
+}

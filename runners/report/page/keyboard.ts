@@ -1,8 +1,8 @@
-import type { Gallery } from './gallery/gallery.js';
+import type { Gallery, Move } from './gallery/gallery.js';
 import type { LargeView } from './large/large-view.js';
 import type { Page } from './page.js';
 
-const moves = {
+const moves: Readonly<Record<string, Move>> = {
   ArrowLeft: 'left',
   ArrowRight: 'right',
   ArrowUp: 'up',
@@ -11,60 +11,148 @@ const moves = {
   k: 'left',
   Home: 'first',
   End: 'last',
-} as const;
+};
 
-/** Every key of the page. Fields keep theirs, but for Escape. */
-export function listenToKeys(page: Page, gallery: Gallery, large: LargeView): void {
+/** What the keys do, as the list of keys shows it. */
+export const keyList: readonly (readonly [heading: string, keys: readonly (readonly [string, string])[]])[] =
+  [
+    [
+      'Decide',
+      [
+        ['P', 'keep and go on'],
+        ['X', 'reject and go on'],
+        ['U', 'take the verdict away'],
+        ['1–5, 0', 'stars, none'],
+        ['Ctrl Z', 'undo'],
+      ],
+    ],
+    [
+      'Move',
+      [
+        ['← →, J K', 'previous, next'],
+        ['Enter', 'open'],
+        ['Esc', 'close, clear'],
+        ['/', 'search'],
+      ],
+    ],
+    [
+      'Select',
+      [
+        ['Shift ← →', 'from here to there'],
+        ['Ctrl click', 'one more'],
+        ['A', 'all that are found'],
+      ],
+    ],
+    [
+      'Large view',
+      [
+        ['Z', '1:1 and back'],
+        ['+ −', 'closer, farther'],
+        ['Shift arrows', 'move in the picture'],
+        ['B', 'show the original: hold or press'],
+        ['S, O', 'slider, overlay'],
+        [', .', 'move the slider'],
+        ['R', 'next reference or version'],
+        ['E, N', 'edit the prompt, write a note'],
+      ],
+    ],
+  ];
+
+export interface KeyTargets {
+  readonly page: Page;
+  readonly gallery: Gallery;
+  readonly large: LargeView;
+  help(): void;
+  undo(): void;
+}
+
+/** Every key of the page. Fields keep theirs, but for Escape; other dialogs have their own. */
+export function listenToKeys(targets: KeyTargets): void {
+  const { large } = targets;
   document.addEventListener('keydown', (event) => {
     const target = event.target as HTMLElement;
     const inField =
-      /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && target.getAttribute('type') !== 'radio';
+      /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) &&
+      !/^(radio|range)$/.test(target.getAttribute('type') ?? '');
+    if (event.defaultPrevented || document.querySelector('dialog[open]:not(.of-row)') !== null) return;
     const isUndo = (event.ctrlKey || event.metaKey) && event.key === 'z' && !event.shiftKey;
-    if (isUndo && !inField && page.rejections.undo()) event.preventDefault();
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (inField) leaveField(event, target);
-    else if (large.isOpen) largeKey(event, large);
-    else galleryKey(event, page, gallery);
+    if (isUndo && !inField) {
+      targets.undo();
+      event.preventDefault();
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (inField) return leaveField(event, target);
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const isDone = large.isOpen ? largeKey(key, event, large) : galleryKey(key, event, targets);
+    if (isDone || sharedKey(key, targets)) event.preventDefault();
   });
   document.addEventListener('keyup', (event) => {
-    if (event.key === 'b') large.compare(false);
+    if (event.key.toLowerCase() === 'b' && large.isOpen) large.area.press(event);
   });
 }
 
 function leaveField(event: KeyboardEvent, field: HTMLElement): void {
   if (event.key !== 'Escape') return;
   event.preventDefault();
-  if (field instanceof HTMLInputElement && field.value !== '') {
+  if (field instanceof HTMLInputElement && field.type === 'search' && field.value !== '') {
     field.value = '';
     field.dispatchEvent(new Event('input'));
   } else field.blur();
 }
 
-function largeKey(event: KeyboardEvent, large: LargeView): void {
-  const isRadio = event.target instanceof HTMLInputElement;
-  const step = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1 }[event.key];
-  if (event.key === 'Escape') large.close();
-  else if (step !== undefined && !isRadio) large.step(step);
-  else if (event.key === 'x') large.toggle();
-  else if (event.key === 'e') large.editPrompt();
-  else if (event.key === 'b') large.compare(true);
-  else return;
-  event.preventDefault();
+/** The same in the gallery and in the large view. `false`: the key does nothing. */
+function sharedKey(key: string, { gallery, large, help }: KeyTargets): boolean {
+  const subject = large.isOpen ? large : gallery;
+  if (key === 'p') void subject.decide('kept');
+  else if (key === 'x') void subject.decide('rejected');
+  else if (key === 'u') void subject.decide(null);
+  else if (/^[0-5]$/.test(key)) subject.rate(key === '0' ? null : Number(key));
+  else if (key === '?') help();
+  else return false;
+  return true;
 }
 
-function galleryKey(event: KeyboardEvent, page: Page, gallery: Gallery): void {
-  const inGallery = (event.target as HTMLElement).closest('.sheet') !== null;
+const pans: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [-0.2, 0],
+  ArrowRight: [0.2, 0],
+  ArrowUp: [0, -0.2],
+  ArrowDown: [0, 0.2],
+};
+
+function largeKey(key: string, event: KeyboardEvent, large: LargeView): boolean {
+  const { area } = large;
+  const ofField = event.target instanceof HTMLInputElement;
+  const step = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1 }[key];
+  const pan = event.shiftKey ? pans[key] : undefined;
+  if (key === 'Escape') large.close();
+  else if (pan !== undefined && area.zoom.isClose) area.zoom.pan(...pan);
+  else if (step !== undefined && !(ofField && key.startsWith('Arrow'))) large.step(step);
+  else if (key === 'e') large.focusField('next-prompt');
+  else if (key === 'n') large.focusField('row-note');
+  else if (key === 'z') area.zoom.toggle();
+  else if (key === '+' || key === '=') area.zoom.closer(1);
+  else if (key === '-') area.zoom.closer(-1);
+  else if (key === 'b') area.press(event);
+  else if (key === 's') area.setMode('slider');
+  else if (key === 'o') area.setMode('overlay');
+  else if (key === 'r') area.nextComparand();
+  else if (key === ',' || key === '.') area.shift(key === ',' ? -5 : 5);
+  else return false;
+  return true;
+}
+
+function galleryKey(key: string, event: KeyboardEvent, { page, gallery }: KeyTargets): boolean {
+  const target = event.target as HTMLElement;
+  const inGallery = target.closest('.sheet') !== null;
+  const isControl = target.closest('a, button, summary') !== null;
   const current = gallery.current();
-  if (event.key === '/') gallery.focusSearch();
-  else if (event.key === 'x' && current !== undefined) page.toggle(current.row);
-  else if (event.key === 'Enter' && !isControl(event.target) && current !== undefined)
-    page.openLarge(current.index);
-  else if (event.key in moves && (inGallery || event.key === 'j' || event.key === 'k'))
-    gallery.move(moves[event.key as keyof typeof moves]);
-  else return;
-  event.preventDefault();
-}
-
-function isControl(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest('a, button, summary') !== null;
+  const move = moves[key];
+  if (key === '/') gallery.focusSearch();
+  else if (key === 'a') gallery.selection.all(gallery.found);
+  else if (key === 'Escape') return gallery.selection.clear();
+  else if (key === 'Enter' && !isControl && current !== undefined) page.openLarge(current.index);
+  else if (move !== undefined && (inGallery || key === 'j' || key === 'k'))
+    gallery.move(move, event.shiftKey);
+  else return false;
+  return true;
 }

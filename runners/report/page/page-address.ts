@@ -3,6 +3,10 @@ export interface Place {
   /** Of the filter. */
   readonly name?: string;
   readonly query?: string;
+  /** What the rows are sorted by; `-` in front: the other way round. */
+  readonly sort?: string;
+  /** The column whose values stand side by side. */
+  readonly by?: string;
   /** The first frame of the page, from 0. */
   readonly from?: number;
   /** The row in the large view, by its number in the manifest. */
@@ -14,31 +18,36 @@ export interface PageAddress {
   set(place: Place): void;
 }
 
+const words = { name: 'show', query: 'find', sort: 'sort', by: 'by' } as const;
+const numbers = { from: 'from', row: 'row' } as const;
+
 /** The place behind the `#` of the address. */
 export function openAddress(): PageAddress {
   const read = (): Place => {
-    const words = new URLSearchParams(location.hash.slice(1));
-    const number = (name: string): number | undefined =>
-      /^\d{1,9}$/.test(words.get(name) ?? '') ? Number(words.get(name)) : undefined;
-    const [name, query, from, row] = [words.get('show'), words.get('find'), number('from'), number('row')];
-    return {
-      ...(name !== null && name !== '' && { name }),
-      ...(query !== null && { query }),
-      ...(from !== undefined && { from }),
-      ...(row !== undefined && { row }),
-    };
+    const given = new URLSearchParams(location.hash.slice(1));
+    const found: [string, string | number][] = [];
+    for (const [name, key] of Object.entries(words)) {
+      const text = given.get(key) ?? '';
+      if (text !== '') found.push([name, text]);
+    }
+    for (const [name, key] of Object.entries(numbers)) {
+      const text = given.get(key) ?? '';
+      if (/^\d{1,9}$/.test(text)) found.push([name, Number(text)]);
+    }
+    return Object.fromEntries(found);
   };
   return {
     read,
     set(place) {
-      const { name, query, from, row } = { ...read(), ...place };
-      const words = new URLSearchParams();
-      if (name !== undefined) words.set('show', name);
-      if (query !== undefined && query !== '') words.set('find', query);
-      if (from !== undefined && from > 0) words.set('from', String(from));
-      if (row !== undefined) words.set('row', String(row));
+      const now: Place = { ...read(), ...place };
+      const fresh = new URLSearchParams();
+      for (const [name, key] of Object.entries({ ...words, ...numbers })) {
+        const value = now[name as keyof Place];
+        if (value !== undefined && value !== '' && !(name === 'from' && value === 0))
+          fresh.set(key, String(value));
+      }
       // Not a step back in the browser's history.
-      history.replaceState(null, '', `#${words.toString()}`);
+      history.replaceState(null, '', `#${fresh.toString()}`);
     },
   };
 }

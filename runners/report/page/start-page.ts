@@ -1,13 +1,14 @@
 import type { PageData } from '../page-data.js';
 import { followLive, updatePart } from './follow-live.js';
 import { Gallery } from './gallery/gallery.js';
+import { openKeyHelp } from './key-help.js';
 import { listenToKeys } from './keyboard.js';
 import { LargeView } from './large/large-view.js';
-import { canRepeat, openRejections } from './rejections.js';
+import { canDecide, openReviews } from './review/reviews.js';
 import { openAddress } from './page-address.js';
 import type { Page } from './page.js';
-import { openRows, readBlock } from './row-store.js';
-import { Tray } from './tray.js';
+import { openRows, readBlock } from './rows/row-store.js';
+import { Tray } from './review/tray.js';
 import { followCopyButtons } from './copy-text.js';
 
 /** Brings the report to life: the figures are there without it. */
@@ -15,44 +16,54 @@ function start(): void {
   const data = readBlock<PageData>('page-data');
   const [root, largeRoot] = [document.getElementById('rows'), document.getElementById('large')];
   if (data === undefined || root === null || largeRoot === null) return;
-  const rejections = openRejections(data);
-  const store = openRows(data);
+  const reviews = openReviews(data);
   const page: Page = {
     data,
-    store,
-    rejections,
+    store: openRows(data),
+    reviews,
     address: openAddress(),
     openLarge: (index) => void large.open(index),
-    toggle: (row) => {
-      if (canRepeat(row)) rejections.toggle(row);
+    decide(rows, verdict) {
+      const able = verdict === null ? rows : rows.filter((row) => canDecide(row, verdict));
+      if (able.length > 0) reviews.change(able, { verdict });
     },
   };
-  const gallery = new Gallery(root, page);
-  const large = new LargeView(largeRoot, page, {
-    neighbour: (index, by) => gallery.found[gallery.found.indexOf(index) + by],
+  const large: LargeView = new LargeView(largeRoot, page, {
+    found: () => gallery.found,
+    undecided: () => gallery.undecided(),
     opened: (row) => page.address.set({ row }),
     closed(index) {
       page.address.set({ row: undefined });
+      gallery.showReviews();
       void gallery.goTo(index);
     },
   });
-  const tray = new Tray(document.body, page, () => gallery.show({ name: 'rejections' }));
-  rejections.onChange(() => {
-    gallery.showRejections();
-    large.showRejection();
+  const gallery = new Gallery(root, {
+    page,
+    help: openKeyHelp,
+    selected: () => tray.refresh(),
+    isLargeOpen: () => large.isOpen,
+  });
+  const undo = (): void => large.goTo(reviews.undo() ?? -1);
+  const tray = new Tray(document.body, {
+    page,
+    selected: () => gallery.selection.places.size,
+    decide: (verdict) => void gallery.decide(verdict),
+    unselect: () => gallery.selection.clear(),
+    undo,
+  });
+  reviews.onChange(() => {
+    gallery.showReviews();
+    large.showReview();
     tray.refresh();
   });
-  listenToKeys(page, gallery, large);
-  followFilterLinks((filter) => gallery.show(filter));
+  listenToKeys({ page, gallery, large, help: openKeyHelp, undo });
+  followLinks(gallery);
   followCopyButtons();
-  const opened = store.placeOf(page.address.read().row ?? -1);
-  if (opened !== undefined) page.openLarge(opened);
+  const opened = page.store.placeOf(page.address.read().row ?? -1);
+  if (opened !== undefined) void gallery.ready.then(() => page.openLarge(opened));
   window.addEventListener('beforeprint', () => gallery.showAll(true));
   window.addEventListener('afterprint', () => gallery.showAll(false));
-  document.querySelector('.skip')?.addEventListener('click', (event) => {
-    event.preventDefault();
-    gallery.focusCurrent();
-  });
   followLive(({ summary, figures, data: newer }) => {
     updatePart('summary', summary);
     updatePart('figures', figures);
@@ -63,12 +74,16 @@ function start(): void {
   });
 }
 
-/** The figures above the gallery lead to the rows they count. */
-function followFilterLinks(show: (filter: { name: string; query: string }) => void): void {
+/** The figures above the gallery lead to the rows they count, and "Review" to the first row without a verdict. */
+function followLinks(gallery: Gallery): void {
   document.addEventListener('click', (event) => {
-    const anchor = (event.target as Element).closest<HTMLElement>('[data-filter]');
-    const name = anchor?.dataset['filter'];
-    if (name !== undefined) show({ name, query: '' });
+    const anchor = (event.target as Element).closest<HTMLElement>('[data-filter], [data-review], .skip');
+    const { filter, review } = anchor?.dataset ?? {};
+    if (anchor === null || (filter === undefined && review === undefined && !anchor.matches('.skip'))) return;
+    if (filter !== undefined) return gallery.show({ name: filter, query: '' });
+    event.preventDefault();
+    if (review === undefined) gallery.focusCurrent();
+    else void gallery.review(review);
   });
 }
 

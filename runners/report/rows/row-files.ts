@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
+import { FacetCollector } from '../facets.js';
 import type { PageRow, RowSource } from '../page-data.js';
 import { embedJson } from '../messages/escape-html.js';
 import { searchText } from '../messages/search-text.js';
@@ -12,6 +13,8 @@ const manyRows = 100_000;
 const manyRowsPerFile = 1000;
 export const textsPerFile = 10_000;
 export const folderName = 'report';
+
+export type FileKind = 'page' | 'search' | 'facets';
 
 /**
  * Writes rows as scripts that hand them to the page, since a browser refuses to fetch files; and what the search reads.
@@ -28,22 +31,25 @@ export async function writeRowFiles(
   const version = randomBytes(6).toString('hex');
   await disk.mkdir(join(folder, folderName));
   const writer = new WriteBehind();
-  const write = (kind: 'page' | 'search', file: number, value: unknown): Promise<void> => {
+  const write = (kind: FileKind, file: number, value: unknown): Promise<void> => {
     const text = scriptText(kind, version, file, value);
     return writer.begin(() => replaceFile(disk, join(folder, folderName, fileName(kind, file)), text));
   };
   let [pages, searches] = [0, 0];
-  let texts: string[] = [];
+  let [texts, facets] = [[] as string[], new FacetCollector()];
+  const writeTexts = async (): Promise<void> => {
+    await write('facets', searches, facets.block());
+    await write('search', searches++, texts);
+    [texts, facets] = [[], new FacetCollector()];
+  };
   try {
     for await (const rows of regrouped(batches, perFile)) {
       await write('page', pages++, rows);
+      for (const row of rows) facets.add(row);
       texts.push(...rows.map(searchText));
-      if (texts.length >= textsPerFile) {
-        await write('search', searches++, texts);
-        texts = [];
-      }
+      if (texts.length >= textsPerFile) await writeTexts();
     }
-    if (texts.length > 0) await write('search', searches++, texts);
+    if (texts.length > 0) await writeTexts();
   } finally {
     await writer.ended();
   }
@@ -71,19 +77,19 @@ class WriteBehind {
 /** Removes what an earlier, larger report left. */
 export async function removeRowFiles(disk: Disk, folder: string, pages: number, searches = 0): Promise<void> {
   for (const name of await disk.list(join(folder, folderName))) {
-    const found = /^(page|search)-(\d+)\.js$/.exec(name);
+    const found = /^(page|search|facets)-(\d+)\.js$/.exec(name);
     if (found !== null && Number(found[2]) > (found[1] === 'page' ? pages : searches))
       await disk.unlink(join(folder, folderName, name));
   }
 }
 
-export function scriptText(kind: 'page' | 'search', version: string, file: number, value: unknown): string {
-  const receiver = kind === 'page' ? 'millraceRows' : 'millraceTexts';
+export function scriptText(kind: FileKind, version: string, file: number, value: unknown): string {
+  const receiver = { page: 'millraceRows', search: 'millraceTexts', facets: 'millraceFacets' }[kind];
   // The rows travel as a text of JSON: as a literal, a column named __proto__ would be more than a column.
   return `${receiver}(${JSON.stringify(version)},${file},${embedJson(JSON.stringify(value))})\n`;
 }
 
-function fileName(kind: 'page' | 'search', file: number): string {
+function fileName(kind: FileKind, file: number): string {
   return `${kind}-${String(file + 1).padStart(kind === 'page' ? 4 : 2, '0')}.js`;
 }
 

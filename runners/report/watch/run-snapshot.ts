@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { relative, isAbsolute, sep } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
+import { facetsOf } from '../facets.js';
 import { pageDataOf } from '../page-data-of.js';
 import type { PageData } from '../page-data.js';
 import { manifestFoldersOf } from '../rows/picture-files.js';
 import { RunPictures } from '../rows/run-pictures.js';
 import { viewReport, type ReportView } from '../report-view.js';
 import { PageRowReader } from '../rows/page-rows.js';
-import { rowsPerFile, scriptText, textsPerFile } from '../rows/row-files.js';
+import { type FileKind, rowsPerFile, scriptText, textsPerFile } from '../rows/row-files.js';
 import { surveyRun, type Survey } from '../survey/survey-run.js';
 import { searchText } from '../messages/search-text.js';
 
@@ -50,12 +51,13 @@ export class RunSnapshot {
   }
 
   /** The script that hands one part of the rows, or of what the search reads, to the page. */
-  async script(kind: 'page' | 'search', file: number): Promise<string> {
+  async script(kind: FileKind, file: number): Promise<string> {
     const size = kind === 'page' ? rowsPerFile : textsPerFile;
     const reader = await PageRowReader.open(this.#disk, this.survey, await this.#shelf());
     try {
       const rows = await reader.read(file * size, (file + 1) * size);
-      return scriptText(kind, this.version, file, kind === 'page' ? rows : rows.map(searchText));
+      const content = { page: () => rows, search: () => rows.map(searchText), facets: () => facetsOf(rows) };
+      return scriptText(kind, this.version, file, content[kind]());
     } finally {
       await reader.close();
     }

@@ -7,6 +7,7 @@ import type { FlightUpdate, LiveUpdate } from '../page-data.js';
 import { type PageParts, renderFigures, renderFlight, renderPage, renderSummary } from '../render-page.js';
 import { embedJson } from '../messages/escape-html.js';
 import { serveFile } from './serve-file.js';
+import type { FileKind } from '../rows/row-files.js';
 import type { RunSnapshot } from './run-snapshot.js';
 import { emptyFlight, type FlightView } from './view-flight.js';
 
@@ -86,9 +87,9 @@ export class WatchServer {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname === '/') return this.#page(response);
     if (pathname === '/events') return this.#listen(response);
-    const script = /^\/report\/(page|search)-(\d{1,6})\.js$/.exec(pathname);
+    const script = /^\/report\/(page|search|facets)-(\d{1,6})\.js$/.exec(pathname);
     if (script !== null)
-      return this.#script(response, script[1] as 'page' | 'search', Number(script[2]) - 1, search.slice(1));
+      return this.#script(response, script[1] as FileKind, Number(script[2]) - 1, search.slice(1));
     return this.#picture(pathname, response);
   }
 
@@ -112,12 +113,7 @@ export class WatchServer {
     if (snapshot !== undefined) this.#listeners.send(this.#update(snapshot), [response]);
   }
 
-  async #script(
-    response: ServerResponse,
-    kind: 'page' | 'search',
-    file: number,
-    version: string,
-  ): Promise<void> {
+  async #script(response: ServerResponse, kind: FileKind, file: number, version: string): Promise<void> {
     const snapshot = this.#snapshots.find((one) => one.version === version);
     if (snapshot === undefined) return end(response, 404);
     response.writeHead(200, {

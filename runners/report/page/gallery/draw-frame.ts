@@ -1,14 +1,15 @@
 import type { PageReference, PageRow } from '../../page-data.js';
 import { formatPrice } from '../../messages/format-amounts.js';
 import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
-import { h, link, pencilCross, setAddress } from '../dom.js';
-import { canRepeat } from '../rejections.js';
-import { type Rejection } from '../redo-manifest.js';
-import { promptOf } from '../row-store.js';
+import { check, h, link, pencilCross, setAddress } from '../dom.js';
+import type { Review, Verdict } from '../review/redo-manifest.js';
+import { canDecide } from '../review/reviews.js';
+import { promptOf } from '../rows/row-store.js';
 
 export interface FrameActions {
-  open(): void;
-  toggle(): void;
+  /** The row was clicked on; with Shift or Ctrl it is selected. */
+  open(event: MouseEvent): void;
+  decide(verdict: Verdict | null): void;
   /** Nothing was spent: no price stands at a frame. */
   readonly isRehearsal: boolean;
 }
@@ -16,30 +17,35 @@ export interface FrameActions {
 const referencesShown = 3;
 
 /** One frame of the contact sheet: the references beside the result, its number, id, cost and prompt. */
-export function drawFrame(
-  row: PageRow,
-  rejection: Rejection | undefined,
-  actions: FrameActions,
-): HTMLElement {
-  const state = toneOf(row.status);
+export function drawFrame(row: PageRow, review: Review | undefined, actions: FrameActions): HTMLElement {
   return h(
     'li',
-    { class: `frame ${state}${rejection === undefined ? '' : ' rejected'}` },
-    h('div', { class: 'mat' }, drawReferences(row.references), drawResult(row, rejection, actions)),
-    h(
-      'p',
-      { class: 'edge' },
-      h('span', { class: 'number' }, row.row),
-      h('span', { class: 'id', title: row.id }, row.id),
-      (row.earlier?.length ?? 0) > 0 &&
-        h('span', { class: 'again', title: 'bought again' }, `×${(row.earlier?.length ?? 0) + 1}`),
-      !actions.isRehearsal &&
-        row.cost !== undefined &&
-        row.cost !== null &&
-        h('span', { class: 'cost' }, formatPrice(row.cost)),
-    ),
-    h('p', { class: 'prompt' }, rejection?.prompt ?? promptOf(row) ?? ''),
-    canRepeat(row) && rejectButton(row, rejection, actions),
+    { class: `frame ${toneOf(row.status)} ${review?.verdict ?? ''}` },
+    h('div', { class: 'mat' }, drawReferences(row.references), drawResult(row, review, actions)),
+    drawEdge(row, review, actions.isRehearsal),
+    h('p', { class: 'prompt' }, review?.prompt ?? promptOf(row) ?? ''),
+    drawVerdicts(row, review, actions),
+  );
+}
+
+function drawEdge(row: PageRow, review: Review | undefined, isRehearsal: boolean): HTMLElement {
+  const versions = row.earlier?.length ?? 0;
+  return h(
+    'p',
+    { class: 'edge' },
+    h('span', { class: 'number' }, row.row),
+    h('span', { class: 'id', title: row.id }, row.id),
+    versions > 0 && h('span', { class: 'again', title: 'bought again' }, `×${versions + 1}`),
+    review?.stars !== undefined &&
+      h(
+        'span',
+        { class: 'stars', 'aria-label': `${review.stars} stars`, role: 'img' },
+        '★'.repeat(review.stars),
+      ),
+    !isRehearsal &&
+      row.cost !== undefined &&
+      row.cost !== null &&
+      h('span', { class: 'cost' }, formatPrice(row.cost)),
   );
 }
 
@@ -55,9 +61,8 @@ function drawReferences(references: readonly PageReference[]): HTMLElement | fal
 }
 
 function drawReference(reference: PageReference): HTMLElement {
-  const picture = h('img', { alt: `Reference ${reference.name}`, loading: 'lazy', decoding: 'async' });
-  if (reference.thumb?.startsWith('data:') === true) picture.loading = 'eager';
-  if (setAddress(picture, reference.thumb)) return picture;
+  const picture = thumbnail(reference.thumb, `Reference ${reference.name}`);
+  if (picture !== undefined) return picture;
   const host = /^https?:\/\/([^/]+)/i.exec(reference.url ?? '')?.[1];
   return link(reference.url, host === undefined ? '?' : '↗', {
     class: 'remote',
@@ -67,28 +72,34 @@ function drawReference(reference: PageReference): HTMLElement {
   });
 }
 
-function drawResult(row: PageRow, rejection: Rejection | undefined, actions: FrameActions): HTMLElement {
-  const label = `${row.id}, ${statusLabel(row.status)}${rejection === undefined ? '' : ', rejected'}`;
+/** What stands in the page itself is printed also where nobody has scrolled to it. */
+export function thumbnail(address: string | undefined, alt: string): HTMLImageElement | undefined {
+  const loading = address?.startsWith('data:') === true ? 'eager' : 'lazy';
+  const picture = h('img', { alt, loading, decoding: 'async' });
+  return setAddress(picture, address) ? picture : undefined;
+}
+
+function drawResult(row: PageRow, review: Review | undefined, actions: FrameActions): HTMLElement {
+  const verdict = review?.verdict === undefined ? '' : `, ${review.verdict}`;
   return h(
     'button',
-    { type: 'button', class: 'result', tabindex: '-1', onclick: () => actions.open() },
-    h('span', { class: 'unseen' }, label),
+    { type: 'button', class: 'result', tabindex: '-1', onclick: (event: MouseEvent) => actions.open(event) },
+    h('span', { class: 'unseen' }, `${row.id}, ${statusLabel(row.status)}${verdict}`),
     resultContent(row),
     pencilCross(),
+    check(),
   );
 }
 
-function resultContent(row: PageRow): HTMLElement {
-  const picture = h('img', { alt: '', loading: 'lazy', decoding: 'async' });
-  const missing = h(
-    'span',
-    { class: 'words' },
-    `File not found: ${decodeURIComponent(row.picture?.path ?? row.id)}`,
-  );
-  picture.addEventListener('error', () => picture.replaceWith(missing), { once: true });
-  // What stands in the page itself is printed also where nobody has scrolled to it.
-  if (row.picture?.thumb?.startsWith('data:') === true) picture.loading = 'eager';
-  if (setAddress(picture, row.picture?.thumb)) return picture;
+export function resultContent(row: PageRow): HTMLElement {
+  const picture = thumbnail(row.picture?.thumb, '');
+  if (picture !== undefined) {
+    const missing = `File not found: ${decodeURIComponent(row.picture?.path ?? row.id)}`;
+    picture.addEventListener('error', () => picture.replaceWith(h('span', { class: 'words' }, missing)), {
+      once: true,
+    });
+    return picture;
+  }
   if (row.error !== undefined)
     return h(
       'span',
@@ -99,18 +110,26 @@ function resultContent(row: PageRow): HTMLElement {
   return h('span', { class: 'words output' }, row.output ?? 'No picture');
 }
 
-function rejectButton(row: PageRow, rejection: Rejection | undefined, actions: FrameActions): HTMLElement {
-  const pressed = rejection !== undefined;
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'reject',
-      'aria-pressed': String(pressed),
-      tabindex: '-1',
-      onclick: () => actions.toggle(),
-    },
-    pressed ? 'Rejected' : 'Reject',
-    h('span', { class: 'unseen' }, ` ${row.id}`),
-  );
+const names = { kept: ['Keep', 'Kept'], rejected: ['Reject', 'Rejected'] } as const;
+
+function drawVerdicts(row: PageRow, review: Review | undefined, actions: FrameActions): HTMLElement {
+  const buttons = (['kept', 'rejected'] as const).map((verdict) => {
+    const isPressed = review?.verdict === verdict;
+    return (
+      canDecide(row, verdict) &&
+      h(
+        'button',
+        {
+          type: 'button',
+          class: verdict === 'kept' ? 'keep' : 'reject',
+          'aria-pressed': String(isPressed),
+          tabindex: '-1',
+          onclick: () => actions.decide(isPressed ? null : verdict),
+        },
+        names[verdict][isPressed ? 1 : 0],
+        h('span', { class: 'unseen' }, ` ${row.id}`),
+      )
+    );
+  });
+  return h('p', { class: 'verdicts' }, ...buttons);
 }

@@ -1,38 +1,81 @@
 import type { PageData, RowClass } from '../../page-data.js';
 import { sentenceCase, statusLabel } from '../../messages/status-label.js';
-import type { Rejections } from '../rejections.js';
-import type { RowStore } from '../row-store.js';
+import type { Review, Verdict } from '../review/redo-manifest.js';
+import type { Reviews } from '../review/reviews.js';
+import type { RowStore } from '../rows/row-store.js';
+import { parseQuery, sortPlaces } from './query-rows.js';
 
-/** What the gallery shows: `all`, `latest`, `rejections`, `again`, an outcome, or `cause-N`. */
+/** What the gallery shows: `all`, `latest`, `undecided`, `kept`, `rejections`, `again`, an outcome, or `cause-N`. */
 export interface Filter {
   readonly name: string;
   readonly query: string;
+  readonly sort: string;
 }
 
-/** The places of the rows that pass, in the order of the manifest; of the latest, the newest first. */
-export async function filterRows(
-  filter: Filter,
-  data: PageData,
-  store: RowStore,
-  rejections: Rejections,
-): Promise<number[]> {
-  const places = placesOf(filter.name, data, store, rejections);
-  const words = filter.query
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
-  if (words.length === 0) return places;
-  const texts = await store.texts();
-  return places.filter((place) => words.every((word) => texts[place]?.includes(word) === true));
+/** The rows that follow a person's verdicts. */
+export const verdictFilters: ReadonlySet<string> = new Set(['undecided', 'kept', 'rejections']);
+
+type Known = Pick<Parts, 'data' | 'store' | 'reviews'>;
+interface Parts {
+  readonly data: PageData;
+  readonly store: RowStore;
+  readonly reviews: Reviews;
 }
 
-function placesOf(name: string, data: PageData, store: RowStore, rejections: Rejections): number[] {
+/** The places of the rows that pass, in the order of the manifest or as sorted; of the latest, the newest first. */
+export async function filterRows(filter: Filter, known: Known): Promise<number[]> {
+  const places = placesOf(filter.name, known);
+  const { words, tests } = parseQuery(filter.query);
+  const { store } = known;
+  const needsFacets = tests.length > 0 || filter.sort !== '';
+  const [texts, facets] = [
+    words.length > 0 || tests.length > 0 ? await store.texts() : [],
+    needsFacets ? await store.facets() : undefined,
+  ];
+  const byPlace = needsFacets ? reviewsByPlace(known) : new Map<number, Review>();
+  const found = places.filter(
+    (place) =>
+      words.every((word) => texts[place]?.includes(word) === true) &&
+      tests.every(
+        (test) =>
+          facets !== undefined &&
+          test({ facets, place, text: texts[place] ?? '', review: byPlace.get(place) }),
+      ),
+  );
+  return facets === undefined ? found : sortPlaces(found, filter.sort, facets, byPlace);
+}
+
+export function placesOf(name: string, known: Known): number[] {
+  const { data, store, reviews } = known;
   if (name === 'latest') return [...(data.latest ?? [])];
-  if (name === 'rejections')
-    return [...rejections.all.values()].flatMap(({ row }) => store.placeOf(row) ?? []).sort((a, b) => a - b);
-  const passes = classTest(name, data);
+  if (name === 'rejections') return placesWith('rejected', known);
+  if (name === 'kept') return placesWith('kept', known);
+  const passes = classTest(name === 'undecided' ? 'completed' : name, data);
+  const decided = name === 'undecided' ? decidedPlaces(reviews, store) : undefined;
   return Array.from({ length: store.count }, (_, place) => place).filter(
-    (place) => passes[store.classOf(place)],
+    (place) => passes[store.classOf(place)] === true && decided?.has(place) !== true,
+  );
+}
+
+/** Rows that have a verdict. */
+export function decidedPlaces(reviews: Reviews, store: RowStore): Set<number> {
+  const rows = [...reviews.all.values()].filter(({ verdict }) => verdict !== undefined);
+  return new Set(rows.flatMap(({ row }) => store.placeOf(row) ?? []));
+}
+
+function placesWith(verdict: Verdict, { reviews, store }: Known): number[] {
+  return reviews
+    .withVerdict(verdict)
+    .flatMap(({ row }) => store.placeOf(row) ?? [])
+    .sort((a, b) => a - b);
+}
+
+function reviewsByPlace({ reviews, store }: Known): Map<number, Review> {
+  return new Map(
+    [...reviews.all.values()].flatMap((review) => {
+      const place = store.placeOf(review.row);
+      return place === undefined ? [] : [[place, review] as const];
+    }),
   );
 }
 
@@ -49,7 +92,7 @@ function classTest(name: string, data: PageData): boolean[] {
 /** The filters that would show something, and not the same as another. */
 export function countFilters(
   data: PageData,
-  rejections: Rejections,
+  reviews: Reviews,
 ): { name: string; label: string; count: number }[] {
   const byStatus = new Map<RowClass['status'], number>();
   for (const { status, count } of data.classes) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
@@ -63,11 +106,25 @@ export function countFilters(
     })),
     { name: 'again', label: 'Bought again', count: again },
   ];
-  const kept = { name: 'rejections', label: 'Rejected', count: rejections.all.size };
   return [
     ...(data.latest === undefined ? [] : [{ name: 'latest', label: 'Latest', count: data.latest.length }]),
     { name: 'all', label: 'All', count: all },
     ...byClass.filter(({ count }) => count > 0 && count < all),
-    ...(kept.count > 0 ? [kept] : []),
+    ...countVerdicts(byStatus.get('completed') ?? 0, reviews),
   ];
+}
+
+function countVerdicts(
+  completed: number,
+  reviews: Reviews,
+): { name: string; label: string; count: number }[] {
+  const [kept, rejected] = [reviews.withVerdict('kept'), reviews.withVerdict('rejected')];
+  if (kept.length + rejected.length === 0) return [];
+  const open = completed - kept.length - rejected.filter(({ failed }) => !failed).length;
+  const choices = [
+    { name: 'undecided', label: 'Undecided', count: open },
+    { name: 'kept', label: 'Kept', count: kept.length },
+    { name: 'rejections', label: 'Rejected', count: rejected.length },
+  ];
+  return choices.filter(({ count }) => count > 0);
 }

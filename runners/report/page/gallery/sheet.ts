@@ -1,18 +1,19 @@
 import type { PageRow } from '../../page-data.js';
 import { h } from '../dom.js';
+import type { Review, Verdict } from '../review/redo-manifest.js';
 import { drawFrame } from './draw-frame.js';
-import type { Rejection } from '../redo-manifest.js';
 
 export interface SheetActions {
-  open(row: PageRow): void;
-  toggle(row: PageRow): void;
+  /** A click on the row's picture. */
+  open(row: PageRow, event: MouseEvent): void;
+  decide(row: PageRow, verdict: Verdict | null): void;
   readonly isRehearsal: boolean;
-  rejectionOf(row: PageRow): Rejection | undefined;
+  reviewOf(row: PageRow): Review | undefined;
 }
 
 interface Drawn {
   readonly row: PageRow;
-  readonly rejection: Rejection | undefined;
+  readonly review: Review | undefined;
   readonly frame: HTMLElement;
 }
 
@@ -47,23 +48,40 @@ export class Sheet {
     const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
     this.#drawn = rows.map((row) => this.#drawOne(row, before.get(row.id)));
     const frames = this.#drawn.map(({ frame }) => frame);
-    this.element.replaceChildren(...(frames.length > 0 ? frames : [h('li', { class: 'empty' }, whenEmpty)]));
+    const isSame =
+      frames.length > 0 &&
+      frames.length === this.element.children.length &&
+      frames.every((frame, place) => frame === this.element.children[place]);
+    if (!isSame)
+      this.element.replaceChildren(
+        ...(frames.length > 0 ? frames : [h('li', { class: 'empty' }, whenEmpty)]),
+      );
+    for (const { row, frame } of before.values()) if (!frame.isConnected) forgetPictures(row, frame);
     const place = rows.findIndex(({ id }) => id === currentId);
     this.makeCurrent(place < 0 ? Math.min(this.#current, rows.length - 1) : place, false);
     if (focused !== null) this.#focusLike(focused);
   }
 
-  /** Draws the frames again whose rejections have changed. */
-  showRejections(whenEmpty: string): void {
+  /** Draws the frames again whose reviews have changed. */
+  showReviews(whenEmpty: string): void {
     this.draw(
       this.#drawn.map(({ row }) => row),
       whenEmpty,
     );
   }
 
+  /** The rows with these ids are selected. */
+  showSelected(ids: ReadonlySet<string>): void {
+    for (const { row, frame } of this.#drawn) {
+      frame.classList.toggle('selected', ids.has(row.id));
+      frame.querySelector('.result')?.toggleAttribute('aria-current', ids.has(row.id));
+    }
+  }
+
   makeCurrent(place: number, focus: boolean): void {
+    setCurrent(this.#frame(), false);
     this.#current = Math.max(0, Math.min(place, this.#drawn.length - 1));
-    for (const [index, { frame }] of this.#drawn.entries()) setCurrent(frame, index === this.#current);
+    setCurrent(this.#frame(), true);
     if (focus) this.#frame()?.querySelector<HTMLElement>('.result')?.focus();
   }
 
@@ -73,16 +91,16 @@ export class Sheet {
   }
 
   #drawOne(row: PageRow, before: Drawn | undefined): Drawn {
-    const rejection = this.#actions.rejectionOf(row);
-    const isSame = before?.rejection === rejection && JSON.stringify(before?.row) === JSON.stringify(row);
+    const review = this.#actions.reviewOf(row);
+    const isSame = before?.review === review && (before?.row === row || isEqual(before?.row, row));
     if (before !== undefined && isSame) return before;
-    const { isRehearsal } = this.#actions;
-    const actions = {
-      isRehearsal,
-      open: () => this.#actions.open(row),
-      toggle: () => this.#actions.toggle(row),
-    };
-    return { row, rejection, frame: drawFrame(row, rejection, actions) };
+    const frame = drawFrame(row, review, {
+      isRehearsal: this.#actions.isRehearsal,
+      open: (event) => this.#actions.open(row, event),
+      decide: (verdict) => this.#actions.decide(row, verdict),
+    });
+    setCurrent(frame, false);
+    return { row, review, frame };
   }
 
   /** What had the focus may have been drawn anew. */
@@ -96,7 +114,18 @@ export class Sheet {
   }
 }
 
-function setCurrent(frame: HTMLElement, isCurrent: boolean): void {
+function isEqual(one: PageRow | undefined, other: PageRow): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** A browser keeps the decoded pictures of elements that are gone for as long as it likes. */
+function forgetPictures(row: PageRow, frame: HTMLElement): void {
+  if (row.picture?.thumb?.startsWith('data:') === true) return;
+  for (const picture of frame.querySelectorAll('img')) picture.removeAttribute('src');
+}
+
+function setCurrent(frame: HTMLElement | undefined, isCurrent: boolean): void {
+  if (frame === undefined) return;
   frame.classList.toggle('current', isCurrent);
   for (const control of frame.querySelectorAll<HTMLElement>('button, a'))
     control.tabIndex = isCurrent ? 0 : -1;

@@ -1,5 +1,6 @@
 import { formatCount } from '../../messages/format-amounts.js';
 import { h } from '../dom.js';
+import { type Choice, picker } from './picker.js';
 
 export interface FilterChoice {
   readonly name: string;
@@ -14,6 +15,7 @@ export interface Toolbar {
   setFilters(choices: readonly FilterChoice[], chosen: string): void;
   setPlace(first: number, count: number, found: number): void;
   setQuery(query: string): void;
+  setSort(sort: string, by: string): void;
   /** How many rows have ended since the latest ones were shown; 0: none. */
   setNew(count: number): void;
   focusSearch(): void;
@@ -22,8 +24,17 @@ export interface Toolbar {
 export interface ToolbarActions {
   search(query: string): void;
   filter(name: string): void;
+  /** A value of a column was chosen, as a term of the search. */
+  addTerm(term: string): void;
+  sort(sort: string): void;
+  /** Lays rows of one original side by side by the values of a column; empty: the contact sheet. */
+  compareBy(column: string): void;
   turn(pages: number): void;
   showNew(): void;
+  selectAll(): void;
+  help(): void;
+  /** What the pickers offer, read when one of them is first touched. */
+  columns(): Promise<{ terms: Choice[]; sorts: Choice[]; axes: Choice[] }>;
 }
 
 /** Search, filters, and where one is; it stays in sight while the sheet is scrolled. */
@@ -41,20 +52,28 @@ export function createToolbar(actions: ToolbarActions): Toolbar {
   const pagers = [createPager('Pages', actions), createPager('Pages, below the sheet', actions)] as const;
   pagers[1].element.classList.add('below');
   const searchBox = h('div', { class: 'search' }, search, h('kbd', { 'aria-hidden': 'true' }, '/'));
-  const newer = h('button', {
-    type: 'button',
-    class: 'newer',
-    hidden: true,
-    onclick: () => actions.showNew(),
-  });
-  const where = h('div', { class: 'where' }, place, newer, pagers[0].element, keysLine());
+  const newer = h('button', { type: 'button', class: 'newer', hidden: true, onclick: actions.showNew });
+  const all = h('button', { type: 'button', class: 'plain', onclick: actions.selectAll }, 'Select all');
+  const help = h(
+    'button',
+    { type: 'button', class: 'plain keys', onclick: actions.help },
+    'Keys',
+    h('kbd', {}, '?'),
+  );
+  const read = actions.columns;
+  const terms = picker('Filter by column', 'Column', async () => (await read()).terms, actions.addTerm);
+  const sort = picker('Sort', 'Manifest order', async () => (await read()).sorts, actions.sort);
+  const axes = picker('Variants', 'Variants by', async () => (await read()).axes, actions.compareBy);
+  const pickers = h('div', { class: 'pickers' }, terms.element, sort.element, axes.element, help);
+  const where = h('div', { class: 'where' }, newer, all, place, pagers[0].element);
   return {
-    element: h('div', { class: 'toolbar' }, searchBox, filters, where),
+    element: h('div', { class: 'toolbar' }, searchBox, pickers, filters, where),
     pagerBelow: pagers[1].element,
     setFilters: (choices, chosen) => drawFilters(filters, choices, chosen, (name) => actions.filter(name)),
     setPlace(first, count, found) {
       place.textContent =
         found === 0 ? '' : `${formatCount(first + 1)}–${formatCount(first + count)} of ${formatCount(found)}`;
+      all.hidden = found === 0;
       for (const pager of pagers) pager.set(first > 0, first + count < found);
     },
     setNew(count) {
@@ -63,6 +82,10 @@ export function createToolbar(actions: ToolbarActions): Toolbar {
     },
     setQuery(query) {
       if (search.value !== query) search.value = query;
+    },
+    setSort(sorted, by) {
+      sort.set(sorted);
+      axes.set(by);
     },
     focusSearch: () => search.focus(),
   };
@@ -91,12 +114,9 @@ function createPager(
   label: string,
   actions: ToolbarActions,
 ): { element: HTMLElement; set(back: boolean, on: boolean): void } {
-  const back = h(
-    'button',
-    { type: 'button', 'aria-label': 'Previous page', onclick: () => actions.turn(-1) },
-    '←',
-  );
-  const on = h('button', { type: 'button', 'aria-label': 'Next page', onclick: () => actions.turn(1) }, '→');
+  const turn = (name: string, sign: string, by: number): HTMLButtonElement =>
+    h('button', { type: 'button', 'aria-label': name, onclick: () => actions.turn(by) }, sign);
+  const [back, on] = [turn('Previous page', '←', -1), turn('Next page', '→', 1)];
   const element = h('nav', { class: 'pager', 'aria-label': label }, back, on);
   return {
     element,
@@ -106,20 +126,4 @@ function createPager(
       on.disabled = !canGoOn;
     },
   };
-}
-
-function keysLine(): HTMLElement {
-  const key = (...names: string[]): HTMLElement => h('span', {}, ...names.map((name) => h('kbd', {}, name)));
-  return h(
-    'p',
-    { class: 'keys' },
-    key('←', '→'),
-    ' move',
-    key('Enter'),
-    ' open',
-    key('X'),
-    ' reject',
-    key('/'),
-    ' search',
-  );
 }

@@ -1,4 +1,5 @@
-import type { PageRow } from '../../page-data.js';
+import { shellWords } from '../../../batch/manifest/quote-value.js';
+import type { PageRow, RunFacts } from '../../page-data.js';
 import { formatCount, formatPrice, formatSpan } from '../../messages/format-amounts.js';
 import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
 import { h, link } from '../dom.js';
@@ -65,4 +66,28 @@ function dated(iso: string): string {
     minute: '2-digit',
     second: '2-digit',
   });
+}
+
+/** Why a row cannot be redone from here, and what to do instead. */
+export function drawWhyNot(row: PageRow, run: RunFacts): HTMLElement {
+  const prompt = row.cells?.['prompt'];
+  return h(
+    'div',
+    { class: 'next' },
+    typeof prompt === 'string' && h('p', {}, prompt),
+    h('p', { class: 'price' }, whyNot(row, run)),
+  );
+}
+
+function whyNot({ status, error }: PageRow, { folder, isRehearsal }: RunFacts): string {
+  if (error === undefined || error.paid === 'no') return 'Too long to edit here. Change it in the manifest.';
+  if (status === 'download')
+    return isRehearsal
+      ? 'The download failed. In a real run the picture would wait at the service for 7 days.'
+      : `Paid, but the download failed. Download it for free: ${shellWords('millrace', 'refetch', folder)}`;
+  if (status === 'deadline')
+    return 'It may still be running. Run again: it is asked for first, and nothing is bought.';
+  if (status === 'unknown')
+    return `In doubt: it may have been charged. Look at your account; \`${shellWords('millrace', 'settle', folder)}\` lists the ways to decide.`;
+  return `This row may be paid for, so it is not redone from here. Buy it again with --retry ${status}.`;
 }

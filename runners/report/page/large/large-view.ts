@@ -1,37 +1,47 @@
-import { shellWords } from '../../../batch/manifest/quote-value.js';
-import type { PageRow, RunFacts } from '../../page-data.js';
-import { h, setAddress } from '../dom.js';
-import { drawFacts, drawStatus } from './draw-facts.js';
-import { drawEarlier, drawPictures } from './draw-pictures.js';
-import { canRepeat } from '../rejections.js';
-import { NextForm } from './next-form.js';
+import type { PageRow } from '../../page-data.js';
+import { formatCount } from '../../messages/format-amounts.js';
+import { h } from '../dom.js';
 import type { Page } from '../page.js';
+import type { Verdict } from '../review/redo-manifest.js';
+import { canDecide, canRepeat } from '../review/reviews.js';
+import { drawFacts, drawStatus, drawWhyNot } from './draw-facts.js';
+import { PictureArea } from './picture-area.js';
+import { ReviewForm } from './review-form.js';
 
 export interface LargeViewNeeds {
-  /** The row before or after, among those found. */
-  neighbour(index: number, by: number): number | undefined;
+  /** The rows that the view goes through, by their places. */
+  found(): readonly number[];
+  /** Those of them without a verdict. */
+  undecided(): readonly number[];
   closed(index: number): void;
   /** By its number in the manifest. */
   opened(row: number): void;
 }
 
-/** One row at full size: references and result, what was asked for, what it cost, and what to ask for next time. */
+/** One row at full size: what it was made from, what was asked for, what it cost, and the verdict. */
 export class LargeView {
+  readonly area = new PictureArea();
   readonly #dialog: HTMLDialogElement;
   readonly #page: Page;
   readonly #needs: LargeViewNeeds;
+  readonly #panel = h('div', { class: 'panel' });
+  readonly #progress = h('p', { class: 'progress', role: 'status' });
   #index = -1;
   #row: PageRow | undefined;
-  #form: NextForm | undefined;
+  #form: ReviewForm | undefined;
 
   constructor(root: HTMLElement, page: Page, needs: LargeViewNeeds) {
-    this.#page = page;
-    this.#needs = needs;
+    [this.#page, this.#needs] = [page, needs];
     const cancel = (event: Event): void => {
       event.preventDefault();
       this.close();
     };
-    this.#dialog = h('dialog', { class: 'large', tabindex: '-1', oncancel: cancel });
+    this.#dialog = h(
+      'dialog',
+      { class: 'large of-row', tabindex: '-1', oncancel: cancel },
+      this.area.element,
+      this.#panel,
+    );
     root.replaceChildren(this.#dialog);
   }
 
@@ -44,24 +54,15 @@ export class LargeView {
     const [row] = await this.#page.store.load([index]);
     if (row === undefined || this.#index !== index) return;
     this.#row = row;
-    this.#dialog.replaceChildren(
-      drawPictures(row, (on) => this.compare(on)),
-      this.#drawPanel(row),
-    );
-    this.showRejection();
+    this.area.show(row);
+    this.#drawPanel(row);
+    this.showReview();
     this.#dialog.setAttribute('aria-label', `Row ${row.row}, ${row.id}`);
     if (!this.#dialog.open) this.#dialog.showModal();
     // A dialog that has the focus is announced by its row, and no button in it has a ring.
     this.#dialog.focus();
     this.#needs.opened(row.row);
-    void this.#preload();
-  }
-
-  /** The pictures before and after are in the browser's cache when they are asked for. */
-  async #preload(): Promise<void> {
-    const near = [1, -1].flatMap((by) => this.#needs.neighbour(this.#index, by) ?? []);
-    for (const { picture } of await this.#page.store.load(near))
-      if (picture?.path !== undefined) setAddress(new Image(), picture.path);
+    await this.#prepareNeighbours(index);
   }
 
   close(): void {
@@ -71,21 +72,32 @@ export class LargeView {
   }
 
   step(by: number): void {
-    const to = this.#needs.neighbour(this.#index, by);
+    const to = this.#neighbour(by);
     if (to !== undefined) void this.open(to);
   }
 
-  toggle(): void {
-    if (this.#row !== undefined) this.#page.toggle(this.#row);
+  /** Gives the verdict and goes on: to the next row, and at the end to one that was left out. */
+  decide(verdict: Verdict | null): void {
+    const row = this.#row;
+    if (row === undefined || (verdict !== null && !canDecide(row, verdict))) return;
+    this.#page.decide([row], verdict);
+    if (verdict === null) return;
+    const next = this.#neighbour(1) ?? this.#needs.undecided()[0];
+    if (next !== undefined) void this.open(next);
   }
 
-  editPrompt(): void {
-    this.#dialog.querySelector('textarea')?.focus();
+  rate(stars: number | null): void {
+    if (this.#row !== undefined) this.#page.reviews.change([this.#row], { stars });
   }
 
-  /** Puts the reference in the place of the result as long as it is asked for. */
-  compare(on: boolean): void {
-    this.#dialog.querySelector('.stage')?.classList.toggle('comparing', on);
+  focusField(name: 'next-prompt' | 'row-note'): void {
+    this.#dialog.querySelector<HTMLElement>(`#${name}`)?.focus();
+  }
+
+  /** Goes to the row of a change that was taken back. */
+  goTo(row: number): void {
+    const index = this.#page.store.placeOf(row);
+    if (this.isOpen && index !== undefined && row !== this.#row?.row) void this.open(index);
   }
 
   /** Rows that ended meanwhile have moved it. */
@@ -93,76 +105,78 @@ export class LargeView {
     if (this.#row !== undefined) this.#index = this.#page.store.placeOf(this.#row.row) ?? this.#index;
   }
 
-  showRejection(): void {
+  showReview(): void {
     if (this.#row === undefined) return;
-    const rejection = this.#page.rejections.of(this.#row);
-    this.#dialog.classList.toggle('rejected', rejection !== undefined);
-    this.#form?.show(rejection);
+    const review = this.#page.reviews.of(this.#row);
+    this.#dialog.classList.toggle('rejected', review?.verdict === 'rejected');
+    this.#dialog.classList.toggle('kept', review?.verdict === 'kept');
+    this.#form?.show(review);
+    this.#showProgress();
   }
 
-  #drawPanel(row: PageRow): HTMLElement {
-    this.#form = canRepeat(row) ? new NextForm(row, this.#page) : undefined;
-    return h(
-      'div',
-      { class: 'panel' },
-      this.#drawSteps(row),
-      h('h2', {}, row.id),
-      drawStatus(row, this.#page.data.run.isRehearsal),
-      this.#form?.element ?? drawWhyNot(row, this.#page.data.run),
+  #neighbour(by: number): number | undefined {
+    const found = this.#needs.found();
+    return found[found.indexOf(this.#index) + by];
+  }
+
+  async #prepareNeighbours(index: number): Promise<void> {
+    const near = [1, -1, 2].flatMap((by) => this.#neighbour(by) ?? []);
+    for (const { picture, references } of await this.#page.store.load(near)) {
+      if (this.#index !== index) return;
+      if (picture !== undefined) await this.area.pictures.prepare(picture.path, picture.thumb);
+      const [original] = references;
+      if (original !== undefined) await this.area.pictures.prepare(original.path, original.thumb);
+    }
+  }
+
+  #showProgress(): void {
+    const found = this.#needs.found();
+    const left = this.#needs.undecided().length;
+    const place = `${formatCount(found.indexOf(this.#index) + 1)} of ${formatCount(found.length)}`;
+    const words = left === 0 ? 'all decided' : `${formatCount(left)} to decide`;
+    this.#progress.replaceChildren(h('b', {}, place), ` ${words}`);
+    this.#progress.classList.toggle('done', left === 0);
+    this.#progress.style.setProperty('--done', `${100 - (left / Math.max(1, found.length)) * 100}%`);
+  }
+
+  #drawPanel(row: PageRow): void {
+    const { run } = this.#page.data;
+    const canReview = canDecide(row, 'rejected');
+    this.#form = canReview ? new ReviewForm(row, this.#page, (verdict) => this.decide(verdict)) : undefined;
+    this.#panel.replaceChildren(
+      this.#drawSteps(),
+      this.#progress,
+      h('h2', {}, h('span', { class: 'number' }, row.row), ' ', row.id),
+      drawStatus(row, run.isRehearsal),
+      this.#form?.element ?? '',
+      canRepeat(row) ? '' : drawWhyNot(row, run),
       drawFacts(row),
-      row.earlier !== undefined && drawEarlier(row.earlier),
     );
   }
 
-  #drawSteps(row: PageRow): HTMLElement {
+  #drawSteps(): HTMLElement {
     const step = (label: string, sign: string, by: number): HTMLElement =>
       h(
         'button',
         {
           type: 'button',
           'aria-label': label,
-          disabled: this.#needs.neighbour(this.#index, by) === undefined,
+          disabled: this.#neighbour(by) === undefined,
           onclick: () => this.step(by),
         },
         sign,
       );
+    const undo = h(
+      'button',
+      { type: 'button', onclick: () => this.goTo(this.#page.reviews.undo() ?? -1) },
+      'Undo',
+    );
     const close = h(
       'button',
       { type: 'button', class: 'close', onclick: () => this.close() },
       'Close',
-      h('kbd', { 'aria-hidden': 'true' }, 'esc'),
+      h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
     );
-    return h(
-      'div',
-      { class: 'steps' },
-      step('Previous', '←', -1),
-      step('Next', '→', 1),
-      h('span', { class: 'number' }, row.row),
-      close,
-    );
+    return h('div', { class: 'steps' }, step('Previous', '←', -1), step('Next', '→', 1), undo, close);
   }
-}
-
-function drawWhyNot(row: PageRow, run: RunFacts): HTMLElement {
-  const prompt = row.cells?.['prompt'];
-  return h(
-    'div',
-    { class: 'next' },
-    typeof prompt === 'string' && h('p', {}, prompt),
-    h('p', { class: 'price' }, whyNot(row, run)),
-  );
-}
-
-/** Why a row cannot be redone from here, and what to do instead. */
-function whyNot({ status, error }: PageRow, { folder, isRehearsal }: RunFacts): string {
-  if (error === undefined || error.paid === 'no') return 'Too long to edit here. Change it in the manifest.';
-  if (status === 'download')
-    return isRehearsal
-      ? 'The download failed. In a real run the picture would wait at the service for 7 days.'
-      : `Paid, but the download failed. Download it for free: ${shellWords('millrace', 'refetch', folder)}`;
-  if (status === 'deadline')
-    return 'It may still be running. Run again: it is asked for first, and nothing is bought.';
-  if (status === 'unknown')
-    return `In doubt: it may have been charged. Look at your account; \`${shellWords('millrace', 'settle', folder)}\` lists the ways to decide.`;
-  return `This row may be paid for, so it is not redone from here. Buy it again with --retry ${status}.`;
 }

@@ -10,7 +10,7 @@ import {
 import type { Row } from '../../../../../runners/batch/manifest/manifest-row.js';
 import { planManifest, type Plan } from '../../../../../runners/batch/manifest/plan-manifest.js';
 import type { PageRow } from '../../../../../runners/report/page-data.js';
-import { redoManifest } from '../../../../../runners/report/page/redo-manifest.js';
+import { redoManifest } from '../../../../../runners/report/page/review/redo-manifest.js';
 import { rowOfFailure, rowOfResult } from '../../../../../runners/report/rows/row-of-line.js';
 import { cellText, csvOf, editSamples } from '../../../../support/edit-samples.js';
 import { jsonLines, readItems, readRows, type TestSettings } from '../../../../support/manifest-items.js';
@@ -71,7 +71,7 @@ async function ran(name: EditFieldName): Promise<{ run: PaperRun; inputs: unknow
 
 function redo(row: Omit<PageRow, 'references'>, format: 'csv' | 'jsonl'): string {
   const rejection = { row: row.row, of: '', failed: false, cost: 0 };
-  return redoManifest([{ row: { ...row, references: [] }, rejection }], format);
+  return redoManifest([{ row: { ...row, references: [] }, review: rejection }], format);
 }
 
 describe.each(editFieldNames)('the column %s', (name) => {

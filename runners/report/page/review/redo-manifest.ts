@@ -1,27 +1,35 @@
-import { shellWords } from '../../batch/manifest/quote-value.js';
-import type { PageRow, RunFacts } from '../page-data.js';
+import { shellWords } from '../../../batch/manifest/quote-value.js';
+import type { PageRow, RunFacts } from '../../page-data.js';
+import { csvText } from '../../pick/chosen-list.js';
 
-/** A row that a person has rejected, with what is to be different next time. */
-export interface Rejection {
+export type Verdict = 'kept' | 'rejected';
+
+/** What a person has decided of a row. */
+export interface Review {
   /** Its number in the manifest: its place in the gallery changes as other rows end. */
   readonly row: number;
-  /** The purchase that was rejected: once it has been replaced, the rejection is of the past. */
+  /** The purchase that was looked at: once it has been replaced, the review is of the past. */
   readonly of: string;
   readonly failed: boolean;
+  readonly verdict?: Verdict;
+  /** 1 to 5. */
+  readonly stars?: number;
+  readonly note?: string;
+  /** What is to be different next time. */
   readonly prompt?: string;
   readonly resolution?: string;
-  /** What the repeat would cost in micro-dollars; `null`: not known. */
+  /** What a redo would cost in micro-dollars; `null`: not known. */
   readonly cost: number | null;
 }
 
 export interface RejectedRow {
   readonly row: PageRow;
-  readonly rejection: Rejection;
+  readonly review: Review;
 }
 
 /** The rejected rows as a manifest, each with its changes. */
 export function redoManifest(rejected: readonly RejectedRow[], format: 'csv' | 'jsonl'): string {
-  const rows = rejected.map(({ row, rejection }) => cellsOf(row, rejection));
+  const rows = rejected.map(({ row, review }) => cellsOf(row, review));
   return format === 'jsonl' ? rows.map((cells) => `${JSON.stringify(cells)}\n`).join('') : asCsv(rows);
 }
 
@@ -31,14 +39,14 @@ export function redoManifest(rejected: readonly RejectedRow[], format: 'csv' | '
  */
 export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
   return rejected.every(
-    ({ row, rejection }) =>
-      !Object.values(cellsOf(row, rejection)).some((value) => /^[=+\-@\t\r]/.test(cellText(value))),
+    ({ row, review }) =>
+      !Object.values(cellsOf(row, review)).some((value) => /^[=+\-@\t\r]/.test(cellText(value))),
   );
 }
 
 /** The command that takes the manifest into the same folder. */
-export function redoCommand(file: string, rejected: Iterable<Rejection>, run: RunFacts): string {
-  const failed = [...rejected].some((rejection) => rejection.failed);
+export function redoCommand(file: string, rejected: Iterable<Review>, run: RunFacts): string {
+  const failed = [...rejected].some((review) => review.failed);
   const words = [
     'millrace',
     'run',
@@ -53,28 +61,23 @@ export function redoCommand(file: string, rejected: Iterable<Rejection>, run: Ru
   return shellWords(...words);
 }
 
-function cellsOf(row: PageRow, rejection: Rejection): Record<string, unknown> {
+function cellsOf(row: PageRow, review: Review): Record<string, unknown> {
   return {
     ...row.cells,
     id: row.id,
     // Names the purchase that was rejected, so that a second start with this manifest buys nothing again.
     ...(row.status === 'completed' && row.jobId !== undefined ? { redo: row.jobId } : {}),
-    ...(rejection.prompt === undefined ? {} : { prompt: rejection.prompt }),
-    ...(rejection.resolution === undefined ? {} : { resolution: rejection.resolution }),
+    ...(review.prompt === undefined ? {} : { prompt: review.prompt }),
+    ...(review.resolution === undefined ? {} : { resolution: review.resolution }),
   };
 }
 
 function asCsv(rows: readonly Record<string, unknown>[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const lines = [names, ...rows.map((row) => names.map((name) => cellText(row[name])))];
-  return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+  return csvText([names, ...rows.map((row) => names.map((name) => cellText(row[name])))]);
 }
 
 function cellText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function csvCell(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,19 +1,23 @@
-import type { PageRow, RowSource } from '../page-data.js';
+import type { FacetBlock } from '../../facets.js';
+import type { PageRow, RowSource } from '../../page-data.js';
+import { RowFacets } from './row-facets.js';
 
 /** Script files hand over what they hold by calling these; a browser refuses to fetch files. */
 declare global {
   interface Window {
     millraceRows?: (version: string, file: number, json: string) => void;
     millraceTexts?: (version: string, file: number, json: string) => void;
+    millraceFacets?: (version: string, file: number, json: string) => void;
   }
 }
 
-const filesKept = 40;
+const filesKept = 12;
 
 /** Loads rows out of script files beside the page as they are needed. */
-export function fileLoader(source: Exclude<RowSource, { kind: 'inline' }>): RowSupply {
+export function fileLoader(source: FileSource): RowSupply {
   const rows = new Map<number, Promise<PageRow[]>>();
   let texts: Promise<string[]> | undefined;
+  let facets: Promise<RowFacets> | undefined;
   const rowsOf = (file: number): Promise<PageRow[]> => {
     const found = rows.get(file) ?? loadScript<PageRow[]>('millraceRows', source, 'page', file, 4);
     rows.delete(file);
@@ -34,26 +38,32 @@ export function fileLoader(source: Exclude<RowSource, { kind: 'inline' }>): RowS
       );
     },
     texts() {
-      texts ??= loadTexts(source);
+      texts ??= loadAll<string[]>(source, 'millraceTexts', 'search').then((all) => all.flat());
       texts.catch(() => (texts = undefined));
       return texts;
+    },
+    facets() {
+      facets ??= loadAll<FacetBlock>(source, 'millraceFacets', 'facets').then((all) => new RowFacets(all));
+      facets.catch(() => (facets = undefined));
+      return facets;
     },
   };
 }
 
-async function loadTexts(source: Exclude<RowSource, { kind: 'inline' }>): Promise<string[]> {
-  const all: string[][] = [];
+async function loadAll<T>(source: FileSource, receiver: Receiver, name: string): Promise<T[]> {
+  const all: T[] = [];
   for (let file = 0; file < source.textFiles; file++)
-    all.push(await loadScript<string[]>('millraceTexts', source, 'search', file, 2));
-  return all.flat();
+    all.push(await loadScript<T>(receiver, source, name, file, 2));
+  return all;
 }
 
-type Receiver = 'millraceRows' | 'millraceTexts';
+type FileSource = Exclude<RowSource, { kind: 'inline' }>;
+type Receiver = 'millraceRows' | 'millraceTexts' | 'millraceFacets';
 const waiting = new Map<string, (json: string) => void>();
 
 function loadScript<T>(
   receiver: Receiver,
-  source: Exclude<RowSource, { kind: 'inline' }>,
+  source: FileSource,
   name: string,
   file: number,
   digits: number,
@@ -92,4 +102,5 @@ export interface RowSupply {
   load(indexes: readonly number[]): Promise<PageRow[]>;
   /** What the search looks through: lower-case text of every row. */
   texts(): Promise<readonly string[]>;
+  facets(): Promise<RowFacets>;
 }

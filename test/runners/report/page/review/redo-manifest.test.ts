@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PageRow, RunFacts } from '../../../../runners/report/page-data.js';
-import type { Rejection } from '../../../../runners/report/page/redo-manifest.js';
-import { fitsCsv, redoCommand, redoManifest } from '../../../../runners/report/page/redo-manifest.js';
-import { rowOfResult } from '../../../../runners/report/rows/row-of-line.js';
-import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
-import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
-import { collect } from '../../../support/collect.js';
+import type { PageRow, RunFacts } from '../../../../../runners/report/page-data.js';
+import type { Review } from '../../../../../runners/report/page/review/redo-manifest.js';
+import {
+  fitsCsv,
+  redoCommand,
+  redoManifest,
+} from '../../../../../runners/report/page/review/redo-manifest.js';
+import { rowOfResult } from '../../../../../runners/report/rows/row-of-line.js';
+import { readManifest } from '../../../../../runners/batch/manifest/read-manifest.js';
+import type { ManifestItem } from '../../../../../runners/batch/manifest/manifest-row.js';
+import { collect } from '../../../../support/collect.js';
 
-const rejection = (more: Partial<Rejection> = {}): Rejection => ({
+const review = (more: Partial<Review> = {}): Review => ({
   row: 1,
   of: 'j',
   failed: false,
@@ -77,7 +81,7 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
     ];
     const items = await read(
       redoManifest(
-        rows.map((row) => ({ row, rejection: rejection() })),
+        rows.map((row) => ({ row, review: review() })),
         format,
       ),
       format,
@@ -110,7 +114,7 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
       i: { j: '1' },
     };
     const [item] = await read(
-      redoManifest([{ row: pageRow('e', { input }), rejection: rejection() }], format),
+      redoManifest([{ row: pageRow('e', { input }), review: review() }], format),
       format,
     );
     expect(item!.valid && item!.row.request).toEqual({ kind: 'edit', input });
@@ -118,7 +122,7 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
 
   it('is other content than what was bought, also unchanged, and the same whenever it is read', async () => {
     const row = pageRow('e', edit);
-    const again = redoManifest([{ row, rejection: rejection() }], format);
+    const again = redoManifest([{ row, review: review() }], format);
     const original = JSON.stringify({ ...row.cells });
     const hashes = await Promise.all([read(again, format), read(again, format), read(original, 'jsonl')]);
     const [first, second, before] = hashes.map(([item]) => item!.valid && item!.row.hash);
@@ -129,7 +133,7 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
   it('sends the changes that were made', async () => {
     const row = pageRow('e', edit);
     const [item] = await read(
-      redoManifest([{ row, rejection: rejection({ prompt: 'a blue mug', resolution: '4k' }) }], format),
+      redoManifest([{ row, review: review({ prompt: 'a blue mug', resolution: '4k' }) }], format),
       format,
     );
     expect(item!.valid && item!.row.request).toMatchObject({
@@ -150,7 +154,7 @@ describe('redoManifest', () => {
         const rejected = [
           {
             row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }),
-            rejection: rejection(),
+            review: review(),
           },
         ];
         const [item] = await read(redoManifest(rejected, 'csv'), 'csv');
@@ -162,7 +166,7 @@ describe('redoManifest', () => {
 
   it('does not fit a CSV when a text begins like a formula', () => {
     const rejected = (prompt: string) => [
-      { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), rejection: rejection() },
+      { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), review: review() },
     ];
     expect(['=cmd()', '+1', '-1', '@x', '\tx'].map((prompt) => fitsCsv(rejected(prompt)))).toEqual([
       false,
@@ -184,7 +188,7 @@ describe('redoManifest', () => {
       cells: { id: 'f', images: 'a.png', prompt: 'x', note: 'n' },
     };
     expect(
-      JSON.parse(redoManifest([{ row, rejection: rejection({ failed: true, prompt: 'y' }) }], 'jsonl')),
+      JSON.parse(redoManifest([{ row, review: review({ failed: true, prompt: 'y' }) }], 'jsonl')),
     ).toEqual({
       id: 'f',
       images: 'a.png',
@@ -196,19 +200,19 @@ describe('redoManifest', () => {
 
 describe('redoCommand', () => {
   it('takes the manifest into the same folder', () => {
-    expect(redoCommand('edits.redo.csv', [rejection()], run)).toBe(
+    expect(redoCommand('edits.redo.csv', [review()], run)).toBe(
       'millrace run edits.redo.csv --out edits.out --changed redo',
     );
   });
 
   it('retries failed rows too when some are among the rejected, and names what the run needs', () => {
-    expect(redoCommand('a.csv', [rejection({ failed: true })], { ...run, options: ['--local'] })).toMatch(
+    expect(redoCommand('a.csv', [review({ failed: true })], { ...run, options: ['--local'] })).toMatch(
       /--changed redo --retry failed --local$/,
     );
   });
 
   it('quotes what a shell would take apart', () => {
-    expect(redoCommand(`it's.csv`, [rejection()], { ...run, folder: '/my runs/$(x)' })).toBe(
+    expect(redoCommand(`it's.csv`, [review()], { ...run, folder: '/my runs/$(x)' })).toBe(
       `millrace run 'it'\\''s.csv' --out '/my runs/$(x)' --changed redo`,
     );
   });

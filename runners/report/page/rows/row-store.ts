@@ -1,5 +1,7 @@
-import { type PageData, type PageRow, placeInRuns } from '../page-data.js';
-import { searchText } from '../messages/search-text.js';
+import { type PageData, type PageRow, placeInRuns } from '../../page-data.js';
+import { searchText } from '../../messages/search-text.js';
+import { facetsOf } from '../../facets.js';
+import { RowFacets } from './row-facets.js';
 import { fileLoader, type RowSupply } from './file-loader.js';
 
 /** The rows of the run by their place in the manifest's order, wherever they come from. */
@@ -28,11 +30,13 @@ export function openRows(data: PageData): RowStore {
 function inlineSource(): RowSupply & Pick<RowStore, 'loadNow'> {
   const rows = readBlock<PageRow[]>('row-data') ?? [];
   const thumbs = readBlock<string[]>('thumb-data') ?? [];
+  let facets: RowFacets | undefined;
   const whole = rows.map((row) => withThumbs(row, thumbs));
   return {
     loadNow: (indexes) => indexes.flatMap((index) => whole[index] ?? []),
     load: (indexes) => Promise.resolve(indexes.flatMap((index) => whole[index] ?? [])),
     texts: () => Promise.resolve(whole.map(searchText)),
+    facets: () => Promise.resolve((facets ??= new RowFacets([facetsOf(whole)]))),
   };
 }
 

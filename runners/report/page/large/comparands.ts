@@ -1,0 +1,33 @@
+import type { PageRow } from '../../page-data.js';
+import { formatPrice } from '../../messages/format-amounts.js';
+
+/** A picture to hold the result against. */
+export interface Comparand {
+  readonly label: string;
+  readonly path: string | undefined;
+  readonly thumb: string | undefined;
+}
+
+/** The original, the versions that were bought before, the newest first, and the other references. */
+export function comparandsOf(row: PageRow): Comparand[] {
+  const references = row.references
+    .filter(({ thumb, path }) => (thumb ?? path) !== undefined)
+    .map(({ name, path, thumb }, index) => ({
+      label: index === 0 ? `Original: ${name}` : `Reference: ${name}`,
+      path,
+      thumb,
+    }));
+  const versions = (row.earlier ?? []).map(({ path, thumb, prompt, resolution, cost }) => ({
+    label: [
+      'Earlier version',
+      prompt,
+      resolution,
+      cost === undefined || cost === null ? '' : formatPrice(cost),
+    ]
+      .filter((part) => part !== undefined && part !== '')
+      .join(', '),
+    path,
+    thumb,
+  }));
+  return [...references.slice(0, 1), ...versions, ...references.slice(1)];
+}

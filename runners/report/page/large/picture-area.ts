@@ -1,0 +1,212 @@
+import type { PageRow } from '../../page-data.js';
+import { h, link, pencilCross } from '../dom.js';
+import { comparandsOf, type Comparand } from './comparands.js';
+import { DecodedPictures } from './large-picture.js';
+import { Zoom } from './zoom.js';
+
+const modes = [
+  ['beside', 'Beside', ''],
+  ['slider', 'Slider', 'S'],
+  ['overlay', 'Overlay', 'O'],
+  ['alone', 'Alone', ''],
+] as const;
+type Mode = (typeof modes)[number][0];
+
+const heldMs = 350;
+
+/** The result at full size, with the original, an earlier version or any reference to hold it against. */
+export class PictureArea {
+  readonly element = h('div', { class: 'view' });
+  readonly pictures = new DecodedPictures();
+  readonly zoom: Zoom;
+  readonly #panes = h('div', { class: 'panes' });
+  readonly #bar = h('div', { class: 'compare', role: 'group', 'aria-label': 'Compare' });
+  readonly #fit = h('button', { type: 'button', class: 'fit', onclick: () => this.zoom.toggle() });
+  readonly #at = h('input', {
+    type: 'range',
+    min: '0',
+    max: '100',
+    value: '50',
+    oninput: () => this.#showAt(),
+  });
+  #row: PageRow | undefined;
+  #comparands: readonly Comparand[] = [];
+  /** Of the comparands: the one that was chosen stays chosen from row to row, where the next row has it. */
+  #chosen = 0;
+  #mode: Mode = 'beside';
+  #isFlipped = false;
+  #pressedAt = 0;
+
+  constructor() {
+    this.zoom = new Zoom(this.#panes, (words) => {
+      this.#fit.replaceChildren(words, h('kbd', { 'aria-hidden': 'true' }, 'Z'));
+    });
+    this.element.append(this.#panes, this.#bar);
+    this.#showAt();
+  }
+
+  show(row: PageRow): void {
+    const isOther = this.#row?.id !== row.id;
+    this.#row = row;
+    this.#comparands = comparandsOf(row);
+    if (isOther) this.#isFlipped = false;
+    this.#draw();
+  }
+
+  /** Shows the comparand in the place of the result, and back again. */
+  flip(isFlipped = !this.#isFlipped): void {
+    if (this.#comparand === undefined) return;
+    this.#isFlipped = isFlipped;
+    this.#showMode();
+  }
+
+  /** A key that is held shows it as long as it is held; one that is struck, until it is struck again. */
+  press(event: KeyboardEvent): void {
+    if (event.repeat) return;
+    if (event.type === 'keydown') {
+      this.#pressedAt = event.timeStamp;
+      this.flip();
+    } else if (event.timeStamp - this.#pressedAt > heldMs) this.flip(false);
+  }
+
+  setMode(mode: Mode): void {
+    if (this.#comparand === undefined) return;
+    this.#mode = this.#mode === mode ? 'beside' : mode;
+    this.#isFlipped = false;
+    this.#showMode();
+  }
+
+  /** The next reference or version to compare with. */
+  nextComparand(): void {
+    const count = this.#comparands.length;
+    if (count === 0) return;
+    this.#chosen = (this.#index + 1) % count;
+    this.#draw();
+  }
+
+  /** Moves the slider, or how much of the other picture is seen through. */
+  shift(by: number): void {
+    this.#at.value = String(Number(this.#at.value) + by);
+    this.#showAt();
+  }
+
+  get #index(): number {
+    return Math.min(this.#chosen, this.#comparands.length - 1);
+  }
+
+  get #comparand(): Comparand | undefined {
+    return this.#hasPicture ? this.#comparands[this.#index] : undefined;
+  }
+
+  get #hasPicture(): boolean {
+    return (this.#row?.picture?.path ?? this.#row?.picture?.thumb) !== undefined;
+  }
+
+  #draw(): void {
+    const row = this.#row;
+    if (row === undefined) return;
+    const other = this.#comparands[this.#index];
+    const content = this.#hasPicture
+      ? this.pictures.take(row.picture?.path, row.picture?.thumb, `Result of ${row.id}`)
+      : drawWords(row);
+    const now = h('div', { class: 'pane now' }, h('div', { class: 'sheet-of' }, content), pencilCross());
+    const before =
+      other !== undefined &&
+      h(
+        'div',
+        { class: 'pane other' },
+        h('div', { class: 'sheet-of' }, this.pictures.take(other.path, other.thumb, other.label)),
+        h('p', { class: 'caption' }, other.label),
+      );
+    this.#panes.replaceChildren(...[before, now].filter((pane) => pane !== false));
+    const picture = this.#hasPicture ? now.querySelector('img') : null;
+    picture?.addEventListener('load', () => this.zoom.apply(), { once: true });
+    this.#drawBar(row);
+    this.#showMode();
+    this.zoom.apply();
+  }
+
+  #drawBar(row: PageRow): void {
+    const elsewhere = row.references.filter(({ thumb }) => thumb === undefined);
+    const choices = this.#comparands.map(({ label, thumb }, index) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'choice',
+          'aria-pressed': String(index === this.#index),
+          title: label,
+          onclick: () => ((this.#chosen = index), this.#draw()),
+        },
+        thumb === undefined ? label : this.pictures.small(thumb, label),
+      ),
+    );
+    const ways =
+      this.#comparand === undefined
+        ? []
+        : modes.map(([mode, label, key]) => this.#modeButton(mode, label, key));
+    this.#bar.replaceChildren(
+      ...choices,
+      ...elsewhere.map(({ url, name }) => link(url, `${name} ↗`, { class: 'elsewhere', title: name })),
+      ...(this.#comparand === undefined ? [] : [this.#flipButton()]),
+      ...ways,
+      this.#at,
+      ...(this.#hasPicture ? [this.#fit] : []),
+    );
+  }
+
+  #modeButton(mode: Mode, label: string, key: string): HTMLElement {
+    return h(
+      'button',
+      { type: 'button', 'data-mode': mode, onclick: () => this.setMode(mode) },
+      label,
+      key !== '' && h('kbd', { 'aria-hidden': 'true' }, key),
+    );
+  }
+
+  #flipButton(): HTMLElement {
+    return h(
+      'button',
+      { type: 'button', class: 'flip', onclick: () => this.flip() },
+      'Show the original',
+      h('kbd', { 'aria-hidden': 'true' }, 'B'),
+    );
+  }
+
+  #showMode(): void {
+    const mode = this.#comparand === undefined ? 'beside' : this.#mode;
+    this.#panes.dataset['mode'] = mode;
+    this.#panes.classList.toggle('flipped', this.#isFlipped);
+    const isShifted = mode === 'slider' || mode === 'overlay';
+    this.#at.hidden = !isShifted;
+    this.#at.setAttribute(
+      'aria-label',
+      mode === 'slider' ? 'Where the pictures meet' : 'How much of the other picture is seen',
+    );
+    for (const button of this.#bar.querySelectorAll<HTMLElement>('[data-mode]'))
+      button.setAttribute('aria-pressed', String(button.dataset['mode'] === mode));
+    this.#bar.querySelector('.flip')?.setAttribute('aria-pressed', String(this.#isFlipped));
+  }
+
+  #showAt(): void {
+    this.#panes.style.setProperty('--at', `${this.#at.value}%`);
+    this.#panes.style.setProperty('--see', String(Number(this.#at.value) / 100));
+  }
+}
+
+function drawWords(row: PageRow): HTMLElement {
+  const detail = row.error?.detail;
+  return h(
+    'div',
+    { class: 'words' },
+    row.error === undefined
+      ? (atTheService(row) ?? h('pre', { tabindex: '0' }, row.output ?? 'No picture'))
+      : h('p', {}, row.error.message),
+    detail !== undefined && h('pre', { tabindex: '0' }, detail),
+  );
+}
+
+function atTheService({ picture }: PageRow): HTMLElement | undefined {
+  if (picture?.url === undefined) return undefined;
+  return h('p', {}, 'The picture was left at the service: ', link(picture.url, 'open it'), '.');
+}

@@ -1,0 +1,77 @@
+import type { Review } from './redo-manifest.js';
+
+type Entries = readonly (readonly [string, Review])[];
+
+/** Where reviews outlast the page. */
+export interface ReviewKeeper {
+  readonly isLost: boolean;
+  /** `undefined`: nothing has been kept yet. */
+  read(): Entries | undefined;
+  /** Soon: in a large run it takes longer than a key may. */
+  write(all: ReadonlyMap<string, Review>): void;
+  /** The same report in another tab has changed them. */
+  onOther(take: (entries: Entries) => void): void;
+}
+
+const writeAfterMs = 300;
+
+/** The browser's own storage, by the run's key. */
+export function openKeeper(key: string): ReviewKeeper {
+  let isLost = false;
+  let due: ReadonlyMap<string, Review> | undefined;
+  const flush = (): void => {
+    if (due === undefined) return;
+    try {
+      localStorage.setItem(key, JSON.stringify([...due]));
+      isLost = false;
+    } catch {
+      // Refused for a file, or full.
+      isLost = true;
+    }
+    due = undefined;
+  };
+  window.addEventListener('pagehide', flush);
+  document.addEventListener('visibilitychange', flush);
+  return {
+    get isLost() {
+      return isLost;
+    },
+    read: () => readEntries(key),
+    write(all) {
+      if (due === undefined) setTimeout(flush, writeAfterMs);
+      due = all;
+    },
+    onOther: (take) =>
+      window.addEventListener('storage', (event) => {
+        if (event.key === key) take(readEntries(key) ?? []);
+      }),
+  };
+}
+
+/** What 0.1.0 kept: rejections alone. */
+export function readRejections(key: string): Entries {
+  return (readEntries(key) ?? []).map(([id, review]) => [id, { ...review, verdict: 'rejected' }]);
+}
+
+function readEntries(key: string): Entries | undefined {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
+    return Array.isArray(kept) ? kept.filter(isEntry) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Another page of the same browser could have written there. */
+function isEntry(entry: unknown): entry is [string, Review] {
+  if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false;
+  const { row, of, cost, verdict, stars, note, prompt, resolution } = (entry[1] ?? {}) as Partial<Review>;
+  return (
+    typeof row === 'number' &&
+    typeof of === 'string' &&
+    (cost === null || typeof cost === 'number') &&
+    [note, prompt, resolution].every((text) => text === undefined || typeof text === 'string') &&
+    (stars === undefined || [1, 2, 3, 4, 5].includes(stars)) &&
+    (verdict === undefined || verdict === 'kept' || verdict === 'rejected')
+  );
+}

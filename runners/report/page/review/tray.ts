@@ -1,0 +1,204 @@
+import { shellWords } from '../../../batch/manifest/quote-value.js';
+import { countOf, formatCount, formatPrice } from '../../messages/format-amounts.js';
+import type { PageRow } from '../../page-data.js';
+import { chosenFileName, chosenList } from '../../pick/chosen-list.js';
+import { h } from '../dom.js';
+import type { Page } from '../page.js';
+import { promptOf } from '../rows/row-store.js';
+import type { Review, Verdict } from './redo-manifest.js';
+import { fitsCsv, redoCommand, redoManifest } from './redo-manifest.js';
+import { canRepeat } from './reviews.js';
+import { saveFile } from './save-file.js';
+
+export interface TrayNeeds {
+  readonly page: Page;
+  /** How many rows are selected. */
+  selected(): number;
+  /** Gives the selected rows a verdict. */
+  decide(verdict: Verdict | null): void;
+  unselect(): void;
+  undo(): void;
+}
+
+/** What has been kept and rejected, what a redo costs, and the files to go on with. Hidden as long as there is nothing. */
+export class Tray {
+  readonly #needs: TrayNeeds;
+  readonly #sum = h('p', { role: 'status' });
+  readonly #buttons = h('div', { class: 'ways' });
+  readonly #saved = h('p', {});
+  readonly #command = h('code', { tabindex: '0' });
+  readonly #copy = h('button', { type: 'button' }, 'Copy');
+  readonly #how = h('div', { class: 'how', hidden: true }, this.#saved, this.#command, this.#copy);
+  readonly #tray: HTMLElement;
+  #isAsked = false;
+  /** All have just been cleared: that can be taken back. */
+  #isCleared = false;
+
+  constructor(root: HTMLElement, needs: TrayNeeds) {
+    this.#needs = needs;
+    const sums = h('div', { class: 'sums' }, this.#sum, this.#buttons);
+    this.#tray = h('aside', { class: 'tray', 'aria-label': 'Review' }, sums, this.#how);
+    root.append(this.#tray);
+    this.refresh();
+  }
+
+  refresh(): void {
+    const { reviews, data } = this.#needs.page;
+    const [kept, rejected] = [reviews.withVerdict('kept'), reviews.withVerdict('rejected')];
+    const selected = this.#needs.selected();
+    const hasAny = reviews.all.size > 0;
+    if (hasAny) this.#isCleared = false;
+    else this.#how.hidden = true;
+    this.#isAsked = false;
+    this.#tray.hidden = !hasAny && !this.#isCleared && selected === 0;
+    if (selected > 0) return this.#showSelected(selected);
+    const redo = rejected.length > 0 ? ` ${redoWords(rejected, data.run.isRehearsal)}` : '';
+    const counts = [
+      kept.length > 0 ? `${formatCount(kept.length)} kept` : '',
+      rejected.length > 0 ? `${countOf(rejected.length, 'row')} rejected` : '',
+    ].filter((words) => words !== '');
+    this.#sum.replaceChildren(
+      h(
+        'b',
+        {},
+        hasAny
+          ? counts.join(', ') ||
+              countOf(reviews.all.size, 'row with notes or stars', 'rows with notes or stars')
+          : 'Cleared',
+      ),
+      redo,
+      reviews.isLost ? ' This browser keeps nothing for this page: save your lists before you close it.' : '',
+    );
+    this.#setButtons([
+      kept.length > 0 && button('Save chosen.csv', () => void this.#saveChosen(), 'strong'),
+      rejected.length > 0 &&
+        button('Download manifest', () => void this.#saveManifest(), kept.length === 0 ? 'strong' : ''),
+      hasAny && button('Clear', (event) => this.#askToClear(event.currentTarget as HTMLElement)),
+      this.#isCleared && button('Undo', () => this.#needs.undo()),
+    ]);
+  }
+
+  #showSelected(count: number): void {
+    this.#sum.replaceChildren(h('b', {}, `${countOf(count, 'row')} selected`));
+    this.#setButtons([
+      button('Keep', () => this.#needs.decide('kept'), 'strong'),
+      button('Reject', () => this.#needs.decide('rejected')),
+      button('No verdict', () => this.#needs.decide(null)),
+      button('Unselect', () => this.#needs.unselect()),
+    ]);
+  }
+
+  /** Buttons that say the same stay, and keep the focus. */
+  #setButtons(wanted: readonly (HTMLButtonElement | false)[]): void {
+    const next = wanted.filter((one) => one !== false);
+    const now = [...this.#buttons.children].map(
+      ({ textContent, className }) => `${className} ${textContent}`,
+    );
+    if (now.join('|') === next.map(({ textContent, className }) => `${className} ${textContent}`).join('|'))
+      return;
+    const hadFocus = this.#buttons.contains(document.activeElement);
+    this.#buttons.replaceChildren(...next);
+    if (hadFocus) next[0]?.focus({ preventScroll: true });
+  }
+
+  /** The first click asks, the second clears. */
+  #askToClear(asked: HTMLElement): void {
+    const { reviews } = this.#needs.page;
+    if (!this.#isAsked) {
+      this.#isAsked = true;
+      asked.textContent = `Really clear ${countOf(reviews.all.size, 'row')}?`;
+      return;
+    }
+    this.#isCleared = true;
+    reviews.clear();
+    this.#buttons.querySelector('button')?.focus();
+  }
+
+  async #saveChosen(): Promise<void> {
+    const { data } = this.#needs.page;
+    const chosen = await this.#reviewed('kept');
+    const name = chosenFileName(data.run.name);
+    const rows = chosen.map(({ row, review }) => ({
+      ...row,
+      ...review,
+      row: row.row,
+      file: fileOf(row),
+      prompt: promptOf(row) ?? '',
+    }));
+    saveFile(name, chosenList(rows), 'text/csv');
+    this.#show(`Saved ${name}. Copy the pictures:`, shellWords('millrace', 'pick', data.run.folder));
+  }
+
+  async #saveManifest(): Promise<void> {
+    const { run } = this.#needs.page.data;
+    const all = await this.#reviewed('rejected');
+    const rejected = all.filter(({ row }) => canRepeat(row));
+    if (rejected.length === 0)
+      return this.#show('These rows are too long to be redone from here: change them in the manifest.', '');
+    const wanted = run.manifestFormat;
+    const format = wanted === 'csv' && !fitsCsv(rejected) ? 'jsonl' : wanted;
+    const file = `${run.name.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.redo.${format}`;
+    saveFile(file, redoManifest(rejected, format), format === 'csv' ? 'text/csv' : 'application/jsonl');
+    const left = all.length - rejected.length;
+    const words = [
+      `Saved ${file}.`,
+      format === wanted
+        ? ''
+        : 'It is JSONL, because a text that begins like a formula would not survive a CSV.',
+      left > 0 ? `${countOf(left, 'row')} too long to be redone from here.` : '',
+      rejected.some(({ row }) => hasPath(row.cells?.['images']))
+        ? 'Move it next to your manifest and run:'
+        : 'Now run:',
+    ];
+    this.#show(
+      words.filter((part) => part !== '').join(' '),
+      redoCommand(
+        file,
+        rejected.map(({ review }) => review),
+        run,
+      ),
+    );
+  }
+
+  #show(words: string, command: string): void {
+    this.#saved.textContent = words;
+    this.#command.textContent = command;
+    this.#copy.dataset['copy'] = command;
+    for (const part of [this.#command, this.#copy]) part.hidden = command === '';
+    this.#how.hidden = false;
+  }
+
+  async #reviewed(verdict: Verdict): Promise<{ row: PageRow; review: Review }[]> {
+    const { reviews, store } = this.#needs.page;
+    const places = reviews
+      .withVerdict(verdict)
+      .flatMap(({ row }) => store.placeOf(row) ?? [])
+      .sort((a, b) => a - b);
+    const rows = await store.load(places);
+    return rows.flatMap((row) => {
+      const review = reviews.of(row);
+      return review?.verdict === verdict ? [{ row, review }] : [];
+    });
+  }
+}
+
+function button(label: string, act: (event: MouseEvent) => void, name = ''): HTMLButtonElement {
+  return h('button', { type: 'button', class: name, onclick: act }, label);
+}
+
+/** What the command that the tray gives costs. */
+function redoWords(rejected: readonly Review[], isRehearsal: boolean): string {
+  if (isRehearsal) return 'Redo: rehearsal, nothing spent.';
+  const known = rejected.reduce((total, { cost }) => total + (cost ?? 0), 0);
+  const unpriced = rejected.filter(({ cost }) => cost === null).length;
+  return `Redo: ${formatPrice(known)}${unpriced > 0 ? `, and ${unpriced} of unknown price` : ''}.`;
+}
+
+function fileOf({ picture }: PageRow): string {
+  return picture?.path === undefined ? '' : decodeURIComponent(picture.path);
+}
+
+function hasPath(images: unknown): boolean {
+  const names = Array.isArray(images) ? images : typeof images === 'string' ? images.split(/[\s|]+/) : [];
+  return names.some((name) => typeof name === 'string' && name !== '' && !/^[a-z][a-z\d+.-]+:/i.test(name));
+}

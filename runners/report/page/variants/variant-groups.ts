@@ -1,0 +1,57 @@
+import { originalColumn } from '../../facets.js';
+import type { RowFacets } from '../rows/row-facets.js';
+
+/** The rows that were made of one original, by the value that one column has. */
+export interface VariantGroup {
+  readonly original: string;
+  /** Places of rows; several where rows differ in another column as well. */
+  readonly byValue: ReadonlyMap<string, readonly number[]>;
+}
+
+export interface VariantGroups {
+  /** The values, in the order in which they first come. */
+  readonly values: readonly string[];
+  /** Those with the most variants first. */
+  readonly groups: readonly VariantGroup[];
+}
+
+export function variantGroups(found: readonly number[], by: string, facets: RowFacets): VariantGroups {
+  const values = new Set<string>();
+  const groups = new Map<string, Map<string, number[]>>();
+  for (const place of found) {
+    const [original, value] = [facets.text(originalColumn, place), facets.text(by, place)];
+    if (original === undefined || value === undefined) continue;
+    const group = groups.get(original) ?? new Map<string, number[]>();
+    groups.set(original, group);
+    const places = group.get(value) ?? [];
+    group.set(value, places);
+    places.push(place);
+    values.add(value);
+  }
+  const sorted = [...groups].map(([original, byValue]) => ({ original, byValue }));
+  sorted.sort((one, other) => other.byValue.size - one.byValue.size);
+  return { values: [...values], groups: sorted };
+}
+
+/** Two variants of one original, in the order in which they are shown. */
+export interface VariantPair {
+  readonly left: { readonly value: string; readonly place: number };
+  readonly right: { readonly value: string; readonly place: number };
+}
+
+/** Each two variants of each original once, in an order and on sides that say nothing. */
+export function shuffledPairs({ groups }: VariantGroups, random: () => number): VariantPair[] {
+  const pairs = groups.flatMap(({ byValue }) => {
+    const sides = [...byValue].flatMap(([value, [place]]) => (place === undefined ? [] : [{ value, place }]));
+    return sides.flatMap((one, index) =>
+      sides
+        .slice(index + 1)
+        .map((other) => (random() < 0.5 ? { left: one, right: other } : { left: other, right: one })),
+    );
+  });
+  for (let last = pairs.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [pairs[last], pairs[other]] = [pairs[other] as VariantPair, pairs[last] as VariantPair];
+  }
+  return pairs;
+}

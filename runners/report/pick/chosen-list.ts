@@ -1,0 +1,43 @@
+/** A picture that was kept, as chosen.csv names it. */
+export interface ChosenRow {
+  readonly id: string;
+  readonly row: number;
+  /** The picture, relative to the folder that the list is for; empty where none was saved. */
+  readonly file: string;
+  readonly stars?: number;
+  readonly note?: string;
+  readonly prompt?: string;
+  /** The job that made it: a row that was bought again has several. */
+  readonly jobId?: string;
+}
+
+export const chosenColumns = ['id', 'row', 'file', 'stars', 'note', 'prompt', 'jobId'] as const;
+
+/** chosen.csv: for people with spreadsheets, and for `millrace pick`. */
+export function chosenList(rows: readonly ChosenRow[]): string {
+  const lines = rows.map((row) => chosenColumns.map((name) => spreadsheetText(String(row[name] ?? ''))));
+  return csvText([chosenColumns, ...lines]);
+}
+
+/** `edits.csv` → `edits.chosen.csv`: lists of several runs lie in one download folder. */
+export function chosenFileName(manifest: string): string {
+  return `${manifest.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.chosen.csv`;
+}
+
+export function csvText(lines: readonly (readonly string[])[]): string {
+  return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+}
+
+function csvCell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** What a spreadsheet would take for a formula stays a text, as in results.csv. */
+function spreadsheetText(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+/** The text that `spreadsheetText` was given. */
+export function plainCell(text: string): string {
+  return /^'[=+\-@\t\r]/.test(text) ? text.slice(1) : text;
+}
