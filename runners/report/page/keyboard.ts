@@ -62,8 +62,8 @@ export interface KeyTargets {
   readonly page: Page;
   readonly gallery: Gallery;
   readonly large: LargeView;
-  help(): void;
-  undo(): void;
+  readonly help: () => void;
+  readonly undo: () => void;
 }
 
 /** Every key of the page. Fields keep theirs, but for Escape; other dialogs have their own. */

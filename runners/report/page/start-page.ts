@@ -4,7 +4,7 @@ import { Gallery } from './gallery/gallery.js';
 import { openKeyHelp } from './key-help.js';
 import { listenToKeys } from './keyboard.js';
 import { LargeView } from './large/large-view.js';
-import { canDecide, openReviews } from './review/reviews.js';
+import { canDecide, openReviews, type Reviews } from './review/reviews.js';
 import { openAddress } from './page-address.js';
 import type { Page } from './page.js';
 import { openRows, readBlock } from './rows/row-store.js';
@@ -17,17 +17,7 @@ function start(): void {
   const [root, largeRoot] = [document.getElementById('rows'), document.getElementById('large')];
   if (data === undefined || root === null || largeRoot === null) return;
   const reviews = openReviews(data);
-  const page: Page = {
-    data,
-    store: openRows(data),
-    reviews,
-    address: openAddress(),
-    openLarge: (index) => void large.open(index),
-    decide(rows, verdict) {
-      const able = verdict === null ? rows : rows.filter((row) => canDecide(row, verdict));
-      if (able.length > 0) reviews.change(able, { verdict });
-    },
-  };
+  const page = pageOf(data, reviews, (index) => void large.open(index));
   const large: LargeView = new LargeView(largeRoot, page, {
     found: () => gallery.found,
     undecided: () => gallery.undecided(),
@@ -72,6 +62,20 @@ function start(): void {
     large.rowsChanged();
     gallery.rowsChanged();
   });
+}
+
+function pageOf(data: PageData, reviews: Reviews, openLarge: Page['openLarge']): Page {
+  return {
+    data,
+    store: openRows(data),
+    reviews,
+    address: openAddress(),
+    openLarge,
+    decide(rows, verdict) {
+      const able = verdict === null ? rows : rows.filter((row) => canDecide(row, verdict));
+      if (able.length > 0) reviews.change(able, { verdict });
+    },
+  };
 }
 
 /** The figures above the gallery lead to the rows they count, and "Review" to the first row without a verdict. */

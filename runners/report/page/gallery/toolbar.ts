@@ -22,19 +22,19 @@ export interface Toolbar {
 }
 
 export interface ToolbarActions {
-  search(query: string): void;
-  filter(name: string): void;
+  readonly search: (query: string) => void;
+  readonly filter: (name: string) => void;
   /** A value of a column was chosen, as a term of the search. */
-  addTerm(term: string): void;
-  sort(sort: string): void;
+  readonly addTerm: (term: string) => void;
+  readonly sort: (sort: string) => void;
   /** Lays rows of one original side by side by the values of a column; empty: the contact sheet. */
-  compareBy(column: string): void;
-  turn(pages: number): void;
-  showNew(): void;
-  selectAll(): void;
-  help(): void;
+  readonly compareBy: (column: string) => void;
+  readonly turn: (pages: number) => void;
+  readonly showNew: () => void;
+  readonly selectAll: () => void;
+  readonly help: () => void;
   /** What the pickers offer, read when one of them is first touched. */
-  columns(): Promise<{ terms: Choice[]; sorts: Choice[]; axes: Choice[] }>;
+  readonly columns: () => Promise<{ terms: Choice[]; sorts: Choice[]; axes: Choice[] }>;
 }
 
 /** Search, filters, and where one is; it stays in sight while the sheet is scrolled. */

@@ -65,13 +65,16 @@ function readEntries(key: string): Entries | undefined {
 /** Another page of the same browser could have written there. */
 function isEntry(entry: unknown): entry is [string, Review] {
   if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false;
-  const { row, of, cost, verdict, stars, note, prompt, resolution } = (entry[1] ?? {}) as Partial<Review>;
+  const { row, of, cost, verdict, stars, note, prompt, resolution } = (entry[1] ?? {}) as Record<
+    keyof Review,
+    unknown
+  >;
   return (
     typeof row === 'number' &&
     typeof of === 'string' &&
     (cost === null || typeof cost === 'number') &&
     [note, prompt, resolution].every((text) => text === undefined || typeof text === 'string') &&
-    (stars === undefined || [1, 2, 3, 4, 5].includes(stars)) &&
-    (verdict === undefined || verdict === 'kept' || verdict === 'rejected')
+    [undefined, 1, 2, 3, 4, 5].includes(stars as undefined) &&
+    [undefined, 'kept', 'rejected'].includes(verdict as undefined)
   );
 }
