@@ -76,7 +76,7 @@ const rooms = {
     ...batch('disk', 'journal', 'artifacts', 'sinks', 'row', 'stop', 'context', 'end'),
   ],
   'runners/batch/end': [
-    'src/contract',
+    ...['src/contract', 'src/operators'],
     ...batch('manifest', 'ledger', 'journal', 'sinks', 'row', 'stop', 'context'),
   ],
   'runners/batch/settle': ['src/contract', ...batch('journal', 'row')],

@@ -5,7 +5,6 @@ import {
   distinctUntilChanged,
   EMPTY,
   filter,
-  finalize,
   ignoreElements,
   map,
   startWith,
@@ -13,6 +12,7 @@ import {
   take,
   tap,
   type Observable,
+  type Unsubscribable,
 } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { ServiceReach } from '../stop/service-reach.js';
@@ -30,7 +30,13 @@ const mostPolled = 1_000;
  */
 type SlotState = 'held' | 'missing' | 'refused' | 'returning';
 
-interface RowInFlight {
+/** The use that a task makes of a slot, until it is unsubscribed. */
+export interface SlotUse extends Unsubscribable {
+  /** Takes in an event of the row: whether it still holds its slot. */
+  follow(event: JobEvent<unknown>): void;
+}
+
+interface RowSlot {
   readonly endpoint: string;
   state: SlotState;
   isAccepted: boolean;
@@ -51,34 +57,17 @@ interface Surroundings {
 export class BesidePolls {
   private readonly polled = new BehaviorSubject(0);
   private readonly changes = new Subject<void>();
-  private readonly rows = new Map<string, RowInFlight>();
+  private readonly rows = new Map<string, RowSlot>();
   private readonly counts: Record<SlotState, number> = { held: 0, missing: 0, refused: 0, returning: 0 };
 
   constructor(private readonly around: Surroundings) {}
 
-  /** Counts a job of an earlier start while it is asked for. */
-  counted<T>(polling: Observable<T>): Observable<T> {
-    return defer(() => {
-      this.polled.next(this.polled.value + 1);
-      return polling.pipe(finalize(() => this.polled.next(this.polled.value - 1)));
-    });
-  }
-
-  /** Follows a row of this start: whether it holds a slot. */
-  freed({ id, ...facts }: RowFacts, row: Observable<JobEvent<unknown>>): Observable<JobEvent<unknown>> {
-    return defer(() => {
-      const inFlight: RowInFlight = { endpoint: endpointOf(facts), state: 'held', isAccepted: false };
-      this.rows.set(id, inFlight);
-      this.counts.held += 1;
-      return row.pipe(
-        tap((event) => this.follow(inFlight, event)),
-        finalize(() => {
-          this.rows.delete(id);
-          this.counts[inFlight.state] -= 1;
-          this.changes.next();
-        }),
-      );
-    });
+  /** A task is begun: a job of an earlier start is asked for, or a row of this start has a slot. */
+  enter(task: Task): SlotUse {
+    if (task.what === 'refuse') return noSlot;
+    if (task.what !== 'poll' || task.intent === undefined) return this.enterRow(task.row);
+    this.polled.next(this.polled.value + 1);
+    return { ...noSlot, unsubscribe: () => this.polled.next(this.polled.value - 1) };
   }
 
   /** Whether a row has to wait for a slot before it is sent: it gave its own away. */
@@ -131,7 +120,21 @@ export class BesidePolls {
     return settingAside(tasks, { mayStart, changes: this.changes, stops: this.around.stops });
   }
 
-  private follow(row: RowInFlight, event: JobEvent<unknown>): void {
+  private enterRow({ id, ...facts }: RowFacts): SlotUse {
+    const row: RowSlot = { endpoint: endpointOf(facts), state: 'held', isAccepted: false };
+    this.rows.set(id, row);
+    this.counts.held += 1;
+    return {
+      follow: (event) => this.follow(row, event),
+      unsubscribe: () => {
+        this.rows.delete(id);
+        this.counts[row.state] -= 1;
+        this.changes.next();
+      },
+    };
+  }
+
+  private follow(row: RowSlot, event: JobEvent<unknown>): void {
     if (event.type === 'accepted') row.isAccepted = true;
     if (event.type !== 'waiting') return this.move(row, 'held');
     if (event.why === 'not-found') return this.move(row, 'missing');
@@ -140,7 +143,7 @@ export class BesidePolls {
     if (isRefused && this.around.hasSeveralEndpoints) this.move(row, 'refused');
   }
 
-  private move(row: RowInFlight, state: SlotState): void {
+  private move(row: RowSlot, state: SlotState): void {
     if (row.state === state) return;
     this.counts[row.state] -= 1;
     this.counts[state] += 1;
@@ -161,6 +164,9 @@ export class BesidePolls {
     return true;
   }
 }
+
+/** What needs no slot of a row. */
+const noSlot: SlotUse = { follow: () => undefined, unsubscribe: () => undefined };
 
 /** Where a row goes: the id of its endpoint. Routes have one host together, and the empty string. */
 function endpointOf({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): string {

@@ -1,4 +1,5 @@
 import { filter, firstValueFrom, merge, type Observable } from 'rxjs';
+import { exitOf } from '../stop/exit-of.js';
 import type { Stops } from '../stop/stops.js';
 
 /** As many are kept in memory at most; the tasks behind them wait. */
@@ -8,12 +9,13 @@ interface AsideOptions<T> {
   /** Asked for each task, and again after each of `changes`. */
   readonly mayStart: (task: T) => boolean;
   readonly changes: Observable<unknown>;
-  readonly stops: Pick<Stops, 'isStopping' | 'leaving$'>;
+  readonly stops: Pick<Stops, 'isStopping' | 'leaving$' | 'stop'>;
 }
 
 /**
  * Emits the tasks that may start, in their order, and sets the others aside until they may. Ends when the tasks have ended
- * and none is aside, or when the run stops: what is aside then is left to be done.
+ * and none is aside, or when the run stops: what is aside then is left to be done. An error of the tasks stops the run as one
+ * of a row does: replies on their way are paid, and are awaited.
  */
 export async function* settingAside<T>(
   tasks: AsyncIterable<T>,
@@ -39,6 +41,9 @@ export async function* settingAside<T>(
       else if (mayStart(taken.value)) yield taken.value;
       else aside.push(taken.value);
     }
+  } catch (error) {
+    stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+    throw error;
   } finally {
     next?.catch(() => undefined);
     if (isOpen) source.return?.().catch(() => undefined);

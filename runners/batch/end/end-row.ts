@@ -1,15 +1,5 @@
-import {
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  from,
-  ignoreElements,
-  merge,
-  of,
-  toArray,
-  type Observable,
-} from 'rxjs';
+import { merge, type Observable } from 'rxjs';
+import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { Cost } from '../row/costs.js';
@@ -36,56 +26,47 @@ export interface Ending {
   readonly bought?: { readonly facts: RowFacts; readonly cost: Cost } | undefined;
 }
 
+/** The one way on which a row leaves, as `leave`. Emits the row if it has ended. */
+export function endRow(context: PurchaseContext, ending: Ending): Observable<EndedRow> {
+  return flow<EndedRow>(function* () {
+    const ended = yield* leave(context, ending);
+    if (ended !== undefined) yield ended;
+  });
+}
+
 /**
  * The one way on which a row leaves: its records become durable, then its money is booked and its lines are written, then it
- * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them. Emits the row if it
- * has ended.
+ * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them.
+ *
+ * @returns the row if it has ended
  */
-export function endRow(context: PurchaseContext, ending: Ending): Observable<EndedRow> {
-  const { records, intent, reply, bought } = ending;
-  return defer(() => merge(...records.map((record) => context.journal.append(record)))).pipe(
-    toArray(),
-    concatMap((numbers) => {
-      if (bought !== undefined) bookCost(context, bought.facts, bought.cost);
-      const at = records.findIndex(({ k }) => k === 'outcome');
-      const outcome = records[at] as OutcomeRecord | undefined;
-      if (outcome === undefined) return reported(context);
-      const ended: EndedRow = { intent, reply, outcome };
-      const number = numbers[at] ?? 0;
-      return at === records.length - 1
-        ? lastWords(context, ending, ended, number)
-        : concat(written(context, ended, { number, isCurrent: false }), reportedDouble(context, outcome));
-    }),
-  );
-}
-
-function lastWords(
-  context: PurchaseContext,
-  { row }: Ending,
-  ended: EndedRow,
-  number: number,
-): Observable<EndedRow> {
-  return concat(
-    written(context, ended, { number, isCurrent: true }),
-    delivered(context, ended).pipe(ignoreElements()),
-    defer(() => {
-      report(context, row, ended.outcome);
-      return of(ended);
-    }),
-  );
-}
-
-/** @param line the number of the outcome in the journal; a row that is bought again has a line in costs.csv alone */
-function written(
-  context: PurchaseContext,
-  ended: EndedRow,
-  { number, isCurrent }: { readonly number: number; readonly isCurrent: boolean },
-): Observable<never> {
-  return defer(() => {
-    const { projections } = context;
-    const lines = isCurrent ? projections.write(ended, number) : projections.writeCost(ended, number);
-    return from(lines.catch((error: unknown) => noteDiskFault(context, error))).pipe(ignoreElements());
+export function* leave(context: PurchaseContext, ending: Ending): Steps<never, EndedRow | undefined> {
+  const { records, intent, reply, bought, row } = ending;
+  const { journal, projections, options } = context;
+  const numbers: number[] = [];
+  yield receive<number>(merge(...records.map((record) => journal.append(record))), (number) => {
+    numbers.push(number);
+    return undefined;
   });
+  if (bought !== undefined) bookCost(context, bought.facts, bought.cost);
+  const at = records.findIndex(({ k }) => k === 'outcome');
+  const outcome = records[at] as OutcomeRecord | undefined;
+  const number = numbers[at] ?? 0;
+  if (outcome === undefined) {
+    reportMoney(context);
+    return undefined;
+  }
+  const ended: EndedRow = { intent, reply, outcome };
+  const isDouble = at < records.length - 1;
+  const lines = isDouble ? projections.writeCost(ended, number) : projections.write(ended, number);
+  yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
+  if (isDouble) {
+    reportDouble(context, outcome);
+    return undefined;
+  }
+  if (options.deliver !== undefined) yield* lastOf(delivered(context, ended));
+  report(context, row, outcome);
+  return ended;
 }
 
 function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): void {
@@ -103,15 +84,9 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   if (halted !== undefined) stops.stop(halted);
 }
 
-function reported(context: PurchaseContext): Observable<never> {
+/** The row goes on with another purchase. */
+function reportDouble(context: PurchaseContext, { id }: OutcomeRecord): void {
+  const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
+  context.events.next({ type: 'warning', code: 'double', message });
   reportMoney(context);
-  return EMPTY;
-}
-
-function reportedDouble(context: PurchaseContext, { id }: OutcomeRecord): Observable<never> {
-  return defer(() => {
-    const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
-    context.events.next({ type: 'warning', code: 'double', message });
-    return reported(context);
-  });
 }

@@ -1,106 +1,97 @@
-import { concat, concatMap, defer, EMPTY, ignoreElements, of, timer, type Observable } from 'rxjs';
+import { timer, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
+import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import { clampTimer } from '../../../src/policy/clamp-timer.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
+import { retriesPurchase } from '../row/decide-row.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import { stopCauses, whyRefused } from '../stop/stop-causes.js';
-import { withHostedPictures } from './host-pictures.js';
-import { jobOf } from './job-of.js';
-import { retriesPurchase } from '../row/decide-row.js';
 import { endPurchase } from './end-purchase.js';
+import { arePicturesHosted } from './host-pictures.js';
+import { collecting, jobOf } from './job-of.js';
 import { withinLedger } from './within-ledger.js';
 
 /**
- * Sends a row: its price reserved, its job journalled. While others get through, a row whose tries are used up tries
- * anew; when nothing gets through the run stops. A row that emits no `settled` stays to be done.
+ * Sends a row: its price reserved, its job journalled; or polls its job, which buys nothing. While others get through, a row
+ * whose tries are used up tries anew; when nothing gets through the run stops. A row that emits no `settled` stays to be done.
  */
 export function buyRow(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
-  return defer(() => {
-    const { reach, blocked } = context.service;
-    if (blocked.has(row.task.row)) return EMPTY;
-    const answersBefore = reach.answers;
-    const job = jobOf(context, row).pipe(withinLedger(context, row));
-    return withHostedPictures(context, row, job).pipe(
-      concatMap((event) =>
-        event.type === 'settled'
-          ? afterJob(context, row, { settled: event, gotThrough: () => reach.answers > answersBefore })
-          : of(event),
-      ),
-    );
-  });
+  return flow(() => purchases(context, row));
 }
 
-/** A job that is polled: nothing is bought. */
-export function pollRow(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
-  return jobOf(context, row).pipe(
-    concatMap((event) =>
-      event.type === 'settled'
-        ? afterJob(context, row, { settled: event, gotThrough: () => false })
-        : of(event),
-    ),
-  );
-}
-
-interface JobEnd {
-  readonly settled: Extract<JobEvent<unknown>, { type: 'settled' }>;
-  /** Whether others have got an answer since the row was sent. */
-  readonly gotThrough: () => boolean;
-}
-
-/** What follows from the end of a job: the row's end in the journal, another purchase, or a stop that leaves the row to be done. */
-function afterJob(
-  context: PurchaseContext,
-  row: RowInFlight,
-  { settled, gotThrough }: JobEnd,
-): Observable<JobEvent<unknown>> {
-  const { outcome } = settled;
-  if (outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop') {
-    if (outcome.paid === 'no') context.money.ledger.release(row.id);
-    return notAccepted(context, row, outcome, gotThrough);
+/** One purchase after the other, until one of them ends the row or leaves it to be done. */
+function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<unknown>> {
+  const { service, stops, options, money } = context;
+  const { task } = row;
+  if (task.what === 'poll' && task.intent === undefined) yield* collecting(context, row, task.jobId);
+  for (;;) {
+    if (task.what === 'send' && service.blocked.has(task.row)) return;
+    const answersBefore = service.reach.answers;
+    if (task.what === 'send' && !(yield* arePicturesHosted(context, row))) return;
+    const settled = yield* endOfJob(context, row);
+    if (settled === undefined) return;
+    const { outcome } = settled;
+    if (outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop') {
+      if (outcome.paid === 'no') money.ledger.release(row.id);
+      const gotThrough = task.what === 'send' && service.reach.answers > answersBefore;
+      if (!mayTryAnew(context, row, outcome, gotThrough)) return stopFor(context, row, outcome);
+      yield* waited(context, row, outcome);
+      continue;
+    }
+    const mayRetry = task.what === 'send' && !stops.leaves('submits');
+    const isDouble = mayRetry && retriesPurchase(outcome, options, row.progress.doubles);
+    row.change({ isOver: true });
+    yield* endPurchase(context, row, { outcome, isDouble });
+    if (!isDouble) return yield settled;
   }
-  const mayRetry = row.task.what === 'send' && !context.stops.leaves('submits');
-  const isDouble = mayRetry && retriesPurchase(outcome, context.options, row.progress.doubles);
-  row.change({ isOver: true });
-  return concat(
-    endPurchase(context, row, { outcome, isDouble }),
-    defer(() => (isDouble ? buyRow(context, row) : of(settled))),
-  );
 }
 
-/** The service has taken nothing. */
-function notAccepted(
+type Settled = Extract<JobEvent<unknown>, { type: 'settled' }>;
+
+/** Emits the events of a purchase but for the last one, which it returns. `undefined`: nothing was bought, and the run stops. */
+function* endOfJob(
   context: PurchaseContext,
   row: RowInFlight,
-  outcome: Failed,
-  gotThrough: () => boolean,
-): Observable<JobEvent<unknown>> {
-  const { service, stops } = context;
-  const isPassing = outcome.code === 'refused' || outcome.code === 'unreachable';
+): Steps<JobEvent<unknown>, Settled | undefined> {
+  let settled: Settled | undefined;
+  const job = jobOf(context, row);
+  const events = row.task.what === 'send' ? withinLedger<JobEvent<unknown>>(context, row)(job) : job;
+  const earlier = row.progress.statusCalls;
+  yield receive(events, (event: JobEvent<unknown>) => {
+    if (event.type !== 'settled') return event;
+    settled = event;
+    return undefined;
+  });
+  if (settled !== undefined) row.change({ statusCalls: earlier + job.statusCalls });
+  return settled;
+}
+
+/** Whether a row that the service has not accepted is sent once more: others get through, or there is work elsewhere. */
+function mayTryAnew(
+  { service, stops }: PurchaseContext,
+  row: RowInFlight,
+  { code }: Failed,
+  gotThrough: boolean,
+): boolean {
+  const isPassing = code === 'refused' || code === 'unreachable';
   const isElsewhere = isPassing && service.beside.worksBeside(row.task.row, service.reach);
-  if (isPassing && (gotThrough() || isElsewhere) && !stops.leaves('submits'))
-    return buyLater(context, row, outcome);
-  stopFor(context, row, outcome);
-  return EMPTY;
+  return isPassing && (gotThrough || isElsewhere) && !stops.leaves('submits');
 }
 
 /** The wait goes on from those of the purchase whose tries are used up. */
-function buyLater(
-  context: PurchaseContext,
+function* waited(
+  { options }: PurchaseContext,
   row: RowInFlight,
   { code, retryAfterMs }: Failed,
-): Observable<JobEvent<unknown>> {
-  const { scheduler, random, retries } = context.options;
+): Steps<JobEvent<unknown>> {
+  const { scheduler, random, retries } = options;
   const usedUp = row.progress.usedUp + 1;
   row.change({ usedUp });
   const forMs = retryDelayMs({ why: 'rate-limited', retryAfterMs }, retries + usedUp, random);
-  const why = code === 'refused' ? 'rate-limited' : 'backoff';
-  return concat(
-    of<JobEvent<unknown>>({ type: 'waiting', why, forMs }),
-    timer(clampTimer(forMs), scheduler).pipe(ignoreElements()),
-    buyRow(context, row),
-  );
+  yield { type: 'waiting', why: code === 'refused' ? 'rate-limited' : 'backoff', forMs };
+  yield* lastOf(timer(clampTimer(forMs), scheduler));
 }
 
 /** No outcome of the row: it stays as it is, and the run may have to stop. */

@@ -1,30 +1,18 @@
-import {
-  catchError,
-  concat,
-  defer,
-  EMPTY,
-  finalize,
-  ignoreElements,
-  merge,
-  NEVER,
-  Observable,
-  of,
-  Subject,
-  tap,
-} from 'rxjs';
+import { finalize, ignoreElements, merge, NEVER, Observable, of, Subject, tap, using } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
+import { flow, lastOf, type Steps } from '../../../src/operators/flow.js';
+import type { SlotUse } from '../context/beside-polls.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import { JournalError } from '../journal/journal-error.js';
 import type { ReplyRecord } from '../journal/record.js';
-import { buyRow, pollRow } from './buy-row.js';
-import { containFault, exitOf } from '../stop/exit-of.js';
-import { holdRow, refuseRow } from './hold-row.js';
-import { collecting } from './job-of.js';
 import { intentRecord } from '../row/records-of.js';
 import { RowInFlight } from '../row/row-in-flight.js';
-import { isEnd } from '../row/row-status.js';
-import type { PurchaseContext } from '../context/purchase-context.js';
-import { isRead, type PaidRow, type RepliedRow, type RowFacts, type Task, type TaskOf } from '../row/task.js';
-import { untilDurable, untilLeft } from './until-left.js';
+import type { PaidRow, RowFacts, Task, TaskOf } from '../row/task.js';
+import { noteFault } from '../stop/exit-of.js';
+import { buyRow } from './buy-row.js';
+import { holdRow, refuseRow } from './hold-row.js';
+import { whileInFlight } from './while-in-flight.js';
 
 /**
  * Does the tasks, each in a slot, and emits the rows that are paid and have a picture to save; all other rows end here. A
@@ -32,140 +20,100 @@ import { untilDurable, untilLeft } from './until-left.js';
  */
 export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): Observable<PaidRow> {
   return new Observable((subscriber) => {
-    const settled = new Subject<PaidRow>();
-    const handOver = (row: Omit<PaidRow, 'free'>): Observable<never> => handed(row, settled);
+    const paid = new Subject<PaidRow>();
     const { slots, beside } = context.service;
     const { limit, limit$ = of(limit) } = slots;
     const reported$ = limit$.pipe(tap((rows) => context.events.next({ type: 'concurrency', rows })));
-    // Without a journal there is no reply to wait for: such an error ends the stream at once.
-    const atOnce = catchError<JobEvent<unknown>, Observable<never>>((error: unknown) => {
-      settled.error(error);
-      return NEVER;
-    });
-    const project = (task: Task): Observable<JobEvent<unknown>> => {
-      const performed = perform(context, task, handOver).pipe(atOnce);
-      if (isOfEarlierStart(task)) return beside.counted(performed);
-      return task.what === 'refuse' ? performed : beside.freed(task.row, performed);
-    };
-    const pulled = pullJobs(beside.passing(untilFault(context, tasks)), project, {
-      concurrency: beside.slots(reported$),
-    });
+    const project = (task: Task): Observable<JobEvent<unknown>> =>
+      using(
+        () => beside.enter(task),
+        (use) => flow(() => contained(context, { task, use: use as SlotUse, paid })),
+      );
+    const pulled = pullJobs(beside.passing(tasks), project, { concurrency: beside.slots(reported$) });
     return merge(
-      settled,
+      paid,
       pulled.pipe(
         ignoreElements(),
-        finalize(() => settled.complete()),
+        finalize(() => paid.complete()),
       ),
     ).subscribe(subscriber);
   });
 }
 
-/** An error of the tasks stops the run as one of a row does: replies on their way are paid, and are awaited. */
-async function* untilFault(
-  context: PurchaseContext,
-  tasks: AsyncIterable<Task>,
-): AsyncGenerator<Task, void, void> {
+interface Doing {
+  readonly task: Task;
+  readonly use: SlotUse;
+  /** Takes the rows that have a picture to save. */
+  readonly paid: Subject<PaidRow>;
+}
+
+/** An error that is no row's outcome stops the run. Without a journal there is no reply to wait for: it ends the stream at once. */
+function* contained(context: PurchaseContext, doing: Doing): Steps<JobEvent<unknown>> {
   try {
-    yield* tasks;
+    yield* perform(context, doing);
   } catch (error) {
-    context.stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
-    throw error;
+    if (error instanceof JournalError) {
+      doing.paid.error(error);
+      yield NEVER;
+    }
+    const { task } = doing;
+    noteFault(context, task.what === 'refuse' ? task.invalid.key : task.row.id, error);
   }
 }
 
-/** What the manifest itself asks to collect was bought elsewhere, and keeps to the slots. */
-function isOfEarlierStart(task: Task): boolean {
-  return task.what === 'poll' && task.intent !== undefined;
-}
-
-type HandOver = (row: Omit<PaidRow, 'free'>) => Observable<never>;
-
-/** Completes when somebody has taken the row over. */
-function handed(row: Omit<PaidRow, 'free'>, settled: Subject<PaidRow>): Observable<never> {
-  return new Observable((subscriber) => settled.next({ ...row, free: () => subscriber.complete() }));
-}
-
-function perform(context: PurchaseContext, task: Task, handOver: HandOver): Observable<JobEvent<unknown>> {
+function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<JobEvent<unknown>> {
   switch (task.what) {
     case 'send':
-      return flight(context, task, handOver, buyRow);
-    case 'poll':
-      return flight(context, task, handOver, pollRow);
+    case 'poll': {
+      const row = new RowInFlight(task);
+      yield whileInFlight(context, row, (event) => use.follow(event))(buyRow(context, row));
+      const reply = toSave(row);
+      if (reply !== undefined) yield handOver(reply, paid);
+      return;
+    }
     case 'fetch':
-      return task.replied === undefined
-        ? fetchElsewhere(context, task, handOver)
-        : handOver(toFetch(task, task.replied));
+      return yield handOver(yield* toFetch(context, task), paid);
     case 'hold':
-      return holdRow(context, task);
+      return yield* holdRow(context, task);
     case 'refuse':
-      return refuseRow(context, task.invalid);
+      return yield* refuseRow(context, task.invalid);
   }
 }
 
-function flight(
-  context: PurchaseContext,
-  task: TaskOf<'send' | 'poll'>,
-  handOver: HandOver,
-  fly: (context: PurchaseContext, row: RowInFlight) => Observable<JobEvent<unknown>>,
-): Observable<JobEvent<unknown>> {
-  return defer(() => {
-    const row = new RowInFlight(task);
-    const isElsewhere = task.what === 'poll' && task.intent === undefined;
-    const noted = isElsewhere ? collecting(context, row, task.jobId) : EMPTY;
-    const { id } = row;
-    const events = concat(noted, fly(context, row)).pipe(
-      untilDurable(row),
-      tap((event) => context.events.next({ type: 'row', id, row: task.row.row, event })),
-      untilLeft(row, context.stops),
-      containFault(context, id),
-      finalize(() => giveBack(context, row)),
-    );
-    return concat(
-      events,
-      defer(() => toSave(row, handOver)),
-    );
-  });
-}
+type HandedOver = Omit<PaidRow, 'free'>;
 
-/** A row that was left before its POST keeps no money. */
-function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: RowInFlight): void {
-  const { status, isOver } = progress;
-  if (status === 'open' && !isOver && !isRead(task.row)) money.ledger.release(id);
-  if (status !== 'replied' && !isEnd(status)) rowLeft?.(id);
+/** Completes when somebody has taken the row over. */
+function handOver(row: HandedOver, paid: Subject<PaidRow>): Observable<never> {
+  return new Observable((subscriber) => paid.next({ ...row, free: () => subscriber.complete() }));
 }
 
 /** A row whose reply is durable and that has not ended has a picture to be saved. */
-function toSave({ progress }: RowInFlight, handOver: HandOver): Observable<never> {
+function toSave({ progress }: RowInFlight): HandedOver | undefined {
   const { status, facts, intent, reply, attempts } = progress;
-  if (status !== 'replied' || reply === undefined) return EMPTY;
-  const bought = intent ?? intentOf(facts, reply.at, attempts);
-  return handOver({ row: facts, intent: bought, reply, attempts, isBooked: false });
+  if (status !== 'replied' || reply === undefined) return undefined;
+  return {
+    row: facts,
+    intent: intent ?? intentOf(facts, reply.at, attempts),
+    reply,
+    attempts,
+    isBooked: false,
+  };
 }
 
 function intentOf(row: RowFacts, at: number, attempt: number) {
   return intentRecord(row, { at, attempt, price: 0, takes: 'picture' });
 }
 
-function toFetch(
-  { row, attempts }: TaskOf<'fetch'>,
-  { intent, reply, isBooked }: RepliedRow,
-): Omit<PaidRow, 'free'> {
-  return { row, intent, reply, attempts, isBooked };
-}
-
 /** A picture that was bought in another run is noted like a reply of this one, but for its price. */
-function fetchElsewhere(
-  context: PurchaseContext,
-  { row, imageUrl, attempts }: TaskOf<'fetch'> & { imageUrl: string },
-  handOver: HandOver,
-): Observable<never> {
-  return defer(() => {
-    const { options, journal } = context;
-    const at = options.scheduler.now();
-    const intent = intentOf(row, at, attempts);
-    const free = { at, id: row.id, cost: null, source: 'none', statusCalls: 0, submittedAt: at } as const;
-    const reply: ReplyRecord = { k: 'reply', ...free, imageUrl, output: { image_url: imageUrl } };
-    const noted = merge(journal.append(intent), journal.append(reply)).pipe(ignoreElements());
-    return concat(noted, handOver({ row, intent, reply, attempts, isBooked: true }));
-  });
+function* toFetch(context: PurchaseContext, task: TaskOf<'fetch'>): Steps<never, HandedOver> {
+  const { row, attempts } = task;
+  if (task.replied !== undefined) return { row, attempts, ...task.replied };
+  const { options, journal } = context;
+  const at = options.scheduler.now();
+  const intent = intentOf(row, at, attempts);
+  const free = { at, id: row.id, cost: null, source: 'none', statusCalls: 0, submittedAt: at } as const;
+  const { imageUrl } = task;
+  const reply: ReplyRecord = { k: 'reply', ...free, imageUrl, output: { image_url: imageUrl } };
+  yield* lastOf(merge(journal.append(intent), journal.append(reply)));
+  return { row, intent, reply, attempts, isBooked: true };
 }

@@ -1,8 +1,8 @@
-import { catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, type Observable } from 'rxjs';
 import type { Completed, Failed, Outcome } from '../../../src/contract/outcome.js';
+import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
-import { endRow, type Ending } from '../end/end-row.js';
+import { leave, type Ending } from '../end/end-row.js';
 import { UnfitRecord } from '../journal/line/record-line.js';
 import { costOfCompleted, costOfFailed } from '../row/costs.js';
 import type { RowRecord } from '../row/record-head.js';
@@ -19,50 +19,39 @@ import { unwritable } from '../sinks/line-json.js';
 import { takePicture, type TakenPicture } from './take-picture.js';
 
 /**
- * Makes durable how a job ended: its reply, and with it the outcome where no picture is to be downloaded. Completes when the
- * row's lines are written as well.
+ * Makes durable how a job ended: its reply, and with it the outcome where no picture is to be downloaded. Over when the row's
+ * lines are written as well.
  */
-export function endPurchase(
+export function* endPurchase(
   context: PurchaseContext,
   row: RowInFlight,
   { outcome, isDouble }: { readonly outcome: Outcome<unknown>; readonly isDouble: boolean },
-): Observable<never> {
-  if (outcome.status === 'completed') return keepReply(context, row, outcome);
+): Steps<never> {
+  if (outcome.status === 'completed') return yield* keepReply(context, row, outcome);
   const ending = failedEnding(context, row, outcome);
-  return isDouble ? endAs(context, row, boughtAgain(ending)) : endAs(context, row, ending);
+  yield* endAs(context, row, isDouble ? boughtAgain(ending) : ending);
 }
 
 /** The row is in the state that these records lead to once it is reported. */
-function endAs(context: PurchaseContext, row: RowInFlight, ending: Ending): Observable<never> {
-  return concat(
-    endRow(context, ending).pipe(ignoreElements()),
-    defer(() => {
-      for (const record of ending.records) row.take(record);
-      return EMPTY;
-    }),
-  );
+function* endAs(context: PurchaseContext, row: RowInFlight, ending: Ending): Steps<never> {
+  yield* leave(context, ending);
+  for (const record of ending.records) row.take(record);
 }
 
 /** A paid reply is never lost because its output cannot be written: the reason takes the output's place. */
-function keepReply(
-  context: PurchaseContext,
-  row: RowInFlight,
-  completed: Completed<unknown>,
-): Observable<never> {
-  const { output } = completed;
-  return from(takePicture(context, row.progress.facts, output)).pipe(
-    concatMap((taken) => {
-      const keep = (kept: TakenPicture): Observable<never> =>
-        endAs(context, row, completedEnding(context, row, completed, kept));
-      const kept = keep(taken).pipe(
-        catchError((error: unknown) => {
-          if (!(error instanceof UnfitRecord)) throw error;
-          return keep({ ...taken, output: unwritable(error.cause) });
-        }),
-      );
-      return concat(kept, thumbnail(context, taken));
-    }),
-  );
+function* keepReply(context: PurchaseContext, row: RowInFlight, completed: Completed<unknown>): Steps<never> {
+  const { options } = context;
+  const taken = yield* takePicture(context, row.progress.facts, completed.output);
+  try {
+    yield* endAs(context, row, completedEnding(context, row, completed, taken));
+  } catch (error) {
+    if (!(error instanceof UnfitRecord)) throw error;
+    const unfit = { ...taken, output: unwritable(error.cause) };
+    yield* endAs(context, row, completedEnding(context, row, completed, unfit));
+  }
+  // Made only after the reply is durable: a process that dies before that would leave a paid row without a known end.
+  if (taken.file !== undefined)
+    yield* lastOf(writeThumbnail(options.disk, options.out, taken.file, options.makeThumbnail));
 }
 
 function completedEnding(
@@ -97,11 +86,4 @@ function failedEnding(context: PurchaseContext, row: RowInFlight, failed: Failed
 function boughtAgain({ records, ...ending }: Ending): Ending {
   const reopened = records.map(({ at, id }) => reopenRecord({ id }, { at, why: 'retry', to: 'buy' }));
   return { ...ending, records: [...records, ...reopened] };
-}
-
-/** Made only after the reply is durable: a process that dies before that would leave a paid row without a known end. */
-function thumbnail({ options }: PurchaseContext, { file }: TakenPicture): Observable<never> {
-  if (file === undefined) return EMPTY;
-  const { disk, out, makeThumbnail } = options;
-  return defer(() => writeThumbnail(disk, out, file, makeThumbnail)).pipe(ignoreElements());
 }

@@ -1,9 +1,8 @@
-import { concatMap, defer, EMPTY, from, ignoreElements, catchError, type Observable } from 'rxjs';
-import type { JobEvent } from '../../../src/contract/outcome.js';
+import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import { localPicturePath } from '../uploads/create-picture-host.js';
 import { UploadError, type PictureHost } from '../uploads/picture-host.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
-import { endRow } from '../end/end-row.js';
+import { leave } from '../end/end-row.js';
 import { failedRecord, failedRow, rowError } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
@@ -14,26 +13,22 @@ type EditRequest = Extract<RowRequest, { kind: 'edit' }>;
 /**
  * Sees to it that the pictures of this machine that a row names lie where the service can fetch them, before its purchase
  * begins. The files name them by what they are called there; only the request on the wire has their addresses, which are
- * keys to them and outlive the row's deadline.
+ * keys to them and outlive the row's deadline. Returns false where one cannot be had: nothing of the row is sent.
  */
-export function withHostedPictures(
-  context: PurchaseContext,
-  row: RowInFlight,
-  purchase: Observable<JobEvent<unknown>>,
-): Observable<JobEvent<unknown>> {
+export function* arePicturesHosted(context: PurchaseContext, row: RowInFlight): Steps<never, boolean> {
   const { request } = row.task.row;
   const { host } = context.pictures;
-  if (host === undefined || request.kind !== 'edit' || !request.input.images.some(isLocal)) return purchase;
-  return defer(() => from(hosted(context, host, { ...row.task.row, request }))).pipe(
-    concatMap(({ named, wire }) => {
-      row.change({ facts: { ...row.task.row, request: named }, request: wire });
-      return purchase;
-    }),
-    catchError((error: unknown) => {
-      if (error instanceof UploadError) return notUploaded(context, row, error);
-      throw error;
-    }),
-  );
+  if (host === undefined || request.kind !== 'edit' || !request.input.images.some(isLocal)) return true;
+  try {
+    const requests = yield* lastOf(hosted(context, host, { ...row.task.row, request }));
+    if (requests !== undefined)
+      row.change({ facts: { ...row.task.row, request: requests.named }, request: requests.wire });
+    return true;
+  } catch (error) {
+    if (!(error instanceof UploadError)) throw error;
+    yield* notUploaded(context, row, error);
+    return false;
+  }
 }
 
 /** Time beyond the deadline that a picture can be fetched: a job that was accepted last may begin then. */
@@ -62,16 +57,15 @@ async function hosted(
 }
 
 /** Nothing of the row was sent. A picture that is gone ends it; a store that takes none ends the run. */
-function notUploaded(
+function* notUploaded(
   context: PurchaseContext,
   row: RowInFlight,
   { why, message }: UploadError,
-): Observable<never> {
+): Steps<never> {
   if (why !== 'picture') {
-    context.stops.stop(
-      why === 'refused' ? stopCauses.uploadRefused(message) : stopCauses.unreachable(message),
-    );
-    return EMPTY;
+    const cause = why === 'refused' ? stopCauses.uploadRefused(message) : stopCauses.unreachable(message);
+    context.stops.stop(cause);
+    return;
   }
   const { facts } = row.progress;
   row.change({ isOver: true });
@@ -79,7 +73,7 @@ function notUploaded(
     ...{ at: context.options.scheduler.now(), cost: null, source: 'none', statusCalls: 0 },
     row: failedRow(facts),
   });
-  return endRow(context, { records: [outcome], row: facts.row }).pipe(ignoreElements());
+  yield* leave(context, { records: [outcome], row: facts.row });
 }
 
 function isLocal(image: string): boolean {

@@ -1,6 +1,7 @@
-import { defer, EMPTY, ignoreElements, merge, tap, type Observable } from 'rxjs';
-import type { Checkpoint, CheckpointEvent, JobEvent } from '../../../src/contract/outcome.js';
+import { EMPTY, merge, tap, type Observable } from 'rxjs';
+import type { Checkpoint, CheckpointEvent } from '../../../src/contract/outcome.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import type { Job } from '../../../src/operators/job.js';
 import type { PurchaseContext, RunService } from '../context/purchase-context.js';
 import type { RowRecord } from '../row/record-head.js';
@@ -10,19 +11,7 @@ import { isRead, type RowFacts } from '../row/task.js';
 import { stopCauses } from '../stop/stop-causes.js';
 
 /** One purchase of a row, or the polling of one: a job of the library, with the journal as its checkpoint. */
-export function jobOf(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
-  return defer(() => {
-    const earlier = row.progress.statusCalls;
-    const job = makeJob(context, row);
-    return job.pipe(
-      tap((event) => {
-        if (event.type === 'settled') row.change({ statusCalls: earlier + job.statusCalls });
-      }),
-    );
-  });
-}
-
-function makeJob(context: PurchaseContext, row: RowInFlight): Job<unknown> {
+export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> {
   const { endpoint, resolution } = row.task.row;
   const { request, jobId, submittedAt } = row.progress;
   const checkpoint = journalled(context, row);
@@ -65,21 +54,20 @@ export function journalled(
   context: PurchaseContext,
   row: RowInFlight,
 ): (event: CheckpointEvent<unknown>) => Observable<unknown> {
-  return (event) =>
-    defer(() => {
-      switch (event.type) {
-        case 'intent':
-          return intend(context, row);
-        case 'refused':
-          noteFailedTry(context, row, event.why);
-          if (isRead(row.task.row)) return EMPTY;
-          return append(context, row, { k: 'refused', at: now(context), id: row.id, why: event.why });
-        case 'accepted':
-          return append(context, row, { k: 'accepted', at: now(context), id: row.id, jobId: event.jobId });
-        case 'settled':
-          return EMPTY;
-      }
-    });
+  return (event) => {
+    switch (event.type) {
+      case 'intent':
+        return intend(context, row);
+      case 'refused':
+        noteFailedTry(context, row, event.why);
+        if (isRead(row.task.row)) return EMPTY;
+        return append(context, row, { k: 'refused', at: now(context), id: row.id, why: event.why });
+      case 'accepted':
+        return append(context, row, { k: 'accepted', at: now(context), id: row.id, jobId: event.jobId });
+      case 'settled':
+        return EMPTY;
+    }
+  };
 }
 
 /** While the run stops, rows are left before their POST: nothing was tried. */
@@ -92,17 +80,14 @@ function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInF
 }
 
 /** A job that was bought elsewhere is noted like a purchase, but for its price. */
-export function collecting(context: PurchaseContext, row: RowInFlight, jobId: string): Observable<never> {
-  return defer(() => {
-    const at = now(context);
-    const { facts, attempts } = row.progress;
-    const intent = intentRecord(facts, { at, attempt: attempts, price: 0, takes: 'job', jobId });
-    row.take(intent);
-    context.service.jobIds.keep({ endpoint: facts.endpoint, jobId, key: row.id });
-    const accepted = { k: 'accepted', at, id: row.id, jobId } as const;
-    const { journal } = context;
-    return merge(journal.append(intent), journal.append(accepted)).pipe(ignoreElements());
-  });
+export function* collecting(context: PurchaseContext, row: RowInFlight, jobId: string): Steps<never> {
+  const { journal, service } = context;
+  const at = now(context);
+  const { facts, attempts } = row.progress;
+  const intent = intentRecord(facts, { at, attempt: attempts, price: 0, takes: 'job', jobId });
+  row.take(intent);
+  service.jobIds.keep({ endpoint: facts.endpoint, jobId, key: row.id });
+  yield* lastOf(merge(journal.append(intent), journal.append({ k: 'accepted', at, id: row.id, jobId })));
 }
 
 /** From here on the row is not left alone: its POST is about to leave. A read may be left at any time, and has no record yet. */

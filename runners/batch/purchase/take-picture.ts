@@ -1,3 +1,4 @@
+import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import { findPicture, replaceAt, type FoundPicture } from '../artifacts/find-picture.js';
 import { savePicture, type PictureFile } from '../artifacts/save-picture.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
@@ -19,11 +20,11 @@ export interface TakenPicture {
 }
 
 /** Saves a picture that is in the reply itself, before the reply is journalled: its text may be long. */
-export async function takePicture(
+export function* takePicture(
   context: PurchaseContext,
   facts: RowFacts,
   output: unknown,
-): Promise<TakenPicture> {
+): Steps<never, TakenPicture> {
   const found = findPicture(output, facts.kind);
   if (found === undefined) {
     noteNoPicture(context, facts);
@@ -31,7 +32,7 @@ export async function takePicture(
   }
   if ('url' in found) return { output, imageUrl: found.url };
   if (!context.pictures.areSaved) return { output, isUnsaved: true };
-  return saveEncoded(context, facts, output, found);
+  return (yield* lastOf(saveEncoded(context, facts, output, found))) ?? { output, isUnsaved: true };
 }
 
 async function saveEncoded(

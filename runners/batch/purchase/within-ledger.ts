@@ -1,5 +1,4 @@
 import { concatMap, defer, EMPTY, from, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { pricedOf } from '../row/costs.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
@@ -24,20 +23,13 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
       row.change({ price });
       if (!money.ledger.reserve(row.id, price))
         return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
-      return withinShared(context, { id: row.id, price }, purchase);
+      const { shared } = money;
+      if (shared === undefined) return purchase;
+      // Unsubscribing while the reservation is made gives it back.
+      return from(shared.reserve(row.id, price)).pipe(
+        concatMap((fits) => (fits ? purchase : stopped(stops, shared.whyStop(price)))),
+      );
     });
-}
-
-/** Unsubscribing while the reservation is made gives it back. */
-function withinShared<T>(
-  { money: { shared }, stops }: PurchaseContext,
-  { id, price }: { readonly id: string; readonly price: MicroDollars | null },
-  purchase: Observable<T>,
-): Observable<T> {
-  if (shared === undefined) return purchase;
-  return from(shared.reserve(id, price)).pipe(
-    concatMap((fits) => (fits ? purchase : stopped(stops, shared.whyStop(price)))),
-  );
 }
 
 function stopped(stops: Stops, cause: StopCause): Observable<never> {

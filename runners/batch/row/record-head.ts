@@ -21,13 +21,20 @@ export interface RecordHead extends StatusStep {
   purchase(): PurchaseKind | undefined;
 }
 
-/** The head of a record that was just written. */
-export function headOf(record: RowRecord): RecordHead {
+/** What a record that was just written changes in the state of its row. */
+export function stepOf(record: RowRecord): StatusStep {
   return {
     k: record.k,
     takes: (record.k === 'intent' ? record.takes : undefined) ?? '',
     end: record.k === 'outcome' ? endOfOutcome(record) : 'completed',
     to: record.k === 'reopen' ? record.to : '',
+  };
+}
+
+/** The head of a record that was just written. */
+export function headOf(record: RowRecord): RecordHead {
+  return {
+    ...stepOf(record),
     why: record.k === 'reopen' ? record.why : '',
     source: 'source' in record ? record.source : 'none',
     cost: ('cost' in record ? record.cost : null) ?? Number.NaN,

@@ -2,7 +2,7 @@ import { BehaviorSubject } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
-import { headOf, type RowRecord } from './record-head.js';
+import { stepOf, type RowRecord } from './record-head.js';
 import { nextStatus, type RowStatus } from './row-status.js';
 import type { RowFacts, TaskOf } from './task.js';
 
@@ -75,23 +75,22 @@ function progressOf(task: TaskOf<'send' | 'poll'>): RowProgress {
 }
 
 function afterRecord(progress: RowProgress, record: RowRecord): RowProgress {
-  const next = { ...progress, status: nextStatus(progress.status, headOf(record)) };
+  const status = nextStatus(progress.status, stepOf(record));
   switch (record.k) {
-    case 'intent':
-      return {
-        ...next,
-        ...{ intent: record, attempts: record.attempt, submittedAt: record.at, jobId: record.jobId },
-      };
+    case 'intent': {
+      const { attempt: attempts, at: submittedAt, jobId } = record;
+      return { ...progress, status, intent: record, attempts, submittedAt, jobId };
+    }
     case 'accepted':
-      return { ...next, jobId: record.jobId };
+      return { ...progress, status, jobId: record.jobId };
     case 'reply':
-      return { ...next, reply: record, jobId: progress.jobId ?? record.jobId };
+      return { ...progress, status, reply: record, jobId: progress.jobId ?? record.jobId };
     case 'reopen':
-      return { ...next, isOver: false, doubles: progress.doubles + 1 };
+      return { ...progress, status, isOver: false, doubles: progress.doubles + 1 };
     case 'outcome':
-      return { ...next, reply: undefined };
+      return { ...progress, status, reply: undefined };
     case 'refused':
     case 'freed':
-      return next;
+      return { ...progress, status };
   }
 }

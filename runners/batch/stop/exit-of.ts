@@ -80,18 +80,25 @@ export function describeFault(error: unknown): { message: string; stack?: string
   return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
 }
 
+interface Faulty {
+  readonly log: RunLog;
+  readonly stops: Stops;
+}
+
 /**
  * An error that is no row's outcome stops the run, but not what is paid for and on its way: other rows' replies are
- * awaited and journalled. Only without a journal there is nothing to wait for.
+ * awaited and journalled.
  */
-export function containFault<T>(
-  { log, stops }: { readonly log: RunLog; readonly stops: Stops },
-  id: string,
-): MonoTypeOperatorFunction<T> {
+export function noteFault({ log, stops }: Faulty, id: string, error: unknown): void {
+  log.write('fatal', { id, err: describeFault(error) }, 'the row is left as it is, and the run stops');
+  stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+}
+
+/** Such an error ends the row alone. Only without a journal there is nothing to wait for. */
+export function containFault<T>(faulty: Faulty, id: string): MonoTypeOperatorFunction<T> {
   return catchError((error: unknown) => {
     if (error instanceof JournalError) return throwError(() => error);
-    log.write('fatal', { id, err: describeFault(error) }, 'the row is left as it is, and the run stops');
-    stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+    noteFault(faulty, id, error);
     return EMPTY;
   });
 }

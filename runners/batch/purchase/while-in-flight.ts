@@ -1,0 +1,84 @@
+import { filter, Observable, switchMap, takeUntil, type MonoTypeOperatorFunction } from 'rxjs';
+import type { JobEvent } from '../../../src/contract/outcome.js';
+import type { PurchaseContext } from '../context/purchase-context.js';
+import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
+import { isEnd } from '../row/row-status.js';
+import { isRead } from '../row/task.js';
+import type { Leaving, Stops } from '../stop/stops.js';
+
+/**
+ * Reports the events of a row and leaves it when the run stops and a later start can go on with it. Without a subscriber it goes
+ * on where it must: a POST that has left is awaited until its answer is durable, and what follows from the end of a job is done.
+ *
+ * @param follow called with each event as well
+ */
+export function whileInFlight(
+  context: PurchaseContext,
+  row: RowInFlight,
+  follow: (event: JobEvent<unknown>) => void,
+): MonoTypeOperatorFunction<JobEvent<unknown>> {
+  return (events) =>
+    new Observable<JobEvent<unknown>>((subscriber) => {
+      /** The attempt whose POST has left. */
+      let sent: number | undefined;
+      let isGoing = true;
+      const going = events.subscribe({
+        next: (event) => {
+          if (event.type === 'submitting') sent = row.progress.attempts;
+          if (subscriber.closed) return;
+          context.events.next({ type: 'row', id: row.id, row: row.task.row.row, event });
+          follow(event);
+          subscriber.next(event);
+        },
+        error: (error: unknown) => {
+          isGoing = false;
+          subscriber.error(error);
+        },
+        complete: () => {
+          isGoing = false;
+          subscriber.complete();
+        },
+      });
+      return () => {
+        giveBack(context, row);
+        if (!isGoing) return;
+        const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, sent)));
+        going.add(isDone.subscribe(() => going.unsubscribe()));
+      };
+    }).pipe(takeUntil(isLeft(row, context.stops)));
+}
+
+function mustGoOn({ status, isOver, attempts, facts }: RowProgress, sent: number | undefined): boolean {
+  return isOver || (status === 'sent' && sent === attempts && !isRead(facts));
+}
+
+/** A row that was left before its POST keeps no money. */
+function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: RowInFlight): void {
+  const { status, isOver } = progress;
+  if (status === 'open' && !isOver && !isRead(task.row)) money.ledger.release(id);
+  if (status !== 'replied' && !isEnd(status)) rowLeft?.(id);
+}
+
+/**
+ * Emits when the run stops and the row can be gone on with by a later start: before its POST, or once its id is journalled. A
+ * reply on its way is paid for and is awaited, unless nothing is any more. A row whose job has ended is never left: its outcome
+ * may be in the journal, and then its lines have to follow.
+ */
+function isLeft(row: RowInFlight, { leaving$ }: Stops): Observable<unknown> {
+  return leaving$.pipe(
+    filter((leaving) => leaving !== undefined),
+    switchMap((leaving) => row.progress$.pipe(filter((progress) => isLeftIn(progress, leaving)))),
+  );
+}
+
+const workIn: Partial<Record<RowProgress['status'], Leaving>> = {
+  open: 'submits',
+  sent: 'answers',
+  accepted: 'polls',
+};
+
+function isLeftIn({ status, isOver, facts }: RowProgress, leaving: ReadonlySet<Leaving>): boolean {
+  // What is free to repeat is left at once.
+  const work = status === 'sent' && isRead(facts) ? 'submits' : workIn[status];
+  return !isOver && work !== undefined && leaving.has(work);
+}
