@@ -102,6 +102,18 @@ const commands: readonly CommandEntry[] = [
       (await import('./commands/refetch-command.js')).refetchCommand(out as string, raw, io, fault),
   },
   {
+    name: 'pick',
+    about: 'copy the pictures that were kept in the report, by the chosen.csv that it saves',
+    args: [['<out>'], ['[list]', 'chosen.csv; without it, the newest one of this run is looked for']],
+    run: async ({ args: [out, list], raw, io }) =>
+      (await import('./commands/pick-command.js')).pickCommand(
+        out as string,
+        list as string | undefined,
+        raw,
+        io,
+      ),
+  },
+  {
     name: 'watch',
     about: 'the report on a page of this machine, live: before, while and after a run',
     args: [['<out>']],

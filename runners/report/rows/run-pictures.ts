@@ -126,7 +126,7 @@ function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
 }
 
 /** Only what lies in the folder: results.jsonl is read as it stands, whoever wrote into it. */
-function safeImagePath(path: unknown): string | undefined {
+export function safeImagePath(path: unknown): string | undefined {
   if (typeof path !== 'string' || path === '' || path.startsWith('/')) return undefined;
   return path.split(/[/\\]/).some((part) => part === '..' || part === '') || /^[a-z]:/i.test(path)
     ? undefined

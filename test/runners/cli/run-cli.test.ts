@@ -22,7 +22,7 @@ describe('runCli', () => {
     expect(await call('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     const { code, stdout } = await call('--help');
     expect(code).toBe(0);
-    for (const command of ['plan', 'run', 'status', 'report', 'settle', 'refetch', 'serve', 'init']) {
+    for (const command of ['plan', 'run', 'status', 'report', 'settle', 'refetch', 'pick', 'serve', 'init']) {
       expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
     }
   });

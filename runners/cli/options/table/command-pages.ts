@@ -78,6 +78,13 @@ export const settlePage = {
       otherwise: 'edits.csv in the folder',
       commands: { init: true },
     },
+    to: {
+      takes: 'DIR',
+      value: (values) => values.named('folder'),
+      meaning: 'the folder of the copies',
+      otherwise: 'chosen in the folder of the run',
+      commands: { pick: true },
+    },
   },
 } as const satisfies TablePage;
 
@@ -187,6 +194,7 @@ export const printPage = {
         refetch: { meaning: `the summary ${inJson}, everything else on stderr` },
         status: { meaning: inJson },
         reconcile: { meaning: inJson },
+        pick: { meaning: inJson },
       },
       isOnce: true,
     },

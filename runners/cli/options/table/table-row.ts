@@ -3,7 +3,7 @@ import type { OptionValues } from '../option-value.js';
 
 /** The commands that take options. */
 export type CommandName = 'plan' | 'run' | 'config' | FolderCommand | 'init' | 'serve' | 'worker';
-type FolderCommand = 'status' | 'report' | 'watch' | 'settle' | 'reconcile' | 'refetch';
+type FolderCommand = 'status' | 'report' | 'watch' | 'settle' | 'reconcile' | 'refetch' | 'pick';
 
 /** How one command takes an option, where it differs from the others. */
 export interface Taken {

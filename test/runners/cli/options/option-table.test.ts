@@ -22,6 +22,7 @@ const commands = [
     'report',
     'reconcile',
     'refetch',
+    'pick',
     'init',
     'serve',
   ],

@@ -1,0 +1,134 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { chosenFileName } from '../../report/pick/chosen-list.js';
+import { pickPictures, type Picked } from '../../report/pick/pick-pictures.js';
+import { type ChosenPictures, readChosen } from '../../report/pick/read-chosen.js';
+import { readFirstStart } from '../../report/survey/run-story.js';
+import { shellWords } from '../../batch/manifest/quote-value.js';
+import type { CliIo } from '../io/cli-io.js';
+import { UsageError } from '../io/usage-error.js';
+import { countOf } from '../messages/number-text.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
+import { commandOptions } from '../options/parse-options.js';
+import { runFolder } from '../options/run-folder.js';
+
+interface ChosenList extends ChosenPictures {
+  readonly path: string;
+}
+
+/**
+ * Copies the pictures that were kept in the report's gallery into a folder, by the list that the gallery saves. Sends
+ * nothing, and overwrites no file that is not its own. Exit 0 when every picture of the list is in the folder, else 1.
+ */
+export async function pickCommand(
+  name: string,
+  list: string | undefined,
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+): Promise<number> {
+  const { to, json } = commandOptions('pick', raw);
+  const folder = await runFolder(name, io);
+  const chosen = list === undefined ? await findList(folder, io) : await namedList(folder, list, io);
+  const target = to === undefined ? join(folder, 'chosen') : resolve(io.cwd, to);
+  if ((await stat(target).catch(() => undefined))?.isDirectory() === false)
+    throw new UsageError([`--to: "${to ?? target}" is a file: name a folder`]);
+  const picked = await pickPictures(nodeDisk, folder, chosen, target);
+  printProblems(chosen, picked, folder, io);
+  if (json) io.stdout.write(`${JSON.stringify(pickedJson(chosen, picked, target))}\n`);
+  else for (const line of describePick(chosen, picked, target, io)) io.stdout.write(`${line}\n`);
+  return picked.missing.length + chosen.unknown.length > 0 ? 1 : 0;
+}
+
+async function namedList(folder: string, name: string, io: CliIo): Promise<ChosenList> {
+  const path = resolve(io.cwd, name);
+  if ((await stat(path).catch(() => undefined))?.isFile() !== true)
+    throw new UsageError([`"${name}": there is no such file`], howToKeep(folder, io));
+  const chosen = await readChosen(nodeDisk, folder, path);
+  if (chosen.found.length > 0) return { ...chosen, path };
+  const why =
+    chosen.unknown.length === 0
+      ? 'it has no line with an id'
+      : `it names ${countOf(chosen.unknown.length, 'row')}, and none is a result of ${shownPath(folder, io.cwd)}`;
+  throw new UsageError([`"${name}" is no list of this run: ${why}`], howToKeep(folder, io));
+}
+
+/** The newest list of this run, where a browser or a person would have put it. */
+async function findList(folder: string, io: CliIo): Promise<ChosenList> {
+  const manifest = (await readFirstStart(nodeDisk, folder))?.manifest ?? '';
+  const name = chosenFileName(basename(manifest === '' ? folder : manifest));
+  const home = io.env['HOME'] ?? io.env['USERPROFILE'];
+  const downloads = home === undefined ? [] : [join(home, 'Downloads')];
+  const places = [...new Set([folder, io.cwd, dirname(folder), ...downloads])];
+  const found = await Promise.all(places.map((place) => listsIn(place, name)));
+  for (const { path } of found.flat().sort((one, other) => other.at - one.at)) {
+    const chosen = await readChosen(nodeDisk, folder, path);
+    if (chosen.found.length > 0) return { ...chosen, path };
+  }
+  throw new UsageError(
+    [
+      `there is no list of kept pictures: ${name} is not in ${places.map((place) => shownPath(place, io.cwd)).join(', ')}`,
+    ],
+    howToKeep(folder, io),
+  );
+}
+
+/** A browser that has saved a file of this name before adds a number: `edits.chosen (1).csv`. */
+async function listsIn(place: string, name: string): Promise<{ path: string; at: number }[]> {
+  const stem = name.slice(0, -'.csv'.length);
+  const names = await readdir(place).catch(() => []);
+  const lists = names.filter(
+    (one) => one === name || (one.startsWith(stem) && /^[ _-]?\(?\d+\)?\.csv$/.test(one.slice(stem.length))),
+  );
+  const entries = await Promise.all(
+    lists.map(async (one) => ({
+      path: join(place, one),
+      entry: await stat(join(place, one)).catch(() => undefined),
+    })),
+  );
+  return entries.flatMap(({ path, entry }) =>
+    entry?.isFile() === true ? [{ path, at: entry.mtimeMs }] : [],
+  );
+}
+
+function howToKeep(folder: string, io: CliIo): string {
+  const out = shownPath(folder, io.cwd);
+  return `keep pictures in ${join(out, 'report.html')}, choose "Save chosen.csv" there, then: ${shellWords('millrace', 'pick', out)} <chosen.csv>`;
+}
+
+function printProblems({ unknown }: ChosenList, { missing }: Picked, folder: string, io: CliIo): void {
+  const warn = (text: string): void => void io.stderr.write(`warning: ${text}\n`);
+  if (unknown.length > 0)
+    warn(
+      `${countOf(unknown.length, 'row')} of the list ${unknown.length === 1 ? 'is' : 'are'} no result of this run: ${idsOf(unknown)}`,
+    );
+  if (missing.length > 0)
+    warn(
+      `${countOf(missing.length, 'picture')} of the list ${missing.length === 1 ? 'is' : 'are'} not on this disk: ${idsOf(missing)}; download: ${shellWords('millrace', 'refetch', shownPath(folder, io.cwd))}`,
+    );
+}
+
+const idsShown = 10;
+
+function idsOf(ids: readonly string[]): string {
+  const shown = ids.slice(0, idsShown).map((id) => plainText(id, 80));
+  return `${shown.join(', ')}${ids.length > idsShown ? ` and ${ids.length - idsShown} more` : ''}`;
+}
+
+function describePick({ path }: ChosenList, picked: Picked, target: string, io: CliIo): string[] {
+  const { copied, present, list, others } = picked;
+  const there =
+    present.length === 0 ? '' : `, ${present.length} ${present.length === 1 ? 'was' : 'were'} there already`;
+  return [
+    `${countOf(copied.length, 'picture')} copied to ${shownPath(target, io.cwd)}${there}; the list beside them: ${plainText(list)}`,
+    `chosen by ${shownPath(path, io.cwd)}`,
+    ...(others === 0
+      ? []
+      : [`${countOf(others, 'other file')} in that folder ${others === 1 ? 'is' : 'are'} not in this list`]),
+  ];
+}
+
+function pickedJson(chosen: ChosenList, picked: Picked, target: string): Record<string, unknown> {
+  const { copied, present, missing, list, others } = picked;
+  return { from: chosen.path, to: target, list, copied, present, missing, unknown: chosen.unknown, others };
+}

@@ -1,0 +1,81 @@
+import { basename, join, parse } from 'node:path';
+import type { Disk } from '../../batch/disk/disk.js';
+import { replaceFile } from '../../batch/disk/replace-file.js';
+import { readWhole } from '../rows/picture-files.js';
+import { chosenColumns, chosenList, type ChosenRow, plainCell } from './chosen-list.js';
+import type { ChosenPictures } from './read-chosen.js';
+
+/** What `pick` has done. Names are those in the folder of copies. */
+export interface Picked {
+  readonly copied: readonly string[];
+  /** Copies of an earlier call, with the same bytes. */
+  readonly present: readonly string[];
+  /** Ids of rows whose picture is not on this disk. */
+  readonly missing: readonly string[];
+  /** The list as it was written beside the copies. */
+  readonly list: string;
+  /** How many other files lie in the folder. */
+  readonly others: number;
+}
+
+/**
+ * Copies the pictures of a list of keepers into a folder of their own, with a list beside them. A file that lies there with
+ * other bytes stays, and the copy gets the next free name: `mug-2.png`.
+ */
+export async function pickPictures(
+  disk: Disk,
+  folder: string,
+  { found }: Pick<ChosenPictures, 'found'>,
+  to: string,
+): Promise<Picked> {
+  await disk.mkdir(to);
+  const [copied, present, missing]: string[][] = [[], [], []];
+  const rows: ChosenRow[] = [];
+  for (const { id, row, path, cells } of found) {
+    const bytes = path === undefined ? undefined : await readWhole(disk, join(folder, path));
+    if (path === undefined || bytes === undefined) {
+      missing?.push(id);
+      continue;
+    }
+    const isSame = (there: Uint8Array): boolean => Buffer.compare(there, bytes) === 0;
+    const { name, isThere } = await placeFor(disk, to, basename(path), isSame);
+    if (!isThere) await replaceFile(disk, join(to, name), bytes);
+    (isThere ? present : copied)?.push(name);
+    rows.push({ ...textsOf(cells), id, row, file: name });
+  }
+  const list = await writeList(disk, to, rows);
+  const names = new Set([...(copied ?? []), ...(present ?? []), list]);
+  const others = (await disk.list(to)).filter((name) => !names.has(name)).length;
+  return { copied: copied ?? [], present: present ?? [], missing: missing ?? [], list, others };
+}
+
+function textsOf(cells: Readonly<Record<string, string>>): Partial<ChosenRow> {
+  const texts = ['stars', 'note', 'prompt', 'jobId'].map((name) => [name, plainCell(cells[name] ?? '')]);
+  return Object.fromEntries(texts) as Partial<ChosenRow>;
+}
+
+/** A list that an earlier call wrote is replaced; another file of that name stays. */
+async function writeList(disk: Disk, to: string, rows: readonly ChosenRow[]): Promise<string> {
+  const head = chosenColumns.join(',');
+  const isOurs = (there: Uint8Array): boolean =>
+    Buffer.from(there.subarray(0, head.length)).toString('latin1') === head;
+  const { name } = await placeFor(disk, to, 'chosen.csv', isOurs);
+  await replaceFile(disk, join(to, name), chosenList(rows));
+  return name;
+}
+
+/** The first of `mug.png`, `mug-2.png` … that is free, or has what belongs there. */
+async function placeFor(
+  disk: Disk,
+  to: string,
+  wanted: string,
+  belongs: (there: Uint8Array) => boolean,
+): Promise<{ name: string; isThere: boolean }> {
+  const { name: stem, ext } = parse(wanted);
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? wanted : `${stem}-${number}${ext}`;
+    if ((await disk.stat(join(to, name))) === undefined) return { name, isThere: false };
+    const there = await readWhole(disk, join(to, name));
+    if (there !== undefined && belongs(there)) return { name, isThere: true };
+  }
+}
