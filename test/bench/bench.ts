@@ -15,6 +15,7 @@ import { noise } from './parts/noise.js';
 import { rowCost } from './parts/row-cost.js';
 import { sameRequestsCost } from './parts/same-requests.js';
 import { roomyFlags } from './parts/throughput.js';
+import { wholeRun } from './parts/whole-run.js';
 import { mergeResults, resultsPage, type Results } from './results-page.js';
 
 const options = {
@@ -73,6 +74,8 @@ function parts(): Record<string, () => Promise<Figure[]>> {
       ...(await noise({ jobs: 3_000, shares: [0.3], rounds: 1 })),
     ],
     latency: async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds + 2),
+    whole: async () =>
+      wholeRun(await manifest('whole.jsonl', 20_000, job), 20_000, join(folder, 'whole'), rounds),
     run: async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
   };
 }

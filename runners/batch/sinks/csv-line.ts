@@ -9,7 +9,14 @@ export function csvLine(cells: readonly unknown[]): string {
   const texts = cells.map((cell) =>
     typeof cell === 'string' || typeof cell === 'number' ? cell : asText(cell),
   );
+  // Almost every line of a run: the general way takes twenty times as long.
+  if (texts.length > 1 && texts.every(isPlain)) return `${texts.join(',')}\n`;
   return stringify([texts], { escape_formulas: true, record_delimiter: '\n' });
+}
+
+/** Whether a cell stands in the file as it is: it needs no quotes and is no formula. */
+function isPlain(cell: string | number): boolean {
+  return typeof cell === 'number' ? cell >= 0 : cell === '' || /^[a-z0-9][\w./:-]*$/i.test(cell);
 }
 
 function asText(cell: unknown): string {

@@ -62,22 +62,27 @@ const fitWeight = 60;
  */
 export function createRunTimeDistribution(kept?: KeptRunTimes): RunTimeDistribution {
   let logs: number[] = (kept?.runTimesMs ?? []).slice(-remembered).map(toLog);
+  /** The samples before this one no longer count; they are let go of many at a time. */
+  let first = 0;
   let lastMass: Float64Array | undefined;
   return {
     observe(runTimeMs) {
       logs.push(toLog(runTimeMs));
-      if (hasChanged(logs)) logs = logs.slice(-recent);
-      if (logs.length > remembered) logs = logs.slice(-remembered);
+      if (hasChanged(logs, first)) first = logs.length - recent;
+      first = Math.max(first, logs.length - remembered);
+      if (first < remembered) return;
+      logs = logs.slice(first);
+      first = 0;
     },
     get samples() {
-      return logs.length;
+      return logs.length - first;
     },
     massGiven(runningAgesMs) {
-      const mass = distributionOf(logs, runningAgesMs, lastMass);
+      const mass = distributionOf(logs.slice(first), runningAgesMs, lastMass);
       lastMass = mass;
       return mass;
     },
-    keep: () => ({ runTimesMs: logs.map((log) => Math.round(Math.exp(log))) }),
+    keep: () => ({ runTimesMs: logs.slice(first).map((log) => Math.round(Math.exp(log))) }),
   };
 }
 
@@ -85,18 +90,27 @@ function toLog(ms: number): number {
   return Math.log(Math.max(ms, ageGrid.firstMs));
 }
 
-function hasChanged(logs: readonly number[]): boolean {
-  if (logs.length < recent + 8) return false;
-  const before = logs.slice(0, -recent);
-  const { mean, variance } = moments(before);
-  const spread = Math.sqrt(Math.max(variance, 0.01) * (1 / recent + 1 / before.length));
-  return Math.abs(moments(logs.slice(-recent)).mean - mean) > changeSigmas * spread;
+/** Whether the newest of the samples from `first` on are far from those before them. */
+function hasChanged(logs: readonly number[], first: number): boolean {
+  const count = logs.length - first;
+  if (count < recent + 8) return false;
+  const before = count - recent;
+  const mean = meanOf(logs, first, first + before);
+  const variance = squaresAbout(mean, logs, first, first + before) / Math.max(1, before - 1);
+  const spread = Math.sqrt(Math.max(variance, 0.01) * (1 / recent + 1 / before));
+  return Math.abs(meanOf(logs, first + before, logs.length) - mean) > changeSigmas * spread;
 }
 
-function moments(values: readonly number[]): { mean: number; variance: number } {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, variance: squares / Math.max(1, values.length - 1) };
+function meanOf(values: readonly number[], from: number, to: number): number {
+  let sum = 0;
+  for (let place = from; place < to; place += 1) sum += values[place] ?? 0;
+  return sum / (to - from);
+}
+
+function squaresAbout(mean: number, values: readonly number[], from: number, to: number): number {
+  let sum = 0;
+  for (let place = from; place < to; place += 1) sum += ((values[place] ?? 0) - mean) ** 2;
+  return sum;
 }
 
 function distributionOf(

@@ -27,34 +27,43 @@ export class UnfitRecord extends MillraceError {
  * @throws {UnfitRecord}
  */
 export function encodeRecord(n: number, record: JournalRecord): Buffer {
-  const text = asJson(n, record).slice(0, -1);
-  const bytes = Buffer.from(text);
-  return Buffer.concat([bytes, Buffer.from(`,"c":"${checksumText(crc32(bytes))}"}\n`)]);
+  const text = bodyOf(n, record);
+  return Buffer.from(`${text},"c":"${checksumText(crc32(text))}"}\n`);
 }
 
 export function checksumText(checksum: number): string {
   return checksum.toString(16).padStart(8, '0');
 }
 
-function asJson(n: number, record: JournalRecord): string {
+function bodyOf(n: number, record: JournalRecord): string {
   try {
-    return JSON.stringify(inOrder(n, record));
+    return inOrder(n, record);
   } catch (cause) {
     throw new UnfitRecord(record, cause);
   }
 }
 
-function inOrder(n: number, record: JournalRecord): Record<string, unknown> {
-  const { k, at, ...rest } = record;
-  const line: Record<string, unknown> = { n, k, at };
-  if (k === 'start') line['format'] = journalFormat;
-  if ('id' in rest) line['id'] = rest.id;
-  const fields = Object.entries(rest);
-  for (const [name, value] of fields) if (!isBody(value)) line[name] = value;
+/** The JSON of the line without its closing brace. A run writes four records a row: no object is made for one. */
+function inOrder(n: number, record: JournalRecord): string {
+  let heads = `{"n":${n},"k":"${record.k}"${field('at', record.at)}`;
+  if (record.k === 'start') heads += field('format', journalFormat);
+  if ('id' in record) heads += field('id', record.id);
   // The reader of heads looks into the error, and at no body behind another one.
-  if ('error' in rest) line['error'] = codeFirst(rest.error);
-  for (const [name, value] of fields) if (isBody(value) && name !== 'error') line[name] = value;
-  return line;
+  let bodies = 'error' in record ? field('error', codeFirst(record.error)) : '';
+  for (const [name, value] of Object.entries(record)) {
+    if (placed.has(name)) continue;
+    if (isBody(value)) bodies += field(name, value);
+    else heads += field(name, value);
+  }
+  return heads + bodies;
+}
+
+const placed: ReadonlySet<string> = new Set(['k', 'at', 'id', 'error']);
+
+/** Nothing where JSON has no word for the value. */
+function field(name: string, value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? '' : `,"${name}":${text}`;
 }
 
 function isBody(value: unknown): value is object {

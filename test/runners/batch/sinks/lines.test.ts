@@ -1,3 +1,5 @@
+import { fc, test } from '@fast-check/vitest';
+import { stringify } from 'csv-stringify/sync';
 import { describe, expect, it } from 'vitest';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
 import { costLine } from '../../../../runners/batch/sinks/cost-line.js';
@@ -166,6 +168,19 @@ describe('csvLine', () => {
     expect(csvLine([-5, 'a,b', 'x"y', { a: 1 }, undefined, null, true])).toBe(
       '-5,"a,b","x""y","{""a"":1}",,,true\n',
     );
+  });
+});
+
+describe('csvLine beside csv-stringify', () => {
+  const cell = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...Array.from('aZ09 _.:/-,;"\n\r\t=+@|é')) }),
+    fc.double(),
+    fc.integer(),
+    fc.constantFrom('', 'row-1', '2026-11-22T10:00:00.000Z', '0.0875'),
+  );
+
+  test.prop([fc.array(cell, { minLength: 1, maxLength: 5 })])('writes the same line', (cells) => {
+    expect(csvLine(cells)).toBe(stringify([cells], { escape_formulas: true, record_delimiter: '\n' }));
   });
 });
 
