@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { pictureFormat } from '../../batch/artifacts/picture-name.js';
-import { nodeDisk } from '../../batch/index.js';
-import { writeStarterManifest } from '../../batch/manifest/write-starter-manifest.js';
+import { nodeDisk, pictureFormat } from '../../batch/formats.js';
+import { writeStarterManifest } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
 import { countOf } from '../messages/number-text.js';

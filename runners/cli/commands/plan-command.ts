@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import type { Plan, PriceBook } from '../../batch/index.js';
-import { listPrices } from '../../batch/ledger/price-book.js';
+import { listPrices, type Plan, type PriceBook } from '../../batch/formats.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';

@@ -1,6 +1,6 @@
 import { lastValueFrom, tap } from 'rxjs';
-import { refetch as refetchPictures } from '../../batch/index.js';
-import type { RunEvent } from '../../batch/index.js';
+import { refetch } from '../../batch/index.js';
+import type { RunEvent } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { listenForStop } from '../io/listen-for-stop.js';
@@ -22,7 +22,7 @@ export async function refetchCommand(
   const connections = trackConnections();
   const stop = listenForStop(io);
   try {
-    const events$ = refetchPictures(folder, { ...limits, stop: stop.orders$ });
+    const events$ = refetch(folder, { ...limits, stop: stop.orders$ });
     const last = await lastValueFrom(events$.pipe(tap((event) => warn(event, io))));
     if (last.type !== 'finished') throw new Error('the downloads ended without saying how');
     return printEnd(last, { quiet, json }, io, stop.exitCode());

@@ -1,5 +1,5 @@
-import { nodeDisk, type PriceBook } from '../../batch/index.js';
-import { refuseFolder } from '../../batch/start/check/refuse-start.js';
+import { assumePrice, nodeDisk, type PriceBook } from '../../batch/formats.js';
+import { refuseFolder } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { findManifest } from '../options/find-manifest.js';
@@ -14,7 +14,6 @@ import { openTarget } from '../service/open-target.js';
 import { spoolInput } from '../start/spool-input.js';
 import { attendRun } from '../start/attend-run.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { assumePrice } from '../../batch/ledger/price-book.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import type { StartedRun } from '../start/batch-options.js';
 import { resolve } from 'node:path';

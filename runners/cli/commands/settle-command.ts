@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { settleRows, type RowSettlement, type SettleOptions, type Settlement } from '../../batch/index.js';
+import { settleRows, type RowSettlement, type Settlement, type SettleOptions } from '../../batch/index.js';
 import { ask, canAsk } from '../io/ask-person.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';

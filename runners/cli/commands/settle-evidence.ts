@@ -1,9 +1,9 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { RowSettlement } from '../../batch/index.js';
-import { peekJournal } from '../../batch/journal/recovered-journal.js';
+import { nodeDisk } from '../../batch/formats.js';
+import { peekJournal, type RowRecords } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { trackConnections } from '../io/track-connections.js';
@@ -15,7 +15,6 @@ import { countOf } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-import type { RowRecords } from '../../batch/journal/journal.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import { explainStatement } from './reconcile-command.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
-import { reasonOf, remedyOf } from '../../batch/journal/journal-error.js';
+import { reasonOf, remedyOf } from '../../batch/formats.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { redact } from '../../../src/contract/redact.js';
 import { plainText } from '../messages/plain-text.js';

@@ -1,10 +1,9 @@
-import type { Ahead } from '../../batch/start/check/ahead.js';
-import { newlySentText } from '../../batch/start/check/newly-sent.js';
+import { shellWords } from '../../batch/formats.js';
+import { newlySentText, type Ahead } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration } from './number-text.js';
 import { priceText } from './plan-text.js';
 import { fact, plainText } from './plain-text.js';
-import { shellWords } from '../../batch/manifest/quote-value.js';
 
 /** What a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {

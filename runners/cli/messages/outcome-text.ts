@@ -1,6 +1,6 @@
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { Summary } from '../../batch/sinks/summary-file.js';
+import type { Summary } from '../../batch/internal.js';
 import { countOf, formatCount, formatMoney } from './number-text.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
 import type { RunCommand } from '../../report/messages/run-again.js';

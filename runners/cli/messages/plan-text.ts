@@ -1,10 +1,13 @@
-import { describeProblem } from '../../batch/manifest/problem-tally.js';
-import { describeSame } from '../../batch/manifest/duplicates/same-requests.js';
-import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import {
+  describeProblem,
+  describeSame,
+  listPrices,
+  type Plan,
+  type PriceTable,
+} from '../../batch/formats.js';
 import { toUsd, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './number-text.js';
 import { fact, plainText } from './plain-text.js';
-import { listPrices, type PriceTable } from '../../batch/ledger/price-book.js';
 
 /** A plan for people: what the manifest holds, what is sent of it, and warnings. The caller adds the price. */
 export function planText(plan: Plan, name: string): string[] {

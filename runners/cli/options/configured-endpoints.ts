@@ -1,8 +1,12 @@
 import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
-import { endpointPriceSchema, toPriceList, type PriceList } from '../../batch/ledger/price-list.js';
+import {
+  endpointPriceSchema,
+  toPriceList,
+  type ManifestSettings,
+  type PriceList,
+} from '../../batch/formats.js';
 import { parseHost } from './parse-value.js';
-import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
 
 /** One endpoint of a configuration file, under a name that the file gives it. */
 export const configuredEndpointSchema = z.strictObject({

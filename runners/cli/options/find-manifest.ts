@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { manifestFormat } from '../../batch/manifest/manifest-settings.js';
-import { saveAsCsv } from '../../batch/manifest/records/text-guard.js';
+import { manifestFormat, saveAsCsv } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
-import { createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
-import { readPriceFile, toPriceList } from '../../batch/ledger/price-list.js';
+import { createPriceBook, readPriceFile, toPriceList, type PriceBook } from '../../batch/formats.js';
 import { type ConfiguredEndpoints, withEndpointPrices } from './configured-endpoints.js';
 import { UsageError } from '../io/usage-error.js';
 

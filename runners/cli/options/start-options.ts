@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { RunBatchOptions } from '../../batch/context/run-options.js';
-import { executionTimeouts, type ConfiguredEndpoints } from './configured-endpoints.js';
+import type { ConfiguredEndpoints } from './configured-endpoints.js';
 import type { OptionsOf } from './option-table.js';
 import { shapeOf } from './parse-options.js';
 import { emulatorPage } from './table/service-page.js';
@@ -50,47 +49,4 @@ function refuseTogether(options: RunOptions, refuse: (name: keyof RunOptions, wh
   for (const name of ['upload', 'imagesBase'] as const)
     if (options[name] !== undefined)
       refuse(name, 'does not go with --local: the emulator serves the pictures');
-}
-
-/** Concurrency, rate and time limits, as the batch runner takes them. */
-export function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
-  const { concurrency, downloads, rate, timeout, runsyncTimeout, retries, pollCost } = options;
-  return {
-    ...(concurrency !== undefined && { concurrency }),
-    downloads,
-    timeoutMs: timeout,
-    runsyncTimeoutMs: runsyncTimeout,
-    executionTimeoutsMs: executionTimeouts(options.endpoints),
-    retries,
-    pollCostMs: pollCost,
-    ...(rate !== undefined && { rate }),
-  };
-}
-
-/** Decisions about rows that failed, changed or are left for later, as the batch runner takes them. */
-export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
-  const { onUnknown, repair, retry, changed, same, limit, only, skipInvalid, add, download, halt } = options;
-  return {
-    onUnknown,
-    repair,
-    changed,
-    same,
-    skipInvalid,
-    add,
-    download,
-    ...(retry !== undefined && { retry }),
-    ...(limit !== undefined && { limit }),
-    ...(only !== undefined && { only }),
-    ...(halt !== undefined && { halt }),
-  };
-}
-
-/** The cap, as the batch runner takes it. What the run remembers wins over a cap of the configuration. */
-export function capOf({
-  maxCost,
-  maxCostFrom,
-}: RunOptions): Pick<RunBatchOptions, 'maxCostUsd' | 'defaultMaxCostUsd'> {
-  if (maxCost === undefined) return {};
-  if (maxCostFrom === undefined) return { maxCostUsd: maxCost === 'none' ? null : maxCost };
-  return maxCost === 'none' ? {} : { defaultMaxCostUsd: maxCost };
 }

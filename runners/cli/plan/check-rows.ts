@@ -1,4 +1,4 @@
-import type { ManifestItem, Row } from '../../batch/manifest/manifest-row.js';
+import type { ManifestItem, Row } from '../../batch/formats.js';
 import type { CheckedEndpoint } from '../service/check-service.js';
 
 /** A reference that the service will not be able to fetch, and the row that names it. */

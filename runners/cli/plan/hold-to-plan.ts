@@ -1,6 +1,5 @@
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
-import { readRows } from '../../batch/tasks/read-rows.js';
+import { nodeDisk, type ManifestItem, type Plan, type PriceBook } from '../../batch/formats.js';
+import { PricedBytes, readRows } from '../../batch/internal.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';
 import { plannedSettings, refuseMissing, selectRows } from './plan-source.js';
@@ -10,9 +9,6 @@ import { countOf, formatMoney } from '../messages/number-text.js';
 import { priceText } from '../messages/plan-text.js';
 import { plannedRow, type PlannedRow } from './saved-plan.js';
 import type { SavedPlan } from './read-plan.js';
-import type { PriceBook } from '../../batch/ledger/price-book.js';
-import type { Plan } from '../../batch/manifest/plan-manifest.js';
-import type { ManifestItem } from '../../batch/manifest/manifest-row.js';
 import { plainText } from '../messages/plain-text.js';
 
 /** A start whose manifest is a file. */

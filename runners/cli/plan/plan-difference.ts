@@ -1,22 +1,24 @@
 import type { PlanDifference } from '../messages/ahead-text.js';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { peekJournal } from '../../batch/journal/recovered-journal.js';
-import type { PriceBook } from '../../batch/ledger/price-book.js';
-import type { Ahead } from '../../batch/start/check/ahead.js';
-import { checkManifest } from '../../batch/start/check/check-manifest.js';
-import { refuseFolder, refuseOtherManifest } from '../../batch/start/check/refuse-start.js';
-import { resolveOptions } from '../../batch/start/resolve-options.js';
-import { readSummary } from '../../batch/sinks/summary-file.js';
+import { nodeDisk, shellWords, type PriceBook } from '../../batch/formats.js';
+import {
+  checkManifest,
+  peekJournal,
+  readSummary,
+  refuseFolder,
+  refuseOtherManifest,
+  resolveOptions,
+  type Ahead,
+  type RunBatchOptions,
+} from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
-import { capOf, choicesOf, type RunOptions } from '../options/start-options.js';
+import type { RunOptions } from '../options/start-options.js';
 import { plannedSettings } from './plan-source.js';
 import { basename, dirname } from 'node:path';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { formatMoney } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
-import { shellWords } from '../../batch/manifest/quote-value.js';
 
 /**
  * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` where there is nothing
@@ -94,4 +96,32 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
       : ` To go on in ${run}: ${shellWords('millrace', 'run', shownPath(made, cwd), '--out', run, '--retry', 'failed')}`;
   const text = `note: these are the failures of the run in ${run}, and they go into a run of their own, ${shownPath(out, cwd)}: ${cap} and what was decided there do not hold here.${goOn}`;
   return [plainText(text, 2000)];
+}
+
+/** Decisions about rows that failed, changed or are left for later, as the batch runner takes them. */
+export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
+  const { onUnknown, repair, retry, changed, same, limit, only, skipInvalid, add, download, halt } = options;
+  return {
+    onUnknown,
+    repair,
+    changed,
+    same,
+    skipInvalid,
+    add,
+    download,
+    ...(retry !== undefined && { retry }),
+    ...(limit !== undefined && { limit }),
+    ...(only !== undefined && { only }),
+    ...(halt !== undefined && { halt }),
+  };
+}
+
+/** The cap, as the batch runner takes it. What the run remembers wins over a cap of the configuration. */
+export function capOf({
+  maxCost,
+  maxCostFrom,
+}: RunOptions): Pick<RunBatchOptions, 'maxCostUsd' | 'defaultMaxCostUsd'> {
+  if (maxCost === undefined) return {};
+  if (maxCostFrom === undefined) return { maxCostUsd: maxCost === 'none' ? null : maxCost };
+  return maxCost === 'none' ? {} : { defaultMaxCostUsd: maxCost };
 }

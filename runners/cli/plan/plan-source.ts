@@ -4,15 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { assumePrice, type PriceBook } from '../../batch/ledger/price-book.js';
-import { basedImage } from '../../batch/manifest/rows/row-images.js';
-import type { ManifestSettings, ResolveImage } from '../../batch/manifest/manifest-settings.js';
-import { planManifest, type Plan } from '../../batch/manifest/plan-manifest.js';
-import type { ManifestItem, Row } from '../../batch/manifest/manifest-row.js';
-import { describeSame } from '../../batch/manifest/duplicates/same-requests.js';
-import { PricedBytes } from '../../batch/tasks/priced-bytes.js';
-import { readRows } from '../../batch/tasks/read-rows.js';
+import {
+  assumePrice,
+  basedImage,
+  describeSame,
+  nodeDisk,
+  type ManifestItem,
+  type ManifestSettings,
+  type Plan,
+  type PriceBook,
+  type ResolveImage,
+  type Row,
+} from '../../batch/formats.js';
+import { planManifest, PricedBytes, readRows, SelectRows } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
@@ -22,7 +26,6 @@ import { namedEndpoints } from '../options/configured-endpoints.js';
 import { countOf } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
-import { SelectRows } from '../../batch/tasks/select-rows.js';
 
 /** Reads the whole manifest and plans the rows to be done. Starts nothing and sends nothing. */
 export async function planSource(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type * as z from 'zod';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { readLines } from '../../batch/disk/read-lines.js';
+import { nodeDisk, readLines } from '../../batch/formats.js';
 import { UsageError } from '../io/usage-error.js';
 import {
   planFootSchema,

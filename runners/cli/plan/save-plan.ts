@@ -1,19 +1,22 @@
-import type { PriceBook } from '../../batch/ledger/price-book.js';
-import { type Plan, planManifest } from '../../batch/manifest/plan-manifest.js';
+import {
+  DiskFault,
+  type ManifestItem,
+  type ManifestSettings,
+  type Plan,
+  type PriceBook,
+  type Row,
+} from '../../batch/formats.js';
+import { planManifest, readManifest } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';
 import { plannedOptions, withHosts } from './open-plan.js';
 import { plannedSettings, refuseMissing, selectRows, withManifestFile } from './plan-source.js';
 import { createReadStream } from 'node:fs';
-import type { ManifestSettings } from '../../batch/manifest/manifest-settings.js';
-import { readManifest } from '../../batch/manifest/read-manifest.js';
-import type { ManifestItem, Row } from '../../batch/manifest/manifest-row.js';
 import { type PlanHead, plannedRow, type PlanFoot, type PlannedRow } from './saved-plan.js';
 import { createHash } from 'node:crypto';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DiskFault } from '../../batch/disk/disk-fault.js';
 
 /** Plans like `planSource`, and keeps the plan in a file. */
 export async function planAndSave(

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { PriceBook } from '../../batch/ledger/price-book.js';
-import { isBought, type ManifestItem } from '../../batch/manifest/manifest-row.js';
+import { isBought, type ManifestItem, type PriceBook } from '../../batch/formats.js';
 
 /** The first line of a saved plan: what it was made of, and how. */
 export const planHeadSchema = z.object({

@@ -1,7 +1,4 @@
-import { takeRows } from '../../batch/tasks/take-rows.js';
-import { stopCauses } from '../../batch/stop/stop-causes.js';
-import type { Run } from '../../batch/context/run.js';
-import type { Task } from '../../batch/row/task.js';
+import { stopCauses, takeRows, type Run, type Task } from '../../batch/internal.js';
 import type { PlannedRows, SavedPlan } from './read-plan.js';
 
 /**

@@ -1,24 +1,9 @@
-import type { RunEvent } from '../../batch/context/run-event.js';
-import type { Summary } from '../../batch/sinks/summary-file.js';
+import type { RunEvent, Summary } from '../../batch/internal.js';
 import { foldProgress } from './fold-progress.js';
-import type { ProgressView } from './progress-view.js';
+import type { Figures, Histogram } from './metrics-text.js';
 
 /** From a tenth of a second to an hour. */
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
-
-/** The figures of the metrics file at one moment. */
-export interface Figures {
-  /** Over all starts of the run, as summary.json has it: a few seconds old. `undefined` until there is one. */
-  readonly summary: Summary | undefined;
-  /** Of this start, as it stands now. */
-  readonly progress: ProgressView;
-  /** Seconds of this start: in the service's queue, at work there, and from a row's first request to its end. */
-  readonly queue: Histogram;
-  readonly execution: Histogram;
-  readonly row: Histogram;
-  /** Of the latest start; absent while it runs and when it ended without a last event. */
-  readonly exitCode?: number;
-}
 
 /** Folds the events of a run into figures. Times in ms by one clock; memory is proportional to rows in flight. */
 export interface MetricsFold {
@@ -36,7 +21,7 @@ export function foldMetrics(settings: { concurrency: number; startedAt: number }
   ];
   const begun = new Map<string, number>();
   let last: Extract<RunEvent, { type: 'finished' }> | undefined;
-  const note = (histogram: Histogram, ms: number | undefined) => {
+  const note = (histogram: Pick<typeof row, 'add'>, ms: number | undefined) => {
     if (ms !== undefined) histogram.add(ms / 1000);
   };
   return {
@@ -64,18 +49,8 @@ export function foldMetrics(settings: { concurrency: number; startedAt: number }
   };
 }
 
-/** A histogram as Prometheus has it: `counts` are cumulative, one for each upper bound. */
-export interface Histogram {
-  add(value: number): void;
-  readonly bounds: readonly number[];
-  /** One for each bound. */
-  readonly counts: readonly number[];
-  readonly count: number;
-  readonly sum: number;
-}
-
 /** An empty histogram with these upper bounds, in ascending order. */
-export function createHistogram(bounds: readonly number[]): Histogram {
+export function createHistogram(bounds: readonly number[]): Histogram & { add(value: number): void } {
   const counts = bounds.map(() => 0);
   let [count, sum] = [0, 0];
   return {

@@ -1,5 +1,5 @@
 import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
-import type { RunEvent } from '../../batch/context/run-event.js';
+import type { RunEvent } from '../../batch/internal.js';
 import { plainText } from '../messages/plain-text.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';

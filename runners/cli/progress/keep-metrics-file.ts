@@ -8,11 +8,8 @@ import {
   lastValueFrom,
   type SchedulerLike,
 } from 'rxjs';
-import type { Disk } from '../../batch/disk/disk.js';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { replaceFile } from '../../batch/disk/replace-file.js';
-import type { RunEvent } from '../../batch/context/run-event.js';
-import { readSummary } from '../../batch/sinks/summary-file.js';
+import { nodeDisk, replaceFile, type Disk } from '../../batch/formats.js';
+import { readSummary, type RunEvent } from '../../batch/internal.js';
 import { UsageError } from '../io/usage-error.js';
 import { foldMetrics } from './fold-metrics.js';
 import { metricsText } from './metrics-text.js';

@@ -1,4 +1,28 @@
-import type { Figures, Histogram } from './fold-metrics.js';
+import type { Summary } from '../../batch/internal.js';
+import type { ProgressView } from './progress-view.js';
+
+/** The figures of the metrics file at one moment. */
+export interface Figures {
+  /** Over all starts of the run, as summary.json has it: a few seconds old. `undefined` until there is one. */
+  readonly summary: Summary | undefined;
+  /** Of this start, as it stands now. */
+  readonly progress: ProgressView;
+  /** Seconds of this start: in the service's queue, at work there, and from a row's first request to its end. */
+  readonly queue: Histogram;
+  readonly execution: Histogram;
+  readonly row: Histogram;
+  /** Of the latest start; absent while it runs and when it ended without a last event. */
+  readonly exitCode?: number;
+}
+
+/** A histogram as Prometheus has it: `counts` are cumulative, one for each upper bound. */
+export interface Histogram {
+  readonly bounds: readonly number[];
+  /** One for each bound. */
+  readonly counts: readonly number[];
+  readonly count: number;
+  readonly sum: number;
+}
 
 /** A value with its labels. */
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];

@@ -1,5 +1,5 @@
 import { asyncScheduler, Subscription, type Observable } from 'rxjs';
-import type { RunEvent } from '../../batch/context/run-event.js';
+import type { RunEvent } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import { plainText } from '../messages/plain-text.js';
 import { foldProgress } from './fold-progress.js';

@@ -1,4 +1,4 @@
-import type { Plan } from '../../batch/manifest/plan-manifest.js';
+import type { Plan } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { UsageError } from '../io/usage-error.js';

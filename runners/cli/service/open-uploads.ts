@@ -1,9 +1,14 @@
 import { join } from 'node:path';
 import { createKeepAliveAgents } from '../../../src/transport/connections/keep-alive-agents.js';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
-import { localPicture } from '../../batch/uploads/create-picture-host.js';
-import type { PictureHost } from '../../batch/uploads/picture-host.js';
+import {
+  createPictureHost,
+  localPicture,
+  nodeDisk,
+  openS3Store,
+  UploadNotes,
+  type PictureHost,
+  type ResolveImage,
+} from '../../batch/formats.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { RunOptions } from '../options/start-options.js';
@@ -25,10 +30,6 @@ interface Uploading {
 
 /** Opens the bucket of `--upload`, with the notes in the run's folder. */
 export async function openUploads({ options, source, io }: Uploading, out: string): Promise<PictureHost> {
-  const [{ createPictureHost }, { UploadNotes }] = await Promise.all([
-    import('../../batch/uploads/create-picture-host.js'),
-    import('../../batch/uploads/upload-notes.js'),
-  ]);
   const { target, store } = await openStore(options, io);
   const notes = await UploadNotes.open(nodeDisk, join(out, 'uploads.jsonl'));
   return createPictureHost({ ...target, store, notes, folder: source.folder });
@@ -48,7 +49,6 @@ export async function checkStore(
 }
 
 async function openStore({ upload, uploadEndpoint: endpoint }: Uploading['options'], io: Uploading['io']) {
-  const { openS3Store } = await import('../../batch/uploads/open-s3-store.js');
   const target = upload ?? { bucket: '', prefix: '' };
   const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
   const agents = { httpAgent, httpsAgent };

@@ -1,7 +1,7 @@
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { parseHost } from '../options/parse-value.js';
-import type { ResolveImage } from '../../batch/manifest/manifest-settings.js';
+import type { ResolveImage } from '../../batch/formats.js';
 
 /** Where requests go: {base_url} and {lb_base_url}. The key goes to these hosts and to no other. */
 export interface ServiceSettings {

@@ -1,7 +1,14 @@
-import type { Ahead, Plan, PriceBook, RowFacts, Run, RunStages, Task } from '../../batch/index.js';
-import { pricedOf } from '../../batch/row/costs.js';
-import { isRead } from '../../batch/row/task.js';
-import { stopCauses } from '../../batch/stop/stop-causes.js';
+import type { RunStages } from '../../batch/index.js';
+import type { Plan, PriceBook, SameRows } from '../../batch/formats.js';
+import {
+  isRead,
+  pricedOf,
+  stopCauses,
+  type Ahead,
+  type RowFacts,
+  type Run,
+  type Task,
+} from '../../batch/internal.js';
 import type { RunOptions } from '../options/start-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { aheadText } from '../messages/ahead-text.js';
@@ -12,7 +19,6 @@ import type { StartedRun } from './batch-options.js';
 import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
 import { refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
-import type { SameRows } from '../../batch/manifest/duplicates/same-requests.js';
 import { ask, canAsk } from '../io/ask-person.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney } from '../messages/number-text.js';

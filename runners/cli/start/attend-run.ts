@@ -1,7 +1,8 @@
 import { resolve, join } from 'node:path';
 import { lastValueFrom, merge, tap } from 'rxjs';
-import { gateFor } from '../../batch/start/resolve-options.js';
-import { runBatch, runStages, type RunEvent, type RunStages } from '../../batch/index.js';
+import { runBatch, runStages, type RunStages } from '../../batch/index.js';
+import { nodeDisk } from '../../batch/formats.js';
+import { gateFor, type RunEvent } from '../../batch/internal.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
 import type { MetricsFile } from '../progress/keep-metrics-file.js';
@@ -123,7 +124,6 @@ export async function refuseWithoutDatabase(out: string): Promise<void> {
   const text = await readFile(join(out, 'distributed.json'), 'utf8').catch(() => undefined);
   if (text === undefined) return;
   const { readRunNote } = await import('../../distributed/collector/run-note.js');
-  const { nodeDisk } = await import('../../batch/disk/node-disk.js');
   const note = await readRunNote(nodeDisk, out);
   if (note?.isOpen !== true) return;
   throw new UsageError(

@@ -1,10 +1,12 @@
-import type { PriceBook, RunBatchOptions } from '../../batch/index.js';
-import type { PricedBytes } from '../../batch/tasks/priced-bytes.js';
+import { dayLedgerPath, type PriceBook } from '../../batch/formats.js';
+import type { PricedBytes, RunBatchOptions } from '../../batch/internal.js';
 import type { Subject } from 'rxjs';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';
-import { capOf, choicesOf, rateOptions, type RunOptions } from '../options/start-options.js';
+import { executionTimeouts } from '../options/configured-endpoints.js';
+import type { RunOptions } from '../options/start-options.js';
+import { capOf, choicesOf } from '../plan/plan-difference.js';
 import type { SavedPlan } from '../plan/read-plan.js';
 import type { Target } from '../service/service-settings.js';
 import { openUploads, uploadedImages } from '../service/open-uploads.js';
@@ -12,7 +14,6 @@ import { manifestSettings } from '../plan/plan-source.js';
 import type { SpooledManifest } from './spool-input.js';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { dayLedgerPath } from '../../batch/ledger/day-ledger.js';
 
 /** Rows that arrive on stdin during the run. The result line of each goes to stdout when it ends. */
 export interface LiveRows {
@@ -65,6 +66,20 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
     ...choicesOf(options),
     ...moneyOf(run),
     ...(run.options.upload && { pictureHost: (folder: string) => openUploads(run, folder) }),
+  };
+}
+
+function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
+  const { concurrency, downloads, rate, timeout, runsyncTimeout, retries, pollCost } = options;
+  return {
+    ...(concurrency !== undefined && { concurrency }),
+    downloads,
+    timeoutMs: timeout,
+    runsyncTimeoutMs: runsyncTimeout,
+    executionTimeoutsMs: executionTimeouts(options.endpoints),
+    retries,
+    pollCostMs: pollCost,
+    ...(rate !== undefined && { rate }),
   };
 }
 

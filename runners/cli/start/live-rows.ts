@@ -1,5 +1,5 @@
 import { Subject } from 'rxjs';
-import { readLiveLines } from '../../batch/manifest/read-live-lines.js';
+import { readLiveLines } from '../../batch/formats.js';
 import type { CliIo, OutStream } from '../io/cli-io.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';
 import { UsageError } from '../io/usage-error.js';

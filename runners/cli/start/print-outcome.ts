@@ -1,11 +1,9 @@
 import { readdir } from 'node:fs/promises';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import type { RunEvent } from '../../batch/index.js';
-import { refreshSnapshot } from '../../batch/journal/save-snapshot.js';
+import { nodeDisk } from '../../batch/formats.js';
+import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
 import { failureText, outcomeText, toGoText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { Summary } from '../../batch/sinks/summary-file.js';
 import { runCommand, type RunCommand } from '../../report/messages/run-again.js';
 import type { StartedRun } from './batch-options.js';
 

@@ -3,7 +3,7 @@ import { access, constants, copyFile, open, rename, rm, stat } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { DiskFault } from '../../batch/disk/disk-fault.js';
+import { DiskFault } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 

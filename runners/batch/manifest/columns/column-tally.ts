@@ -1,3 +1,4 @@
+import { fieldNames } from './manifest-fields.js';
 import { nearMiss } from './near-miss.js';
 import { quoteValue, stripControls } from '../quote-value.js';
 import type { ColumnUse } from '../manifest-row.js';
@@ -30,7 +31,7 @@ export class ColumnTally {
     this.#lastOwn = names;
     for (const name of names) {
       keep(this.#own, name);
-      const meant = nearMiss(name);
+      const meant = nearMiss(name, fieldNames);
       if (meant !== undefined)
         keep(this.#warnings, `column ${quoteValue(name)} is not sent; did you mean ${quoteValue(meant)}?`);
     }

@@ -4,7 +4,7 @@ import { nearMiss } from './near-miss.js';
 import { quoteValue } from '../quote-value.js';
 import { cellValue } from './cell-value.js';
 import { pathColumn, type PathColumn } from './path-column.js';
-import { fieldsWith, isFieldName, type FieldName } from './manifest-fields.js';
+import { fieldNames, fieldsWith, isFieldName, type FieldName } from './manifest-fields.js';
 
 /** The values of `--set`, for rows without a value of their own. */
 export interface FixedCells {
@@ -35,7 +35,7 @@ function checkName(option: '--set' | '--map', name: string, manifest: string): P
   if (typeof path === 'object') return path;
   if (typeof path === 'string') throw new ManifestError(manifest, `${option} ${name}=…: ${name} ${path}`);
   if (isFieldName(name)) return undefined;
-  const meant = nearMiss(name);
+  const meant = nearMiss(name, fieldNames);
   throw new ManifestError(
     manifest,
     `${option} ${name}=…: there is no field ${quoteValue(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,

@@ -1,5 +1,3 @@
-import { fieldNames } from './manifest-fields.js';
-
 /**
  * The field that a column's name was probably meant for: it differs only in case and separators (`Resolution`,
  * `aspect-ratio`), or by one or two typing slips (`promt`, `image`, `resulotion`). `undefined`: the name is the field's own, or
@@ -7,7 +5,7 @@ import { fieldNames } from './manifest-fields.js';
  *
  * @param fields which fields it may be meant for; `input` and `body` stand for the columns below them too
  */
-export function nearMiss(name: string, fields: readonly string[] = fieldNames): string | undefined {
+export function nearMiss(name: string, fields: readonly string[]): string | undefined {
   const dot = name.indexOf('.');
   if (dot > 0) return nearPath(name.slice(0, dot), name.slice(dot), fields);
   const plain = plainName(name);

@@ -3,7 +3,7 @@ import { quoteValue } from '../quote-value.js';
 import { cellValue } from '../columns/cell-value.js';
 import { setPath } from '../columns/path-column.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
-import { fieldsWith, type FieldName } from '../columns/manifest-fields.js';
+import { fieldNames, fieldsWith, type FieldName } from '../columns/manifest-fields.js';
 import type { FixedCells } from '../columns/fixed-cells.js';
 import type { RowProblem } from '../manifest-row.js';
 
@@ -42,7 +42,7 @@ export class RowCells {
 
   /** The message for an absent field, with the column that may have been meant for it. */
   missing(field: FieldName): string {
-    const meant = this.layout.own.find(({ name }) => nearMiss(name) === field);
+    const meant = this.layout.own.find(({ name }) => nearMiss(name, fieldNames) === field);
     return meant === undefined
       ? 'is missing'
       : `is missing; rename column ${quoteValue(meant.name)} if it is meant`;

@@ -1,0 +1,36 @@
+/**
+ * What the command line shares with a run before and beside it: the words and formats of manifests, prices, uploads and the
+ * disk. It loads nothing that runs. `index.ts` is the public face, `internal.ts` has the steps of a run.
+ */
+
+// The manifest: its settings, and what is said of its rows.
+export { manifestFormat, type ManifestSettings, type ResolveImage } from './manifest/manifest-settings.js';
+export { basedImage, imagesBaseProblem } from './manifest/rows/row-images.js';
+export { isBought, type ManifestItem, type Row } from './manifest/manifest-row.js';
+export type { Plan } from './manifest/plan-manifest.js';
+export { describeProblem } from './manifest/problem-tally.js';
+export { describeSame, type SameRows } from './manifest/duplicates/same-requests.js';
+export { readLiveLines } from './manifest/read-live-lines.js';
+export { saveAsCsv } from './manifest/records/text-guard.js';
+export { shellWords } from './manifest/quote-value.js';
+
+// Prices.
+export { assumePrice, createPriceBook, listPrices } from './ledger/price-book.js';
+export type { PriceBook, PriceTable } from './ledger/price-book.js';
+export { endpointPriceSchema, readPriceFile, toPriceList, type PriceList } from './ledger/price-list.js';
+export { dayLedgerPath } from './ledger/day-ledger.js';
+
+// Pictures that are uploaded.
+export { createPictureHost, localPicture } from './uploads/create-picture-host.js';
+export { openS3Store } from './uploads/open-s3-store.js';
+export { parseUploadTarget, type PictureHost } from './uploads/picture-host.js';
+export { UploadNotes } from './uploads/upload-notes.js';
+export { pictureFormat } from './artifacts/picture-name.js';
+
+// The disk.
+export type { Disk } from './disk/disk.js';
+export { DiskFault } from './disk/disk-fault.js';
+export { nodeDisk } from './disk/node-disk.js';
+export { readLines } from './disk/read-lines.js';
+export { replaceFile } from './disk/replace-file.js';
+export { reasonOf, remedyOf } from './journal/journal-error.js';
