@@ -1,6 +1,5 @@
-import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { peekJournal } from '../../batch/journal/recovered-journal.js';
-import { shellWords } from '../../batch/manifest/quote-value.js';
+import { nodeDisk, shellWords } from '../../batch/formats.js';
+import { peekJournal } from '../../batch/internal.js';
 import { readCosts, type Purchase } from '../../report/read/read-costs.js';
 import { runAgain, runCommand, type RunCommand } from '../../report/messages/run-again.js';
 import { readStory } from '../../report/survey/run-story.js';

@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
-import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import { flagOf, optionsOf, type ListedOption } from './option-table.js';
 
-type Repeated = NonNullable<RunBatchOptions['repeat']>;
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
@@ -12,7 +10,11 @@ type Raw = Readonly<Record<string, unknown>>;
  * @param raw as the command line and a saved plan gave them
  * @param from the configuration file that an option is from, by its name
  */
-export function repeatedOptions(raw: Raw, from: ReadonlyMap<string, string>, cwd: string): Repeated {
+export function repeatedOptions(
+  raw: Raw,
+  from: ReadonlyMap<string, string>,
+  cwd: string,
+): { manifest: string[]; others: string[] } {
   const given = optionsOf('run').filter(({ name, row }) => row.isOnce !== true && !from.has(name));
   const wordsOf = (ofManifest: boolean): string[] =>
     given
