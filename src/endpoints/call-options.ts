@@ -22,6 +22,8 @@ export interface CallOptions<O = unknown> {
 export interface AttachOptions<O = unknown> extends CallOptions<O> {
   /** When the job was submitted, in ms since the epoch. @defaultValue the time of the first subscription */
   submittedAt?: number;
+  /** It was given up as `expired` before: one more 404 is believed at once. @defaultValue false */
+  wasExpired?: boolean;
 }
 
 /** Limits of a job at the service, beside its input; live services keep to them. Durations are whole ms above 0. */

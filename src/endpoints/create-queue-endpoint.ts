@@ -96,8 +96,12 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   attach(jobId: string, options: AttachOptions<O> = {}): Job<O> {
-    const { submittedAt } = options;
-    const known = { jobId: checkJobId(jobId), ...(submittedAt !== undefined && { submittedAt }) };
+    const { submittedAt, wasExpired = false } = options;
+    const known = {
+      jobId: checkJobId(jobId),
+      ...(submittedAt !== undefined && { submittedAt }),
+      wasExpired,
+    };
     return this.job(options, { purpose: 'submit', sync: false, request: EMPTY, known });
   }
 

@@ -4,7 +4,8 @@ import type { Download, Downloaded } from '../../../src/transport/got/download.j
 import { privateAddressCode } from '../../../src/transport/connections/private-address.js';
 import { phaseTimeouts } from '../../../src/transport/transport.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
-import { PictureEnd, PictureError } from './picture-error.js';
+import { PictureEnd } from './picture-end.js';
+import { PictureError } from './picture-error.js';
 import { maxPictureBytes, savePicture, type PictureFile, type PicturePlace } from './save-picture.js';
 
 export interface DownloadSettings {
@@ -65,8 +66,7 @@ function fetchOnce(
     const downloaded = await firstValueFrom(fetched, { defaultValue: undefined });
     if (downloaded === undefined) throw new Left();
     check(downloaded);
-    // With a Content-Length the transport has checked the length: bytes behind the end belong to the file.
-    if (end.isMissing && !('content-length' in downloaded.headers))
+    if (end.isMissing)
       throw new PictureError(
         `the picture is cut short: ${downloaded.bytes} bytes came, and its end is not among them`,
         { mayPass: true },

@@ -24,8 +24,15 @@ export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T
   }
 }
 
-/** The system's codes are in capitals; those of millrace are not. */
-function isOfTheDisk(error: unknown): error is NodeJS.ErrnoException {
+/** What the system says of connections. Disks, network file systems among them, fail with its other codes. */
+const connectionCodes = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTCONN', 'ENOTFOUND', 'EPIPE', 'EPROTO'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EADDRINUSE', 'EADDRNOTAVAIL'],
+]);
+
+/** Whether the disk is to blame for an error. The system's codes are in capitals; those of millrace are not. */
+export function isOfTheDisk(error: unknown): error is NodeJS.ErrnoException {
   const code: unknown = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' && (/^E[A-Z0-9]+$/.test(code) || code === 'not-a-file');
+  if (typeof code !== 'string') return false;
+  return (/^E[A-Z0-9]+$/.test(code) && !connectionCodes.has(code)) || code === 'not-a-file';
 }

@@ -21,6 +21,7 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
     ...{ key: row.id, checkpoint },
     ...(resolution !== undefined && { variant: resolution }),
     ...(submittedAt !== undefined && { submittedAt }),
+    wasExpired: row.task.wasExpired === true,
   });
 }
 

@@ -74,7 +74,8 @@ export function leftTask(known: RowRecords): Task | undefined {
   if (intent === undefined) return undefined;
   if (known.status === 'accepted' && jobId !== undefined) {
     const submittedAt = acceptedAt ?? intent.at;
-    return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts };
+    const wasExpired = isExpired(jobId, known.outcome);
+    return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts, wasExpired };
   }
   if (known.status !== 'replied' || reply === undefined) return undefined;
   return {
@@ -96,6 +97,11 @@ export function recordsOfSent(
 ): readonly [OutcomeRecord, ...RowRecord[]] {
   const outcome = unknownOutcome(row, at);
   return isSentAgain ? [outcome, reopenRecord({ id: row.id }, { at, why: 'retry', to: 'buy' })] : [outcome];
+}
+
+/** A job that was given up before: it is asked for once more, and not for a minute. */
+export function isExpired(jobId: string, outcome: OutcomeRecord | undefined): boolean {
+  return outcome?.status === 'failed' && outcome.error.code === 'expired' && outcome.jobId === jobId;
 }
 
 /** How a request ends that was out, without an answer, when a start ended. */

@@ -27,6 +27,8 @@ export type Task =
       readonly intent?: IntentRecord;
       /** In ms since the epoch. */
       readonly submittedAt?: number;
+      /** An earlier start gave it up as `expired`: it is asked for once. */
+      readonly wasExpired?: boolean;
     })
   /** Its picture is fetched. */
   | (RowTask & { readonly what: 'fetch'; readonly imageUrl: string; readonly replied?: undefined })

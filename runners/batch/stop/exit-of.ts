@@ -3,6 +3,7 @@ import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { stopCauses } from './stop-causes.js';
 import type { RunEnd } from './worst-end.js';
 import { JournalError } from '../journal/journal-error.js';
+import { isOfTheDisk } from '../disk/disk-fault.js';
 import type { RunLog } from '../log/open-log.js';
 import type { Stops } from './stops.js';
 
@@ -30,49 +31,15 @@ const exitCodes: Readonly<Record<string, number>> = {
 /** What a run ends with that an error ended, or kept from starting. */
 export function exitOf(error: unknown): RunEnd {
   const reason = error instanceof Error ? error.message : String(error);
-  const code: unknown = (error as { code?: unknown } | undefined)?.code;
-  const exitCode = isMillraceError(error) ? exitCodes[error.code] : isOfTheDisk(code) ? 74 : undefined;
+  const isSystems = !isMillraceError(error) && isOfTheDisk(error);
+  const exitCode = isMillraceError(error) ? exitCodes[error.code] : isSystems ? 74 : undefined;
   // What millrace says of a file of its own has its advice already; what the system says has none.
-  if (exitCode === 74 && (code === 'disk' || isOfTheDisk(code))) return stopCauses.diskFailed(reason);
+  if (isSystems || (isMillraceError(error) && error.code === 'disk')) return stopCauses.diskFailed(reason);
   if (exitCode !== undefined) return { exitCode, reason };
   return {
     exitCode: 70,
     reason: `This is a fault of millrace itself: ${reason}. What has been done is kept; run.log has the details.`,
   };
-}
-
-/** What disks, network file systems among them, fail with; a connection fails with other codes. */
-const diskCodes = new Set([
-  ...[
-    'ENOSPC',
-    'EDQUOT',
-    'EFBIG',
-    'EIO',
-    'EROFS',
-    'EACCES',
-    'EPERM',
-    'EMFILE',
-    'ENFILE',
-    'ENOTDIR',
-    'EISDIR',
-  ],
-  ...[
-    'EEXIST',
-    'ENOENT',
-    'ENOTEMPTY',
-    'ELOOP',
-    'ENAMETOOLONG',
-    'ESTALE',
-    'EBUSY',
-    'EXDEV',
-    'ENXIO',
-    'ENODEV',
-  ],
-  ...['ENOLCK', 'EREMOTEIO', 'ETXTBSY', 'EMLINK'],
-]);
-
-function isOfTheDisk(code: unknown): boolean {
-  return typeof code === 'string' && diskCodes.has(code);
 }
 
 /** An error for the log: its message and its stack alone, because errors of other packages may carry headers. */

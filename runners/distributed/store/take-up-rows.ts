@@ -1,3 +1,4 @@
+import { isExpired } from '../../batch/row/left-rows.js';
 import { claimJobs } from '../records/claim-jobs.js';
 import { inTransaction, type Database, wakeWorkers } from '../records/database.js';
 import { keyOf, lockRows, type RowRecord } from '../records/row-record.js';
@@ -35,7 +36,9 @@ function toPoll(change: RunChange, row: RowRecord, jobId = row.jobId ?? row.late
   if (isHeld) change.unbook(ending);
   const price = isHeld ? costIn(ending).cost : 0;
   const taken = change.reopen(row, { state: 'accepted', jobId, price });
-  change.schedule('poll', taken, 0);
+  // One that has expired was missing for a minute: the first 404 is believed.
+  const missing = isExpired(jobId, ending.outcome) ? { missing: { since: 0, answers: 1 } } : {};
+  change.schedule('poll', taken, 0, { calls: 0, failures: 0, ...missing });
   return true;
 }
 

@@ -195,6 +195,7 @@ class Purchase<O> implements JobFacts, Buyer<O> {
       endpoint: spec.endpoint,
       variant: spec.variant,
       submittedAt: Math.min(spec.known?.submittedAt ?? this.submission.sentAt ?? now, now),
+      wasExpired: spec.known?.wasExpired === true,
       request,
       schedule: spec.options.poll,
       backoff: spec.options.retry,

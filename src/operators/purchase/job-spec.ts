@@ -24,7 +24,8 @@ export interface JobSpec<O> {
   readonly check: (outcome: Outcome<unknown>) => ObservableInput<Outcome<O>>;
   readonly options: Pick<ResolvedQueueOptions, 'deadlineMs' | 'onUnsubscribe' | 'retry' | 'poll'>;
   /** A job that was bought before: it is polled, never submitted. */
-  readonly known?: { readonly jobId: string; readonly submittedAt?: number } | undefined;
+  readonly known?:
+    { readonly jobId: string; readonly submittedAt?: number; readonly wasExpired?: boolean } | undefined;
   /** The failed job that is to run again: the answer must be about it. */
   readonly retried?: string | undefined;
   readonly endpoint: string;

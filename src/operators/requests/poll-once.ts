@@ -14,6 +14,8 @@ export interface PollQuestion {
   readonly jobId: string;
   /** In ms since the epoch; a job of unknown age counts as a young one. */
   readonly submittedAt?: number;
+  /** It was given up before: the first 404 is believed. */
+  readonly wasExpired?: boolean;
   /** GET of the job's status. */
   readonly request: WireRequest;
   readonly backoff: BackoffLimits;
@@ -57,13 +59,15 @@ function polled(judged: Judged, { jobId, request }: PollQuestion): Polled {
 }
 
 /** Counts each 404, and reports whether the job is given up. */
-function missing({ submittedAt }: PollQuestion, { scheduler }: ClientContext): () => boolean {
+function missing({ submittedAt, wasExpired }: PollQuestion, { scheduler }: ClientContext): () => boolean {
   let since: number | undefined;
   let answers = 0;
   return () => {
     const now = scheduler.now();
     since ??= now;
     answers += 1;
-    return isGone({ ageMs: since - (submittedAt ?? since), forMs: now - since, answers });
+    return (
+      wasExpired === true || isGone({ ageMs: since - (submittedAt ?? since), forMs: now - since, answers })
+    );
   };
 }

@@ -120,9 +120,9 @@ export function refuseOtherManifest(
   );
 }
 
-/** Also one that was just made, or whose first record is half written. */
+/** Also one that was just made, or whose first record is half written: a power cut leaves NULs behind what reached the disk. */
 async function isOwnJournal(disk: Disk, out: string): Promise<boolean> {
-  const first = await beginning(disk, journalPath(out), recordStart.length);
+  const [first = ''] = (await beginning(disk, journalPath(out), recordStart.length)).split('\0', 1);
   return recordStart.startsWith(first);
 }
 

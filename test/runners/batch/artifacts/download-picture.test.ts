@@ -81,13 +81,20 @@ describe('downloadPicture', () => {
     expect(await disk.list('/out/images')).toEqual(['a.png']);
   });
 
-  it('keeps what came in its announced length, whatever stands behind the end of the picture', async () => {
+  it('keeps a whole picture whatever stands behind its end, and asks again for one that is cut short within its length', async () => {
     const body = Buffer.concat([onePixel, Buffer.alloc(70_000)]);
-    const headers = { 'content-length': String(body.length) };
-    expect(await fetchPicture(downloads({ status: 200, body, headers }))).toMatchObject({
+    const announced = (bytes: Buffer) => ({ 'content-length': String(bytes.length) });
+    expect(await fetchPicture(downloads({ status: 200, headers: announced(body), body }))).toMatchObject({
       bytes: body.length,
     });
-    await expect(fetchPicture(downloads({ status: 200, body }))).rejects.toThrow('cut short');
+    const cut = onePixel.subarray(0, -5);
+    const failing = downloads({ status: 200, headers: announced(cut), body: cut });
+    await expect(fetchPicture(failing)).rejects.toThrow('cut short');
+    const mended = downloads(
+      { status: 200, headers: announced(cut), body: cut },
+      { status: 200, headers: announced(onePixel), body: onePixel },
+    );
+    expect(await fetchPicture(mended)).toMatchObject({ bytes: onePixel.length });
   });
 
   it('gives up after the tries, with what was said last and without the query of the URL', async () => {

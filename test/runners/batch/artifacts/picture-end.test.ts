@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { PictureEnd } from '../../../../runners/batch/artifacts/picture-error.js';
+import { PictureEnd } from '../../../../runners/batch/artifacts/picture-end.js';
 import { onePixel } from '../../../support/other-server.js';
 
 const webp = Buffer.concat([
@@ -34,6 +34,36 @@ describe('PictureEnd', () => {
   it('lets bytes behind the end pass', () => {
     expect(isMissing(Buffer.concat([onePixel, Buffer.alloc(1_000)]), 64)).toBe(false);
   });
+
+  it.each([7, 4_096, 1 << 20])(
+    'lets a film behind a photo pass, in pieces of %s bytes',
+    async (pieceBytes) => {
+      const film = Buffer.from(Array.from({ length: 200_000 }, (_, n) => (n * 7_919) % 251));
+      const photo = await readFile('samples/pictures/desert.jpg');
+      expect(isMissing(Buffer.concat([photo, film, Buffer.from([0xff, 0xda])]), pieceBytes)).toBe(false);
+      expect(isMissing(Buffer.concat([onePixel, film]), pieceBytes)).toBe(false);
+    },
+  );
+
+  it.each([7, 4_096, 1 << 20])(
+    'is not that of a preview within the picture, in pieces of %s bytes',
+    async (pieceBytes) => {
+      const photo = await readFile('samples/pictures/desert.jpg');
+      const preview = photo.subarray(0, 30_000);
+      const head = Buffer.from([
+        0xff,
+        0xd8,
+        0xff,
+        0xe1,
+        (preview.length + 4) >> 8,
+        (preview.length + 4) & 0xff,
+      ]);
+      const whole = Buffer.concat([head, preview, Buffer.from([0xff, 0xd9]), photo.subarray(2)]);
+      expect(isMissing(whole, pieceBytes)).toBe(false);
+      expect(isMissing(whole.subarray(0, -2), pieceBytes)).toBe(true);
+      expect(isMissing(whole.subarray(0, 31_000), pieceBytes)).toBe(true);
+    },
+  );
 
   it('says nothing of what is no picture, or has no mark at its end', () => {
     expect(isMissing(Buffer.from('GIF89a and so on, and so on'), 64)).toBe(false);

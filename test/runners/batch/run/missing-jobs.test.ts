@@ -100,7 +100,7 @@ describe('a job that has expired [fault 8]', () => {
         cost: { estimated: 0.1, unknown: 0.1 },
         thisStart: { ended: 0, failed: 0 },
       });
-      expect(asked.splice(0)).toEqual(['job-a-1', 'job-a-1']);
+      expect(asked.splice(0)).toEqual(['job-a-1']);
       expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'expired' } }]);
       expect(
         run
@@ -109,6 +109,17 @@ describe('a job that has expired [fault 8]', () => {
           .sort(),
       ).toEqual(['estimated', 'unknown']);
     }
+    expect(run.service.posts).toEqual(['a', 'b']);
+  });
+
+  it('is asked for once where it is young still, and not for a minute', async () => {
+    const { run, asked } = await expired();
+    run.scheduler.frame -= 86_400_000;
+    for (let start = 1; start <= 2; start++) {
+      expect((await run.start(priced)).exitCode).toBe(0);
+      expect(asked.splice(0)).toEqual(['job-a-1']);
+    }
+    expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'expired' } }]);
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 

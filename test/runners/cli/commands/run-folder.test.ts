@@ -39,6 +39,15 @@ describe('the folder of millrace run', () => {
     expect((await work.call('run', 'rows.jsonl', '--out', 'o')).code).toBe(0);
   });
 
+  it('goes on where a power cut has torn the first record: what did not reach the disk reads as NULs [fault 20]', async () => {
+    await mkdir(join(work.folder, 'o'));
+    await writeFile(join(work.folder, 'o', 'journal.jsonl'), `{"n${'\0'.repeat(60)}`);
+    await writeFile(join(work.folder, 'o', 'costs.csv'), '');
+    await writeFile(join(work.folder, 'o', 'failures.csv'), 'id,kind\n');
+    expect((await work.call('run', 'rows.jsonl', '--out', 'o')).code).toBe(0);
+    expect(work.emulator.bill()).toHaveLength(2);
+  });
+
   it('is one run: a manifest of another path that shares no id is refused, and --add is remembered', async () => {
     expect((await work.call('run', 'rows.jsonl', '--out', 'o')).code).toBe(0);
     await work.write('others.jsonl', others(3));
