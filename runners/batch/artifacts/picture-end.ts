@@ -25,15 +25,11 @@ export class PictureEnd {
     this.length += chunk.length;
     if (this.hasEnded) return;
     this.held = Buffer.concat([this.held, chunk]);
-    switch (pictureFormat(this.head)) {
-      case 'png':
-        this.hasEnded = this.held.includes(pngEnd);
-        break;
-      case 'jpeg':
-        this.skipSegments();
-        this.hasEnded = this.segmentAt === undefined && this.held.includes(jpegEnd);
-        break;
-    }
+    const format = pictureFormat(this.head);
+    if (format === 'jpeg') this.skipSegments();
+    const isInScan = format === 'jpeg' && this.segmentAt === undefined;
+    this.hasEnded =
+      (format === 'png' && this.held.includes(pngEnd)) || (isInScan && this.held.includes(jpegEnd));
     this.held = this.held.subarray(-(pngEnd.length - 1));
   }
 
@@ -55,7 +51,7 @@ export class PictureEnd {
     const start = this.length - this.held.length;
     while (this.segmentAt !== undefined && this.segmentAt + segmentHead <= this.length) {
       const at = this.segmentAt - start;
-      const marker = this.held[at] === 0xff ? this.held[at + 1]! : startOfScan;
+      const marker = this.held[at] === 0xff ? this.held.readUInt8(at + 1) : startOfScan;
       if (marker === startOfScan) {
         this.segmentAt = undefined;
         this.held = this.held.subarray(at);
