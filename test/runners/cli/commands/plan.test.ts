@@ -302,7 +302,7 @@ describe('millrace plan', () => {
           '  done         3 completed, 1 failed',
           '  to be sent   3 rows (1 failed before)',
           '  changed      1 row, kept as bought: b',
-          '  held         1 row that may have been bought: a person decides with millrace settle rows.out ID',
+          '  held         1 row that may have been bought: look at the account; `millrace settle rows.out` lists the ways to decide',
           '  not in it    1 row of the run: their results stay',
           '  cap          $0.13, given to this start, with $0.05 left: 2 of 3 rows fit, for $0.04',
           '  this start   may cost $0.04, and take about ',
