@@ -42,7 +42,7 @@ export async function* settingAside<T>(
       else aside.push(taken.value);
     }
   } catch (error) {
-    stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+    stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
     throw error;
   } finally {
     next?.catch(() => undefined);

@@ -13,7 +13,7 @@ export function delivered(
     const line = options.deliver === undefined ? undefined : lineOf(row);
     if (line === undefined) return of(true as const);
     const taken = from(Promise.resolve(options.deliver?.(line)));
-    return taken.pipe(takeUntil(stops.left('submits')), ignoreElements(), defaultIfEmpty(true as const));
+    return taken.pipe(takeUntil(stops.left('open')), ignoreElements(), defaultIfEmpty(true as const));
   });
 }
 

@@ -25,7 +25,7 @@ export function savePictures(context: PurchaseContext): OperatorFunction<PaidRow
   const pool = new PicturePool(context.options.downloads);
   return mergeMap((row) => {
     const work = (): Promise<Saving> =>
-      context.stops.leaves('saves') ? Promise.resolve('left') : save(context, row);
+      context.stops.leaves('replied') ? Promise.resolve('left') : save(context, row);
     return pool.run(work, row.free).pipe(
       concatMap((saving) => end(context, row, saving)),
       containFault(context, row.row.id),
@@ -145,5 +145,5 @@ function placeOf({ options: { disk, out }, pictures }: PurchaseContext, id: stri
 
 function settingsOf({ options, stops }: PurchaseContext) {
   const { saveFrom, scheduler, random, retries } = options;
-  return { download: saveFrom, scheduler, random, maxRetries: retries, left$: stops.left('saves') };
+  return { download: saveFrom, scheduler, random, maxRetries: retries, left$: stops.left('replied') };
 }

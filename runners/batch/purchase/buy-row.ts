@@ -40,7 +40,7 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
       yield* waited(context, row, outcome);
       continue;
     }
-    const mayRetry = task.what === 'send' && !stops.leaves('submits');
+    const mayRetry = task.what === 'send' && !stops.leaves('open');
     const isDouble = mayRetry && retriesPurchase(outcome, options, row.progress.doubles);
     row.change({ isOver: true });
     yield* endPurchase(context, row, { outcome, isDouble });
@@ -77,7 +77,7 @@ function mayTryAnew(
 ): boolean {
   const isPassing = code === 'refused' || code === 'unreachable';
   const isElsewhere = isPassing && service.beside.worksBeside(row.task.row, service.reach);
-  return isPassing && (gotThrough || isElsewhere) && !stops.leaves('submits');
+  return isPassing && (gotThrough || isElsewhere) && !stops.leaves('open');
 }
 
 /** The wait goes on from those of the purchase whose tries are used up. */

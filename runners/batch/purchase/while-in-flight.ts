@@ -2,9 +2,9 @@ import { filter, Observable, switchMap, takeUntil, type MonoTypeOperatorFunction
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
-import { isEnd } from '../row/row-status.js';
+import { isEnd, type RowStatus } from '../row/row-status.js';
 import { isRead } from '../row/task.js';
-import type { Leaving, Stops } from '../stop/stops.js';
+import type { Stops } from '../stop/stops.js';
 
 /**
  * Reports the events of a row and leaves it when the run stops and a later start can go on with it. Without a subscriber it goes
@@ -71,14 +71,7 @@ function isLeft(row: RowInFlight, { leaving$ }: Stops): Observable<unknown> {
   );
 }
 
-const workIn: Partial<Record<RowProgress['status'], Leaving>> = {
-  open: 'submits',
-  sent: 'answers',
-  accepted: 'polls',
-};
-
-function isLeftIn({ status, isOver, facts }: RowProgress, leaving: ReadonlySet<Leaving>): boolean {
+function isLeftIn({ status, isOver, facts }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {
   // What is free to repeat is left at once.
-  const work = status === 'sent' && isRead(facts) ? 'submits' : workIn[status];
-  return !isOver && work !== undefined && leaving.has(work);
+  return !isOver && leaving.has(status === 'sent' && isRead(facts) ? 'open' : status);
 }

@@ -3,30 +3,11 @@ import type { Outcome } from '../../../src/contract/outcome.js';
 import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
-import { factsOf, type Task } from './task.js';
+import { isEnd } from './row-status.js';
+import { factsOf, type Task, type TaskSpec } from './task.js';
 
-/** What this start does with a row of the manifest. */
-export type Decision =
-  /** `reopen`: it had ended, and is taken up again. */
-  | { readonly what: 'send'; readonly reopen?: 'retry' | 'redo' }
-  /** A job that was bought elsewhere is polled. */
-  | { readonly what: 'collect'; readonly jobId: string; readonly reopen?: 'retry' }
-  /** A picture that was bought elsewhere is fetched. */
-  | { readonly what: 'fetch'; readonly imageUrl: string; readonly reopen?: 'retry' }
-  /** It may have been bought: it fails, and a person decides. */
-  | { readonly what: 'hold'; readonly code: FailureCode }
-  /** It has ended, and stays so. */
-  | {
-      readonly what: 'leave';
-      /** `open`: what it waits for is another version, which is to replace this one. */
-      readonly status: 'open' | 'completed' | FailureCode;
-      /** Whether its content is not what was sent; worked out when it is asked for. */
-      readonly changed: () => boolean;
-    }
-  /** Its purchase goes on from the journal. */
-  | { readonly what: 'pending' };
-
-export interface DecisionRules {
+/** By which a start decides on the rows of its manifest. */
+export interface ManifestRules {
   /** Failures that are taken up again. */
   readonly retry: ReadonlySet<FailureCode>;
   readonly changed: 'keep' | 'redo';
@@ -36,66 +17,66 @@ export interface DecisionRules {
 
 /** The rules of a start, with what the journal knows of lost records. */
 export function rulesOf(
-  { retry, changed }: Pick<DecisionRules, 'retry' | 'changed'>,
+  { retry, changed }: Pick<ManifestRules, 'retry' | 'changed'>,
   known: { mustHold(id: string, row: number): boolean },
-): DecisionRules {
+): ManifestRules {
   return { retry, changed, mustHold: (id, row) => known.mustHold(id, row) };
 }
 
 /**
- * Decides by what the journal knows of the row. Nothing that was paid, or may have been, is sent unless the rules say so,
- * and never a version that was bought once and that a later one was made to replace.
+ * What a row of the manifest needs of this start, by what the journal knows of it. Nothing that was paid, or may have been, is
+ * sent unless the rules say so, and never a version that was bought once and that a later one was made to replace. `undefined`:
+ * it stays as it is, or its purchase goes on from the journal.
  */
-export function decideRow(row: Row, state: RowState | undefined, rules: DecisionRules): Decision {
+export function decideRow(row: Row, state: RowState | undefined, rules: ManifestRules): TaskSpec | undefined {
   const status = state?.status ?? 'open';
   switch (status) {
     case 'open':
-      if (state?.isReplaced(row.hash) === true) return { what: 'leave', status, changed: () => false };
-      return begin(row, rules);
-    case 'sent':
-    case 'accepted':
-    case 'replied':
-      return { what: 'pending' };
+      return state?.isReplaced(row.hash) === true ? undefined : begin(row, rules);
     case 'completed':
-      return afterCompletion(row, state, rules);
-    case 'invalid-row':
-      return again(row, status, rules);
-    case 'deadline':
-    case 'download':
-      return { what: 'leave', status, changed: () => hasChanged(row, state) };
+      return isRedone(row, state, rules) ? { what: 'send', reopen: 'redo' } : undefined;
     default:
-      if (rules.retry.has(status) && state?.isReplaced(row.hash) !== true) return again(row, status, rules);
-      return { what: 'leave', status, changed: () => hasChanged(row, state) };
+      return isAsked(row, state, rules) ? again(row, rules) : undefined;
   }
 }
 
-function begin(row: Row, rules: DecisionRules): Decision {
+function begin(row: Row, rules: ManifestRules): TaskSpec {
   const { prior, jobId } = row;
   if (rules.mustHold(row.id, row.row) && !rules.retry.has('unknown'))
     return { what: 'hold', code: 'unknown' };
-  if (jobId !== undefined) return { what: 'collect', jobId };
+  if (jobId !== undefined) return { what: 'poll', jobId };
   if (prior === undefined || prior.paid === 'no') return { what: 'send' };
   if (prior.code === 'download' && prior.imageUrl !== undefined)
     return { what: 'fetch', imageUrl: prior.imageUrl };
-  const isAsked = rules.retry.has(prior.code) && prior.code !== 'download' && prior.code !== 'deadline';
-  return isAsked ? { what: 'send' } : { what: 'hold', code: prior.code };
+  const isWanted = rules.retry.has(prior.code) && !isTakenFromJournal(prior.code);
+  return isWanted ? { what: 'send' } : { what: 'hold', code: prior.code };
 }
 
-function again(row: Row, status: FailureCode, rules: DecisionRules): Decision {
-  const decision = begin(row, rules);
-  if (decision.what === 'send' || decision.what === 'collect' || decision.what === 'fetch')
-    return { ...decision, reopen: 'retry' };
-  return { what: 'leave', status, changed: () => false };
+function again(row: Row, rules: ManifestRules): TaskSpec | undefined {
+  const task = begin(row, rules);
+  return task.what === 'hold' ? undefined : { ...task, reopen: 'retry' };
 }
 
-function afterCompletion(row: Row, state: RowState | undefined, rules: DecisionRules): Decision {
-  const isRedone = rules.changed === 'redo' && row.jobId === undefined && hasChanged(row, state);
-  if (isRedone) return { what: 'send', reopen: 'redo' };
-  return { what: 'leave', status: 'completed', changed: () => hasChanged(row, state) };
+/** Whether a row that failed is to be sent again. An invalid one is checked again without being asked. */
+function isAsked(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
+  const status = state?.status ?? 'open';
+  if (status === 'invalid-row') return true;
+  if (!isEnd(status) || status === 'completed' || isTakenFromJournal(status)) return false;
+  return rules.retry.has(status) && state?.isReplaced(row.hash) !== true;
 }
 
-function hasChanged(row: Row, state: RowState | undefined): boolean {
-  return state?.sameContent(row.hash) === false;
+/** Its job, or its picture, is known: it is asked for by what the journal says, not by the manifest. */
+function isTakenFromJournal(code: FailureCode): boolean {
+  return code === 'deadline' || code === 'download';
+}
+
+function isRedone(row: Row, state: RowState | undefined, { changed }: ManifestRules): boolean {
+  return changed === 'redo' && row.jobId === undefined && state?.sameContent(row.hash) === false;
+}
+
+/** Whether a row that has ended and stays so has other content than what was sent. */
+export function hasChanged(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
+  return !isAsked(row, state, rules) && state?.sameContent(row.hash) === false;
 }
 
 /**
@@ -120,15 +101,12 @@ function codesOf(word: string): readonly FailureCode[] {
   return [code];
 }
 
-/** A row that something is done with. */
-export type TakenDecision = Exclude<Decision, { what: 'leave' | 'pending' }>;
-
-/** What a row of the manifest needs of this start, once it is decided. */
-export function manifestTask(row: Row, decision: TakenDecision, attempts: number): Task {
+/** A task of a row of the manifest. */
+export function manifestTask(row: Row, task: TaskSpec, attempts: number): Task {
   const facts = factsOf(row);
-  if (decision.what === 'hold') return { what: 'hold', row: facts, code: decision.code, attempts };
-  if (decision.what === 'collect') return { what: 'poll', row: facts, jobId: decision.jobId, attempts };
-  if (decision.what === 'fetch') return { what: 'fetch', row: facts, imageUrl: decision.imageUrl, attempts };
+  if (task.what === 'hold') return { what: 'hold', row: facts, code: task.code, attempts };
+  if (task.what === 'poll') return { what: 'poll', row: facts, jobId: task.jobId, attempts };
+  if (task.what === 'fetch') return { what: 'fetch', row: facts, imageUrl: task.imageUrl, attempts };
   return { what: 'send', row: facts, attempts };
 }
 

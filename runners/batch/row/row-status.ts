@@ -7,7 +7,10 @@ export type EndStatus = 'completed' | FailureCode;
  * The states of a row. `open`: known, and still to be done. `sent`: an intent without an answer. `accepted`: its job id is known.
  * `replied`: paid, its picture is not saved yet. The others are ends.
  */
-export type RowStatus = 'open' | 'sent' | 'accepted' | 'replied' | EndStatus;
+export type RowStatus = UnendedStatus | EndStatus;
+
+/** The states of a row that has not ended. */
+export type UnendedStatus = 'open' | 'sent' | 'accepted' | 'replied';
 
 /** What of a record changes the state of its row. A field says nothing in a record that has none of its name. */
 export interface StatusStep {
@@ -58,6 +61,11 @@ export const statusBytes = Object.fromEntries(statuses.map((status, byte) => [st
 
 export function statusOf(byte: number): RowStatus {
   return statuses[byte] ?? 'open';
+}
+
+/** Whether a purchase of a row in this state is on its way. */
+export function isPending(status: RowStatus): status is 'sent' | 'accepted' | 'replied' {
+  return status !== 'open' && !isEnd(status);
 }
 
 /** Whether a row in this state has ended. */

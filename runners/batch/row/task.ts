@@ -39,6 +39,15 @@ export type Task =
   /** It cannot be sent. */
   | { readonly what: 'refuse'; readonly invalid: InvalidRow };
 
+/** A task of a row of the manifest, apart from the row. `reopen`: the row had ended, and is taken up again. */
+export type TaskSpec =
+  | { readonly what: 'send'; readonly reopen?: 'retry' | 'redo' }
+  /** A job that was bought elsewhere. */
+  | { readonly what: 'poll'; readonly jobId: string; readonly reopen?: 'retry' }
+  /** A picture that was bought elsewhere. */
+  | { readonly what: 'fetch'; readonly imageUrl: string; readonly reopen?: 'retry' }
+  | { readonly what: 'hold'; readonly code: FailureCode };
+
 export type TaskOf<W extends Task['what']> = Extract<Task, { what: W }>;
 
 /** The purchase of a row whose reply is in the journal. */

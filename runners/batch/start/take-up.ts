@@ -92,17 +92,17 @@ async function reopenSent(
         fitting.add(rowPrice(row, options.prices));
       continue;
     }
-    const decision = decideRow(row, recovered.rows.get(row.id), rules);
-    if (decision.what === 'leave' || decision.what === 'pending' || !select.takes(row.id)) continue;
-    const fits = decision.what !== 'send' || fitting.add(rowPrice(row, options.prices));
-    if (!('reopen' in decision)) continue;
-    if (decision.reopen === 'redo' && !fits) {
+    const task = decideRow(row, recovered.rows.get(row.id), rules);
+    if (task === undefined || !select.takes(row.id)) continue;
+    const fits = task.what !== 'send' || fitting.add(rowPrice(row, options.prices));
+    if (!('reopen' in task)) continue;
+    if (task.reopen === 'redo' && !fits) {
       kept++;
       continue;
     }
     const found = await journal.journal.find(row.id);
     if (found === undefined) recovered.rows.set(row.id, { status: 'open' });
-    else await batch.add(found, 'buy', decision.reopen);
+    else await batch.add(found, 'buy', task.reopen);
   }
   return kept;
 }

@@ -63,7 +63,7 @@ async function done(
 ): Promise<{ error: unknown } | undefined> {
   const endSummaries = keepSummary(run);
   try {
-    const left = work(run).pipe(takeUntil(run.stops.left('answers')));
+    const left = work(run).pipe(takeUntil(run.stops.left('sent')));
     await lastValueFrom(left, { defaultValue: undefined });
     return undefined;
   } catch (error) {

@@ -58,7 +58,7 @@ interface Faulty {
  */
 export function noteFault({ log, stops }: Faulty, id: string, error: unknown): void {
   log.write('fatal', { id, err: describeFault(error) }, 'the row is left as it is, and the run stops');
-  stops.stop({ ...exitOf(error), leaves: ['submits', 'polls', 'saves'] });
+  stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
 }
 
 /** Such an error ends the row alone. Only without a journal there is nothing to wait for. */

@@ -45,50 +45,50 @@ export const stopCauses = {
 
   keyRefused(message: string): StopCause {
     const reason = `Stopped because the service refuses the API key (${message}). Put the key right and run again; what was accepted has been asked for to its end.`;
-    return { exitCode: 4, reason, leaves: ['submits'] };
+    return { exitCode: 4, reason, leaves: ['open'] };
   },
 
   uploadRefused(message: string): StopCause {
     const reason = `Stopped because ${message}. Rows with pictures of this machine are left to be done, and none of them has been paid for: check bucket and credentials (AWS_ACCESS_KEY_ID, AWS_PROFILE …) and run again.`;
-    return { exitCode: 4, reason, leaves: ['submits'] };
+    return { exitCode: 4, reason, leaves: ['open'] };
   },
 
   insecure(message: string): StopCause {
     const reason = `Stopped because the service cannot be talked to safely (${message}). Check its address and certificate and run again.`;
-    return { exitCode: 4, reason, leaves: ['submits', 'polls'] };
+    return { exitCode: 4, reason, leaves: ['open', 'accepted'] };
   },
 
   noEndpointLeft(endpoints: readonly string[], message: string): StopCause {
     const reason = `Stopped because no endpoint is left that rows could be sent to: ${endpoints.join(', ')} (${message}). Check the endpoint and run again.`;
-    return { exitCode: 4, reason, leaves: ['submits'] };
+    return { exitCode: 4, reason, leaves: ['open'] };
   },
 
   halted(failed: number): StopCause {
     const reason = `Stopped by --halt after ${failed} failed rows. See failures.jsonl; run again to go on with the others.`;
-    return { exitCode: 5, reason, leaves: ['submits'] };
+    return { exitCode: 5, reason, leaves: ['open'] };
   },
 
   unreachable(message: string): StopCause {
     const reason = `Stopped because nothing gets through to the service (${message}). Run again later: rows are left, and none of them has been paid for.`;
-    return { exitCode: 69, reason, leaves: ['submits', 'polls'] };
+    return { exitCode: 69, reason, leaves: ['open', 'accepted'] };
   },
 
   diskFailed(message: string): StopCause {
     const reason = `Stopped because the disk failed: ${message.replace(/\.$/, '')}. What has been done is kept. Put it right and run the same command again.`;
-    return { exitCode: 74, reason, leaves: ['submits', 'polls', 'saves'] };
+    return { exitCode: 74, reason, leaves: ['open', 'accepted', 'replied'] };
   },
 
   /** @param isSending whether this start has sent rows of the manifest */
   manifestChanged(message: string, isSending: boolean): StopCause {
     const sent = isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent';
     const reason = `Stopped because the manifest changed after it was checked and priced: ${message}. ${sent}. Run again: the next start checks and prices it as it is then.`;
-    return { exitCode: isSending ? 74 : 2, reason, leaves: ['submits'] };
+    return { exitCode: isSending ? 74 : 2, reason, leaves: ['open'] };
   },
 
   interrupted(how: 'graceful' | 'now', exitCode: number): StopCause {
     const reason = 'Interrupted. Run the same command again to go on.';
-    const leaves = ['submits', 'polls', 'saves'] as const;
-    return { exitCode, reason, leaves: how === 'now' ? [...leaves, 'answers'] : leaves };
+    const leaves = ['open', 'accepted', 'replied'] as const;
+    return { exitCode, reason, leaves: how === 'now' ? [...leaves, 'sent'] : leaves };
   },
 } as const;
 

@@ -1,4 +1,5 @@
 import { BehaviorSubject, filter, type Observable } from 'rxjs';
+import type { UnendedStatus } from '../row/row-status.js';
 import type { RunEnd } from './worst-end.js';
 import { worstEnd } from './worst-end.js';
 
@@ -7,17 +8,18 @@ export interface StopCause {
   readonly exitCode: number;
   /** One sentence: what happened, and how to go on. */
   readonly reason: string;
-  /** What is left as it is, to be gone on with by a later start; the rest ends first. New rows are never taken. */
-  readonly leaves: readonly Leaving[];
+  /**
+   * Rows in these states are left as they are, to be gone on with by a later start; the others end first. `open`: they have
+   * not been sent. `sent`: their answer is on its way. `accepted`: their id is journalled. `replied`: their picture is not saved.
+   * New rows are never taken.
+   */
+  readonly leaves: readonly UnendedStatus[];
 }
-
-/** `submits`: rows that have not been sent. `polls`: jobs whose id is journalled. `saves`: pictures. `answers`: replies on their way. */
-export type Leaving = 'submits' | 'polls' | 'saves' | 'answers';
 
 /** Why a run stops, and what it leaves. Causes add up; the run ends with the most important one. */
 export class Stops {
-  /** What is left so far; `undefined` while rows are taken. */
-  readonly leaving$ = new BehaviorSubject<ReadonlySet<Leaving> | undefined>(undefined);
+  /** States of the rows that are left so far; `undefined` while rows are taken. */
+  readonly leaving$ = new BehaviorSubject<ReadonlySet<UnendedStatus> | undefined>(undefined);
   private readonly causes: StopCause[] = [];
 
   get isStopping(): boolean {
@@ -29,13 +31,13 @@ export class Stops {
     return worstEnd(this.causes.map(({ exitCode, reason }) => ({ exitCode, reason })));
   }
 
-  leaves(what: Leaving): boolean {
-    return this.leaving$.value?.has(what) === true;
+  leaves(status: UnendedStatus): boolean {
+    return this.leaving$.value?.has(status) === true;
   }
 
   /** Emits when it is, at once when it is already. */
-  left(what: Leaving): Observable<unknown> {
-    return this.leaving$.pipe(filter((leaving) => leaving?.has(what) === true));
+  left(status: UnendedStatus): Observable<unknown> {
+    return this.leaving$.pipe(filter((leaving) => leaving?.has(status) === true));
   }
 
   /** Returns whether it is the first of its kind. */

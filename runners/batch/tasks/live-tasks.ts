@@ -5,6 +5,7 @@ import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js'
 import { decideRow, rulesOf, manifestTask } from '../row/decide-row.js';
 import { delivered } from '../end/delivered.js';
 import type { Run } from '../context/run.js';
+import { isPending } from '../row/row-status.js';
 import { factsOf, isRead, type Task } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
 
@@ -55,12 +56,12 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | undefined
   // Its number says nothing of what a damaged journal may have lost.
   const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
   const rules = rulesOf({ retry: run.options.retry, changed: 'keep' }, { mustHold });
-  const decision = decideRow(row, state, rules);
-  if (decision.what === 'pending' || isTakenUp(run, row)) return undefined;
-  if (decision.what === 'leave' || 'reopen' in decision) return deliverAgain(run, row.id);
-  const problem = decision.what === 'send' ? problemOf(run, row) : undefined;
+  if (isPending(state?.status ?? 'open') || isTakenUp(run, row)) return undefined;
+  const spec = decideRow(row, state, rules);
+  if (spec === undefined || 'reopen' in spec) return deliverAgain(run, row.id);
+  const problem = spec.what === 'send' ? problemOf(run, row) : undefined;
   return problem === undefined
-    ? manifestTask(row, decision, recovered.attemptsOf(row.id))
+    ? manifestTask(row, spec, recovered.attemptsOf(row.id))
     : { what: 'refuse', invalid: wrong(row, problem) };
 }
 

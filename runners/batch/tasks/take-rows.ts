@@ -2,7 +2,7 @@ import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
-import { decideRow, rulesOf, type Decision, manifestTask, type TakenDecision } from '../row/decide-row.js';
+import { decideRow, rulesOf, manifestTask } from '../row/decide-row.js';
 import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
 import type { Growth } from './priced-bytes.js';
@@ -103,11 +103,14 @@ async function* decidedTasks(run: Run): AsyncGenerator<Task> {
       continue;
     }
     const { row } = item;
-    const decision = decideRow(row, rows.get(row.id), rules);
-    if (isKept(decision) && select.takes(row.id))
+    const spec = decideRow(row, rows.get(row.id), rules);
+    if (spec === undefined) continue;
+    // A row to be redone that does not fit under the cap stays as it is.
+    if ('reopen' in spec && spec.reopen === 'redo' && select.takes(row.id))
       return void run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));
-    if (isLeft(decision) || !(run.pending.has(row.id) || select.takes(row.id))) continue;
-    const task = manifestTask(row, decision, recovered.attemptsOf(row.id));
+    // What is to be taken up again has been by now: the rest has ended since the check, and is for a later start.
+    if ('reopen' in spec || !(run.pending.has(row.id) || select.takes(row.id))) continue;
+    const task = manifestTask(row, spec, recovered.attemptsOf(row.id));
     // Rows of an endpoint that the service does not know are left, not asked for one by one.
     if (task.what !== 'send' || !run.service.blocked.has(task.row)) yield task;
     if (select.isFull && run.taken.doubled === 0) return;
@@ -120,14 +123,4 @@ function grown({ options }: Run, { bytes, isInLine }: Growth): string {
       ? ' The last row was taken as it was priced, though its line goes on now.'
       : '';
   return `${options.manifest.settings.name} has grown by ${bytes} bytes since it was priced: what was appended waits for the next start.${lastRow}`;
-}
-
-/** What is to be taken up again has been by now: the rest has ended since the check, and is for a later start. */
-function isLeft(decision: Decision): decision is Exclude<Decision, TakenDecision> {
-  return decision.what === 'leave' || decision.what === 'pending' || 'reopen' in decision;
-}
-
-/** A row to be redone that does not fit under the cap stays as it is. */
-function isKept(decision: Decision): boolean {
-  return 'reopen' in decision && decision.reopen === 'redo';
 }

@@ -60,7 +60,7 @@ async function keepPage(run: Run, page: readonly EndedRow[], saving: Saving): Pr
 function hasEnded({ stops }: Run, state: RunState, wasStopping: boolean): boolean {
   const { fedAll, open, inFlight, saving, stop } = state;
   if (!stops.isStopping) return fedAll && open + inFlight + saving === 0;
-  return stops.leaves('polls') || ((wasStopping || stop !== undefined) && inFlight + saving === 0);
+  return stops.leaves('accepted') || ((wasStopping || stop !== undefined) && inFlight + saving === 0);
 }
 
 /** Waits for the next look, or until the run stops. */

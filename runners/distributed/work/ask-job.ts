@@ -99,7 +99,7 @@ async function settled(
   if (failureCodes[outcome.code].scope === 'row')
     return { ...keepFailed(served, known, outcome), item, attempt };
   // The job may have been paid: it stays accepted, and a later start polls it.
-  await served.stop({ ...whyRefused(outcome), leaves: ['submits', 'polls'] });
+  await served.stop({ ...whyRefused(outcome), leaves: ['open', 'accepted'] });
   return { is: 'again', kind: 'poll', item, afterMs: 0, data: { calls, failures: 0 } };
 }
 

@@ -59,7 +59,7 @@ export async function serveRun(served: ServedRun, context: WorkerContext): Promi
 
 function isOver({ pulse }: ServedRun): boolean {
   const { open, inFlight, submitInMs, pollInMs, downloadInMs, stop } = pulse;
-  if (stop?.leaves.includes('polls') === true) return true;
+  if (stop?.leaves.includes('accepted') === true) return true;
   const hasItems = pollInMs !== null || downloadInMs !== null || (stop === null && submitInMs !== null);
   return !hasItems && inFlight === 0 && (stop !== null || open === 0);
 }

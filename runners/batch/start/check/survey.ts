@@ -1,10 +1,11 @@
 import type { Totals } from '../../row/totals.js';
-import { RowStates } from '../../journal/rows/row-states.js';
-import type { RowStatus } from '../../row/row-status.js';
+import { RowStates, type RowState } from '../../journal/rows/row-states.js';
+import { isPending, type RowStatus } from '../../row/row-status.js';
+import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
-import { decideRow, type Decision, type DecisionRules } from '../../row/decide-row.js';
+import { decideRow, hasChanged, type ManifestRules } from '../../row/decide-row.js';
 import { isDoubled, isTakenUp, rowPrice } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
@@ -15,7 +16,7 @@ import { SameTally, type SameRows } from '../../manifest/duplicates/same-request
 /** What the journal knows, if there is one yet. */
 export interface KnownRows {
   readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
-  readonly mustHold: DecisionRules['mustHold'];
+  readonly mustHold: ManifestRules['mustHold'];
   readonly totals?: Totals;
   readonly capUsd?: number | null;
 }
@@ -32,7 +33,7 @@ export class Survey {
   readonly invalid = new RowStates();
   columns: readonly string[] | undefined;
   private readonly select: SelectRows;
-  private readonly rules: DecisionRules;
+  private readonly rules: ManifestRules;
   private readonly endpoints = new Set<string>();
   private readonly changedIds: string[] = [];
   private readonly replacedIds: string[] = [];
@@ -85,11 +86,10 @@ export class Survey {
     const state = this.known.rows.get(row.id);
     if (state !== undefined) this.count.known++;
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
-    const decision = decideRow(row, state, this.rules);
-    if (decision.what === 'leave') this.seeLeft(row, decision);
-    else if (decision.what === 'pending') this.seePending(row, state?.status);
-    else if (this.select.takes(row.id)) this.seeTaken(row, decision);
-    else this.count['reopen' in decision ? 'ended' : 'later']++;
+    const task = decideRow(row, state, this.rules);
+    if (task === undefined) this.seeLeft(row, state);
+    else if (this.select.takes(row.id)) this.seeTaken(row, task);
+    else this.count['reopen' in task ? 'ended' : 'later']++;
   }
 
   private seeInvalid(key: string): void {
@@ -100,13 +100,15 @@ export class Survey {
     this.count[hasFailed ? 'ended' : 'invalid']++;
   }
 
-  private seeLeft(row: Row, { changed, status }: Extract<Decision, { what: 'leave' }>): void {
+  private seeLeft(row: Row, state: RowState | undefined): void {
+    const status = state?.status ?? 'open';
+    if (isPending(status)) return this.seePending(row, status);
     // What has an id or a picture to be had is taken up from the journal, not from the manifest.
-    if (status === 'open') this.seeReplaced(row.id);
-    else if (status === 'deadline' && isTakenUp(status, row.id, this.options)) this.count.toPoll++;
+    if (status === 'open') return this.seeReplaced(row.id);
+    if (status === 'deadline' && isTakenUp(status, row.id, this.options)) this.count.toPoll++;
     else if (status === 'download' && isTakenUp(status, row.id, this.options)) this.count.toDownload++;
     else this.count.ended++;
-    if (!changed()) return;
+    if (!hasChanged(row, state, this.rules)) return;
     if (status !== 'completed') this.count.changedFailures++;
     else {
       this.count.changed++;
@@ -120,18 +122,18 @@ export class Survey {
     if (this.replacedIds.length < idsShown) this.replacedIds.push(id);
   }
 
-  private seePending(row: Row, status: RowStatus | undefined): void {
+  private seePending(row: Row, status: RowStatus): void {
     this.pending.add(row.id);
     if (!isDoubled(row, status, this.options)) return;
     this.count.doubled++;
     this.addPrice(row);
   }
 
-  private seeTaken(row: Row, decision: Exclude<Decision, { what: 'leave' | 'pending' }>): void {
-    if (decision.what === 'collect') this.count.toPoll++;
-    else if (decision.what === 'fetch') this.count.toDownload++;
-    else if (decision.what === 'hold') this.count.toHold++;
-    else this.seeSent(row, decision.reopen);
+  private seeTaken(row: Row, task: TaskSpec): void {
+    if (task.what === 'poll') this.count.toPoll++;
+    else if (task.what === 'fetch') this.count.toDownload++;
+    else if (task.what === 'hold') this.count.toHold++;
+    else this.seeSent(row, task.reopen);
   }
 
   private seeSent(row: Row, reopen: 'retry' | 'redo' | undefined): void {
@@ -158,7 +160,7 @@ export class SameAhead {
   constructor(
     private readonly options: ResolvedOptions,
     private readonly known: { readonly rows: Pick<RowStates, 'get'> },
-    private readonly rules: DecisionRules,
+    private readonly rules: ManifestRules,
   ) {
     this.#select = new SelectRows(options);
   }
@@ -169,9 +171,10 @@ export class SameAhead {
    * @param sameAsLine the first row that asks for the same; 0: none does
    */
   see(row: Row, sameAsLine: number): void {
-    const { what } = decideRow(row, this.known.rows.get(row.id), this.rules);
-    if (what === 'leave' || what === 'pending' || !this.#select.takes(row.id)) return;
-    if (what === 'send' && sameAsLine > 0) this.#tally.add(row, sameAsLine, this.options.prices.priceOf(row));
+    const task = decideRow(row, this.known.rows.get(row.id), this.rules);
+    if (task === undefined || !this.#select.takes(row.id)) return;
+    if (task.what === 'send' && sameAsLine > 0)
+      this.#tally.add(row, sameAsLine, this.options.prices.priceOf(row));
   }
 
   found(): SameRows {

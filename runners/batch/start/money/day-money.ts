@@ -108,5 +108,5 @@ export async function openDay(
   if (dayLedger === undefined) return undefined;
   const shared = await dayLedger();
   await reconcileDay(shared, journal);
-  return new DayMoney(shared, (error) => stops.stop({ ...exitOf(error), leaves: ['submits'] }));
+  return new DayMoney(shared, (error) => stops.stop({ ...exitOf(error), leaves: ['open'] }));
 }

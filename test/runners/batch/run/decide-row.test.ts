@@ -4,16 +4,16 @@ import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js'
 import type { RowStatus } from '../../../../runners/batch/row/row-status.js';
 import {
   decideRow,
-  type Decision,
-  type DecisionRules,
+  hasChanged,
+  type ManifestRules,
   retryCodes,
 } from '../../../../runners/batch/row/decide-row.js';
 import { rowWith } from '../../../support/whole-values.js';
 
 const rules = (
   words: string[] = ['download', 'deadline'],
-  more: Partial<DecisionRules> = {},
-): DecisionRules => ({
+  more: Partial<ManifestRules> = {},
+): ManifestRules => ({
   ...{ retry: retryCodes(words), changed: 'keep', mustHold: () => false },
   ...more,
 });
@@ -22,10 +22,6 @@ function state(status: RowStatus, hash = 'aaaaaaaa') {
   const states = new RowStates();
   states.set('a', { status, hash });
   return states.get('a');
-}
-
-function hasChanged(decision: Decision): boolean | undefined {
-  return decision.what === 'leave' ? decision.changed() : undefined;
 }
 
 const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter(
@@ -39,11 +35,11 @@ describe('decideRow', () => {
   });
 
   it.each(['sent', 'accepted', 'replied'] as const)('leaves what is %s to the journal', (status) => {
-    expect(decideRow(rowWith(), state(status), rules(['all']))).toEqual({ what: 'pending' });
+    expect(decideRow(rowWith(), state(status), rules(['all']))).toBeUndefined();
   });
 
   it.each(rowCodes.filter((code) => code !== 'invalid-row'))('leaves %s alone unasked', (code) => {
-    expect(decideRow(rowWith(), state(code), rules())).toMatchObject({ what: 'leave', status: code });
+    expect(decideRow(rowWith(), state(code), rules())).toBeUndefined();
   });
 
   it.each(rowCodes.filter((code) => !['deadline', 'download'].includes(code)))(
@@ -54,20 +50,20 @@ describe('decideRow', () => {
   );
 
   it.each(['deadline', 'download'] as const)('never sends %s again: it is polled or fetched', (code) => {
-    expect(decideRow(rowWith(), state(code), rules(['all']))).toMatchObject({ what: 'leave' });
+    expect(decideRow(rowWith(), state(code), rules(['all']))).toBeUndefined();
   });
 
   it('keeps a completed row, says whether it has changed, and redoes it on request', () => {
-    expect(hasChanged(decideRow(rowWith(), state('completed'), rules(['all'])))).toBe(false);
+    expect(decideRow(rowWith(), state('completed'), rules(['all']))).toBeUndefined();
+    expect(hasChanged(rowWith(), state('completed'), rules(['all']))).toBe(false);
     const changed = state('completed', 'bbbbbbbb');
-    expect(hasChanged(decideRow(rowWith(), changed, rules()))).toBe(true);
+    expect(decideRow(rowWith(), changed, rules())).toBeUndefined();
+    expect(hasChanged(rowWith(), changed, rules())).toBe(true);
     expect(decideRow(rowWith(), changed, rules([], { changed: 'redo' }))).toEqual({
       what: 'send',
       reopen: 'redo',
     });
-    expect(decideRow(rowWith(), state('completed'), rules([], { changed: 'redo' }))).toMatchObject({
-      what: 'leave',
-    });
+    expect(decideRow(rowWith(), state('completed'), rules([], { changed: 'redo' }))).toBeUndefined();
   });
 
   it('checks an invalid row again without being asked', () => {
@@ -75,7 +71,7 @@ describe('decideRow', () => {
   });
 
   it('collects a known job, and fetches a picture that is paid', () => {
-    expect(decideRow(rowWith({ jobId: 'j1' }), undefined, rules())).toEqual({ what: 'collect', jobId: 'j1' });
+    expect(decideRow(rowWith({ jobId: 'j1' }), undefined, rules())).toEqual({ what: 'poll', jobId: 'j1' });
     const prior = { code: 'download', paid: 'yes', imageUrl: 'https://e.test/a.png' } as const;
     expect(decideRow(rowWith({ prior }), undefined, rules())).toEqual({
       what: 'fetch',
@@ -93,7 +89,7 @@ describe('decideRow', () => {
     ['download', 'yes', ['all'], 'hold'],
     ['output-mismatch', 'yes', ['failed'], 'hold'],
   ] as const)('a failure read back: %s, paid %s, with --retry %j: %s', (code, paid, words, what) => {
-    expect(decideRow(rowWith({ prior: { code, paid } }), undefined, rules([...words])).what).toBe(what);
+    expect(decideRow(rowWith({ prior: { code, paid } }), undefined, rules([...words]))?.what).toBe(what);
   });
 
   it('holds what may have been bought by a record that is lost, unless it is told otherwise', () => {
@@ -103,9 +99,10 @@ describe('decideRow', () => {
       code: 'unknown',
     });
     expect(decideRow(rowWith(), undefined, rules(['unknown'], { mustHold }))).toEqual({ what: 'send' });
-    expect(decideRow(rowWith(), state('job-failed'), rules(['failed'], { mustHold }))).toMatchObject({
-      what: 'leave',
-    });
+    const changed = state('job-failed', 'bbbbbbbb');
+    expect(decideRow(rowWith(), changed, rules(['failed'], { mustHold }))).toBeUndefined();
+    expect(hasChanged(rowWith(), changed, rules(['failed'], { mustHold }))).toBe(false);
+    expect(hasChanged(rowWith(), changed, rules())).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Stops } from '../../../../runners/batch/stop/stops.js';
 
-const cause = (exitCode: number, leaves: ('submits' | 'polls' | 'saves' | 'answers')[] = []) => ({
+const cause = (exitCode: number, leaves: ('open' | 'accepted' | 'replied' | 'sent')[] = []) => ({
   exitCode,
   reason: `reason ${exitCode}`,
   leaves,
@@ -18,13 +18,13 @@ describe('Stops', () => {
   it('adds up what is left, and tells of it at once', () => {
     const stops = new Stops();
     const told: string[] = [];
-    stops.left('polls').subscribe(() => told.push('polls'));
+    stops.left('accepted').subscribe(() => told.push('accepted'));
     expect(stops.isStopping).toBe(false);
-    expect(stops.stop(cause(4, ['submits']))).toBe(true);
-    expect(stops.leaves('submits')).toBe(true);
+    expect(stops.stop(cause(4, ['open']))).toBe(true);
+    expect(stops.leaves('open')).toBe(true);
     expect(told).toEqual([]);
-    expect(stops.stop(cause(4, ['polls']))).toBe(false);
-    expect(told).toEqual(['polls']);
-    expect(stops.leaves('answers')).toBe(false);
+    expect(stops.stop(cause(4, ['accepted']))).toBe(false);
+    expect(told).toEqual(['accepted']);
+    expect(stops.leaves('sent')).toBe(false);
   });
 });

@@ -59,11 +59,11 @@ describe('a run in the database', () => {
     const store = createRunStore(database);
     const { run } = await store.openRun('stopped', termsWith());
     await store.stopRun(run, { exitCode: 3, reason: 'cap', leaves: [] });
-    await store.stopRun(run, { exitCode: 69, reason: 'away', leaves: ['submits', 'polls'] });
+    await store.stopRun(run, { exitCode: 69, reason: 'away', leaves: ['open', 'accepted'] });
     expect((await store.stateOf(run)).stop).toStrictEqual({
       exitCode: 3,
       reason: 'cap',
-      leaves: ['submits', 'polls'],
+      leaves: ['open', 'accepted'],
     });
   });
 
