@@ -58,7 +58,7 @@ const rooms = {
   'runners/batch/row': ['src/contract', ...batch('manifest', 'ledger', 'journal')],
   'runners/batch/stop': [
     ...['src/contract', 'src/transport'],
-    ...batch('journal', 'ledger', 'log', 'row', 'context'),
+    ...batch('disk', 'journal', 'ledger', 'log', 'row', 'context'),
   ],
   'runners/batch/context': [
     ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],

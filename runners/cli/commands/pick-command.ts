@@ -1,11 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { nodeDisk } from '../../batch/disk/node-disk.js';
+import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { chosenFileName } from '../../report/pick/chosen-list.js';
 import { pickPictures, type Picked } from '../../report/pick/pick-pictures.js';
 import { type ChosenPictures, readChosen } from '../../report/pick/read-chosen.js';
 import { readFirstStart } from '../../report/survey/run-story.js';
-import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { countOf } from '../messages/number-text.js';
