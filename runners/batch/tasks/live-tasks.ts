@@ -22,12 +22,12 @@ export async function* liveTasks(
   const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
   const seen = new RowStates();
   for await (const item of items) {
-    const key = item.valid ? item.row.id : item.row.key;
-    const known = seen.get(key);
-    if (known === undefined) seen.set(key, { status: 'open', ...(item.valid && { hash: item.row.hash }) });
+    const known = item.valid ? seen.get(item.row.id) : undefined;
+    if (item.valid && known === undefined) seen.set(item.row.id, { status: 'open', hash: item.row.hash });
     const isOther = item.valid && known?.sameContent(item.row.hash) === false;
-    const task =
-      known === undefined ? await firstTask(run, item) : isOther ? refuseOther(item.row) : undefined;
+    const wanted =
+      known === undefined ? await firstTask(run, item) : isOther ? otherRow(item.row) : undefined;
+    const task = wanted !== undefined && 'problems' in wanted ? await refuse(run, wanted, seen) : wanted;
     if (task === undefined) continue;
     run.toDo.rows++;
     if (item.valid) run.pictures.names.see(item.row.id);
@@ -43,16 +43,22 @@ async function deliverHeld(run: Run): Promise<void> {
   }
 }
 
-/** Of a row that this start has not seen. */
-async function firstTask(run: Run, item: ManifestItem): Promise<Task | undefined> {
+/** A wrong row ends once, however often it comes: its end is delivered again where an earlier start had it. */
+async function refuse(run: Run, invalid: InvalidRow, seen: RowStates): Promise<Task | undefined> {
+  const isKnown = run.journal.journal.recovered.rows.get(invalid.key)?.status === 'invalid-row';
+  if (isKnown) return deliverAgain(run, invalid.key);
+  if (seen.get(invalid.key) !== undefined) return undefined;
+  seen.set(invalid.key, { status: 'open' });
+  return { what: 'refuse', invalid };
+}
+
+/** Of a row that this start has not seen; a row that is wrong has problems. */
+async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRow | undefined> {
   const { recovered } = run.journal.journal;
-  const state = recovered.rows.get(item.valid ? item.row.id : item.row.key);
-  if (!item.valid) {
-    if (state?.status === 'invalid-row') return deliverAgain(run, item.row.key);
-    return { what: 'refuse', invalid: item.row };
-  }
+  if (!item.valid) return item.row;
   const { row } = item;
-  if (state !== undefined && state.status !== 'open' && !state.sameContent(row.hash)) return refuseOther(row);
+  const state = recovered.rows.get(row.id);
+  if (state !== undefined && state.status !== 'open' && !state.sameContent(row.hash)) return otherRow(row);
   // Its number says nothing of what a damaged journal may have lost.
   const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
   const rules = rulesOf({ retry: run.options.retry, changed: 'keep' }, { mustHold });
@@ -60,9 +66,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | undefined
   const spec = decideRow(row, state, rules);
   if (spec === undefined || 'reopen' in spec) return deliverAgain(run, row.id);
   const problem = spec.what === 'send' ? problemOf(run, row) : undefined;
-  return problem === undefined
-    ? manifestTask(row, spec, recovered.attemptsOf(row.id))
-    : { what: 'refuse', invalid: wrong(row, problem) };
+  return problem === undefined ? manifestTask(row, spec, recovered.attemptsOf(row.id)) : wrong(row, problem);
 }
 
 /** Held by this start, or polled or downloaded once more: its end is delivered when it comes. */
@@ -79,11 +83,8 @@ async function deliverAgain(run: Run, id: string): Promise<undefined> {
   return undefined;
 }
 
-function refuseOther(row: Row): Task {
-  return {
-    what: 'refuse',
-    invalid: wrong(row, 'is the id of another row, which came before; each row needs its own'),
-  };
+function otherRow(row: Row): InvalidRow {
+  return wrong(row, 'is the id of another row, which came before; each row needs its own');
 }
 
 /** What the check of a whole manifest would have kept the run from starting for. */

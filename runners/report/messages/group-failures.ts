@@ -98,7 +98,7 @@ const shortestId = 3;
  * @param id Of the row: a message may name it.
  */
 export function causeOf(message: string, id = ''): string {
-  return withoutId(message.slice(0, 600).replace(/^line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\), /, ''), id)
+  return withoutId(message.slice(0, 600).replace(/^line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\)[,:] /, ''), id)
     .replace(colours, '')
     .replace(/\b(https?:\/\/[^/\s"'<>]+)[^\s"'<>]*?(?=[.,;:!?)]*(?:[\s"'<>]|$))/gi, '$1/…')
     .replace(/\bdata:[\w.+-]+\/[\w.+-]+;base64,[\w+/=]*/g, 'data:…')

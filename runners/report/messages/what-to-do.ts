@@ -124,7 +124,7 @@ function adviceOf(
 ): string {
   // Rows that arrived one by one have no manifest that a command could name.
   if (command === undefined && advice.endsWith(':'))
-    return `${advice.slice(0, -1)}: feed them again, with --retry ${code}.`;
+    return `${advice.replace(/ and run again:$|:$/, '')}: feed them again${code === 'invalid-row' ? '' : `, with --retry ${code}`}.`;
   if (code !== 'download' || firstAt === undefined) return advice;
   if (isRehearsal) return 'The download failed. In a real run the pictures wait at the service for 7 days.';
   const last = new Date(firstAt + pictureLifetimeMs);

@@ -120,14 +120,20 @@ class RowTally {
 
 function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailure {
   const error = isObject(failure['error']) ? failure['error'] : {};
+  const code = codeOf(error['code']);
   return {
-    id: textOr(failure['id']),
-    code: codeOf(error['code']),
+    id: code === 'invalid-row' ? fedId(textOr(failure['id'])) : textOr(failure['id']),
+    code,
     message: textOr(error['message']),
     httpStatus: numberOr(error['httpStatus'], undefined),
     at,
     resolution: facts['kind'] === 'edit' ? textOr(failure['resolution']) || '1k' : undefined,
   };
+}
+
+/** A wrong row that arrived does not claim its id: it is kept under one with a hash behind it. */
+function fedId(id: string): string {
+  return id.replace(/~[\da-f]{12}$/, '');
 }
 
 function codeOf(code: unknown): FailureCode {
