@@ -80,7 +80,7 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
 }
 
 function withLeft(reason: string, left: number): string {
-  return left === 0 ? reason : `${reason} ${rows(left)} still to be done.`;
+  return left === 0 ? reason : `${reason} ${rows(left)} to go.`;
 }
 
 function blockedReason({ ids, message }: Run['service']['blocked']): string {

@@ -85,8 +85,8 @@ type Held = Reconciliation['held'][number];
 
 /**
  * How a billing export says that held purchases ended: one charge that looks like a purchase is its job, or what it cost
- * where its row was bought again since; none means that it was not sent. `open`: a line for each purchase that several
- * charges may be, or that shares its charge with others. A person decides about these.
+ * where its row was bought again since; none means that it was not sent. `open`: a line for the purchases that the same
+ * charges may be, where these are several. A person decides about them.
  *
  * @param ids only these rows; all where there are none
  */
@@ -101,30 +101,41 @@ export async function proposedSettlements(
   }).catch(explainStatement);
   const journal = await peekJournal(nodeDisk, folder);
   const rows: RowSettlement[] = [];
-  const open: string[] = [];
+  const open = new Map<string, Held[]>();
   for (const one of held) {
     const { id, attempt } = one.purchase;
     if (ids.length > 0 && !ids.includes(id)) continue;
     const rivals = held.filter(
       (other) => other !== one && other.charges.some((charge) => one.charges.includes(charge)),
     );
-    if (one.charges.length > 1 || rivals.length > 0) open.push(ambiguous(one, rivals));
+    const charges = one.charges.map(nameOfCharge).join(' ');
+    if (one.charges.length > 1 || rivals.length > 0) open.set(charges, [...(open.get(charges) ?? []), one]);
     else rows.push(proposal(one, attempt, await journal?.find(id)));
   }
-  return { rows, open };
+  return { rows, open: [...open.values()].map((alike) => ambiguous(alike, held)) };
 }
 
-const rivalsShown = 5;
+const namesShown = 5;
 
-/** A purchase that several charges may be, or that shares its charge with others: each charge settles at most one. */
-function ambiguous({ purchase, charges }: Held, rivals: readonly Held[]): string {
-  const many = charges.length > 1;
-  const jobs = charges.map(({ jobId, lines }) => (jobId === '' ? `line ${lines[0]}` : `job ${jobId}`));
-  const what = `${countOf(charges.length, 'charge')} of its price (${jobs.slice(0, rivalsShown).join(', ')})`;
-  const names = rivals.slice(0, rivalsShown).map(({ purchase: other }) => nameOf(other));
-  const more = rivals.length > names.length ? ', …' : '';
-  const others = names.length === 0 ? '' : `, which may be of ${names.join(', ')}${more} as well`;
-  return `${nameOf(purchase)}: the statement has ${what}${others}: not settled; look which ${many ? 'one' : 'row'} it is and settle it with --job`;
+/** Purchases that the same charges may be: each charge settles at most one, and which one nobody says. */
+function ambiguous(alike: readonly Held[], held: readonly Held[]): string {
+  const { charges = [] } = alike[0] ?? {};
+  const rivals = held.filter(
+    (other) => !alike.includes(other) && other.charges.some((charge) => charges.includes(charge)),
+  );
+  const names = listed(alike.map(({ purchase }) => nameOf(purchase)));
+  const others = listed(rivals.map(({ purchase }) => nameOf(purchase)));
+  const what = `${countOf(charges.length, 'charge')} of ${alike.length > 1 ? 'their' : 'its'} price (${listed(charges.map(nameOfCharge))})`;
+  const shared = others === '' ? '' : `, which may be of ${others} as well`;
+  return `${names}: the statement has ${what}${shared}: not settled; look whose ${charges.length > 1 ? 'they are' : 'it is'}, and settle each row with --job`;
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, namesShown).join(', ')}${names.length > namesShown ? `, … (${names.length})` : ''}`;
+}
+
+function nameOfCharge({ jobId, lines }: Held['charges'][number]): string {
+  return jobId === '' ? `line ${lines[0] ?? 0}` : `job ${jobId}`;
 }
 
 function nameOf({ id, attempt }: Held['purchase']): string {

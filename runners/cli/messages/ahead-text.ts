@@ -31,7 +31,9 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
       : []),
     `  this start   ${parts.join(', ')}`,
     ...capText(ahead),
-    `  ${local ? 'would cost  ' : 'may cost    '} ${priceText(price)}${local ? ', and is a rehearsal: nothing is spent' : ''}`,
+    ...(local
+      ? fact('price', `${priceText(price)}; this is a rehearsal, nothing is spent`)
+      : fact('may cost', priceText(price))),
   ];
 }
 

@@ -60,10 +60,8 @@ function suspicion(charges: readonly Charge[]): string {
     return 'no charge looks like it; it was most likely not bought (settle it with --not-sent)';
   if (second === undefined)
     return `most likely job ${first.jobId}, ${placeOf(first)} (settle it with --job ${first.jobId})`;
-  return `one of ${countOf(charges.length, 'charge')}: ${charges
-    .slice(0, 5)
-    .map(({ jobId }) => jobId)
-    .join(', ')}`;
+  const names = charges.slice(0, 3).map(({ jobId }) => jobId);
+  return `one of ${countOf(charges.length, 'charge')}: ${names.join(', ')}${charges.length > names.length ? ', …' : ''}`;
 }
 
 function nameOf({ id, row }: Purchase): string {

@@ -2,6 +2,7 @@ import type { Journal } from '../../journal/journal.js';
 import type { RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
+import { isAskedAgain } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
@@ -36,11 +37,11 @@ const nothingKnown: KnownRows = {
  */
 export async function checkManifest(
   options: ResolvedOptions,
-  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
+  journal: Pick<Journal, 'recovered' | 'records' | 'rowsIn'> | undefined,
   stops: Pick<Stops, 'isStopping'>,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
-  const survey = new Survey(options, known, stops);
+  const survey = new Survey(options, known, { stops, askedAgain: await askedAgain(options, journal) });
   const newlySent = await NewlySent.after(journal);
   const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   const same = new SameAhead(options, known, rules);
@@ -66,4 +67,15 @@ export async function checkManifest(
     invalid: survey.invalid,
     columns: survey.columns ?? [],
   };
+}
+
+/** Ids of the rows that ended as expired and whose jobs this start asks for once more. */
+async function askedAgain(
+  options: ResolvedOptions,
+  journal: Pick<Journal, 'recovered' | 'rowsIn'> | undefined,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  if ((journal?.recovered.totals.rows.get('expired') ?? 0) === 0) return ids;
+  for await (const row of journal?.rowsIn(['expired']) ?? []) if (isAskedAgain(row, options)) ids.add(row.id);
+  return ids;
 }

@@ -48,7 +48,11 @@ export class Survey {
   constructor(
     private readonly options: ResolvedOptions,
     private readonly known: KnownRows,
-    private readonly stops: Pick<Stops, 'isStopping'>,
+    private readonly start: {
+      readonly stops: Pick<Stops, 'isStopping'>;
+      /** Rows that ended as expired and are asked for once more. */
+      readonly askedAgain: ReadonlySet<string>;
+    },
   ) {
     this.select = new SelectRows(options);
     this.cap = capInForce(options, known.capUsd);
@@ -57,7 +61,7 @@ export class Survey {
   }
 
   see(item: ManifestItem): void {
-    if (this.stops.isStopping) throw new StoppedEarly();
+    if (this.start.stops.isStopping) throw new StoppedEarly();
     this.count.rows++;
     this.columns ??= Object.keys(item.row.cells);
     if (item.valid) this.seeValid(item.row);
@@ -106,6 +110,7 @@ export class Survey {
     // What has an id or a picture to be had is taken up from the journal, not from the manifest.
     if (status === 'open') return this.seeReplaced(row.id);
     if (status === 'deadline' && isTakenUp(status, row.id, this.options)) this.count.toPoll++;
+    else if (this.start.askedAgain.has(row.id)) this.count.toPoll++;
     else if (status === 'download' && isTakenUp(status, row.id, this.options)) this.count.toDownload++;
     else this.count.ended++;
     if (!hasChanged(row, state, this.rules)) return;

@@ -37,7 +37,7 @@ describe('aheadText', () => {
 
   it('says that a rehearsal buys nothing', () => {
     expect(aheadText({ ...nothing, toSend: 1, price: { estimated: 87_500, unpriced: 1 } }, true)[1]).toBe(
-      '  would cost   $0.0875 and 1 row of no known price, and is a rehearsal: nothing is spent',
+      '  price        $0.0875 and 1 row of no known price; this is a rehearsal, nothing is spent',
     );
   });
 });
