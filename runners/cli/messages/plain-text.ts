@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from 'node:path';
+import { dirname, isAbsolute, relative } from 'node:path';
 
 /** Terminal escape sequences: CSI, OSC and two-character ones. */
 const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
@@ -20,10 +20,11 @@ export function plainText(text: string, maxLength = 500): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 
-/** A path for messages: relative to `cwd` when it is below it, else absolute. */
+/** A path for messages: relative to `cwd` when it is below it, else absolute. Below the root of a disk all paths are absolute. */
 export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
-  const shown = below.startsWith('..') || isAbsolute(below) ? path : below;
+  const isFar = below.startsWith('..') || isAbsolute(below) || dirname(cwd) === cwd;
+  const shown = isFar ? path : below;
   return plainText(shown === '' ? '.' : shown);
 }
 

@@ -75,7 +75,7 @@ async function whatIsToDo(run: StartedRun, summary: Summary, exitCode: number): 
   ];
 }
 
-/** What a later start needs to be this run again. */
+/** What a later start needs to be this run again. What is printed with --quiet is mailed: its paths are absolute. */
 async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand> {
   const { source, out, options, repeat, target, io, live } = run;
   const { local, baseUrl = '', lbBaseUrl = '' } = target;
@@ -83,8 +83,9 @@ async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand
   const maxCost = options.maxCostFrom === undefined ? cost.cap : undefined;
   const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost };
   const { readFirstStart } = await import('../../report/survey/run-story.js');
-  const command = runCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shownPath(out, io.cwd));
-  return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, io.cwd) };
+  const shown = (path: string) => (path === '' || options.quiet ? path : shownPath(path, io.cwd));
+  const command = runCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shown(out));
+  return { ...command, manifest: shown(command.manifest) };
 }
 
 /** What the next start reserves for a picture, by resolution. */
