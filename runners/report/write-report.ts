@@ -26,6 +26,8 @@ export interface WriteReportOptions {
   readonly manifestFolder?: string;
   /** @defaultValue the parts that came with the package */
   readonly parts?: PageParts;
+  /** Called while the rows of a large run are written: so many of so many are. The first call comes before the first of them. */
+  readonly onWritten?: (rows: number, of: number) => void;
 }
 
 /** A page with more rows than this, or with heavier thumbnails, takes its rows from files beside it. */
@@ -57,7 +59,10 @@ export async function writeReport(
   const path = join(folder, 'report.html');
   const inline = count <= maxInlineRows ? await collectInline(disk, survey, shelf) : undefined;
   if (inline === undefined) {
-    const source = await writeRowFiles(disk, folder, pageRows(disk, survey, shelf), count);
+    const source = await writeRowFiles(disk, folder, pageRows(disk, survey, shelf), {
+      count,
+      ...(options.onWritten && { onWritten: options.onWritten }),
+    });
     await replaceFile(disk, path, pageText(parts, survey, shelf, { source, state }));
   } else {
     await replaceFile(

@@ -66,17 +66,19 @@ function numberAsBytes(value: number): Buffer {
  * Reads what a run has added to its journal, once it is much, and keeps a new snapshot, so that the next start is spared it.
  * Reads nothing but files; a fault of any is for that start to tell.
  *
- * @param every How many bytes since the last snapshot are worth a new one.
+ * @param options.every How many bytes since the last snapshot are worth a new one.
+ * @param options.onBegin Called when there is one to be kept, which takes some seconds for a million rows.
  */
 export async function refreshSnapshot(
   disk: Disk,
   folder: string,
-  every: number = bytesASnapshot,
+  { every = bytesASnapshot, onBegin }: { every?: number; onBegin?: () => void } = {},
 ): Promise<void> {
   const path = journalPath(folder);
   try {
     const size = (await disk.stat(path))?.size ?? 0;
     if (size - (await endOfLast(disk, path)) < every) return;
+    onBegin?.();
     await saveSnapshot(disk, path, await readJournal(disk, path), every);
   } catch {
     // The journal is read whole by the next start.

@@ -1,6 +1,7 @@
 import type { PageParts } from '../../report/render-page.js';
 import { writeReport } from '../../report/write-report.js';
 import type { CliIo } from '../io/cli-io.js';
+import { showAfterRun } from '../progress/show-after-run.js';
 import { type FaultContext, explainPort } from '../io/explain-error.js';
 import { runFolder } from '../options/run-folder.js';
 import { countOf } from '../messages/number-text.js';
@@ -15,7 +16,12 @@ import { commandOptions } from '../options/parse-options.js';
 /** Writes report.html of a finished or running run out of its files. */
 export async function reportCommand(name: string, io: CliIo, fault: FaultContext): Promise<number> {
   fault.folder = await runFolder(name, io);
-  const { path, rows } = await writeReport(fault.folder, await partsOf(io));
+  io.beforeRows?.();
+  const after = showAfterRun(io.stderr, { quiet: false });
+  const { path, rows } = await writeReport(fault.folder, {
+    ...(await partsOf(io)),
+    onWritten: (written, of) => after.written(written, of),
+  }).finally(() => after.close());
   io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
   return 0;
 }

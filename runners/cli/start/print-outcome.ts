@@ -5,6 +5,7 @@ import { failureText, outcomeText, toGoText } from '../messages/outcome-text.js'
 import { plainText, shownPath } from '../messages/plain-text.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { runCommand, type RunCommand } from '../../report/messages/run-again.js';
+import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import type { StartedRun } from './batch-options.js';
 
 /** A warning of a run. */
@@ -40,9 +41,8 @@ export async function printOutcome(
     io.stderr.write(`error: ${sentence}\n`);
     return exitCode;
   }
-  await tryReport(run, exitCode);
-  // An interrupted run ends without waiting for it.
-  if (exitCode < 128) await refreshSnapshot(nodeDisk, out);
+  // An interrupted run ends without waiting for either.
+  if (exitCode < 128) await writeAfterRun(run);
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
   if (options.quiet && exitCode === 0) return exitCode;
   const todos = await whatIsToDo(run, summary, exitCode);
@@ -94,13 +94,24 @@ function pricesOf({ prices, priceTable }: Summary): Record<string, MicroDollars>
   return Object.fromEntries(all.map(([resolution, usd]) => [resolution, toMicroDollars(usd)]));
 }
 
-/** Writes the report. A report that cannot be written is only a warning. An interrupted run ends without it. */
-async function tryReport({ io, out, source }: StartedRun, exitCode: number): Promise<void> {
-  if (exitCode >= 128) return;
+/** Writes the report, and keeps a snapshot of a journal that has grown by much: of a large run that takes a while, and is shown. */
+async function writeAfterRun(run: StartedRun): Promise<void> {
+  const after = showAfterRun(run.io.stderr, run.options);
+  await tryReport(run, after);
+  await refreshSnapshot(nodeDisk, run.out, { onBegin: () => after.keepsSnapshot() });
+  after.close();
+}
+
+/** Writes the report. A report that cannot be written is only a warning. */
+async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Promise<void> {
   try {
     const { refreshReport } = await import('../../report/write-report.js');
     const parts = await io.pageParts?.();
-    await refreshReport(out, { manifestFolder: source.folder, ...(parts && { parts }) });
+    await refreshReport(out, {
+      manifestFolder: source.folder,
+      ...(parts && { parts }),
+      onWritten: (rows, of) => after.written(rows, of),
+    });
   } catch (error) {
     io.stderr.write(`warning: report.html could not be written: ${plainText(String(error), 200)}\n`);
   }

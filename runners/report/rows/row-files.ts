@@ -19,13 +19,14 @@ export type FileKind = 'page' | 'search' | 'facets';
 /**
  * Writes rows as scripts that hand them to the page, since a browser refuses to fetch files; and what the search reads.
  *
- * @param count How many rows there are.
+ * @param all.count How many rows there are.
+ * @param all.onWritten Called with how many of them are written, the first time with none.
  */
 export async function writeRowFiles(
   disk: Disk,
   folder: string,
   batches: AsyncIterable<readonly PageRow[]>,
-  count: number,
+  { count, onWritten = () => undefined }: { count: number; onWritten?: (rows: number, of: number) => void },
 ): Promise<RowSource> {
   const perFile = count > manyRows ? manyRowsPerFile : rowsPerFile;
   const version = randomBytes(6).toString('hex');
@@ -42,9 +43,11 @@ export async function writeRowFiles(
     await write('search', searches++, texts);
     [texts, facets] = [[], new FacetCollector()];
   };
+  onWritten(0, count);
   try {
     for await (const rows of regrouped(batches, perFile)) {
       await write('page', pages++, rows);
+      onWritten(Math.min(pages * perFile, count), count);
       for (const row of rows) facets.add(row);
       texts.push(...rows.map(searchText));
       if (texts.length >= textsPerFile) await writeTexts();

@@ -88,7 +88,21 @@ function endpointCell(facts: JsonObject): JsonObject {
 }
 
 function kept(cells: JsonObject): JsonObject | undefined {
+  if (lettersIn(cells) * mostPerLetter <= longestCells) return cells;
   return Object.values(cells).some(isLong) || JSON.stringify(cells).length > longestCells ? undefined : cells;
+}
+
+/** JSON writes a letter as `\\u0000` at most. */
+const mostPerLetter = 6;
+
+/** No less than a sixth of what the value is long in JSON: spares writing out what is plainly short. */
+function lettersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length + 1;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (Array.isArray(value)) return value.reduce<number>((sum, part) => sum + lettersIn(part), 2);
+  let sum = 2;
+  for (const [name, part] of Object.entries(value)) sum += name.length + 1 + lettersIn(part);
+  return sum;
 }
 
 /** Spares writing out what is plainly too long. */

@@ -21,6 +21,9 @@ interface ShelfOptions {
 
 const longestName = 120;
 
+/** Rows that share a reference mostly stand near each other: those of a million rows are not kept. */
+const referencesKept = 10_000;
+
 /** Where the pictures of a run lie, with thumbnails that are made when they are missing. */
 export class RunPictures {
   /** Pictures that are shown without a thumbnail. */
@@ -64,6 +67,7 @@ export class RunPictures {
   /** One of a row's references, as the manifest names it. */
   reference(name: string): Promise<PageReference> {
     const known = this.#references.get(name) ?? this.#findReference(name);
+    if (this.#references.size >= referencesKept) this.#references.clear();
     if (name.length < 1000) this.#references.set(name, known);
     return known;
   }
@@ -149,7 +153,8 @@ function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], un
 
 /** A path below or beside the output folder as a relative URL; `undefined` where no relative path leads there. */
 function relativeUrl(folder: string, path: string): string | undefined {
-  const way = relative(folder, path);
+  // Nearly all lie below the folder, and `relative` takes most of its time to find that out.
+  const way = path.startsWith(`${folder}${sep}`) ? path.slice(folder.length + 1) : relative(folder, path);
   if (way === '' || isAbsolute(way)) return undefined;
   return way.split(sep).map(encodeURIComponent).join('/');
 }

@@ -50,8 +50,15 @@ describe('writeReport', () => {
   it('puts the rows of a large run into files beside it, and takes them away when the run is small', async () => {
     const folder = join(await reportFolder(), 'edits.out');
     await makeRun({ folder, rows: 2300, pictures: false });
-    await writeReport(folder, { parts });
+    const written: number[][] = [];
+    await writeReport(folder, { parts, onWritten: (...rows) => written.push(rows) });
+    expect([written[0], written[1], written.at(-1)]).toEqual([
+      [0, 2300],
+      [250, 2300],
+      [2300, 2300],
+    ]);
     expect((await readdir(join(folder, 'report'))).sort()).toEqual([
+      'facets-01.js',
       ...Array.from({ length: 10 }, (_, n) => `page-00${String(n + 1).padStart(2, '0')}.js`),
       'search-01.js',
     ]);

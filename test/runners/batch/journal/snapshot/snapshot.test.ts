@@ -330,10 +330,10 @@ describe('refreshSnapshot', () => {
   it('keeps what a run has added, once it is much', async () => {
     const disk = diskWith(file, await snapshotOf(records.slice(0, 9)));
     const added = file.length - journalFile(records.slice(0, 9)).length;
-    await refreshSnapshot(disk, folder, added + 1);
+    await refreshSnapshot(disk, folder, { every: added + 1 });
     expect(disk.log).not.toContain(`read ${path}`);
     expect(await takenFrom(disk)).toBe(file.length - added);
-    await refreshSnapshot(disk, folder, added);
+    await refreshSnapshot(disk, folder, { every: added });
     expect(await takenFrom(disk)).toBe(file.length);
     expect(disk.peek(path)).toEqual(file);
   });
@@ -346,7 +346,7 @@ describe('refreshSnapshot', () => {
     const disk = new ForgetfulDisk();
     if (journal) disk.plant(path, journal);
     if (snapshot) disk.plant(kept, snapshot);
-    await refreshSnapshot(disk, folder, 1);
+    await refreshSnapshot(disk, folder, { every: 1 });
     expect(disk.peek(path)).toEqual(journal);
     expect(disk.peek(kept)).toEqual(snapshot);
   });
