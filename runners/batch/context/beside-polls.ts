@@ -15,11 +15,14 @@ import {
   type Unsubscribable,
 } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
+import type { AdaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { ServiceReach } from '../stop/service-reach.js';
 import { settingAside } from './setting-aside.js';
-import type { Slots } from './slots-of.js';
 import type { Stops } from '../stop/stops.js';
 import type { RowFacts, Task } from '../row/task.js';
+
+/** How many rows may be in flight: a number that stands, or one that is found out. */
+export type Slots = Pick<AdaptiveConcurrency, 'limit'> & Partial<AdaptiveConcurrency>;
 
 /** So many are kept in memory at once. */
 const mostPolled = 1_000;

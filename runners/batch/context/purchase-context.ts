@@ -12,11 +12,10 @@ import type { BlockedEndpoints } from '../stop/blocked-endpoints.js';
 import type { ServiceReach } from '../stop/service-reach.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import type { PictureHost } from '../uploads/picture-host.js';
-import type { BesidePolls } from './beside-polls.js';
+import type { BesidePolls, Slots } from './beside-polls.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import type { RowJobIds } from './run-job-ids.js';
-import type { Slots } from './slots-of.js';
 
 /**
  * What a row needs from its reservation to its end: all that the stages `purchase`, `pictures` and `end` know of a run. They

@@ -1,7 +1,8 @@
-import { concat, type Subject } from 'rxjs';
+import { concat, type SchedulerLike, type Subject } from 'rxjs';
 import type { Client, ClientOptions, createClient } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
+import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Journal } from '../journal/journal.js';
 import type { RunLog } from '../log/open-log.js';
@@ -10,12 +11,11 @@ import type { Ahead } from '../start/check/ahead.js';
 import { BlockedEndpoints } from '../stop/blocked-endpoints.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
-import { BesidePolls } from './beside-polls.js';
+import { BesidePolls, type Slots } from './beside-polls.js';
 import type { RunService } from './purchase-context.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunJobIds, type RowJobIds } from './run-job-ids.js';
-import { slotsOf, type Slots } from './slots-of.js';
 
 /** What the service of a run needs of its options. */
 export type ServiceOptions = Pick<
@@ -65,6 +65,18 @@ export function rowPlaces(
     // The endpoints of rows that arrive are not known before.
     hasSeveralEndpoints: manifest.live !== undefined || endpoints.length + (hasRoutes ? 1 : 0) > 1,
   };
+}
+
+const usual = 8;
+
+/** The slots of a run. Without a number: found out where rows go to /run, as /runsync holds a worker and a connection each. */
+function slotsOf(
+  concurrency: number | 'auto' | undefined,
+  { plan, mode, scheduler }: { plan: Plan; mode: 'sync' | 'async' | undefined; scheduler: SchedulerLike },
+): Slots {
+  if (typeof concurrency === 'number') return { limit: concurrency };
+  const goesToRun = mode === 'async' || (mode === undefined && plan.byKind.job > 0);
+  return concurrency === 'auto' || goesToRun ? adaptiveConcurrency({ scheduler }) : { limit: usual };
 }
 
 /** Opens the service for rows. Nothing is sent. */

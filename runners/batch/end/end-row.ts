@@ -1,14 +1,16 @@
-import { merge, type Observable } from 'rxjs';
+import { defaultIfEmpty, defer, from, ignoreElements, merge, of, takeUntil, type Observable } from 'rxjs';
+import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
-import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
-import type { Cost } from '../row/costs.js';
+import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
+import { pricedOf, type Cost } from '../row/costs.js';
 import { endOfOutcome, type RowRecord } from '../row/record-head.js';
 import type { RowFacts } from '../row/task.js';
 import type { EndedRow } from '../sinks/ended-row.js';
+import { failureLine, type FailureLine } from '../sinks/failure-line.js';
+import { resultLine, type ResultLine } from '../sinks/result-line.js';
 import { noteDiskFault } from '../stop/exit-of.js';
-import { bookCost, reportMoney } from './book-cost.js';
-import { delivered } from './delivered.js';
+import { purchaseName, whyDisbelieved, whyDrifted } from '../stop/stop-causes.js';
 
 /** How a row leaves the purchase: what the journal keeps of it, and what its lines are made of. */
 export interface Ending {
@@ -89,4 +91,67 @@ function reportDouble(context: PurchaseContext, { id }: OutcomeRecord): void {
   const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
   context.events.next({ type: 'warning', code: 'double', message });
   reportMoney(context);
+}
+
+/** Books what a row's purchase has cost; what may have been bought is held. A cost that is not believed stops the run. */
+function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void {
+  const { money, stops } = context;
+  const { cost, source } = booked;
+  if (source === 'unknown') money.ledger.keepUnknown(facts.id);
+  else if (source !== 'none') money.ledger.settle(facts.id, cost);
+  if (source === 'reported' && cost !== null) notePrice(context, facts, cost);
+  const cause = whyDisbelieved(facts, booked);
+  if (cause !== undefined) stops.stop(cause);
+}
+
+/** Reports the money of the run as it stands. */
+function reportMoney({ money, events }: Pick<PurchaseContext, 'money' | 'events'>): void {
+  const { reserved, spent, unknown, cap } = money.ledger.snapshot();
+  events.next({ type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) });
+}
+
+/** Gives a reported price to the price book, and warns of one that is not the book's: once for each kind of purchase. */
+export function notePrice(
+  { money, events, stops, options }: NotingPrices,
+  row: RowFacts,
+  reported: MicroDollars,
+): void {
+  const seen = money.prices.observe(pricedOf(row), reported);
+  if (seen === 'as-expected') return;
+  const cause = whyDrifted(row, seen.drift, options.maxPriceDriftPercent);
+  if (cause !== undefined) stops.stop(cause);
+  if (!seen.first) return;
+  const message = `The service charges $${toUsd(reported)} for ${purchaseName(row)}, and $${toUsd(seen.expected)} was reckoned with. The higher one is reserved from now on.`;
+  events.next({ type: 'warning', code: 'price', message });
+}
+
+interface NotingPrices extends Pick<PurchaseContext, 'events' | 'stops'> {
+  readonly money: Pick<PurchaseContext['money'], 'prices'>;
+  readonly options: Pick<PurchaseContext['options'], 'maxPriceDriftPercent'>;
+}
+
+/** Passes the line of an ended row to `deliver` and waits for its promise, at most until the run stops. Emits once. */
+export function delivered(
+  { options, stops }: Pick<PurchaseContext, 'options' | 'stops'>,
+  row: EndedRow,
+): Observable<true> {
+  return defer(() => {
+    const line = options.deliver === undefined ? undefined : lineOf(row);
+    if (line === undefined) return of(true as const);
+    const taken = from(Promise.resolve(options.deliver?.(line)));
+    return taken.pipe(takeUntil(stops.left('open')), ignoreElements(), defaultIfEmpty(true as const));
+  });
+}
+
+/**
+ * In the files an invalid row has a made-up id, which leaves its own id free for the corrected row. `deliver` gets the row
+ * under its own id, the one that the caller knows.
+ */
+function lineOf(row: EndedRow): ResultLine | FailureLine | undefined {
+  const line = resultLine(row) ?? failureLine(row);
+  const { outcome } = row;
+  if (outcome.status === 'completed' || outcome.error.code !== 'invalid-row') return line;
+  const given = outcome.row?.cells['id'];
+  const isName = (typeof given === 'string' && given !== '') || typeof given === 'number';
+  return line !== undefined && isName ? { ...line, id: String(given) } : line;
 }

@@ -33,8 +33,12 @@ export function stepOf(record: RowRecord): StatusStep {
 
 /** The head of a record that was just written. */
 export function headOf(record: RowRecord): RecordHead {
+  const { k, takes, end, to } = stepOf(record);
   return {
-    ...stepOf(record),
+    k,
+    takes,
+    end,
+    to,
     why: record.k === 'reopen' ? record.why : '',
     source: 'source' in record ? record.source : 'none',
     cost: ('cost' in record ? record.cost : null) ?? Number.NaN,

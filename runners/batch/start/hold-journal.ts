@@ -3,7 +3,7 @@ import type { Disk } from '../disk/disk.js';
 import { imagesFolder, pictureName } from '../artifacts/picture-name.js';
 import { clearLeftovers } from '../disk/replace-file.js';
 import { type Journal, journalPath } from '../journal/journal.js';
-import { checkIdentity } from './check/check-identity.js';
+import { checkIdentity } from './start-records.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';

@@ -3,7 +3,7 @@ import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
 import { decideRow, rulesOf, manifestTask } from '../row/decide-row.js';
-import { delivered } from '../end/delivered.js';
+import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
 import { isPending } from '../row/row-status.js';
 import { factsOf, isRead, type Task } from '../row/task.js';

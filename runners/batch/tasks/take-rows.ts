@@ -2,7 +2,8 @@ import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
-import { decideRow, rulesOf, manifestTask } from '../row/decide-row.js';
+import { decideRow, rulesOf, manifestTask, type ManifestRules } from '../row/decide-row.js';
+import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
 import type { Growth } from './priced-bytes.js';
@@ -17,20 +18,24 @@ import type { Task } from '../row/task.js';
  * then the rows of the manifest that have not ended. Ends when the run stops.
  */
 export async function* takeRows(run: Run): AsyncGenerator<Task, void, void> {
-  for await (const task of allTasks(run)) {
-    if (run.stops.isStopping) return;
-    yield task;
-  }
+  for (const tasks of [
+    () => pendingTasks(run, ['accepted']),
+    () => retakenTasks(run, 'deadline'),
+    () => expiredTasks(run),
+    () => pendingTasks(run, ['replied']),
+    () => retakenTasks(run, 'download'),
+    () => newTasks(run),
+  ])
+    for await (const task of tasks()) {
+      if (run.stops.isStopping) return;
+      yield task;
+    }
 }
 
-async function* allTasks(run: Run): AsyncGenerator<Task, void, void> {
-  yield* pendingTasks(run, ['accepted']);
-  yield* retakenTasks(run, 'deadline');
-  yield* expiredTasks(run);
-  yield* pendingTasks(run, ['replied']);
-  yield* retakenTasks(run, 'download');
-  if (run.options.manifest.live !== undefined) yield* liveTasks(run, run.options.manifest.live);
-  else if (hasManifestTasks(run)) yield* manifestTasks(run);
+function newTasks(run: Run): AsyncIterable<Task> | Iterable<Task> {
+  const { live } = run.options.manifest;
+  if (live !== undefined) return liveTasks(run, live);
+  return hasManifestTasks(run) ? manifestTasks(run) : [];
 }
 
 /** A manifest whose rows have all ended is not read another time. */
@@ -68,53 +73,57 @@ async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<T
 
 /** The rows of the manifest that have not ended, of the bytes that were priced. */
 async function* manifestTasks(run: Run): AsyncGenerator<Task> {
+  const { options, journal, taken, stops } = run;
+  const { recovered } = journal.journal;
+  // What is redone has been taken up by now: no content is compared again, unless some rows did not fit under the cap.
+  const rules = rulesOf({ ...options, changed: taken.kept > 0 ? options.changed : 'keep' }, recovered);
+  const select = new SelectRows(options);
   let isSending = false;
   try {
-    for await (const task of decidedTasks(run)) {
-      if (task.what === 'refuse' && !run.options.skipInvalid)
-        throw new ManifestChangedError(
-          run.options.manifest.settings.name,
-          describeInvalid(task.invalid).join('; '),
-        );
-      isSending ||= task.what === 'send';
-      yield task;
+    for await (const item of readRows(options.disk, options.manifest, new KnownIds(recovered.rows))) {
+      const task = item.valid ? rowTask(run, item.row, { rules, select }) : refuseTask(run, item.row);
+      if (task === 'over-cap') break;
+      isSending ||= task?.what === 'send';
+      if (task !== undefined) yield task;
+      if (item.valid && select.isFull && taken.doubled === 0) break;
     }
   } catch (error) {
     if (!(error instanceof ManifestChangedError)) throw error;
-    run.stops.stop(stopCauses.manifestChanged(error.message, isSending));
-    return;
+    return void stops.stop(stopCauses.manifestChanged(error.message, isSending));
   }
-  const { growth } = run.options.manifest.bytes ?? {};
+  const { growth } = options.manifest.bytes ?? {};
   if (growth !== undefined)
     run.events.next({ type: 'warning', code: 'manifest', message: grown(run, growth) });
 }
 
-async function* decidedTasks(run: Run): AsyncGenerator<Task> {
-  const { options, journal } = run;
-  const { recovered } = journal.journal;
-  const { rows } = recovered;
-  // What is redone has been taken up by now: no content is compared again, unless some rows did not fit under the cap.
-  const rules = rulesOf({ ...options, changed: run.taken.kept > 0 ? options.changed : 'keep' }, recovered);
-  const select = new SelectRows(options);
-  for await (const item of readRows(options.disk, options.manifest, new KnownIds(rows))) {
-    if (!item.valid) {
-      const isKnown = options.skipInvalid && rows.get(item.row.key)?.status === 'invalid-row';
-      if (!isKnown) yield { what: 'refuse', invalid: item.row };
-      continue;
-    }
-    const { row } = item;
-    const spec = decideRow(row, rows.get(row.id), rules);
-    if (spec === undefined) continue;
-    // A row to be redone that does not fit under the cap stays as it is.
-    if ('reopen' in spec && spec.reopen === 'redo' && select.takes(row.id))
-      return void run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));
+/** @throws {ManifestChangedError} where the check has found no invalid row that was to be skipped */
+function refuseTask({ options, journal }: Run, invalid: InvalidRow): Task | undefined {
+  const { skipInvalid, manifest } = options;
+  if (!skipInvalid)
+    throw new ManifestChangedError(manifest.settings.name, describeInvalid(invalid).join('; '));
+  const isKnown = journal.journal.recovered.rows.get(invalid.key)?.status === 'invalid-row';
+  return isKnown ? undefined : { what: 'refuse', invalid };
+}
+
+function rowTask(
+  run: Run,
+  row: Row,
+  { rules, select }: { readonly rules: ManifestRules; readonly select: SelectRows },
+): Task | 'over-cap' | undefined {
+  const { recovered } = run.journal.journal;
+  const spec = decideRow(row, recovered.rows.get(row.id), rules);
+  if (spec === undefined) return undefined;
+  if ('reopen' in spec) {
     // What is to be taken up again has been by now: the rest has ended since the check, and is for a later start.
-    if ('reopen' in spec || !(run.pending.has(row.id) || select.takes(row.id))) continue;
-    const task = manifestTask(row, spec, recovered.attemptsOf(row.id));
-    // Rows of an endpoint that the service does not know are left, not asked for one by one.
-    if (task.what !== 'send' || !run.service.blocked.has(task.row)) yield task;
-    if (select.isFull && run.taken.doubled === 0) return;
+    if (spec.reopen !== 'redo' || !select.takes(row.id)) return undefined;
+    // A row to be redone that does not fit under the cap stays as it is.
+    run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));
+    return 'over-cap';
   }
+  if (!run.pending.has(row.id) && !select.takes(row.id)) return undefined;
+  // Rows of an endpoint that the service does not know are left, not asked for one by one.
+  if (spec.what === 'send' && run.service.blocked.has(row)) return undefined;
+  return manifestTask(row, spec, recovered.attemptsOf(row.id));
 }
 
 function grown({ options }: Run, { bytes, isInLine }: Growth): string {

@@ -1,6 +1,6 @@
 import { tap, type Observable } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
-import { notePrice } from '../../batch/end/book-cost.js';
+import { notePrice } from '../../batch/end/end-row.js';
 import { endRow } from '../../batch/end/end-row.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';

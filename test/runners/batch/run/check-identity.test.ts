@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkIdentity } from '../../../../runners/batch/start/check/check-identity.js';
+import { checkIdentity } from '../../../../runners/batch/start/start-records.js';
 
 const real = { baseUrl: 'https://a.test', lbBaseUrl: '', local: false };
 const rehearsal = { baseUrl: 'http://127.0.0.1:1', lbBaseUrl: 'http://127.0.0.1:1', local: true };

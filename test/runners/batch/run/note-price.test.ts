@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
-import { notePrice } from '../../../../runners/batch/end/book-cost.js';
+import { notePrice } from '../../../../runners/batch/end/end-row.js';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import { Stops } from '../../../../runners/batch/stop/stops.js';
 import { factsWith } from '../../../support/whole-values.js';
