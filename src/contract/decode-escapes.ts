@@ -5,8 +5,19 @@ export interface Decoded {
   readonly ends: Int32Array | undefined;
 }
 
-const escape =
-  /\\u00([\da-f]{2})|\\u\{0{0,4}([\da-f]{2})\}|\\x([\da-f]{2})|%([\da-f]{2})|&#x0{0,6}([\da-f]{2});?|&#0{0,6}(\d{2,3});?|&([a-z]{2,6});|\\(["\\/])/gi;
+const escape = new RegExp(
+  [
+    // JSON and JavaScript, URLs, HTML, quoted-printable: two hexadecimal digits.
+    ...[/\\u00([\da-f]{2})/, /\\u\{0{0,4}([\da-f]{2})\}/, /\\x([\da-f]{2})/, /%(?:u00)?([\da-f]{2})/],
+    ...[/&#x0{0,6}([\da-f]{2});?/, /=([\da-f]{2})/],
+    ...[/&#0{0,6}(\d{2,3});?/, /\\([01][0-7]{2})/, /&([a-z]{2,6});/, /\\(["\\/])/],
+    // Between the characters of UTF-16 that was read as bytes.
+    '\0',
+  ]
+    .map((part) => (typeof part === 'string' ? part : part.source))
+    .join('|'),
+  'gi',
+);
 
 const entities: Readonly<Record<string, string>> = {
   ...{ excl: '!', quot: '"', num: '#', dollar: '$', percnt: '%', amp: '&', apos: "'", lpar: '(', rpar: ')' },
@@ -15,7 +26,7 @@ const entities: Readonly<Record<string, string>> = {
   ...{ grave: '`', lcub: '{', verbar: '|', vert: '|', rcub: '}', hyphen: '-', dash: '-' },
 };
 
-/** Decodes the escapes of JSON, URLs and HTML once: an escape of an escape becomes an escape. */
+/** Decodes the escapes of JSON, URLs, HTML and mail once: an escape of an escape becomes an escape, and NULs are left out. */
 export function decodeEscapes(text: string): string {
   if (!hasEscape(text)) return text;
   return text.replace(escape, (...match: string[]) => characterOf(match) ?? match[0] ?? '');
@@ -39,7 +50,7 @@ export function decodeWithPlaces(before: Decoded): Decoded {
     parts.push(text.slice(copied, match.index), character);
     for (let at = copied; at < match.index; at++) place(at, at + 1);
     copied = match.index + match[0].length;
-    place(match.index, copied);
+    if (character !== '') place(match.index, copied);
   }
   parts.push(text.slice(copied));
   for (let at = copied; at < text.length; at++) place(at, at + 1);
@@ -47,17 +58,22 @@ export function decodeWithPlaces(before: Decoded): Decoded {
 }
 
 function hasEscape(text: string): boolean {
-  return text.includes('%') || text.includes('\\') || text.includes('&');
+  return ['%', '\\', '&', '=', '\0'].some((sign) => text.includes(sign));
 }
 
 function printable(code: number): string | undefined {
+  if (code === 0) return '';
   return code >= 0x20 && code <= 0x7e ? String.fromCharCode(code) : undefined;
 }
 
 /** `undefined` for a character that no secret contains. */
 function characterOf(match: readonly (string | undefined)[]): string | undefined {
-  const hex = match[1] ?? match[2] ?? match[3] ?? match[4] ?? match[5];
+  const [whole, ...groups] = match;
+  const hex = groups.slice(0, 6).find((group) => group !== undefined);
+  const [decimal, octal, entity, quoted] = groups.slice(6, 10);
+  if (whole === '\0') return '';
   if (hex !== undefined) return printable(parseInt(hex, 16));
-  if (match[6] !== undefined) return printable(Number(match[6]));
-  return match[7] === undefined ? match[8] : entities[match[7].toLowerCase()];
+  if (decimal !== undefined) return printable(Number(decimal));
+  if (octal !== undefined) return printable(parseInt(octal, 8));
+  return entity === undefined ? quoted : entities[entity.toLowerCase()];
 }

@@ -16,7 +16,7 @@ const longestWithCode = 1024 * 1024;
 
 /**
  * Masks secrets in a text, in any spelling that a service may echo: with characters escaped as in JSON (`\u003d`, `\/`),
- * percent-encoded or as an HTML entity, each several times over, or as base64. The first half of a secret, or more of it,
+ * percent-encoded, as an HTML entity, quoted-printable or UTF-16, each several times over, or as base64 or hexadecimal digits. The first half of a secret, or more of it,
  * is masked too, as an echo may be cut. Valid JSON stays valid. The time is proportional to the length of the text.
  */
 export function redact(text: string, secrets: readonly string[]): string {
@@ -32,7 +32,7 @@ function maskOne(text: string, secret: string): string {
   const masked = [...forms].reduce((all, form) => maskSpelled(all, form, false), text);
   return masked.length > longestWithCode
     ? masked
-    : base64Of(secret).reduce((all, code) => (all.includes(code) ? all.replaceAll(code, mask) : all), masked);
+    : codesOf(secret).reduce((all, code) => (all.includes(code) ? all.replaceAll(code, mask) : all), masked);
 }
 
 function decodeFully(text: string): string {
@@ -99,8 +99,8 @@ function maskSpans(text: string, spans: readonly Span[]): string {
   return parts.join('') + text.slice(copied);
 }
 
-/** The parts of the secret's base64 that do not depend on the text around it, in both alphabets. */
-function base64Of(secret: string): string[] {
+/** The secret in hexadecimal, and the parts of its base64 that do not depend on the text around it, in both alphabets. */
+function codesOf(secret: string): string[] {
   const known = codes.get(secret);
   if (known !== undefined) return known;
   const parts = ['', 'x', 'xx'].map((before) => {
@@ -110,7 +110,10 @@ function base64Of(secret: string): string[] {
     return btoa(before + secret).slice(from, to);
   });
   const urlSafe = parts.map((part) => part.replaceAll('+', '-').replaceAll('/', '_'));
-  const made = [...new Set([...parts, ...urlSafe])];
+  const hex = [...new TextEncoder().encode(secret)]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+  const made = [...new Set([...parts, ...urlSafe, hex, hex.toUpperCase()])];
   if (codes.size >= 16) codes.clear();
   codes.set(secret, made);
   return made;

@@ -52,6 +52,13 @@ describe('redact', () => {
     ['HTML, of HTML', 'abc&amp;#47;def&amp;sol;ghi&amp;#x003d;'],
     ['JSON, percent-encoded', encodeURIComponent('abc\\u002fdef/ghi\\u003d')],
     ['an octet of JavaScript', 'abc\\x2fdef/ghi\\x3D'],
+    ['an escape of VBScript', '%u0061bc%u002fdef/ghi%u003D'],
+    ['octal', 'abc\\057def/ghi\\075'],
+    ['quoted-printable', 'abc=2Fdef=2Fghi=3D'],
+    ['UTF-16', Array.from('abc/def/ghi=').join('\0')],
+    ['UTF-16 in JSON', Array.from('abc/def/ghi=').join('\\u0000')],
+    ['hexadecimal', Buffer.from('abc/def/ghi=').toString('hex')],
+    ['hexadecimal in capitals', Buffer.from('abc/def/ghi=').toString('hex').toUpperCase()],
     ['more than its first half', 'abc/def/g'],
   ])('masks a secret in another spelling: %s', (_spelling, echo) => {
     expect(redact(`<${echo}>`, ['abc/def/ghi='])).toBe('<[redacted]>');
@@ -131,6 +138,9 @@ const spelled: ((character: string) => string)[] = [
   (one) => `&amp;#${one.charCodeAt(0)};`,
   (one) => `\\\\u00${hex(one)}`,
   (one) => `%5Cu00${hex(one)}`,
+  (one) => `%u00${hex(one)}`,
+  (one) => `=${hex(one).toUpperCase()}`,
+  (one) => `${JSON.stringify(one).slice(1, -1)}\\u0000`,
 ];
 
 /** The text, and what one, two and three rounds of reading its escapes make of it. */
