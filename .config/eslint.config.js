@@ -46,7 +46,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts', 'runners/**/*.ts', 'samples/**/*.ts'],
+    files: ['src/**/*.ts', 'runners/**/*.ts', 'samples/**/*.ts', 'test/**/*.ts'],
     plugins: { names: { rules: { 'plain-words': plainWords } } },
     rules: { 'names/plain-words': 'error' },
   },

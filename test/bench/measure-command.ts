@@ -13,7 +13,7 @@ export interface CommandCost {
 }
 
 /** Says at its exit what the process took. VmHWM and not maxRSS, which a child inherits from who started it. */
-const tellAtExit = `data:text/javascript,${encodeURIComponent(`
+const printAtExit = `data:text/javascript,${encodeURIComponent(`
 import { readFileSync, writeSync } from 'node:fs';
 process.on('exit', () => {
   const [, kb] = /VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
@@ -25,22 +25,22 @@ process.on('exit', () => {
 export async function measureCommand(
   args: readonly string[],
   env: Record<string, string> = {},
-  isTold = true,
+  isReported = true,
 ): Promise<CommandCost> {
   const begin = performance.now();
-  const child = spawn(process.execPath, [...(isTold ? ['--import', tellAtExit] : []), ...args], {
+  const child = spawn(process.execPath, [...(isReported ? ['--import', printAtExit] : []), ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said = { stdout: '', stderr: '' };
+  const printed = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (piece: string) => (said[name] += piece));
+    child[name].setEncoding('utf8').on('data', (chunk: string) => (printed[name] += chunk));
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
   const wallMs = performance.now() - begin;
   const endedAt = Date.now();
-  const line = said.stderr.split('\n').find((text) => text.startsWith('{"benchKb"')) ?? '{}';
+  const line = printed.stderr.split('\n').find((text) => text.startsWith('{"benchKb"')) ?? '{}';
   const { benchKb = 0, cpuMs = 0 } = JSON.parse(line) as { benchKb?: number; cpuMs?: number };
-  return { code, peakMb: benchKb / 1024, cpuMs, wallMs, endedAt, ...said };
+  return { code, peakMb: benchKb / 1024, cpuMs, wallMs, endedAt, ...printed };
 }
 
 /** CPU of all children that have ended so far, in ms, by the kernel's clock of 10 ms. */

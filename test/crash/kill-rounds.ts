@@ -33,7 +33,7 @@ export interface KillRounds {
   readonly seed: number;
   /** Bounds of a life, in ms. */
   readonly life: { leastMs: number; mostMs: number };
-  readonly say?: (line: string) => void;
+  readonly print?: (line: string) => void;
 }
 
 export interface KillReport {
@@ -66,7 +66,7 @@ interface Purchase {
  * many kills surely hit a start that had begun to work.
  */
 export async function killRounds(options: KillRounds): Promise<KillReport & { atWork: number }> {
-  const { kills, seed, life, say = () => undefined } = options;
+  const { kills, seed, life, print = () => undefined } = options;
   const random = createRandom(seed);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-crash-'));
   const pictures = createServer(({ url = '' }, reply) =>
@@ -92,7 +92,9 @@ export async function killRounds(options: KillRounds): Promise<KillReport & { at
         if (signal === 'SIGKILL') killed += 1;
         else exitCode = code;
         if (signal === 'SIGKILL' && worked) atWork += 1;
-        say(`start ${killed}: ${signal ?? `exit ${code}`}${worked ? ' at work' : ''}, ${Math.round(ms)} ms`);
+        print(
+          `start ${killed}: ${signal ?? `exit ${code}`}${worked ? ' at work' : ''}, ${Math.round(ms)} ms`,
+        );
       } else [exitCode] = (await once(run, 'exit')) as [number | null];
     }
     const report = await compareBooks(rows, out, await billOf(service.baseUrl), { exitCode, kills: killed });

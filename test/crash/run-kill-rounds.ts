@@ -10,7 +10,7 @@ const report = await killRounds({
   kills,
   seed,
   life: { leastMs: 200, mostMs: 1_600 },
-  say: (line) => process.stdout.write(`${line}\n`),
+  print: (line) => process.stdout.write(`${line}\n`),
 });
 process.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
 if (report.broken.length > 0) process.exitCode = 1;

@@ -43,7 +43,7 @@ function pack(): string {
     }),
   ) as [{ filename: string; size: number; entryCount: number }];
   const own = Math.round(packed.size - packedFromOthers());
-  say(
+  print(
     `packed: ${packed.size} bytes in ${packed.entryCount} files, ${own} of them our own (at most ${maxOwnBytes})`,
   );
   if (own > maxOwnBytes) throw new Error(`our own part has ${own} bytes packed, more than ${maxOwnBytes}`);
@@ -74,13 +74,13 @@ function emptyProject(node: OtherNode): string {
     join(folder, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
   );
-  say(`node ${node.version}`);
+  print(`node ${node.version}`);
   return folder;
 }
 
 function install(node: OtherNode, folder: string, packages: readonly string[]): void {
   run(node, folder, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]);
-  say(`  installed ${packages.map((name) => (name.startsWith('/') ? 'millrace' : name)).join(', ')}`);
+  print(`  installed ${packages.map((name) => (name.startsWith('/') ? 'millrace' : name)).join(', ')}`);
 }
 
 function useLibrary(node: OtherNode, folder: string): void {
@@ -97,9 +97,9 @@ await emulator.close();
 console.log(JSON.stringify([outcome.status, outcome.output, typeof runBatch]));
 `,
   );
-  const said = run(node, folder, 'node', ['use.mjs']).trim();
-  expect(said, '["completed",{"echo":{"text":"packed"}},"function"]');
-  say('  library, batch and emulator: imported, a job done');
+  const printed = run(node, folder, 'node', ['use.mjs']).trim();
+  expect(printed, '["completed",{"echo":{"text":"packed"}},"function"]');
+  print('  library, batch and emulator: imported, a job done');
 }
 
 function checkTypes(node: OtherNode, folder: string): void {
@@ -124,7 +124,7 @@ void [runBatch, startEmulator];
   const typeRoots = resolve(project, 'node_modules/@types');
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
   run(node, folder, 'node', [tsc, ...options, '--typeRoots', typeRoots, 'types.ts']);
-  say('  types: strict, with every declaration file checked');
+  print('  types: strict, with every declaration file checked');
 }
 
 /** Without the optional packages each command that needs one says the line that brings it. */
@@ -137,7 +137,7 @@ function askForMissing(node: OtherNode, folder: string): void {
   if (refused.code !== 2 || !refused.err.includes('npm i sharp')) {
     throw new Error(`run without sharp ended with ${refused.code} and said: ${refused.err}`);
   }
-  say('  command line: plans; asks for sharp by its npm line');
+  print('  command line: plans; asks for sharp by its npm line');
 }
 
 function runSample(node: OtherNode, folder: string): void {
@@ -149,7 +149,7 @@ function runSample(node: OtherNode, folder: string): void {
     const pictures = readdirSync(join(folder, out, 'images')).length;
     const report = statSync(join(folder, out, 'report.html')).size;
     if (pictures < 10) throw new Error(`the sample made ${pictures} pictures`);
-    say(`  sample over ${http}: ${pictures} pictures, a report of ${report} bytes`);
+    print(`  sample over ${http}: ${pictures} pictures, a report of ${report} bytes`);
   }
 }
 
@@ -178,10 +178,10 @@ function asHere(name: string): string {
   return `${name}@${peerDependencies[name] ?? 'latest'}`;
 }
 
-function expect(said: string, wanted: string): void {
-  if (said !== wanted) throw new Error(`wanted ${wanted}, got ${said}`);
+function expect(printed: string, wanted: string): void {
+  if (printed !== wanted) throw new Error(`wanted ${wanted}, got ${printed}`);
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -13,7 +13,7 @@ const key = 'canary-cron-1b2c';
 /** A folder with a `mail` that keeps what it is given. */
 async function openNight(): Promise<{
   work: Workplace;
-  run(args: readonly string[], env: Record<string, string>): Promise<{ code: unknown; said: string }>;
+  run(args: readonly string[], env: Record<string, string>): Promise<{ code: unknown; printed: string }>;
   mails(): Promise<string[]>;
 }> {
   const work = await openWorkplace();
@@ -27,11 +27,11 @@ async function openNight(): Promise<{
         cwd: work.folder,
         env: { HOME: work.folder, MILLRACE_MAIL_TO: 'ann', MILLRACE_PAUSE: '0', ...env, PATH },
       });
-      let said = '';
+      let printed = '';
       for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (text: Buffer) => (said += text.toString()));
+        stream.on('data', (text: Buffer) => (printed += text.toString()));
       const [code] = await once(child, 'close');
-      return { code, said };
+      return { code, printed };
     },
     mails: async () => (await readFile(box, 'utf8').catch(() => '')).split('----\n').filter(Boolean),
   };
@@ -71,7 +71,7 @@ describe('four nights', () => {
     const run = (...more: string[]) =>
       night.run([manifest, '--endpoint', 'image-edit', '--max-cost-per-day', '20', ...more], env);
     const bought = () => emulator.bill().map(({ executions }) => executions);
-    const silent = { code: 0, said: '' };
+    const silent = { code: 0, printed: '' };
 
     for (const id of ['a', 'b', 'c', 'd']) await put(`${id}.png`);
     await work.write('edits.csv', ['id,images,prompt,output_format', ...['a', 'b', 'c', 'd'].map(line)]);
@@ -84,7 +84,7 @@ describe('four nights', () => {
 
     for (const id of ['e', 'f']) await put(`${id}.png`);
     await appendFile(manifest, `${['e', 'f', 'late'].map(line).join('\n')}\n`);
-    expect(await run()).toEqual({ code: 1, said: '' });
+    expect(await run()).toEqual({ code: 1, printed: '' });
     const mails = await night.mails();
     expect(mails).toHaveLength(1);
     expect(mails[0]).toMatch(
@@ -135,16 +135,16 @@ describe('four nights, with a row that is held in the second', () => {
     const run = () => night.run([manifest, '--yes'], env);
 
     await work.write('jobs.jsonl', [row('a').trim()]);
-    expect(await run()).toEqual({ code: 0, said: '' });
+    expect(await run()).toEqual({ code: 0, printed: '' });
 
     losesReplies = true;
     await appendFile(manifest, row('b'));
-    expect(await run()).toEqual({ code: 6, said: '' });
+    expect(await run()).toEqual({ code: 6, printed: '' });
     losesReplies = false;
 
     await appendFile(manifest, row('c'));
-    expect(await run()).toEqual({ code: 6, said: '' });
-    expect(await run()).toEqual({ code: 6, said: '' });
+    expect(await run()).toEqual({ code: 6, printed: '' });
+    expect(await run()).toEqual({ code: 6, printed: '' });
     const mails = await night.mails();
     const command = `millrace settle ${join(work.folder, 'jobs.out')} b`;
     expect(mails).toHaveLength(3);
@@ -160,7 +160,7 @@ describe('four nights, with a row that is held in the second', () => {
       stdio: 'ignore',
     });
     expect(await once(settle, 'close')).toEqual([0, null]);
-    expect(await run()).toEqual({ code: 0, said: '' });
+    expect(await run()).toEqual({ code: 0, printed: '' });
     expect(await night.mails()).toHaveLength(3);
   });
 });
@@ -171,11 +171,11 @@ describe('nightly.sh', () => {
   afterEach(() => night.work.remove());
 
   /** A stand-in that says what it was called with, and ends as it is told. */
-  const standIn = async (exitCode: number, said = '') => {
+  const standIn = async (exitCode: number, printed = '') => {
     const path = join(night.work.folder, 'bin/stand-in');
     await script(
       path,
-      `echo "$*" >> "${join(night.work.folder, 'calls')}"\nprintf '%s' "${said}" >&2\nexit ${exitCode}`,
+      `echo "$*" >> "${join(night.work.folder, 'calls')}"\nprintf '%s' "${printed}" >&2\nexit ${exitCode}`,
     );
     return { MILLRACE: path };
   };
@@ -183,14 +183,14 @@ describe('nightly.sh', () => {
 
   it.each([0, 75, 129, 130, 143])('is silent at %i', async (exitCode) => {
     const env = await standIn(exitCode);
-    expect(await night.run(['edits.csv', '--limit', '5'], env)).toEqual({ code: 0, said: '' });
+    expect(await night.run(['edits.csv', '--limit', '5'], env)).toEqual({ code: 0, printed: '' });
     expect(await night.mails()).toEqual([]);
     expect(await calls()).toEqual(['run edits.csv --quiet --limit 5']);
   });
 
   it.each([1, 2, 3, 4, 5, 6, 70, 74])('mails at %i, and ends so', async (exitCode) => {
     const env = await standIn(exitCode, 'the reason');
-    expect(await night.run(['edits.csv'], env)).toEqual({ code: exitCode, said: '' });
+    expect(await night.run(['edits.csv'], env)).toEqual({ code: exitCode, printed: '' });
     const mails = await night.mails();
     expect(mails).toHaveLength(1);
     expect(mails[0]).toMatch(
@@ -201,14 +201,17 @@ describe('nightly.sh', () => {
 
   it('tries again at 69, then mails once', async () => {
     const env = await standIn(69, 'nothing gets through');
-    expect(await night.run(['edits.csv'], { ...env, MILLRACE_TRIES: '3' })).toEqual({ code: 69, said: '' });
+    expect(await night.run(['edits.csv'], { ...env, MILLRACE_TRIES: '3' })).toEqual({
+      code: 69,
+      printed: '',
+    });
     expect(await calls()).toHaveLength(3);
     expect(await night.mails()).toHaveLength(1);
   });
 
   it('mails a remark of a run that went well', async () => {
     const env = await standIn(0, 'warning: a price');
-    expect(await night.run(['edits.csv'], env)).toEqual({ code: 0, said: '' });
+    expect(await night.run(['edits.csv'], env)).toEqual({ code: 0, printed: '' });
     expect(await night.mails()).toMatchObject([expect.stringContaining('warning: a price')]);
   });
 });

@@ -7,7 +7,7 @@ const recipes = readdirSync(folder).filter((name) => name.endsWith('.ts'));
 const source = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 
 /** What each recipe says when it runs, from its first line to its last. */
-const said: Record<string, (string | RegExp)[]> = {
+const printed: Record<string, (string | RegExp)[]> = {
   'latest-wins.ts': [
     "{ echo: { text: 'millrace', sleepMs: 20 } }",
     '{"text":"mill","sleepMs":60000} CANCELLED',
@@ -41,7 +41,7 @@ describe('the recipes', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it('are all tested, and named in their README', () => {
-    expect(Object.keys(said).sort()).toStrictEqual(recipes.sort());
+    expect(Object.keys(printed).sort()).toStrictEqual(recipes.sort());
     for (const name of recipes) expect(source('README.md')).toContain(`[${name}](${name})`);
   });
 
@@ -71,8 +71,8 @@ describe('the recipes', () => {
       expect(lines.some((line) => /^(25|50|75) % working$/.test(line))).toBe(true);
       return;
     }
-    expect(lines).toHaveLength(said[name]!.length);
-    said[name]!.forEach((line, index) =>
+    expect(lines).toHaveLength(printed[name]!.length);
+    printed[name]!.forEach((line, index) =>
       typeof line === 'string' ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line),
     );
     if (name === 'describe-then-edit.ts')

@@ -22,10 +22,10 @@ describe('samples', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it('reactive: the latest text wins, the older job is cancelled', async () => {
-    const said = await run('samples/reactive.js');
-    expect(said).toContain("{ echo: { text: 'millrace', sleepMs: 300 } }");
-    expect(said).not.toContain("text: 'mill',");
-    expect(said).toMatch(/completed\n$/);
+    const printed = await run('samples/reactive.js');
+    expect(printed).toContain("{ echo: { text: 'millrace', sleepMs: 300 } }");
+    expect(printed).not.toContain("text: 'mill',");
+    expect(printed).toMatch(/completed\n$/);
   });
 
   it('batch-program: a batch from a program', async () => {

@@ -4,7 +4,7 @@ import type { VirtualClock } from './virtual-clock.js';
 
 /** How a request is answered. */
 export interface Reply {
-  say(ms: number, status: number, body: unknown, headers?: Record<string, string>): void;
+  send(ms: number, status: number, body: unknown, headers?: Record<string, string>): void;
   break(ms: number, error: TransportError): void;
 }
 
@@ -24,7 +24,7 @@ export function refuse(exchange: Exchange): void {
   const ms = latency();
   if (kind === 'connect') return reply.break(ms, fault('connect', 'ECONNREFUSED', 'no'));
   if (kind === 'lookup') return reply.break(ms, fault('lookup', 'EAI_AGAIN', 'no'));
-  if (kind === 'busy') return reply.say(ms, 503, { error: 'busy' }, { 'retry-after': '1' });
+  if (kind === 'busy') return reply.send(ms, 503, { error: 'busy' }, { 'retry-after': '1' });
   tooMany({ ...exchange, latency: () => ms });
 }
 
@@ -32,15 +32,15 @@ export function refuse(exchange: Exchange): void {
 export function tooMany({ reply, latency, clock, random }: Exchange): void {
   const date = new Date(clock.now + 3_000).toUTCString();
   const wait = pickFrom([undefined, '0', '1', '7', '-3', 'soon', date], random);
-  reply.say(latency(), 429, { error: 'too many' }, wait === undefined ? {} : { 'retry-after': wait });
+  reply.send(latency(), 429, { error: 'too many' }, wait === undefined ? {} : { 'retry-after': wait });
 }
 
-const doubts = ['reset', 'cut', 'timeout', 'html', 'empty', 'null', '502', '500'] as const;
+const unknowns = ['reset', 'cut', 'timeout', 'html', 'empty', 'null', '502', '500'] as const;
 
 /** Nobody knows whether it was taken. `null` is an answer of a route. */
-export function leaveInDoubt({ request, reply, latency, random }: Exchange, isRoute: boolean): void {
+export function leaveUnknown({ request, reply, latency, random }: Exchange, isRoute: boolean): void {
   const ms = latency();
-  switch (pickFrom(isRoute ? doubts.filter((kind) => kind !== 'null') : doubts, random)) {
+  switch (pickFrom(isRoute ? unknowns.filter((kind) => kind !== 'null') : unknowns, random)) {
     case 'reset':
       return reply.break(ms, fault('reset', 'ECONNRESET', 'maybe'));
     case 'cut':
@@ -48,15 +48,15 @@ export function leaveInDoubt({ request, reply, latency, random }: Exchange, isRo
     case 'timeout':
       return reply.break(request.timeouts.responseMs, fault('response', 'ETIMEDOUT', 'maybe', true));
     case 'html':
-      return reply.say(ms, 200, '<html>welcome</html>');
+      return reply.send(ms, 200, '<html>welcome</html>');
     case 'empty':
-      return reply.say(ms, 200, '');
+      return reply.send(ms, 200, '');
     case 'null':
-      return reply.say(ms, 200, 'null');
+      return reply.send(ms, 200, 'null');
     case '502':
-      return reply.say(ms, 502, '<html>bad gateway</html>');
+      return reply.send(ms, 502, '<html>bad gateway</html>');
     case '500':
-      return reply.say(ms, 500, '');
+      return reply.send(ms, 500, '');
   }
 }
 
@@ -72,13 +72,13 @@ export function spoil({ request, reply, latency, random }: Exchange): void {
     case 'connect':
       return reply.break(ms, fault('connect', 'ECONNREFUSED', 'no'));
     case 'html':
-      return reply.say(ms, 200, '<html>');
+      return reply.send(ms, 200, '<html>');
     case 'other':
-      return reply.say(ms, 200, '{"id":"another-one"');
+      return reply.send(ms, 200, '{"id":"another-one"');
     case '500':
-      return reply.say(ms, 500, '');
+      return reply.send(ms, 500, '');
     case '429':
-      return reply.say(ms, 429, '', { 'retry-after': '1' });
+      return reply.send(ms, 429, '', { 'retry-after': '1' });
     case 'timeout':
       return reply.break(request.timeouts.responseMs, fault('response', 'ETIMEDOUT', 'maybe', true));
   }

@@ -117,11 +117,12 @@ function heldRightly({ service, retried }: Books, { failures, journal }: Files):
     const isUnknown = codes.get(id) === 'unknown';
     const { intents = 0, answered = false } = answers.get(id) ?? {};
     const neverLeft = intents > service.posts.filter(({ row }) => row === id).length;
-    const mayBe = post.told === 'doubt' || post.life.wasCutOff || neverLeft;
+    const mayBe = post.answered === 'doubt' || post.life.wasCutOff || neverLeft;
     if (isUnknown && !mayBe) broken.push(`${id} is unknown, and its answer came`);
     if (isUnknown && answered && !retried && !isRepaired)
       broken.push(`${id} is unknown, and the journal has its answer`);
-    if (!isUnknown && post.told === 'doubt') broken.push(`${id} is not unknown, and its answer never came`);
+    if (!isUnknown && post.answered === 'doubt')
+      broken.push(`${id} is not unknown, and its answer never came`);
     if (!isUnknown && post.accepted && !answered)
       broken.push(`${id} was executed, is not unknown, and the journal has no answer`);
   }
@@ -270,7 +271,7 @@ function ownAnswers({ rows, service }: Books, files: Files): string[] {
     rows.map((row) => [row.id, row.end === 'read' ? `/read/${row.id}` : requestOf(row)]),
   );
   const foreign = files.failures.filter(
-    ({ id, error }) => saysItsRow.has(error.code) && !new RegExp(`\\b${id}\\b`).test(error.message),
+    ({ id, error }) => namesItsRow.has(error.code) && !new RegExp(`\\b${id}\\b`).test(error.message),
   );
   return [
     ...wrongAnswers({
@@ -283,7 +284,7 @@ function ownAnswers({ rows, service }: Books, files: Files): string[] {
 }
 
 /** Failures whose message is the service's own, which names the row. */
-const saysItsRow = new Set(['job-failed', 'rejected', 'route-failed', 'route-not-found']);
+const namesItsRow = new Set(['job-failed', 'rejected', 'route-failed', 'route-not-found']);
 
 function picturesThere({ rows, disk, out, leftPictures }: Books, { results }: Files): string[] {
   const broken: string[] = [];

@@ -21,7 +21,7 @@ describe('a run that dies at any of its calls', () => {
   it(
     'nor at all calls of 16 rows of a spreadsheet, where all edits are polled and the weather is bad',
     async () => {
-      const weather = { ...fairWeather, refusals: 0.1, doubts: 0.05, reads: 0.1, downloads: 0.1 };
+      const weather = { ...fairWeather, refusals: 0.1, unknowns: 0.05, reads: 0.1, downloads: 0.1 };
       const simulation = {
         seed: 2,
         rows: 16,

@@ -37,7 +37,7 @@ export interface LastReply {
 export function endOf({ id, row, echo, startsAt, endsAt }: Job, costUsd = row.cost / 1e6): LastReply {
   if (row.end === 'failed') return { id, status: 'FAILED', error: `out of memory: ${row.id}` };
   const times = { delayTime: 20, executionTime: Math.round(endsAt - startsAt) };
-  const cost = row.tellsCost ? { cost: costUsd } : {};
+  const cost = row.reportsCost ? { cost: costUsd } : {};
   const picture = row.base64
     ? { image: pictureOf(row.id).toString('base64') }
     : { image_url: `http://pictures.test/${row.id}.png` };

@@ -33,7 +33,7 @@ export class Life {
   readonly scheduler: SchedulerLike;
   /** Settles when it dies. */
   readonly died: Promise<void>;
-  private tellDeath: () => void = () => undefined;
+  private notifyDeath: () => void = () => undefined;
 
   constructor(
     readonly clock: VirtualClock,
@@ -41,7 +41,7 @@ export class Life {
   ) {
     this.bornAt = clock.now;
     this.scheduler = schedulerOf(clock, () => this.isDead);
-    this.died = new Promise((resolve) => (this.tellDeath = resolve));
+    this.died = new Promise((resolve) => (this.notifyDeath = resolve));
   }
 
   /** Counts a call; false when the process is dead, or dies of it. */
@@ -77,7 +77,7 @@ export class Life {
 
   die(): void {
     this.isDead = true;
-    this.tellDeath();
+    this.notifyDeath();
   }
 }
 

@@ -123,7 +123,7 @@ function randomWeather(random: () => number): Weather {
   const scale = isStorm ? 0.9 : 0.25;
   return {
     refusals: random() * scale,
-    doubts: random() * 0.15,
+    unknowns: random() * 0.15,
     reads: random() * scale,
     early: random(),
     downloads: random() * scale,

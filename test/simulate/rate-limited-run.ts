@@ -148,7 +148,7 @@ class LimitedService {
       return { status: 429, body: { error: 'too many requests' } };
     }
     this.answered++;
-    return method === 'POST' ? this.accept() : this.tell(new URL(url).pathname.split('/').at(-1) ?? '');
+    return method === 'POST' ? this.accept() : this.report(new URL(url).pathname.split('/').at(-1) ?? '');
   }
 
   private accept(): { status: number; body: object } {
@@ -158,7 +158,7 @@ class LimitedService {
     return { status: 200, body: { id, status: 'IN_QUEUE' } };
   }
 
-  private tell(id: string): { status: number; body: object } {
+  private report(id: string): { status: number; body: object } {
     this.polls++;
     if (this.random() < (this.given.broken ?? 0)) return { status: 500, body: { error: 'broken' } };
     if ((this.jobs.get(id) ?? 0) > this.clock.now)

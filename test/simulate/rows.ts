@@ -9,7 +9,7 @@ export interface SimulatedRow {
   /** The answer carries the picture itself. */
   readonly base64: boolean;
   /** Whether the service tells the price. */
-  readonly tellsCost: boolean;
+  readonly reportsCost: boolean;
 }
 
 export const prices = { edit: 87_500, job: 20_000, route: 1_000 } as const;
@@ -27,7 +27,7 @@ export function makeRows(count: number, random: () => number, after = 0): Simula
     return {
       ...{ id, kind, end, base64: kind === 'edit' && random() < 0.3 },
       cost: isBought ? prices[kind] : 0,
-      tellsCost: kind === 'edit' || random() < 0.7,
+      reportsCost: kind === 'edit' || random() < 0.7,
     };
   });
 }

@@ -15,8 +15,8 @@ if (failed > 0) process.exitCode = 1;
 
 async function dieEverywhere(): Promise<number> {
   const { calls, tried, broken } = await crashEverywhere(sixtyRows);
-  for (const text of broken) say(text);
-  say(`${tried} of ${calls} calls: ${broken.length} failed`);
+  for (const text of broken) print(text);
+  print(`${tried} of ${calls} calls: ${broken.length} failed`);
   return broken.length;
 }
 
@@ -24,16 +24,16 @@ async function schedules(count: number, firstSeed: number): Promise<number> {
   let broke = 0;
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     const simulation = simulationOf(seed);
-    const watched = count === 1 ? { ...simulation, watch: tell } : simulation;
-    if (count === 1) say(JSON.stringify(simulation, undefined, 1));
+    const watched = count === 1 ? { ...simulation, watch: report } : simulation;
+    if (count === 1) print(JSON.stringify(simulation, undefined, 1));
     const { broken, exitCodes } = await simulateRun(watched);
     if (broken.length > 0) {
       broke++;
-      say(`seed ${seed} (starts: ${exitCodes.join(' ')}):\n  ${broken.join('\n  ')}`);
+      print(`seed ${seed} (starts: ${exitCodes.join(' ')}):\n  ${broken.join('\n  ')}`);
     }
-    if ((seed - firstSeed + 1) % 1_000 === 0) say(`${seed - firstSeed + 1} of ${count}, ${broke} failed`);
+    if ((seed - firstSeed + 1) % 1_000 === 0) print(`${seed - firstSeed + 1} of ${count}, ${broke} failed`);
   }
-  say(`${count} schedules, seeds ${firstSeed} to ${firstSeed + count - 1}: ${broke} failed`);
+  print(`${count} schedules, seeds ${firstSeed} to ${firstSeed + count - 1}: ${broke} failed`);
   return broke;
 }
 
@@ -48,14 +48,14 @@ function simulationOf(seed: number): Simulation {
 }
 
 /** Whatever the run has on its disk at the end of a start. */
-function tell(...[disk, end]: Parameters<NonNullable<Simulation['watch']>>): void {
-  say(`---- ${end === undefined ? 'died' : `exit ${end.exitCode}: ${end.reason}`}`);
+function report(...[disk, end]: Parameters<NonNullable<Simulation['watch']>>): void {
+  print(`---- ${end === undefined ? 'died' : `exit ${end.exitCode}: ${end.reason}`}`);
   for (const path of disk.paths()) {
     const isText = /\.(jsonl|csv|json|log|tmp)$/.test(path);
-    say(`== ${path}\n${isText ? (disk.peek(path)?.toString() ?? '') : ''}`);
+    print(`== ${path}\n${isText ? (disk.peek(path)?.toString() ?? '') : ''}`);
   }
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

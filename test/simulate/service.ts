@@ -4,7 +4,7 @@ import type { Transport, WireReply, WireRequest } from '../../src/transport/tran
 import {
   type Exchange,
   fault,
-  leaveInDoubt,
+  leaveUnknown,
   pickFrom,
   refuse,
   type Reply,
@@ -32,7 +32,7 @@ export interface Post {
   /** It was worked on. */
   accepted: boolean;
   /** What reached the process: `refusal`: it was provably not taken; `answer`: its id, or its end; `doubt`: neither. */
-  told?: 'refusal' | 'answer' | 'doubt';
+  answered?: 'refusal' | 'answer' | 'doubt';
 }
 
 /** The service: it lives on whatever becomes of its callers, and keeps its own bill. */
@@ -87,7 +87,7 @@ export class Service {
       const timers: (() => void)[] = [];
       const after = (ms: number, work: () => void): void => void timers.push(this.clock.in(ms, work));
       const reply: Reply = {
-        say: (ms, status, body, headers = {}) =>
+        send: (ms, status, body, headers = {}) =>
           after(ms, () => {
             const text = typeof body === 'string' ? body : JSON.stringify(body);
             if (request.method === 'POST') life.learnJob(request.url, text);
@@ -113,19 +113,19 @@ export class Service {
     const isRoute = post.verb === 'route';
     if (this.isIll(life, post.endpoint)) return this.postToIll(post, exchange);
     if (this.isStrange('noise')) {
-      post.told = 'refusal';
+      post.answered = 'refusal';
       return tooMany({ ...exchange, random: this.chances });
     }
     const chance = this.random();
-    const { refusals, doubts } = this.weather;
+    const { refusals, unknowns } = this.weather;
     if (chance < refusals) {
-      post.told = 'refusal';
+      post.answered = 'refusal';
       return refuse(exchange);
     }
-    if (chance < refusals + doubts) {
-      post.told = 'doubt';
+    if (chance < refusals + unknowns) {
+      post.answered = 'doubt';
       if (this.random() < 0.7) this.buy(post);
-      return leaveInDoubt(exchange, isRoute);
+      return leaveUnknown(exchange, isRoute);
     }
     if (!isRoute && this.answersAsAnother(post, exchange.reply)) return;
     this.work(post, exchange.reply);
@@ -133,7 +133,7 @@ export class Service {
 
   private postToIll(post: Post, exchange: Exchange): void {
     const how = this.weather.illness?.how;
-    post.told = how === '500' ? 'doubt' : 'refusal';
+    post.answered = how === '500' ? 'doubt' : 'refusal';
     if (how === '500' && this.chances() < 0.3) this.buy(post);
     this.answerAsIll(exchange);
   }
@@ -141,7 +141,7 @@ export class Service {
   private answerAsIll({ reply, latency }: Exchange): void {
     const how = this.weather.illness?.how;
     if (how === 'connect') return reply.break(latency(), fault('connect', 'ECONNREFUSED', 'no'));
-    reply.say(latency(), how === '429' ? 429 : 500, '');
+    reply.send(latency(), how === '429' ? 429 : 500, '');
   }
 
   private isIll(life: Life, endpoint: string): boolean {
@@ -157,12 +157,12 @@ export class Service {
     const others = this.othersOf(post);
     if (others.length === 0) return false;
     const other = pickFrom(others, this.chances);
-    post.told = 'doubt';
+    post.answered = 'doubt';
     const own = this.chances() < 0.7 ? this.buy(post, 'nameless') : undefined;
     const ms = this.latency();
-    if (post.verb === 'run') reply.say(ms, 200, { id: other.id, status: 'IN_QUEUE' });
-    else if (isStray || own === undefined) reply.say(ms, 200, this.lastReplyOf(other));
-    else reply.say(ms, 200, { ...endOf(own), id: other.id });
+    if (post.verb === 'run') reply.send(ms, 200, { id: other.id, status: 'IN_QUEUE' });
+    else if (isStray || own === undefined) reply.send(ms, 200, this.lastReplyOf(other));
+    else reply.send(ms, 200, { ...endOf(own), id: other.id });
     return true;
   }
 
@@ -174,30 +174,30 @@ export class Service {
   }
 
   private work(post: Post, reply: Reply): void {
-    post.told = 'answer';
+    post.answered = 'answer';
     const row = this.rowOf(post.row);
     const ms = this.latency();
     if (row.kind === 'route') return this.callRoute(post, row, reply);
     if (row.end === 'rejected') {
       const { id } = this.register(post, this.clock.now, this.clock.now);
       const error = `Failed to download the image of ${row.id}`;
-      return reply.say(ms, 400, { id, status: 'FAILED', error });
+      return reply.send(ms, 400, { id, status: 'FAILED', error });
     }
     const job = this.buy(post);
-    if (post.verb === 'run') return reply.say(ms, 200, { id: job.id, status: 'IN_QUEUE' });
+    if (post.verb === 'run') return reply.send(ms, 200, { id: job.id, status: 'IN_QUEUE' });
     if (this.random() < this.weather.early)
-      return reply.say(ms, 200, { id: job.id, status: pickFrom(['IN_QUEUE', 'IN_PROGRESS'], this.random) });
+      return reply.send(ms, 200, { id: job.id, status: pickFrom(['IN_QUEUE', 'IN_PROGRESS'], this.random) });
     const status = row.end === 'failed' && this.random() < 0.3 ? 500 : 200;
-    reply.say(job.endsAt - this.clock.now + 1, status, this.lastReplyOf(job));
+    reply.send(job.endsAt - this.clock.now + 1, status, this.lastReplyOf(job));
   }
 
   private callRoute(post: Post, row: SimulatedRow, reply: Reply): void {
     const ms = this.latency() + this.random() * 400;
-    if (row.end === 'no-route') return reply.say(ms, 404, { error: `no such route: ${row.id}` });
-    if (row.end === 'failed') return reply.say(ms, 500, { error: `${row.id} broke`, detail: 'badly' });
+    if (row.end === 'no-route') return reply.send(ms, 404, { error: `no such route: ${row.id}` });
+    if (row.end === 'failed') return reply.send(ms, 500, { error: `${row.id} broke`, detail: 'badly' });
     this.buy(post);
-    const body = { echo: post.sent, ...(row.tellsCost && { cost: this.costOf(row) }) };
-    reply.say(ms, 200, this.isStrange('deep') ? nestedText(body, this.levels()) : body);
+    const body = { echo: post.sent, ...(row.reportsCost && { cost: this.costOf(row) }) };
+    reply.send(ms, 200, this.isStrange('deep') ? nestedText(body, this.levels()) : body);
   }
 
   private lastReplyOf(job: Job): unknown {
@@ -252,17 +252,17 @@ export class Service {
     if (isPoll && this.isIll(life, endpoint)) return this.answerAsIll(exchange);
     if (this.isStrange('noise')) return tooMany({ ...exchange, random: this.chances });
     if (this.random() < this.weather.reads) return spoil({ ...exchange, latency: () => ms });
-    if (!isPoll) return reply.say(ms, 200, { echo: path });
+    if (!isPoll) return reply.send(ms, 200, { echo: path });
     if (job !== undefined && this.isHidden(job, reply, ms)) return;
-    if (job !== undefined && this.isStrange('stray')) return this.tellAnother(job, reply, ms);
+    if (job !== undefined && this.isStrange('stray')) return this.answerAnother(job, reply, ms);
     if (job === undefined || this.clock.now > job.endsAt + job.retentionMs) {
       if (job !== undefined) job.forgotten = true;
-      return reply.say(ms, 404, { error: 'job not found' });
+      return reply.send(ms, 404, { error: 'job not found' });
     }
-    if (this.clock.now >= job.endsAt) return reply.say(ms, 200, this.lastReplyOf(job));
+    if (this.clock.now >= job.endsAt) return reply.send(ms, 200, this.lastReplyOf(job));
     const states = ['IN_PROGRESS', 'IN_PROGRESS', 'RUNNING'];
     const status = this.clock.now < job.startsAt ? 'IN_QUEUE' : pickFrom(states, this.random);
-    reply.say(ms, 200, { id: job.id, status });
+    reply.send(ms, 200, { id: job.id, status });
   }
 
   /** A replica that lags does not know the job yet, or a proxy's page is in the way. */
@@ -270,14 +270,14 @@ export class Service {
     const isBehind = this.clock.now < hiddenUntil;
     if (!isBehind && !(this.isStrange('lag') && this.chances() < 0.2)) return false;
     const isPage = !isBehind || this.chances() < 0.3;
-    reply.say(ms, 404, isPage ? '<html>404 Not Found</html>' : { error: 'job not found' });
+    reply.send(ms, 404, isPage ? '<html>404 Not Found</html>' : { error: 'job not found' });
     return true;
   }
 
-  private tellAnother(job: Job, reply: Reply, ms: number): void {
+  private answerAnother(job: Job, reply: Reply, ms: number): void {
     const others = [...this.jobs.values()].filter(({ id }) => id !== job.id);
-    if (others.length === 0) return reply.say(ms, 200, '');
-    reply.say(ms, 200, endOf(pickFrom(others, this.chances)));
+    if (others.length === 0) return reply.send(ms, 200, '');
+    reply.send(ms, 200, endOf(pickFrom(others, this.chances)));
   }
 
   private isStrange(kind: StrangeReply): boolean {

@@ -243,9 +243,9 @@ function jobsIn(journal: Buffer | undefined): string[] {
 /** As many lines as purchases: each row's POSTs that were not refused. */
 function allBooked(disk: ForgetfulDisk, { posts }: Service): boolean {
   const lines = (disk.peek('/job/out/costs.csv')?.toString() ?? '').split('\n');
-  return posts.every(({ row, told }) => {
-    if (told === 'refusal') return true;
-    const sent = posts.filter((post) => post.row === row && post.told !== 'refusal').length;
+  return posts.every(({ row, answered }) => {
+    if (answered === 'refusal') return true;
+    const sent = posts.filter((post) => post.row === row && post.answered !== 'refusal').length;
     return lines.filter((line) => line.startsWith(`${row},`)).length >= sent;
   });
 }

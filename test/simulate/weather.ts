@@ -5,7 +5,7 @@ export interface Weather {
   /** Before a request reaches the service: no connection, or it is refused. */
   readonly refusals: number;
   /** After it was worked on, or nobody knows: resets, cut and unreadable replies, 5xx. */
-  readonly doubts: number;
+  readonly unknowns: number;
   /** The same on what is free to repeat. */
   readonly reads: number;
   /** /runsync gives up waiting. */
@@ -19,6 +19,6 @@ export interface Weather {
 }
 
 export const fairWeather: Weather = {
-  ...{ refusals: 0, doubts: 0, reads: 0, early: 0.2, downloads: 0 },
+  ...{ refusals: 0, unknowns: 0, reads: 0, early: 0.2, downloads: 0 },
   retentionMs: 30 * 60_000,
 };

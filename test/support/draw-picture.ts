@@ -35,7 +35,7 @@ const colours = ['#b8452f', '#2f6690', '#d9a441', '#3d7a5a', '#7a4b6b', '#c96f4a
 /** What is drawn: a thing (0–7), alone on grey as a shop would photograph it, or in one of eight scenes. */
 export interface Drawing {
   subject: number;
-  scene?: number;
+  background?: number;
   width: number;
   height: number;
   format?: 'png' | 'jpeg';
@@ -43,16 +43,18 @@ export interface Drawing {
 
 /** A small still life, for tests and samples that need pictures somebody can tell apart. */
 export async function drawPicture(drawing: Drawing): Promise<Buffer> {
-  const { subject, scene, width, height, format = 'png' } = drawing;
-  const image = sharp(Buffer.from(still(subject, scene, width, height)));
+  const { subject, background, width, height, format = 'png' } = drawing;
+  const image = sharp(Buffer.from(still(subject, background, width, height)));
   return format === 'png'
     ? image.png({ compressionLevel: 4 }).toBuffer()
     : image.jpeg({ quality: 82 }).toBuffer();
 }
 
-function still(subject: number, scene: number | undefined, width: number, height: number): string {
+function still(subject: number, background: number | undefined, width: number, height: number): string {
   const [sky, ground, dark, light] =
-    scene === undefined ? ['#ecebe8', '#dcdad5', '#3b3a38', '#ffffff'] : scenes[scene % scenes.length]!;
+    background === undefined
+      ? ['#ecebe8', '#dcdad5', '#3b3a38', '#ffffff']
+      : scenes[background % scenes.length]!;
   const size = Math.min(width, height) * 1.05;
   const place = `translate(${(width - size) / 2} ${height * 0.53 - size / 2}) scale(${size / 96})`;
   const body = subjects[subject % subjects.length]!.replaceAll(
@@ -60,19 +62,19 @@ function still(subject: number, scene: number | undefined, width: number, height
     `"${colours[subject % colours.length]!}"`,
   )
     .replaceAll('"L"', '"#f7f1e4"')
-    .replaceAll('"D"', `"${scene === undefined ? '#3b3a38' : '#2b2a28'}"`);
+    .replaceAll('"D"', `"${background === undefined ? '#3b3a38' : '#2b2a28'}"`);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
     <defs><linearGradient id="s" x2="0" y2="1"><stop stop-color="${sky}"/><stop offset="1" stop-color="${light}"/></linearGradient>
     <linearGradient id="g" x2="0" y2="1"><stop stop-color="${ground}"/><stop offset="1" stop-color="${dark}" stop-opacity=".75"/></linearGradient></defs>
-    <rect width="100%" height="100%" fill="url(#s)"/>${scene === undefined ? '' : backdrop(scene, width, height, light, dark)}
+    <rect width="100%" height="100%" fill="url(#s)"/>${background === undefined ? '' : backdrop(background, width, height, light, dark)}
     <rect y="${height * 0.68}" width="100%" height="40%" fill="url(#g)"/>
     <ellipse cx="${width / 2}" cy="${height * 0.53 + size * 0.285}" rx="${size * 0.26}" ry="${size * 0.035}" fill="#000" opacity=".28"/>
     <g transform="${place}">${body}</g></svg>`;
 }
 
-function backdrop(scene: number, width: number, height: number, light: string, dark: string): string {
+function backdrop(background: number, width: number, height: number, light: string, dark: string): string {
   const sun = `<circle cx="${width * 0.76}" cy="${height * 0.24}" r="${height * 0.12}" fill="${light}" opacity=".9"/>`;
   const window = `<g opacity=".35" fill="${light}"><rect x="${width * 0.1}" y="${height * 0.1}" width="${width * 0.15}" height="${height * 0.42}"/><rect x="${width * 0.27}" y="${height * 0.1}" width="${width * 0.15}" height="${height * 0.42}"/></g>`;
   const hills = `<path d="M0 ${height * 0.69} Q ${width * 0.25} ${height * 0.45} ${width * 0.5} ${height * 0.66} T ${width} ${height * 0.58} V ${height * 0.7} H 0z" fill="${dark}" opacity=".35"/>`;
-  return [sun + hills, window, sun, window + hills][scene % 4]!;
+  return [sun + hills, window, sun, window + hills][background % 4]!;
 }

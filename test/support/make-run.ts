@@ -124,7 +124,7 @@ async function oneRow(
   const id = hostile === '' ? `${things[row % 8]!}-${String(row).padStart(4, '0')}` : `${hostile}${row}`;
   const shape = shapes[(row * 7) % 4]!;
   const subject = row % 8;
-  const scene = (row * 5 + Math.floor(row / 8)) % 8;
+  const background = (row * 5 + Math.floor(row / 8)) % 8;
   const remote = row % 9 === 0;
   const input = {
     images: [
@@ -134,7 +134,7 @@ async function oneRow(
           ? `https://pictures.example.test/${things[subject]!}.png`
           : `photos/${things[subject]!}.png`,
     ],
-    prompt: hostile !== '' ? hostile : `Put the ${things[subject]!} ${places[scene]!}`,
+    prompt: hostile !== '' ? hostile : `Put the ${things[subject]!} ${places[background]!}`,
     resolution,
     aspect_ratio: shape.ratio,
     output_format: row % 5 === 0 ? 'jpeg' : 'png',
@@ -165,7 +165,7 @@ async function oneRow(
     const path = `images/${hostile === '' ? id : `hostile-${row}`}.${input.output_format}`;
     const picture = {
       subject,
-      scene,
+      background,
       width: shape.width,
       height: shape.height,
       format: input.output_format as 'png' | 'jpeg',
@@ -206,7 +206,10 @@ async function oneRow(
     if (every > 0 && row % every === 0) {
       const old = `images/${id}.earlier-1.${input.output_format}`;
       if (bytes !== undefined)
-        await writeFile(join(made.folder, old), await drawPicture({ ...picture, scene: (scene + 3) % 8 }));
+        await writeFile(
+          join(made.folder, old),
+          await drawPicture({ ...picture, background: (background + 3) % 8 }),
+        );
       await line(files.earlier, {
         ...result,
         jobId: `${jobId}-0`,
@@ -285,11 +288,11 @@ function failureOf(
 ):
   | { code: string; message: string; detail?: string; httpStatus?: number; retryable: boolean; paid: string }
   | undefined {
-  const said = hostile === '' ? '' : ` ${hostile}`;
+  const printed = hostile === '' ? '' : ` ${hostile}`;
   if (row % 61 === 7)
     return {
       code: 'rejected',
-      message: `Failed to download image from https://pictures.example.test/${row}.png: 404 Not Found${said}`,
+      message: `Failed to download image from https://pictures.example.test/${row}.png: 404 Not Found${printed}`,
       httpStatus: 400,
       retryable: false,
       paid: 'no',
@@ -297,7 +300,7 @@ function failureOf(
   if (row % 73 === 5)
     return {
       code: 'job-failed',
-      message: `CUDA out of memory. Tried to allocate ${(row % 7) + 1}.${row % 10}0 GiB on device 0${said}`,
+      message: `CUDA out of memory. Tried to allocate ${(row % 7) + 1}.${row % 10}0 GiB on device 0${printed}`,
       detail: 'Traceback (most recent call last):\n  File "/src/handler.py", line 88, in handler',
       retryable: true,
       paid: 'no',
@@ -305,14 +308,14 @@ function failureOf(
   if (row % 149 === 30)
     return {
       code: 'unknown',
-      message: `POST /v2/image-edit/runsync: the connection was reset after the request had been sent${said}`,
+      message: `POST /v2/image-edit/runsync: the connection was reset after the request had been sent${printed}`,
       retryable: false,
       paid: 'maybe',
     };
   if (row % 211 === 90)
     return {
       code: 'download',
-      message: `GET https://results.example.test/${row}.png: HTTP 503 after 5 tries${said}`,
+      message: `GET https://results.example.test/${row}.png: HTTP 503 after 5 tries${printed}`,
       httpStatus: 503,
       retryable: true,
       paid: 'yes',

@@ -3,26 +3,26 @@ import { readManifest } from '../../runners/batch/manifest/read-manifest.js';
 import type { InvalidRow, ManifestItem, Row } from '../../runners/batch/manifest/manifest-row.js';
 
 /** Bytes in pieces of a size, as a stream hands them out. */
-export async function* inPieces(
+export async function* inChunks(
   bytes: Uint8Array,
   size = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, Math.min(bytes.length, at + size));
 }
 
-export type TestSettings = Partial<ManifestSettings> & { pieceBytes?: number };
+export type TestSettings = Partial<ManifestSettings> & { chunkBytes?: number };
 
 /** All items of a manifest: CSV named `edits.csv` for the endpoint `e`, unless the settings say otherwise. */
 export async function readItems(
   text: string | Uint8Array,
   settings: TestSettings = {},
 ): Promise<ManifestItem[]> {
-  const { pieceBytes, ...given } = settings;
+  const { chunkBytes, ...given } = settings;
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   const format = given.format ?? 'csv';
   const all = { name: `edits.${format}`, format, gzip: false, endpoint: 'e', ...given };
   const items: ManifestItem[] = [];
-  for await (const item of readManifest(inPieces(bytes, pieceBytes), all)) items.push(item);
+  for await (const item of readManifest(inChunks(bytes, chunkBytes), all)) items.push(item);
   return items;
 }
 

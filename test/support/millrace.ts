@@ -27,7 +27,7 @@ export interface MillraceProcess {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<MillraceEnd>;
   /** Resolves with all of stdout so far when stderr or stdout holds the text; rejects when the process ends without it. */
-  says(text: string): Promise<string>;
+  prints(text: string): Promise<string>;
 }
 
 let parts: Promise<PageParts> | undefined;
@@ -52,14 +52,14 @@ export async function millrace(
 }
 
 function keepText(): { readonly stream: Writable; readonly text: () => string } {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   const stream = new Writable({
-    write(piece: Buffer, _encoding, done) {
-      pieces.push(piece);
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
       done();
     },
   });
-  return { stream, text: () => Buffer.concat(pieces).toString('utf8') };
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
 }
 
 /**
@@ -74,8 +74,8 @@ export function startMillrace(args: readonly string[], options: MillraceOptions 
   const text = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (piece: string) => {
-      text[name] += piece;
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      text[name] += chunk;
       for (const watch of watchers) watch();
     });
   }
@@ -85,7 +85,7 @@ export function startMillrace(args: readonly string[], options: MillraceOptions 
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, ...text }));
   });
-  return { child, ended, says: (wanted) => waitFor(wanted) };
+  return { child, ended, prints: (wanted) => waitFor(wanted) };
 
   function waitFor(wanted: string): Promise<string> {
     return new Promise((resolve, reject) => {

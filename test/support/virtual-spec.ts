@@ -9,8 +9,8 @@ export function virtualSpec(
   { scheduler }: Pick<Virtual, 'scheduler'>,
   overrides: Partial<JobSpec<unknown>> = {},
 ) {
-  const marks: CheckpointEvent<unknown>[] = [];
-  const told: JobEvent<unknown>[] = [];
+  const checkpoints: CheckpointEvent<unknown>[] = [];
+  const reported: JobEvent<unknown>[] = [];
   const spec: JobSpec<unknown> = {
     key: 'k',
     purpose: 'submit',
@@ -28,13 +28,13 @@ export function virtualSpec(
       poll: fixed(3, scheduler),
     },
     endpoint: 'e',
-    checkpoint: (mark) => {
-      marks.push(mark);
+    checkpoint: (event) => {
+      checkpoints.push(event);
       return [];
     },
     untilAborted: identity,
-    report: (event) => told.push(event),
+    report: (event) => reported.push(event),
     ...overrides,
   };
-  return { spec, marks, told };
+  return { spec, checkpoints, reported };
 }

@@ -30,7 +30,7 @@ const { values } = parseArgs({
     ...{ rate: { type: 'string' }, asking: { type: 'string' } },
   },
 });
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const workerScript = `node_modules/.cache/scripts/bench-worker-${process.pid}.mjs`;
 await build({
   ...{ entryPoints: ['test/bench/distributed/bench-worker.ts'], outfile: workerScript, bundle: true },
@@ -54,8 +54,8 @@ async function measureRows(rows: number): Promise<void> {
       await ended(run);
       for (const { pid } of children) cpuMs += await cpuTimeMs(pid ?? 0);
     });
-    const pace = `${Math.round(rows / seconds)} rows/s (${rows} rows in ${seconds.toFixed(1)} s)`;
-    say(`${workers} workers: ${pace}, ${(cpuMs / rows).toFixed(1)} ms of their processors a row`);
+    const rate = `${Math.round(rows / seconds)} rows/s (${rows} rows in ${seconds.toFixed(1)} s)`;
+    print(`${workers} workers: ${rate}, ${(cpuMs / rows).toFixed(1)} ms of their processors a row`);
   }
 }
 
@@ -75,7 +75,7 @@ async function measureRate(rate: number): Promise<void> {
     const requests = all.reduce((sum, [, count]) => sum + count, 0);
     const refused = all.reduce((sum, [status, count]) => sum + (status === '429' ? count : 0), 0);
     const share = Math.round((requests / seconds / rate) * 100);
-    say(
+    print(
       `four workers at --rate ${rate}: ${requests} requests in ${seconds.toFixed(1)} s, ${share} % of it, ${refused} refused`,
     );
   });
@@ -104,7 +104,7 @@ async function measureWaiting(rows: number): Promise<void> {
       await pause(10_000);
       const { inFlight, open } = await store.stateOf(run);
       const megabytes = await Promise.all(children.map(({ pid }) => residentMegabytes(pid ?? 0)));
-      say(`${inFlight} in flight, ${open} to be sent: ${megabytes.join(' and ')} MB`);
+      print(`${inFlight} in flight, ${open} to be sent: ${megabytes.join(' and ')} MB`);
       if (inFlight >= rows) return;
     }
   });
@@ -130,7 +130,7 @@ async function measureAsking(rows: number): Promise<void> {
     await pause(10_000);
     const megabytes = await Promise.all(children.map(({ pid }) => residentMegabytes(pid ?? 0)));
     const { inFlight } = await store.stateOf(run);
-    say(`${inFlight} in flight, ${calls} status calls: ${megabytes.join(' and ')} MB`);
+    print(`${inFlight} in flight, ${calls} status calls: ${megabytes.join(' and ')} MB`);
   }
   for (const child of children) child.kill();
   service.close();

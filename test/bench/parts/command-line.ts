@@ -131,8 +131,8 @@ export async function latency(file: string, out: string, rounds: number): Promis
     service.close();
     const completeAt = runEndedAt(`${out}-${round}/run.log`);
     late.push(completeAt - last.endedAt);
-    beyond.push(completeAt - last.endedAt - (last.toldAt - last.askedAt));
-    afterAnswer.push(completeAt - last.toldAt);
+    beyond.push(completeAt - last.endedAt - (last.reportedAt - last.askedAt));
+    afterAnswer.push(completeAt - last.reportedAt);
     over.push(endedAt - completeAt);
   }
   return [
@@ -145,8 +145,8 @@ export async function latency(file: string, out: string, rounds: number): Promis
 
 function runEndedAt(log: string): number {
   const lines = readFileSync(log, 'utf8').trim().split('\n');
-  const said = lines.map((line) => JSON.parse(line) as { time: string; msg: string });
-  const end = said.findLast(({ msg }) => msg === 'run ended');
+  const printed = lines.map((line) => JSON.parse(line) as { time: string; msg: string });
+  const end = printed.findLast(({ msg }) => msg === 'run ended');
   if (end === undefined) throw new Error(`${log} tells of no end`);
   return Date.parse(end.time);
 }

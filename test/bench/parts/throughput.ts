@@ -73,14 +73,14 @@ function jobsByHand(origin: string): () => Promise<unknown> {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const send = (method: 'GET' | 'POST', path: string, body: string | null) =>
     new Promise<{ id: string }>((resolve, reject) => {
-      const pieces: Buffer[] = [];
+      const chunks: Buffer[] = [];
       agent.dispatch(
         { origin, path, method, headers, body },
         {
           onRequestStart: () => undefined,
           onResponseStart: () => undefined,
-          onResponseData: (_controller, piece) => pieces.push(piece),
-          onResponseEnd: () => resolve(JSON.parse(Buffer.concat(pieces).toString()) as { id: string }),
+          onResponseData: (_controller, chunk) => chunks.push(chunk),
+          onResponseEnd: () => resolve(JSON.parse(Buffer.concat(chunks).toString()) as { id: string }),
           onResponseError: (_controller, error) => reject(error),
         },
       );

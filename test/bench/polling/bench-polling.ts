@@ -12,20 +12,23 @@ type Create = (scheduler: VirtualTimeScheduler) => PollSchedule;
 
 const jobs = Number(process.argv[2] ?? 3_000);
 const seed = 20_261_121;
-const laws = {
+const runTimes = {
   '8 s': { medianMs: 8_000, sigma: 0.4 },
   '1 s': { medianMs: 1_000, sigma: 0.8 },
 } as const;
 
-const scenarioOf = (law: { medianMs: number; sigma: number }, more: Partial<Scenario> = {}): Scenario => ({
+const scenarioOf = (
+  jobTimes: { medianMs: number; sigma: number },
+  more: Partial<Scenario> = {},
+): Scenario => ({
   jobs,
   inFlight: 50,
   workers: Number.POSITIVE_INFINITY,
-  runTime: lognormalRunTimes(law.medianMs, law.sigma, seed),
+  runTime: lognormalRunTimes(jobTimes.medianMs, jobTimes.sigma, seed),
   ...more,
 });
-const queued = (inFlight: number) => scenarioOf(laws['8 s'], { workers: 10, inFlight });
-const shared = () => scenarioOf(laws['8 s'], { workers: 10, inFlight: 50, foreignInFlight: 50 });
+const queued = (inFlight: number) => scenarioOf(runTimes['8 s'], { workers: 10, inFlight });
+const shared = () => scenarioOf(runTimes['8 s'], { workers: 10, inFlight: 50, foreignInFlight: 50 });
 const learnedAt =
   (msPerCall: number, kept = {}): Create =>
   (scheduler) =>
@@ -69,11 +72,11 @@ function keptAfter(scenario: Scenario, msPerCall: number) {
 
 /** The law changes by a factor in the middle: mean lag of the jobs well after it, against a run that knew no other. */
 function afterChange(factor: number): number {
-  const law = laws['8 s'];
-  const before = lognormalRunTimes(law.medianMs, law.sigma, seed);
+  const jobTimes = runTimes['8 s'];
+  const before = lognormalRunTimes(jobTimes.medianMs, jobTimes.sigma, seed);
   const half = Math.floor(jobs / 2);
-  const changing = scenarioOf(law, { runTime: (n) => before(n) * (n > half ? factor : 1) });
-  const steady = scenarioOf(law, { runTime: (n) => before(n) * factor });
+  const changing = scenarioOf(jobTimes, { runTime: (n) => before(n) * (n > half ? factor : 1) });
+  const steady = scenarioOf(jobTimes, { runTime: (n) => before(n) * factor });
   const lagOf = (scenario: Scenario) => {
     const { lagsBySubmission } = simulate(scenario, learnedAt(150));
     const late = lagsBySubmission.slice(half + 100, half + 600);
@@ -91,27 +94,27 @@ const row = (policy: string, scenario: string, { callsPerJob, meanLagMs }: Figur
 
 const bestExponential: Create = (scheduler) =>
   exponential({ initialMs: 250, factor: 1.5, maxMs: 5_000 }, scheduler);
-for (const [name, law] of Object.entries(laws)) {
+for (const [name, jobTimes] of Object.entries(runTimes)) {
   row(
     'every 1 s',
     name,
-    simulate(scenarioOf(law), (scheduler) => fixed(1_000, scheduler)),
+    simulate(scenarioOf(jobTimes), (scheduler) => fixed(1_000, scheduler)),
   );
-  row('0.25 s × 1.5 up to 5 s', name, simulate(scenarioOf(law), bestExponential));
+  row('0.25 s × 1.5 up to 5 s', name, simulate(scenarioOf(jobTimes), bestExponential));
   const best =
     (msPerCall: number): Create =>
     (scheduler) =>
-      optimum(law, msPerCall, scheduler);
+      optimum(jobTimes, msPerCall, scheduler);
   row(
     'optimum, law known',
     name,
-    atLag(500, best, () => scenarioOf(law)),
+    atLag(500, best, () => scenarioOf(jobTimes)),
   );
   if (name === '8 s')
     row(
       'optimum, law known',
       name,
-      atLag(1_940, best, () => scenarioOf(law)),
+      atLag(1_940, best, () => scenarioOf(jobTimes)),
     );
 }
 row(
@@ -121,24 +124,24 @@ row(
 );
 row('0.25 s × 1.5 up to 5 s', '8 s, 10 workers', simulate(queued(50), bestExponential));
 
-const eight = atLag(500, learnedAt, () => scenarioOf(laws['8 s']));
+const eight = atLag(500, learnedAt, () => scenarioOf(runTimes['8 s']));
 row('learned', '8 s', eight, '≤ 6.0 at 0.50');
-const eightSlow = atLag(1_940, learnedAt, () => scenarioOf(laws['8 s']));
+const eightSlow = atLag(1_940, learnedAt, () => scenarioOf(runTimes['8 s']));
 row('learned', '8 s', eightSlow, '≤ 2.2 at 1.94');
-const kept = keptAfter(scenarioOf(laws['8 s']), 100);
+const kept = keptAfter(scenarioOf(runTimes['8 s']), 100);
 const withKept = (msPerCall: number) => learnedAt(msPerCall, kept);
-const eightKept = atLag(500, withKept, () => scenarioOf(laws['8 s']));
+const eightKept = atLag(500, withKept, () => scenarioOf(runTimes['8 s']));
 row('learned, law kept', '8 s', eightKept, '≤ 5.8 at 0.50');
-const eightKeptSlow = atLag(1_940, withKept, () => scenarioOf(laws['8 s']));
+const eightKeptSlow = atLag(1_940, withKept, () => scenarioOf(runTimes['8 s']));
 row('learned, law kept', '8 s', eightKeptSlow, '≤ 1.95 at 1.94');
 const queue50 = atLag(600, learnedAt, () => queued(50));
 row('learned', '8 s, 10 workers', queue50, '≤ 5.6 at 0.60');
 const queue400 = atLag(600, learnedAt, () => queued(400));
 row('learned', '8 s, 10 workers, 400 in flight', queue400, '≤ 5.6 at 0.60');
 row('learned', '8 s, 10 workers, half is others’', simulate(shared(), learnedAt(140)));
-const one = atLag(500, learnedAt, () => scenarioOf(laws['1 s']));
+const one = atLag(500, learnedAt, () => scenarioOf(runTimes['1 s']));
 row('learned', '1 s', one, '≤ 2.1 at 0.50');
-const byDefault = simulate(scenarioOf(laws['1 s']), (scheduler) => learned({}, scheduler));
+const byDefault = simulate(scenarioOf(runTimes['1 s']), (scheduler) => learned({}, scheduler));
 row('learned, as it is by default', '1 s', byDefault, '2.4 at 0.40');
 const thrifty = simulate(queued(50), learnedAt(1_000));
 const soonest = simulate(queued(50), learnedAt(40));
@@ -194,13 +197,13 @@ const curve = (name: string, points: Figures[]): FrontCurve => ({
   points: points.map(({ callsPerJob, meanLagMs }) => ({ calls: callsPerJob, lagS: meanLagMs / 1_000 })),
 });
 const eightAt = (create: Create) =>
-  simulate(scenarioOf(laws['8 s'], { jobs: Math.min(jobs, 1_000) }), create);
+  simulate(scenarioOf(runTimes['8 s'], { jobs: Math.min(jobs, 1_000) }), create);
 writeFileSync(
   'test/bench/polling/front.svg',
   drawFront('Status calls against lag: lognormal run times, median 8 s, sigma 0.4', [
     curve(
       'optimum, law known',
-      prices.map((price) => eightAt((scheduler) => optimum(laws['8 s'], price, scheduler))),
+      prices.map((price) => eightAt((scheduler) => optimum(runTimes['8 s'], price, scheduler))),
     ),
     curve(
       'learned',

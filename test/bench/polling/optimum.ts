@@ -7,11 +7,11 @@ import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js'
  * pairs of ages, written apart from the schedule that it is compared with. No queue.
  */
 export function optimum(
-  law: { medianMs: number; sigma: number },
+  runTimes: { medianMs: number; sigma: number },
   msPerCall: number,
   scheduler: SchedulerLike,
 ): PollSchedule {
-  const times = bestTimes(law, msPerCall);
+  const times = bestTimes(runTimes, msPerCall);
   return {
     pollTimes: ({ submittedAt }) =>
       new Observable<void>((subscriber) => {

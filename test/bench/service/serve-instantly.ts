@@ -18,7 +18,7 @@ const none = {
   firstAt: 0,
   lastAt: 0,
   endedAt: 0,
-  toldAt: 0,
+  reportedAt: 0,
   askedAt: 0,
 };
 let counts = { ...none };
@@ -46,7 +46,7 @@ function statusOf(id: string): object {
     return { id, status: 'IN_PROGRESS' };
   }
   if (due >= counts.endedAt)
-    Object.assign(counts, { endedAt: due, toldAt: now, askedAt: askedAt.get(id) ?? 0 });
+    Object.assign(counts, { endedAt: due, reportedAt: now, askedAt: askedAt.get(id) ?? 0 });
   dueAt.delete(id);
   askedAt.delete(id);
   return { id, status: 'COMPLETED', delayTime: 0, executionTime: 1, output: { ok: true } };

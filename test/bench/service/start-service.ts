@@ -18,7 +18,7 @@ export interface ServiceCounts {
   readonly lastAt: number;
   /** When the job that ended last did, when that was told, and when it was asked for (or submitted) before. */
   readonly endedAt: number;
-  readonly toldAt: number;
+  readonly reportedAt: number;
   readonly askedAt: number;
   /** CPU of the service since its start. */
   readonly cpuMs: number;

@@ -26,7 +26,7 @@ export interface CutRound {
   readonly concurrency: number;
   /** @defaultValue namespaces, where they are to be had */
   readonly link?: Link['kind'];
-  readonly say?: (line: string) => void;
+  readonly print?: (line: string) => void;
 }
 
 export interface CutReport extends KillReport {
@@ -37,7 +37,7 @@ export interface CutReport extends KillReport {
 
 /** A run with a worker on each of two hosts, the link between which is cut in the middle; then the books are compared. */
 export async function cutRound(options: CutRound): Promise<CutReport> {
-  const { rows, seconds, jobMs, concurrency, say = () => undefined } = options;
+  const { rows, seconds, jobMs, concurrency, print = () => undefined } = options;
   const folder = await mkdtemp(join(tmpdir(), 'millrace-cut-'));
   const out = join(folder, 'out');
   const children: ChildProcess[] = [];
@@ -51,7 +51,7 @@ export async function cutRound(options: CutRound): Promise<CutReport> {
       const [program, ...rest] = [...within, process.execPath, command, ...args, '--db', url];
       const env = { ...process.env, MILLRACE_API_KEY: key, MILLRACE_BASE_URL: baseUrl };
       const child = spawn(program, rest, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-      child.stderr.setEncoding('utf8').on('data', (text: string) => say(`${args[0]}: ${text.trimEnd()}`));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => print(`${args[0]}: ${text.trimEnd()}`));
       children.push(child);
       return child;
     };
@@ -64,14 +64,14 @@ export async function cutRound(options: CutRound): Promise<CutReport> {
     while ((await endedRows(out)) < rows / 4) await pause(100);
     const atCut = await endedRows(out);
     link.cut();
-    say(`cut at ${atCut} rows (${link.kind})`);
+    print(`cut at ${atCut} rows (${link.kind})`);
     const cutAt = Date.now();
     await pause(seconds * 1_000);
     // On a busy machine it takes longer until the other host's worker has ended one: it is given a minute.
     while ((await endedRows(out)) === atCut && Date.now() - cutAt < 60_000) await pause(500);
     link.mend();
     const atMend = await endedRows(out);
-    say(`mended after ${Math.round((Date.now() - cutAt) / 1_000)} s, at ${atMend} rows`);
+    print(`mended after ${Math.round((Date.now() - cutAt) / 1_000)} s, at ${atMend} rows`);
     const [exitCode] = await closed;
     const report = await compareBooks(sent, out, await billOf(service.baseUrl), { exitCode, kills: 0 });
     return { ...report, link: link.kind, ended: [atCut, atMend] };

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { distributedRounds } from './distributed-rounds.js';
 
 it('loses nothing and pays nothing twice when workers, the collector and the database go in the middle', async () => {
-  const said: string[] = [];
+  const printed: string[] = [];
   const report = await distributedRounds({
-    say: (line) => said.push(line),
+    print: (line) => printed.push(line),
     ...{ rows: 300, workers: 3, killEveryMs: 500, killEveryRows: 60, concurrency: 24, seed: 42, hurry: true },
   });
-  expect(report.broken, said.join('\n')).toEqual([]);
+  expect(report.broken, printed.join('\n')).toEqual([]);
   expect(report.completed + report.unknown).toBe(300);
   expect(report.kills).toBeGreaterThanOrEqual(1);
   expect([report.collectorKills, report.databaseRestarts]).toEqual([2, 1]);

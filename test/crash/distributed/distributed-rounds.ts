@@ -28,7 +28,7 @@ export interface DistributedRounds {
   readonly seed: number;
   /** The dead are taken for dead at once, instead of after their patience. */
   readonly hurry?: boolean;
-  readonly say?: (line: string) => void;
+  readonly print?: (line: string) => void;
 }
 
 export interface DistributedReport extends KillReport {
@@ -138,7 +138,7 @@ class Fleet {
       victim.kill('SIGKILL');
       this.count.workers++;
       this.workers[place] = this.startWorker();
-      this.say(`worker ${victim.pid} killed and replaced; ${await this.ended()} rows have ended`);
+      this.print(`worker ${victim.pid} killed and replaced; ${await this.ended()} rows have ended`);
       if (this.options.hurry === true) await this.takeForDead(victim.pid);
     }
   }
@@ -148,7 +148,7 @@ class Fleet {
       while (!this.isOver && (await this.ended()) < at * this.options.rows) await pause(100);
       if (this.isOver) return;
       this.count[what]++;
-      this.say(
+      this.print(
         `${what === 'collector' ? 'collector killed' : 'PostgreSQL restarted'} at ${await this.ended()} rows`,
       );
       if (what === 'collector') this.collector?.kill('SIGKILL');
@@ -200,7 +200,7 @@ class Fleet {
     });
     child.stderr
       .setEncoding('utf8')
-      .on('data', (text: string) => this.say(`  ${args[0] ?? ''} ${child.pid}: ${text.trimEnd()}`));
+      .on('data', (text: string) => this.print(`  ${args[0] ?? ''} ${child.pid}: ${text.trimEnd()}`));
     return child;
   }
 
@@ -209,7 +209,7 @@ class Fleet {
     while (!this.isOver && Date.now() < until) await pause(50);
   }
 
-  private say(line: string): void {
-    this.options.say?.(`${((Date.now() - this.began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
+  private print(line: string): void {
+    this.options.print?.(`${((Date.now() - this.began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
   }
 }

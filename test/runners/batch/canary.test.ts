@@ -66,7 +66,7 @@ it('the key stands in no file, event, error, stack or command line, whatever the
     // The run stops at this one.
     { id: 'job-99', endpoint: 'e', input: { row: 'job-99' } },
   ]);
-  const told: string[] = [];
+  const reported: string[] = [];
   for (let start = 0; start < 3; start++) {
     const { events } = await folder.run(server, {
       retries: 0,
@@ -74,11 +74,11 @@ it('the key stands in no file, event, error, stack or command line, whatever the
       retry: ['all'],
       timeoutMs: 1_000,
     });
-    told.push(inspect(events, { depth: 20, showHidden: true }), JSON.stringify(events));
+    reported.push(inspect(events, { depth: 20, showHidden: true }), JSON.stringify(events));
   }
   expect(server.requests.some(({ auth }) => auth?.includes(key))).toBe(true);
   expect(server.executions.size).toBeGreaterThan(5);
-  for (const text of told) expect(text.includes(key)).toBe(false);
+  for (const text of reported) expect(text.includes(key)).toBe(false);
   for (const [name, bytes] of folder.everything()) expect([name, bytes.includes(key)]).toEqual([name, false]);
   if (process.platform !== 'linux')
     skipTest({ skip }, 'the command lines of all processes, which Linux has in /proc');

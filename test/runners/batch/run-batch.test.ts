@@ -139,12 +139,12 @@ describe('300 edits and 400 jobs of which some fail, none of them in doubt', () 
 
 describe('the key', () => {
   it('is sent to the service alone, and stands nowhere, though the service says it back in every way', async () => {
-    const said = `you sent Bearer ${server.key}, that is ${encodeURIComponent(server.key)}`;
+    const printed = `you sent Bearer ${server.key}, that is ${encodeURIComponent(server.key)}`;
     server.behave = (row) => {
-      if (row === 'a') return { status: 400, body: { error: said, detail: said } };
-      if (row === 'b') return { status: 500, body: `<html>${said}</html>` };
-      if (row === 'c') return { output: { echo: said, deep: [{ key: server.key }], cost: 0 } };
-      if (row === 'd') return { status: 404, body: { message: said } };
+      if (row === 'a') return { status: 400, body: { error: printed, detail: printed } };
+      if (row === 'b') return { status: 500, body: `<html>${printed}</html>` };
+      if (row === 'c') return { output: { echo: printed, deep: [{ key: server.key }], cost: 0 } };
+      if (row === 'd') return { status: 404, body: { message: printed } };
       return 'complete';
     };
     folder.manifest([
@@ -157,9 +157,9 @@ describe('the key', () => {
       { id: 'f', route: `/f` },
     ]);
     const { events } = await folder.run(server, { schedule: fixed(10), makeThumbnail: none });
-    const told = JSON.stringify(events);
-    expect(told).toContain('[redacted]');
-    expect(told).not.toContain(server.key);
+    const reported = JSON.stringify(events);
+    expect(reported).toContain('[redacted]');
+    expect(reported).not.toContain(server.key);
     for (const [name, bytes] of folder.everything()) expect(bytes.includes(server.key), name).toBe(false);
     const pictures = server.requests.filter(({ path }) => path.startsWith('/pictures/'));
     expect(pictures.map(({ auth }) => auth)).toEqual([undefined]);

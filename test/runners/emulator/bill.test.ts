@@ -68,10 +68,10 @@ it('has each accepted job once: forgotten, kept and running', async () => {
   });
   expect(bill[5]).toMatchObject({ status: 'IN_PROGRESS', executions: 1 });
   expect((await get(`/v2/echo/status/${ids[0]}`)).status).toBe(404);
-  const told = await get('/emulator/bill');
-  expect(told.headers.get('content-type')).toBe('application/x-ndjson');
+  const reported = await get('/emulator/bill');
+  expect(reported.headers.get('content-type')).toBe('application/x-ndjson');
   expect(
-    told.text
+    reported.text
       .trimEnd()
       .split('\n')
       .map((text) => JSON.parse(text)),

@@ -155,11 +155,11 @@ describe('the calls of live services', () => {
   });
 
   it('has the end told to a webhook, without the key', async () => {
-    let told: (text: string) => void;
-    const telling = new Promise<string>((resolve) => (told = resolve));
+    let reported: (text: string) => void;
+    const reporting = new Promise<string>((resolve) => (reported = resolve));
     await using hook = await serveHttp((request, response) => {
       void bodyOf(request).then((body) => {
-        told(JSON.stringify(request.headers) + body);
+        reported(JSON.stringify(request.headers) + body);
         response.end();
       });
     });
@@ -168,7 +168,7 @@ describe('the calls of live services', () => {
         .runSync({ a: 1 }, { webhook: `${hook.url}/done` })
         .pipe(toOutcome()),
     );
-    const text = await telling;
+    const text = await reporting;
     expect(text).toContain(outcome.jobId!);
     expect(text).not.toContain(emulator.apiKey);
   });

@@ -33,15 +33,15 @@ describe('retryPurchase', () => {
 
   it('never buys again what may be paid, nor a failure that is not listed', () => {
     inVirtualTime(({ cold, flush, expectObservable }) => {
-      const doubt = makerOf(cold, ['s-m|', 's-d|']);
-      expectObservable(retryPurchase(doubt.make, twice)).toBe('s-m|', events);
+      const unanswered = makerOf(cold, ['s-m|', 's-d|']);
+      expectObservable(retryPurchase(unanswered.make, twice)).toBe('s-m|', events);
       const other = makerOf(cold, ['s-f|', 's-d|']);
       expectObservable(retryPurchase(other.make, { maxRetries: 2, codes: ['rejected'] })).toBe(
         's-f|',
         events,
       );
       flush();
-      expect([doubt.made(), other.made()]).toStrictEqual([1, 1]);
+      expect([unanswered.made(), other.made()]).toStrictEqual([1, 1]);
     });
   });
 

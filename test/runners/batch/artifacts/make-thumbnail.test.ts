@@ -7,7 +7,7 @@ import { drawPicture } from '../../../support/draw-picture.js';
 describe('makeThumbnail', () => {
   it('keeps the shape and stays within 320 pixels a side', async () => {
     const thumbnail = await makeThumbnail(
-      await drawPicture({ subject: 1, scene: 2, width: 1600, height: 900 }),
+      await drawPicture({ subject: 1, background: 2, width: 1600, height: 900 }),
     );
     const { width, height, format } = await sharp(thumbnail).metadata();
     expect({ width, height, format }).toEqual({ width: 320, height: 180, format: 'webp' });

@@ -10,9 +10,9 @@ const webp = Buffer.concat([
   Buffer.alloc(32),
 ]);
 
-function isMissing(picture: Buffer, pieceBytes: number): boolean {
+function isMissing(picture: Buffer, chunkBytes: number): boolean {
   const end = new PictureEnd();
-  for (let at = 0; at < picture.length; at += pieceBytes) end.add(picture.subarray(at, at + pieceBytes));
+  for (let at = 0; at < picture.length; at += chunkBytes) end.add(picture.subarray(at, at + chunkBytes));
   return end.isMissing;
 }
 
@@ -23,11 +23,11 @@ describe('PictureEnd', () => {
     ['webp', () => webp],
   ])('comes with a whole %s, however it is cut into pieces, and with no other', async (_, read) => {
     const picture = await read();
-    for (const pieceBytes of [5, 4_096, 1 << 20]) {
-      expect(isMissing(picture, pieceBytes)).toBe(false);
+    for (const chunkBytes of [5, 4_096, 1 << 20]) {
+      expect(isMissing(picture, chunkBytes)).toBe(false);
       for (const share of [0.3, 0.6, 0.9])
-        expect(isMissing(picture.subarray(0, Math.max(16, picture.length * share)), pieceBytes)).toBe(true);
-      expect(isMissing(picture.subarray(0, -1), pieceBytes)).toBe(true);
+        expect(isMissing(picture.subarray(0, Math.max(16, picture.length * share)), chunkBytes)).toBe(true);
+      expect(isMissing(picture.subarray(0, -1), chunkBytes)).toBe(true);
     }
   });
 
@@ -37,17 +37,17 @@ describe('PictureEnd', () => {
 
   it.each([7, 4_096, 1 << 20])(
     'lets a film behind a photo pass, in pieces of %s bytes',
-    async (pieceBytes) => {
+    async (chunkBytes) => {
       const film = Buffer.from(Array.from({ length: 200_000 }, (_, n) => (n * 7_919) % 251));
       const photo = await readFile('samples/pictures/desert.jpg');
-      expect(isMissing(Buffer.concat([photo, film, Buffer.from([0xff, 0xda])]), pieceBytes)).toBe(false);
-      expect(isMissing(Buffer.concat([onePixel, film]), pieceBytes)).toBe(false);
+      expect(isMissing(Buffer.concat([photo, film, Buffer.from([0xff, 0xda])]), chunkBytes)).toBe(false);
+      expect(isMissing(Buffer.concat([onePixel, film]), chunkBytes)).toBe(false);
     },
   );
 
   it.each([7, 4_096, 1 << 20])(
     'is not that of a preview within the picture, in pieces of %s bytes',
-    async (pieceBytes) => {
+    async (chunkBytes) => {
       const photo = await readFile('samples/pictures/desert.jpg');
       const preview = photo.subarray(0, 30_000);
       const head = Buffer.from([
@@ -59,9 +59,9 @@ describe('PictureEnd', () => {
         (preview.length + 4) & 0xff,
       ]);
       const whole = Buffer.concat([head, preview, Buffer.from([0xff, 0xd9]), photo.subarray(2)]);
-      expect(isMissing(whole, pieceBytes)).toBe(false);
-      expect(isMissing(whole.subarray(0, -2), pieceBytes)).toBe(true);
-      expect(isMissing(whole.subarray(0, 31_000), pieceBytes)).toBe(true);
+      expect(isMissing(whole, chunkBytes)).toBe(false);
+      expect(isMissing(whole.subarray(0, -2), chunkBytes)).toBe(true);
+      expect(isMissing(whole.subarray(0, 31_000), chunkBytes)).toBe(true);
     },
   );
 

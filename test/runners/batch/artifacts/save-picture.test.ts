@@ -19,9 +19,9 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const place = (id: string) => ({ disk: nodeDisk, folder, id, collides: false });
 const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(40, 1)]);
 
-function save(id: string, ...pieces: Uint8Array[]) {
+function save(id: string, ...chunks: Uint8Array[]) {
   return savePicture(async (write) => {
-    for (const chunk of pieces) await write(chunk);
+    for (const chunk of chunks) await write(chunk);
   }, place(id));
 }
 
@@ -59,8 +59,8 @@ describe('savePicture', () => {
   it.each([
     ['nothing', [], /no bytes/],
     ['a page', [Buffer.from('<!doctype html><p>sorry</p>')], /no picture, they begin with "<!doctype html>/],
-  ])('refuses %s, and leaves nothing behind', async (_what, pieces, message) => {
-    await expect(save('a', ...pieces)).rejects.toMatchObject({
+  ])('refuses %s, and leaves nothing behind', async (_what, chunks, message) => {
+    await expect(save('a', ...chunks)).rejects.toMatchObject({
       code: 'picture',
       isNoPicture: true,
       message: expect.stringMatching(message) as string,

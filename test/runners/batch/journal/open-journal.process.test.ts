@@ -24,10 +24,10 @@ describe('a journal on a real disk', () => {
     const random = seeded(7);
     let durable = 0;
     for (let round = 0; round < 6; round++) {
-      const said = await killedAfter(5 + Math.floor(random() * 60));
-      const opened = Number(/^opened (\d+)\n/.exec(said)?.[1]);
+      const printed = await killedAfter(5 + Math.floor(random() * 60));
+      const opened = Number(/^opened (\d+)\n/.exec(printed)?.[1]);
       expect(opened).toBeGreaterThanOrEqual(durable);
-      durable = Math.max(opened, ...said.split('\n').slice(1, -1).map(Number));
+      durable = Math.max(opened, ...printed.split('\n').slice(1, -1).map(Number));
     }
     const journal = await openJournal(nodeDisk, folder);
     const records = await recordsOf(journal);
@@ -68,16 +68,16 @@ describe('a journal on a real disk', () => {
 /** All that the appender said until it was killed, after so many lines. */
 async function killedAfter(lines: number): Promise<string> {
   const child = spawn(process.execPath, [...appenderScript, folder]);
-  let said = '';
+  let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-    if (said.split('\n').length > lines) child.kill('SIGKILL');
+    printed += text;
+    if (printed.split('\n').length > lines) child.kill('SIGKILL');
   });
   let complaint = '';
   child.stderr.on('data', (text: Buffer) => (complaint += text.toString()));
   await once(child, 'close');
   expect(complaint).toBe('');
-  return said;
+  return printed;
 }
 
 async function fillAndResume(room: string): Promise<void> {

@@ -22,21 +22,21 @@ afterEach(async () => {
 
 interface Holder {
   readonly child: ChildProcessWithoutNullStreams;
-  readonly said: string;
+  readonly printed: string;
 }
 
 async function start(): Promise<Holder> {
   const child = spawn(process.execPath, [...holderScript, folder]);
   children.push(child);
-  const [said] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { child, said };
+  const [printed] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { child, printed };
 }
 
 describe('holdRun, between processes', () => {
   it('refuses the second one, and names the first [fault 19]', async () => {
     const first = await start();
-    expect(first.said).toBe('held');
-    const second = JSON.parse((await start()).said) as { code: string; message: string; pid: number };
+    expect(first.printed).toBe('held');
+    const second = JSON.parse((await start()).printed) as { code: string; message: string; pid: number };
     expect(second).toMatchObject({ code: 'held', pid: first.child.pid });
     expect(second.message).toContain(`process ${first.child.pid} on host`);
     expect(second.message).toContain('run edits.csv');
@@ -46,12 +46,12 @@ describe('holdRun, between processes', () => {
   it('is free at once when its owner is killed with kill -9 [fault 19]', async () => {
     for (let round = 0; round < 3; round++) {
       const owner = await start();
-      expect(owner.said).toBe('held');
+      expect(owner.printed).toBe('held');
       owner.child.kill('SIGKILL');
       await once(owner.child, 'exit');
       expect(await readdir(folder)).toContain('.owner.json');
     }
-    expect((await start()).said).toBe('held');
+    expect((await start()).printed).toBe('held');
   });
 
   it('is free after a release, which takes the owner file away', async () => {
@@ -64,23 +64,23 @@ describe('holdRun, between processes', () => {
     first.child.stdin.end();
     await once(first.child, 'exit');
     expect(await readdir(folder)).toEqual(['.lock', 'journal.jsonl']);
-    expect((await start()).said).toBe('held');
+    expect((await start()).printed).toBe('held');
   });
 
   it.each([[['.lock']], [['.lock', '.owner.json']]])('is not to be had by removing %j', async (names) => {
     const first = await start();
     for (const name of names) await rm(join(folder, name));
-    const second = JSON.parse((await start()).said) as { code: string; pid?: number };
+    const second = JSON.parse((await start()).printed) as { code: string; pid?: number };
     expect(second.code).toBe('held');
     if (!names.includes('.owner.json')) expect(second.pid).toBe(first.child.pid);
     first.child.stdin.end();
     await once(first.child, 'exit');
-    expect((await start()).said).toBe('held');
+    expect((await start()).printed).toBe('held');
   });
 
   it('goes to one alone of many that start together', async () => {
-    const said = await Promise.all(Array.from({ length: 6 }, async () => (await start()).said));
-    expect(said.filter((line) => line === 'held')).toHaveLength(1);
-    expect(said.filter((line) => line.includes('"code":"held"'))).toHaveLength(5);
+    const printed = await Promise.all(Array.from({ length: 6 }, async () => (await start()).printed));
+    expect(printed.filter((line) => line === 'held')).toHaveLength(1);
+    expect(printed.filter((line) => line.includes('"code":"held"'))).toHaveLength(5);
   });
 });

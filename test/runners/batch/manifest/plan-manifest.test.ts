@@ -3,7 +3,7 @@ import { describeInvalid } from '../../../../runners/batch/manifest/problem-tall
 import { planManifest, type Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
 import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
 import type { Row } from '../../../../runners/batch/manifest/manifest-row.js';
-import { inPieces, jsonLines, type TestSettings } from '../../../support/manifest-items.js';
+import { inChunks, jsonLines, type TestSettings } from '../../../support/manifest-items.js';
 
 const url = 'https://e.com/1.png';
 const prices: Record<string, number> = { '1k': 87_500, '2k': 130_000, '4k': 175_000 };
@@ -13,7 +13,7 @@ const priceOf = ({ resolution }: Row): number | null =>
 function plan(text: string, given: TestSettings = {}): Promise<Plan> {
   const format = given.format ?? 'csv';
   const settings = { name: 'edits.csv', format, gzip: false, endpoint: 'e', ...given };
-  return planManifest(readManifest(inPieces(Buffer.from(text)), settings), { priceOf });
+  return planManifest(readManifest(inChunks(Buffer.from(text)), settings), { priceOf });
 }
 
 describe('planManifest', () => {
@@ -66,7 +66,7 @@ describe('planManifest', () => {
   });
 
   it('keeps as many as it is told', async () => {
-    const items = readManifest(inPieces(Buffer.from(`prompt\n${'x\n'.repeat(9)}`)), {
+    const items = readManifest(inChunks(Buffer.from(`prompt\n${'x\n'.repeat(9)}`)), {
       name: 'x.csv',
       format: 'csv',
       gzip: false,

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { BrokenLine, readLiveLines } from '../../../../runners/batch/manifest/read-live-lines.js';
 import { collect } from '../../../support/collect.js';
 
-async function* pieces(...texts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+async function* chunks(...texts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Promise.resolve(typeof text === 'string' ? Buffer.from(text) : text);
 }
 
 describe('readLiveLines', () => {
   it('gives lines whole, however they are cut, and passes blank ones over', async () => {
     const ü = Buffer.from('ü');
-    const cut = pieces('a', 'b\ncd\n\n \r', '\nx', ü.subarray(0, 1), ü.subarray(1), '\r\nend');
+    const cut = chunks('a', 'b\ncd\n\n \r', '\nx', ü.subarray(0, 1), ü.subarray(1), '\r\nend');
     expect(await collect(readLiveLines(cut))).toEqual(['ab', 'cd', 'xü\r', 'end']);
   });
 
@@ -25,7 +25,7 @@ describe('readLiveLines', () => {
 
   it('goes on after a line that is no UTF-8, and after one that is too long, of which it holds nothing', async () => {
     const long = Buffer.alloc(4_000_000, 'x');
-    const lines = await collect(readLiveLines(pieces(Buffer.from([0xff, 10]), long, long, long, '\nok\n')));
+    const lines = await collect(readLiveLines(chunks(Buffer.from([0xff, 10]), long, long, long, '\nok\n')));
     expect(lines).toEqual([new BrokenLine('is no UTF-8 text'), new BrokenLine('is longer than 10 MB'), 'ok']);
   });
 });

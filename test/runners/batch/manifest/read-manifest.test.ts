@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
 import type { ManifestItem } from '../../../../runners/batch/manifest/manifest-row.js';
-import { inPieces, jsonLines, readInvalid, readItems, readRows } from '../../../support/manifest-items.js';
+import { inChunks, jsonLines, readInvalid, readItems, readRows } from '../../../support/manifest-items.js';
 
 const url = 'https://example.com/1.png';
 const settings = { name: 'edits.csv', format: 'csv', gzip: false, endpoint: 'e' } as const;
@@ -456,8 +456,8 @@ describe('readManifest and ids', () => {
   it('is the same wherever a piece ends', async () => {
     const text = `id,images,prompt,input.é\r\n,${url}|${url},"ä\r\n""€",1\r\n\r\na,${url},x,😀\r\nragged\r\na,${url},x,\r\n`;
     const whole = await readItems(text);
-    for (let pieceBytes = 1; pieceBytes < 80; pieceBytes++)
-      expect(await readItems(text, { pieceBytes })).toEqual(whole);
+    for (let chunkBytes = 1; chunkBytes < 80; chunkBytes++)
+      expect(await readItems(text, { chunkBytes })).toEqual(whole);
   });
 });
 
@@ -730,7 +730,7 @@ describe('readManifest takes its time', () => {
     let looked = 0;
     const resolveImage = (path: string): string => `http://h/${path}?${++looked}`;
     const text = `images,prompt\n${Array.from({ length: 100 }, (_, at) => `${at}.png,x\n`).join('')}`;
-    const rows = readManifest(inPieces(Buffer.from(text)), { ...settings, resolveImage });
+    const rows = readManifest(inChunks(Buffer.from(text)), { ...settings, resolveImage });
     await rows.next();
     await rows.next();
     expect(looked).toBe(2);

@@ -92,14 +92,14 @@ describe('a folder of 0.1.0 with such a cost in its journal', () => {
   it.each(['completed', 'replied'])('is counted at the price: %s', async (state) => {
     const run = paperRun();
     run.manifest([edit('a'), ...names(12).map(edit)]);
-    const told = reply('a', { cost, imageUrl: 'https://paper.test/pictures/a.png' });
+    const reported = reply('a', { cost, imageUrl: 'https://paper.test/pictures/a.png' });
     run.disk.plant(
       '/job/out/journal.jsonl',
       journal(
         start({ identity }),
         intent('a', { resolution: undefined as never }),
         accepted('a'),
-        told,
+        reported,
         ...(state === 'completed' ? [completed('a', { cost })] : []),
       ),
     );

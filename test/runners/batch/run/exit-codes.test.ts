@@ -81,12 +81,12 @@ describe('exit 2', () => {
     [{ retry: ['sometimes'] }, 'sometimes'],
     [{ maxCostUsd: 1 }, 'no known price'],
     [{ confirm: () => false }, 'not started'],
-  ])('%j', async (options, said) => {
+  ])('%j', async (options, printed) => {
     const run = paperRun();
     run.manifest([job('a')]);
     const end = await run.start(options);
     expect(end.exitCode).toBe(2);
-    expect(end.reason).toContain(said);
+    expect(end.reason).toContain(printed);
     expect(run.service.posts).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ describe('runBatch over rows that arrive', () => {
 
   it('pulls no more rows than it has places for while nobody takes their ends', async () => {
     let pulled = 0;
-    const told: string[] = [];
+    const reported: string[] = [];
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     async function* rows() {
@@ -43,26 +43,26 @@ describe('runBatch over rows that arrive', () => {
     const end = run(rows(), {
       concurrency: 3,
       async deliver({ id }) {
-        told.push(id);
+        reported.push(id);
         await gate;
       },
     });
-    await until(() => told.length === 3);
+    await until(() => reported.length === 3);
     expect(pulled).toBeLessThanOrEqual(4);
     open();
     expect(await end).toEqual(finished(0));
-    expect(new Set(told).size).toBe(30);
+    expect(new Set(reported).size).toBe(30);
   });
 
   it('sends a row once that is told twice at once, and ends with a stop while it waits for the next', async () => {
     const stop = new Subject<StopOrder>();
-    const told: string[] = [];
+    const reported: string[] = [];
     async function* rows() {
       yield* [echo(1), echo(1), echo(1)];
       await new Promise(() => undefined);
     }
-    const end = run(rows(), { stop, deliver: ({ id }) => void told.push(id) });
-    await until(() => told.length === 1);
+    const end = run(rows(), { stop, deliver: ({ id }) => void reported.push(id) });
+    await until(() => reported.length === 1);
     stop.next('graceful');
     expect(await end).toEqual(finished(130));
     expect(emulator.bill()).toHaveLength(1);
@@ -71,15 +71,15 @@ describe('runBatch over rows that arrive', () => {
   it('refuses rows that it has no host or, under a cap, no price for, and goes on', async () => {
     const rows = [{ id: 'route', route: 'info', method: 'GET' }, echo(1), { ...echo(2), endpoint: 'other' }];
     const { baseUrl, apiKey } = emulator;
-    const told: Record<string, unknown> = {};
+    const reported: Record<string, unknown> = {};
     const end = await lastValueFrom(
       runBatch({
         ...{ manifest: { rows, mode: 'sync' }, out, baseUrl, apiKey, maxCostUsd: 1 },
-        deliver: (line) => void (told[line.id.split('~')[0] ?? ''] = line),
+        deliver: (line) => void (reported[line.id.split('~')[0] ?? ''] = line),
       }),
     );
     expect(end).toEqual(finished(1));
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       route: { error: { code: 'invalid-row', message: expect.stringContaining('routes need their host') } },
       r1: { error: { message: expect.stringContaining('has no known price') } },
     });

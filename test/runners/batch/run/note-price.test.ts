@@ -8,7 +8,7 @@ import { factsWith } from '../../../support/whole-values.js';
 
 const row = factsWith({ kind: 'edit', endpoint: 'image-edit', resolution: '2k' });
 
-function told(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
+function reported(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
   const events = new Subject<RunEvent>();
   const messages: string[] = [];
   events.subscribe((event) => {
@@ -23,10 +23,10 @@ function told(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
 
 describe('notePrice', () => {
   it('says nothing of the price that the book has', () =>
-    expect(told(0, 130_000, 130_000)).toEqual({ messages: [], cause: undefined }));
+    expect(reported(0, 130_000, 130_000)).toEqual({ messages: [], cause: undefined }));
 
   it('tells once of another one, with both figures', () => {
-    const { messages, cause } = told(undefined, 143_000, 143_000, 260_000);
+    const { messages, cause } = reported(undefined, 143_000, 143_000, 260_000);
     expect(messages).toEqual([
       'The service charges $0.143 for image-edit at 2k, and $0.13 was reckoned with. The higher one is reserved from now on.',
     ]);
@@ -34,12 +34,12 @@ describe('notePrice', () => {
   });
 
   it('stops where it is dearer than is allowed, and not where it is cheaper', () => {
-    expect(told(10, 143_000).cause).toBeUndefined();
-    expect(told(50, 100_000).cause).toBeUndefined();
-    expect(told(9, 143_000).cause).toMatchObject({
+    expect(reported(10, 143_000).cause).toBeUndefined();
+    expect(reported(50, 100_000).cause).toBeUndefined();
+    expect(reported(9, 143_000).cause).toMatchObject({
       exitCode: 3,
       reason: expect.stringContaining('dearer by 10 %'),
     });
-    expect(told(10, 131_000, 144_000).cause).toMatchObject({ exitCode: 3 });
+    expect(reported(10, 131_000, 144_000).cause).toMatchObject({ exitCode: 3 });
   });
 });

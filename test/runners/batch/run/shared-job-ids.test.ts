@@ -20,7 +20,7 @@ function answering(run: PaperRun, idOf: (row: string) => string, status = 'COMPL
   };
 }
 
-function doubts(run: PaperRun): [unknown, string][] {
+function unknowns(run: PaperRun): [unknown, string][] {
   return run
     .lines('failures.jsonl')
     .map(({ id, error }) => [id, (error as { code: string; message: string }).message]);
@@ -41,7 +41,7 @@ describe.each([
       ['a', 'job-a'],
       ['c', 'job-c'],
     ]);
-    expect(doubts(run)).toEqual([['b', expect.stringMatching(/names job "job-a", which "a" has already/)]]);
+    expect(unknowns(run)).toEqual([['b', expect.stringMatching(/names job "job-a", which "a" has already/)]]);
     expect(end.summary.cost).toMatchObject({ estimated: 0.2, unknown: 0.1 });
     expect(run.costs()).toContainEqual(expect.objectContaining({ id: 'b', jobId: '', source: 'unknown' }));
     const again = await run.start({ assumePriceUsd: 0.1, maxCostUsd: 1 });
@@ -57,7 +57,7 @@ describe.each([
     run.manifest([job('a', { mode, input: { row: 'a', changed: true } }), job('b', { mode })]);
     const end = await run.start({ changed: 'redo', concurrency: 1 });
     expect(end.exitCode).toBe(6);
-    expect(doubts(run)).toEqual([
+    expect(unknowns(run)).toEqual([
       ['a', expect.stringContaining('which "a" has already')],
       ['b', expect.stringContaining('which "a" has already')],
     ]);
@@ -88,7 +88,7 @@ it('takes a job that was bought elsewhere for one of the run', async () => {
   run.manifest([{ id: 'a', endpoint: 'echo', jobId: 'job-x' }, job('b')]);
   answering(run, () => 'job-x');
   expect((await run.start({ concurrency: 1 })).exitCode).toBe(6);
-  expect(doubts(run)).toEqual([['b', expect.stringContaining('which "a" has already')]]);
+  expect(unknowns(run)).toEqual([['b', expect.stringContaining('which "a" has already')]]);
 });
 
 it('sends it again under --on-unknown retry, and counts a possible double', async () => {

@@ -23,11 +23,11 @@ describe('the clock of a worker', () => {
   it('goes on where the wall clock is set back, and follows it forwards [fault 19]', () => {
     const wall = new VirtualTimeScheduler();
     const clock = steadyClock(wall);
-    const told = [10 * hourMs, 9 * hourMs, 9 * hourMs + 5, 5 * hourMs, 8 * hourMs].map((frame) => {
+    const reported = [10 * hourMs, 9 * hourMs, 9 * hourMs + 5, 5 * hourMs, 8 * hourMs].map((frame) => {
       wall.frame = frame;
       return clock.now();
     });
-    expect(told).toEqual([10 * hourMs, 10 * hourMs, 10 * hourMs + 5, 10 * hourMs + 5, 13 * hourMs + 5]);
+    expect(reported).toEqual([10 * hourMs, 10 * hourMs, 10 * hourMs + 5, 10 * hourMs + 5, 13 * hourMs + 5]);
   });
 
   it('sets its timers by the wall clock', () => {

@@ -17,14 +17,14 @@ describe('Stops', () => {
 
   it('adds up what is left, and tells of it at once', () => {
     const stops = new Stops();
-    const told: string[] = [];
-    stops.left('accepted').subscribe(() => told.push('accepted'));
+    const reported: string[] = [];
+    stops.left('accepted').subscribe(() => reported.push('accepted'));
     expect(stops.isStopping).toBe(false);
     expect(stops.stop(cause(4, ['open']))).toBe(true);
     expect(stops.leaves('open')).toBe(true);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(stops.stop(cause(4, ['accepted']))).toBe(false);
-    expect(told).toEqual(['accepted']);
+    expect(reported).toEqual(['accepted']);
     expect(stops.leaves('sent')).toBe(false);
   });
 });

@@ -26,8 +26,10 @@ describe('a service that is not reached', () => {
     if (withinMs === undefined) expect(took).toBeGreaterThan(12_000);
     else expect(took).toBeLessThan(withinMs);
     // From the first failure on, and once in the log.
-    const told = end.events.findIndex(({ type }) => type === 'unreached');
-    expect(told).toBeLessThan(end.events.findIndex(({ type }) => type === 'stopping' || type === 'finished'));
+    const reported = end.events.findIndex(({ type }) => type === 'unreached');
+    expect(reported).toBeLessThan(
+      end.events.findIndex(({ type }) => type === 'stopping' || type === 'finished'),
+    );
     expect(run.text('run.log').split(misspelt).length).toBeGreaterThan(1);
     expect(run.lines('run.log').filter(({ msg }) => msg === misspelt)).toHaveLength(1);
   });

@@ -29,10 +29,10 @@ describe('millrace reconcile', () => {
   it('ends with 1 when they are not, for people and for scripts', async () => {
     const [head = '', , ...rest] = await booked();
     await work.write('export.csv', [head, ...rest, 'x\u001b[2J,,,job\u001b[31mx,,,0.5,,']);
-    const told = await call('--statement', 'export.csv');
-    expect(told.code).toBe(1);
-    expect(told.stdout).toContain('1 purchase booked and not charged:\n  ');
-    expect(told.stdout).toContain(
+    const reported = await call('--statement', 'export.csv');
+    expect(reported.code).toBe(1);
+    expect(reported.stdout).toContain('1 purchase booked and not charged:\n  ');
+    expect(reported.stdout).toContain(
       '1 purchase charged and not booked:\n  job jobx: $0.50, line 13 of the statement\n',
     );
     const { code, stdout } = await call('--statement', 'export.csv', '--json');

@@ -28,16 +28,16 @@ describe('run - --follow', () => {
     children.push(child);
     child.stdin.on('error', () => undefined);
     const ended = once(child, 'exit');
-    const told: { id: string; status?: string; error?: { code: string; paid: string } }[] = [];
+    const reported: { id: string; status?: string; error?: { code: string; paid: string } }[] = [];
     const feed = (...rows: (object | string)[]) =>
       child.stdin.write(
         rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''),
       );
     const read = () =>
       createInterface({ input: child.stdout }).on('line', (line) =>
-        told.push(JSON.parse(line) as (typeof told)[0]),
+        reported.push(JSON.parse(line) as (typeof reported)[0]),
       );
-    return { child, ended, told, feed, read };
+    return { child, ended, reported, feed, read };
   }
   /** In this process, with rows that are all there. */
   const call = (rows: readonly object[], ...args: string[]) =>
@@ -53,16 +53,16 @@ describe('run - --follow', () => {
     const first = follow();
     first.read();
     first.feed(job(1));
-    await until(() => first.told.length === 1);
+    await until(() => first.reported.length === 1);
     first.feed('{"id":"half', '', job(2, { fail: 'no' }), job(1), job(1, { other: true }));
-    await until(() => first.told.length === 4);
+    await until(() => first.reported.length === 4);
     first.child.stdin.end();
     expect(await first.ended).toEqual([1, null]);
     // What was wrong comes back under the id that its feeder knows.
     expect(
-      first.told.filter(({ id }) => id === 'j1').map(({ status, error }) => status ?? error?.code),
+      first.reported.filter(({ id }) => id === 'j1').map(({ status, error }) => status ?? error?.code),
     ).toEqual(['completed', 'invalid-row']);
-    expect(first.told.map(({ status, error }) => status ?? error?.code).sort()).toEqual([
+    expect(first.reported.map(({ status, error }) => status ?? error?.code).sort()).toEqual([
       'completed',
       'invalid-row',
       'invalid-row',
@@ -73,15 +73,15 @@ describe('run - --follow', () => {
     second.feed(job(1), job(2, { fail: 'no' }), job(3));
     second.child.stdin.end();
     expect(await second.ended).toEqual([0, null]);
-    await until(() => second.told.length === 3);
-    expect(second.told.map(({ id }) => id).sort()).toEqual(['j1', 'j2', 'j3']);
+    await until(() => second.reported.length === 3);
+    expect(second.reported.map(({ id }) => id).sort()).toEqual(['j1', 'j2', 'j3']);
     expect(bought()).toHaveLength(3);
     expect(await work.lines('o/failures.jsonl')).toHaveLength(3);
   });
 
   it('reads no further while nobody reads what it says', async () => {
     const rows = 120;
-    const { child, feed, read, told, ended } = follow('--quiet');
+    const { child, feed, read, reported, ended } = follow('--quiet');
     const text = 'x'.repeat(10_000);
     for (let n = 0; n < rows; n++) feed(job(n, { text }));
     child.stdin.end();
@@ -96,8 +96,8 @@ describe('run - --follow', () => {
     expect(child.stdin.writableLength).toBeGreaterThan(0);
     read();
     expect(await ended).toEqual([0, null]);
-    await until(() => told.length === rows);
-    expect(new Set(told.map(({ id }) => id)).size).toBe(rows);
+    await until(() => reported.length === rows);
+    expect(new Set(reported.map(({ id }) => id)).size).toBe(rows);
   });
 
   it('is killed, fed all again, and pays nothing twice, tells every row', async () => {
@@ -105,7 +105,7 @@ describe('run - --follow', () => {
     const first = follow('--concurrency', '4');
     first.read();
     first.feed(...rows);
-    await until(() => first.told.length > 10);
+    await until(() => first.reported.length > 10);
     first.child.kill('SIGKILL');
     await first.ended;
     const second = follow('--concurrency', '16');
@@ -113,10 +113,10 @@ describe('run - --follow', () => {
     second.feed(...rows);
     second.child.stdin.end();
     const [code] = (await second.ended) as [number];
-    await until(() => second.told.length >= rows.length);
-    const unknown = second.told.filter(({ error }) => error?.code === 'unknown');
+    await until(() => second.reported.length >= rows.length);
+    const unknown = second.reported.filter(({ error }) => error?.code === 'unknown');
     expect(code).toBe(unknown.length > 0 ? 6 : 0);
-    expect(new Set(second.told.map(({ id }) => id))).toEqual(new Set(rows.map(({ id }) => id)));
+    expect(new Set(second.reported.map(({ id }) => id))).toEqual(new Set(rows.map(({ id }) => id)));
     const paid = bought().length;
     expect(paid).toBeGreaterThanOrEqual(rows.length - unknown.length);
     expect(paid).toBeLessThanOrEqual(rows.length);
@@ -126,7 +126,7 @@ describe('run - --follow', () => {
     const first = follow();
     first.read();
     first.feed(job(1));
-    await until(() => first.told.length === 1);
+    await until(() => first.reported.length === 1);
     first.child.kill('SIGINT');
     expect(await first.ended).toEqual([130, null]);
     const second = follow();
@@ -168,7 +168,7 @@ describe('run - --follow', () => {
       const second = follow();
       second.read();
       second.feed(job(1));
-      await until(() => second.told.length === 1);
+      await until(() => second.reported.length === 1);
       second.feed(edit(1));
       expect(await second.ended).toEqual([3, null]);
       expect(work.emulator.bill().filter(({ operation }) => operation === 'runsync')).toEqual([]);

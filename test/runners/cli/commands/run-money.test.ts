@@ -63,9 +63,9 @@ describe('the money of millrace run', () => {
       const { stdout } = await millrace(['plan', 'upscale.jsonl', '--prices', 'prices.json'], options());
       expect(stdout).toContain('grind a job $0.01, upscale a second $0.0004 (prices.json)\n');
       expect(stdout).toContain('  price        3 rows of no known price\n');
-      const { code, stdout: said } = await run('upscale.jsonl');
+      const { code, stdout: printed } = await run('upscale.jsonl');
       expect(code).toBe(0);
-      expect(said).toMatch(/\$0\.00 reported, \$0\.0\d+ estimated\n/);
+      expect(printed).toMatch(/\$0\.00 reported, \$0\.0\d+ estimated\n/);
       const results = await work.lines('upscale.out/results.jsonl');
       const expected = results.map(({ id, executionTime }) => [
         id,
@@ -75,10 +75,10 @@ describe('the money of millrace run', () => {
         .trim()
         .split('\n')
         .slice(1);
-      const told = costs
+      const reported = costs
         .map((line) => line.split(','))
         .map(([id, , , , , , cost, source]) => [id, Number(cost), source]);
-      expect(told.sort()).toEqual(expected.map(([id, cost]) => [id, cost, 'estimated']).sort());
+      expect(reported.sort()).toEqual(expected.map(([id, cost]) => [id, cost, 'estimated']).sort());
       const total = expected.reduce((sum, [, cost]) => sum + Number(cost), 0);
       const summary = await work.json('upscale.out/summary.json');
       expect(summary).toMatchObject({

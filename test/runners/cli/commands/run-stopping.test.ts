@@ -40,7 +40,7 @@ describe('millrace run, when it is told to stop', () => {
     const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
     await until(() => work.emulator.bill().length === 1);
     first.child.kill('SIGINT');
-    await first.says('stopping: ');
+    await first.prints('stopping: ');
     first.child.kill('SIGINT');
     expect(await first.ended).toMatchObject({ code: 130, signal: null });
     const [bought] = work.emulator.bill();
@@ -53,12 +53,12 @@ describe('millrace run, when it is told to stop', () => {
   it('ends a rehearsal at once as well', async () => {
     await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
     const first = work.start('run', 'rows.jsonl', '--local', '--mode', 'sync');
-    await first.says('1 row to send');
+    await first.prints('1 row to send');
     await until(async () =>
       (await work.lines('rows.local.out/journal.jsonl')).some(({ k }) => k === 'intent'),
     );
     first.child.kill('SIGTERM');
-    await first.says('stopping: ');
+    await first.prints('stopping: ');
     first.child.kill('SIGTERM');
     expect(await first.ended).toMatchObject({ code: 143, signal: null });
   });
@@ -73,10 +73,10 @@ describe('millrace run, when it is told to stop', () => {
         cwd: work.folder,
         env: { PATH: process.env['PATH'], NODE: process.execPath, MAIN: mainFile, ...work.env },
       });
-      let said = '';
-      shell.stdout.on('data', (piece) => (said += String(piece)));
+      let printed = '';
+      shell.stdout.on('data', (chunk) => (printed += String(chunk)));
       await new Promise((resolve) => shell.on('close', resolve));
-      expect(said.trim()).toBe('0');
+      expect(printed.trim()).toBe('0');
       expect(await work.lines('rows.out/results.jsonl')).toHaveLength(20);
     },
   );

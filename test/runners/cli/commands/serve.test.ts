@@ -5,8 +5,8 @@ describe('millrace serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'says where it listens by one JSON line, and ends at %s with 0',
     async (signal) => {
-      const { child, ended, says } = startMillrace(['serve', '--key', 'a-key-of-ours']);
-      await says('apiKey');
+      const { child, ended, prints } = startMillrace(['serve', '--key', 'a-key-of-ours']);
+      await prints('apiKey');
       child.kill(signal);
       const end = await ended;
       const { baseUrl, lbBaseUrl, apiKey } = JSON.parse(end.stdout) as Record<string, string>;
@@ -20,7 +20,7 @@ describe('millrace serve', () => {
 
   it('says that a port is taken', async () => {
     const first = startMillrace(['serve']);
-    const { baseUrl } = JSON.parse(await first.says('apiKey')) as { baseUrl: string };
+    const { baseUrl } = JSON.parse(await first.prints('apiKey')) as { baseUrl: string };
     const port = new URL(baseUrl).port;
     const second = await millrace(['serve', '--port', port]);
     expect(second).toMatchObject({

@@ -38,7 +38,7 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
   const command = ['run', 'edits.csv', '--endpoint', 'quick', '--yes', '--concurrency', '8', '--quiet'];
 
   const watch = work.start('watch', 'edits.out');
-  const url = (await watch.says('Ctrl-C')).trim();
+  const url = (await watch.prints('Ctrl-C')).trim();
   const page = await browser.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));

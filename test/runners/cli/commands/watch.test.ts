@@ -12,8 +12,8 @@ describe('millrace watch', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'serves a folder in which nothing lies yet, on loopback alone, and ends at %s with 0',
     async (signal) => {
-      const { child, ended, says } = startMillrace(['watch', 'edits.out'], { cwd: work.folder });
-      const url = (await says('Ctrl-C ends it')).trim();
+      const { child, ended, prints } = startMillrace(['watch', 'edits.out'], { cwd: work.folder });
+      const url = (await prints('Ctrl-C ends it')).trim();
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
       const page = await fetch(url);
       expect(page.status).toBe(200);
@@ -35,7 +35,7 @@ describe('millrace watch', () => {
       stderr: 'error: "file" is no folder: name the output folder of a run\n',
     });
     const first = startMillrace(['watch', 'out'], { cwd: work.folder });
-    const { port } = new URL((await first.says('Ctrl-C')).trim());
+    const { port } = new URL((await first.prints('Ctrl-C')).trim());
     expect(await millrace(['watch', 'out', '--port', port], { cwd: work.folder })).toMatchObject({
       code: 2,
       stderr: `error: --port: ${port} is in use: choose another one, or leave it out for any free one\n`,

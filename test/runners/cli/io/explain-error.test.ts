@@ -12,7 +12,7 @@ const key = 'canary-4f1e77';
 
 function listener() {
   const stderr = new PassThrough({ encoding: 'utf8' });
-  return { io: { stderr } as unknown as CliIo, said: () => String(stderr.read() ?? '') };
+  return { io: { stderr } as unknown as CliIo, printed: () => String(stderr.read() ?? '') };
 }
 
 describe('explainError', () => {
@@ -23,37 +23,37 @@ describe('explainError', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it('says what is wrong with a command, a line each, and what to do', async () => {
-    const { io, said } = listener();
+    const { io, printed } = listener();
     expect(await explainError(new UsageError(['--a: x', '--b: y'], 'do this'), io, { secrets: [] })).toBe(2);
-    expect(said()).toBe('error: --a: x\nerror: --b: y\n  do this\n');
+    expect(printed()).toBe('error: --a: x\nerror: --b: y\n  do this\n');
   });
 
   it('takes a manifest that cannot be read for a wrong command', async () => {
-    const { io, said } = listener();
+    const { io, printed } = listener();
     const error = new MillraceError('manifest', 'edits.csv, line 3: the quote is not closed');
     expect(await explainError(error, io, { secrets: [] })).toBe(2);
-    expect(said()).toBe('error: edits.csv, line 3: the quote is not closed\n');
+    expect(printed()).toBe('error: edits.csv, line 3: the quote is not closed\n');
   });
 
   it('takes a file that cannot be written for no fault of its own', async () => {
-    const { io, said } = listener();
+    const { io, printed } = listener();
     const error = Object.assign(new Error('EACCES: permission denied, open'), {
       code: 'EACCES',
       path: '/runs/out/report.html.tmp',
     });
     expect(await explainError(error, io, { secrets: [] })).toBe(74);
-    expect(said()).toMatch(
+    expect(printed()).toMatch(
       /^error: \/runs\/out\/report\.html\.tmp: this user has no right to it \(EACCES\)\. .*\n$/,
     );
   });
 
   it('keeps the details of a fault in the log of the run, without the key', async () => {
-    const { io, said } = listener();
+    const { io, printed } = listener();
     const error = Object.assign(new Error(`boom at Bearer ${key}`), {
       options: { headers: { authorization: `Bearer ${key}` } },
     });
     expect(await explainError(error, io, { folder, secrets: [key] })).toBe(70);
-    const text = said();
+    const text = printed();
     expect(text).toContain('this is a fault of millrace itself: Error: boom at');
     expect(text).toContain(join(folder, 'run.log'));
     expect(text).not.toContain('    at ');
@@ -66,9 +66,9 @@ describe('explainError', () => {
   });
 
   it('finds another place where there is no run', async () => {
-    const { io, said } = listener();
+    const { io, printed } = listener();
     expect(await explainError('a string', io, { folder: join(folder, 'missing'), secrets: [] })).toBe(70);
-    const path = /details are in (.+)/.exec(said())?.[1] ?? '';
+    const path = /details are in (.+)/.exec(printed())?.[1] ?? '';
     expect(await readFile(path, 'utf8')).toContain('a string');
     await rm(path);
   });

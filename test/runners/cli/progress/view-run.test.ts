@@ -11,7 +11,7 @@ const started = { type: 'started', rowsTotal: 4, alreadyEnded: 0 } as RunEvent;
 function seen(quiet: boolean, act: (view: RunView, scheduler: TestScheduler) => void): string {
   const scheduler = new TestScheduler(() => undefined);
   let text = '';
-  const stderr = { write: (piece: string) => void (text += piece) };
+  const stderr = { write: (chunk: string) => void (text += chunk) };
   scheduler.run(() => {
     const io = { stderr, env: {}, scheduler } as unknown as CliIo;
     act(viewRun(io, { concurrency: 8, quiet, askHealth: () => of('no worker is up') }), scheduler);

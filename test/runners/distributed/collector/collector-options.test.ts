@@ -32,10 +32,10 @@ async function both(rows: readonly object[], options: Partial<RunBatchOptions> =
   const { apiKey: key, baseUrl, lbBaseUrl } = run.emulator;
   const there = await run.collect(given);
   const here = await local.run({ key, baseUrl, lbBaseUrl }, given);
-  return { there: told(run.folder, there), here: told(local, here) };
+  return { there: reported(run.folder, there), here: reported(local, here) };
 }
 
-function told(folder: RunFolder, { exitCode, reason, summary }: Finished) {
+function reported(folder: RunFolder, { exitCode, reason, summary }: Finished) {
   const lines = (name: string) =>
     folder
       .lines(name)

@@ -31,7 +31,7 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   const rows = [1, 2].map((n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs: 3_000 } }));
   const path = folder.manifest(rows);
   const killed = start('worker');
-  await killed.says('working for');
+  await killed.prints('working for');
   const flags = ['--mode', 'sync', '--runsync-timeout', '5s', '--concurrency', '2', '--yes'];
   const run = start('run', path, '--out', folder.out, ...flags);
   await until(() => emulator.bill().length === 2);
@@ -39,7 +39,7 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   const killedAt = Date.now();
   start('worker');
 
-  await run.says('has been silent for');
+  await run.prints('has been silent for');
   await until(() => silent.test(folder.text('run.log')));
   const [, silentFor, atMost] = silent.exec(folder.text('run.log')) ?? [];
   expect(Number(silentFor)).toBeLessThan(20);
@@ -48,7 +48,7 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   const status = await shared.call('status', folder.out, '--db', shared.url);
   expect(status.stdout + status.stderr).toMatch(/silent for \d+ s; its 2 rows go on in at most \d+ s/);
 
-  await run.says('is taken for dead: its 2 rows have gone on');
+  await run.prints('is taken for dead: its 2 rows have gone on');
   expect(Date.now() - killedAt).toBeLessThan((Number(silentFor) + Number(atMost) + 5) * 1_000);
   const { code, stderr } = await run.ended;
   expect(code).toBe(6);

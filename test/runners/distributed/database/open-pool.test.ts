@@ -26,15 +26,15 @@ it('connects, and takes no TLS where none is offered and none was asked for', as
 
 it('names what is wrong and what to do, without the password', async () => {
   const password = new URL(database.url).password;
-  const said = (promise: Promise<unknown>) =>
+  const printed = (promise: Promise<unknown>) =>
     promise.then(String, (error: unknown) => (error as Error).message);
-  const wrong = await said(open(without(/:[^:@/]+@/, ':wrong-secret@')));
+  const wrong = await printed(open(without(/:[^:@/]+@/, ':wrong-secret@')));
   expect(wrong).toContain('refuses the user or the password');
   expect(wrong).not.toContain('wrong-secret');
-  const none = await said(open(without(/:[^:@/]+@/, '@'), { PGPASSFILE: '/nowhere' }));
+  const none = await printed(open(without(/:[^:@/]+@/, '@'), { PGPASSFILE: '/nowhere' }));
   expect(none).toContain('wants a password, and none was given: set PGPASSWORD');
-  expect(await said(open(without(/[^/]*$/, 'nowhere')))).toContain('database "nowhere" does not exist');
-  const tls = await said(open(`${database.url}?sslmode=require`));
+  expect(await printed(open(without(/[^/]*$/, 'nowhere')))).toContain('database "nowhere" does not exist');
+  const tls = await printed(open(`${database.url}?sslmode=require`));
   expect(tls).toContain('offers no TLS, and PGSSLMODE asks for it');
   for (const text of [none, tls]) expect(text).not.toContain(password);
 });

@@ -126,7 +126,7 @@ it('and the password come to a worker by the usual environment', async () => {
     start({ PGPASSWORD: password, ...root('other.crt') }),
   ];
   for (const worker of workers) {
-    await worker.says('working for');
+    await worker.prints('working for');
     worker.child.kill('SIGTERM');
     const { code, stderr } = await worker.ended;
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('not encrypted')]);
@@ -137,6 +137,6 @@ it('and the password come to a worker by the usual environment', async () => {
     stderr: expect.stringContaining('refuses the user or the password'),
   });
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('does not vouch') });
-  const said = `${wrong?.stderr}${unknown?.stderr}`;
-  for (const secret of ['a-wrong-password', password]) expect(said).not.toContain(secret);
+  const printed = `${wrong?.stderr}${unknown?.stderr}`;
+  for (const secret of ['a-wrong-password', password]) expect(printed).not.toContain(secret);
 }, 60_000);

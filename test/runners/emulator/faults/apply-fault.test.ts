@@ -183,10 +183,12 @@ function rawPost(): Promise<{
       { method: 'POST', headers, agent: false },
       (response) => {
         let body = '';
-        const told = { status: response.statusCode, length: Number(response.headers['content-length']) };
+        const reported = { status: response.statusCode, length: Number(response.headers['content-length']) };
         response.setEncoding('utf8').on('data', (part: string) => (body += part));
-        response.on('end', () => resolve({ ...told, body }));
-        response.on('error', (error: NodeJS.ErrnoException) => resolve({ ...told, body, error: error.code }));
+        response.on('end', () => resolve({ ...reported, body }));
+        response.on('error', (error: NodeJS.ErrnoException) =>
+          resolve({ ...reported, body, error: error.code }),
+        );
       },
     );
     call.on('error', (error: NodeJS.ErrnoException) => resolve({ body: '', error: error.code }));

@@ -313,24 +313,24 @@ describe('limits beside the input', () => {
   });
 
   it('tells a webhook of the end, three times at most', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const receiver = createServer((request, response) => {
       let body = '';
       request.on('data', (part: Buffer) => (body += part.toString()));
       request.on('end', () => {
-        told.push(JSON.parse(body));
-        response.writeHead(told.length < 3 ? 500 : 200).end();
+        reported.push(JSON.parse(body));
+        response.writeHead(reported.length < 3 ? 500 : 200).end();
       });
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     const webhook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told`;
     const id = await ask.run('echo', { a: 1 }, { webhook });
     for (const seen of [1, 2]) {
-      while (told.length < seen || clock.pending() === 0) await ask.get('/v2/echo/health');
+      while (reported.length < seen || clock.pending() === 0) await ask.get('/v2/echo/health');
       await clock.advance(10_000);
     }
-    while (told.length < 3) await ask.get('/v2/echo/health');
-    expect(told).toEqual(
+    while (reported.length < 3) await ask.get('/v2/echo/health');
+    expect(reported).toEqual(
       Array.from({ length: 3 }, () => expect.objectContaining({ id, status: 'COMPLETED' })),
     );
     expect(clock.pending()).toBe(0);

@@ -18,7 +18,7 @@ async function withFault(fault: string) {
   return { clock, ...asking(emulator) };
 }
 
-const told = async (fault: string) => {
+const reported = async (fault: string) => {
   const { run, until, status } = await withFault(fault);
   const id = await run('paid', {});
   await until('paid', { completed: 1 });
@@ -26,19 +26,19 @@ const told = async (fault: string) => {
 };
 
 it('price changes what is told and what is billed', async () => {
-  const { reply, cost } = await told('price:1.25');
+  const { reply, cost } = await reported('price:1.25');
   expect([reply.output, cost]).toEqual([{ done: true, cost: 0.125 }, 125_000]);
 });
 
 it('no-cost, null-cost and no-output hide what is billed all the same', async () => {
-  expect(await told('no-cost')).toMatchObject({ reply: { output: { done: true } }, cost: 100_000 });
+  expect(await reported('no-cost')).toMatchObject({ reply: { output: { done: true } }, cost: 100_000 });
   await emulator.close();
-  expect(await told('null-cost')).toMatchObject({
+  expect(await reported('null-cost')).toMatchObject({
     reply: { output: { done: true, cost: null } },
     cost: 100_000,
   });
   await emulator.close();
-  const { reply, cost } = await told('no-output');
+  const { reply, cost } = await reported('no-output');
   expect([reply.status, 'output' in reply, cost]).toEqual(['COMPLETED', false, 100_000]);
 });
 

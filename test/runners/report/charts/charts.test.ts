@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 /** What the bars' tips say, added up. */
-function told(svg: string, word: string): number {
+function reported(svg: string, word: string): number {
   const found = [...svg.matchAll(new RegExp(`([\\d,]+) ${word}`, 'g'))];
   return found.reduce((sum, [, count]) => sum + Number(count!.replaceAll(',', '')), 0);
 }
@@ -36,10 +36,10 @@ describe('outcomesChart', () => {
   it('counts every row once, narrow and wide', () => {
     const { svg, wide } = outcomesChart(survey);
     for (const drawn of [svg, wide!]) {
-      expect(told(drawn, 'completed')).toBe(287);
-      expect(told(drawn, 'failed')).toBe(10);
-      expect(told(drawn, 'to be downloaded')).toBe(1);
-      expect(told(drawn, 'in doubt')).toBe(2);
+      expect(reported(drawn, 'completed')).toBe(287);
+      expect(reported(drawn, 'failed')).toBe(10);
+      expect(reported(drawn, 'to be downloaded')).toBe(1);
+      expect(reported(drawn, 'in doubt')).toBe(2);
     }
   });
 
@@ -81,7 +81,7 @@ describe('spreadChart', () => {
   it('counts every duration once, and says where half and nineteen of twenty lie', () => {
     const durations = Array.from({ length: 100 }, (_, n) => (n + 1) * 100);
     const { svg, caption } = spreadChart('Time', 'waited', durations);
-    expect(told(svg, 'of')).toBe(100);
+    expect(reported(svg, 'of')).toBe(100);
     expect(caption).toBe('Half waited 5.0 s or less, one in twenty more than 9.5 s, the longest 10 s.');
   });
 
@@ -106,7 +106,7 @@ function jobsWith(...calls: number[]): Map<number, number> {
 describe('statusCallChart', () => {
   it('counts every job once, those with very many calls together', () => {
     const { svg, caption } = statusCallChart(jobsWith(0, 0, 1, 5, 40, 90));
-    expect(told(svg, 'jobs?')).toBe(6);
+    expect(reported(svg, 'jobs?')).toBe(6);
     expect(svg).toContain('12+');
     expect(caption).toBe('136 status calls in all, 22.7 a job.');
   });

@@ -48,7 +48,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
   return new Promise((resolve, reject) => {
     const asked = request(new URL(path, watch.url), { headers, method, agent: false }, (response) => {
       let body = '';
-      response.setEncoding('latin1').on('data', (piece: string) => (body += piece));
+      response.setEncoding('latin1').on('data', (chunk: string) => (body += chunk));
       response.on('end', () =>
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
       );

@@ -82,22 +82,22 @@ const finallyLook = (virtual: Virtual, look: () => void) => {
   virtual.flush();
   look();
 };
-const types = (marks: CheckpointEvent<unknown>[]) => marks.map(({ type }) => type);
+const types = (checkpoints: CheckpointEvent<unknown>[]) => checkpoints.map(({ type }) => type);
 
 describe('a purchase', () => {
   it('goes submit → accept → poll → settle, each step marked before the next', () => {
     inVirtualTime((virtual) => {
-      const { job, marks, sent, told } = jobWith(virtual, { post: ['-a|'], get: ['--p|', '--d|'] });
+      const { job, checkpoints, sent, reported } = jobWith(virtual, { post: ['-a|'], get: ['--p|', '--d|'] });
       virtual.expectObservable(job).toBe('s(aq)p--(d|)', events);
       virtual.expectObservable(job, '---------------^').toBe('---------------(d|)', events);
       finallyLook(virtual, () => {
-        expect(marks).toStrictEqual([
+        expect(checkpoints).toStrictEqual([
           { type: 'intent', sync: false, attempt: 1 },
           { type: 'accepted', jobId: 'j' },
           { type: 'settled', outcome: events.d.outcome },
         ]);
         expect(sent).toStrictEqual(['run 0', 'status 3', 'status 6']);
-        expect(told).toHaveLength(5);
+        expect(reported).toHaveLength(5);
         expect([job.key, job.jobId, job.statusCalls]).toStrictEqual(['k', 'j', 2]);
       });
     });
@@ -124,10 +124,10 @@ describe('a purchase', () => {
 
   it('takes a final reply to the POST as the end', () => {
     inVirtualTime((virtual) => {
-      const { job, marks } = jobWith(virtual, { post: ['-d|'] }, { sync: true });
+      const { job, checkpoints } = jobWith(virtual, { post: ['-d|'] }, { sync: true });
       virtual.expectObservable(job).toBe('S(d|)', events);
       finallyLook(virtual, () => {
-        expect(types(marks)).toStrictEqual(['intent', 'settled']);
+        expect(types(checkpoints)).toStrictEqual(['intent', 'settled']);
         expect(job.jobId).toBe('j');
       });
     });
@@ -142,10 +142,10 @@ describe('a purchase', () => {
     ['#', 'unknown', 'maybe'],
   ])('ends on reply %s as %s, paid %s, with one POST', (reply, code, paid) => {
     inVirtualTime((virtual) => {
-      const { job, marks, sent } = jobWith(virtual, { post: [`-${reply}|`.replace('#|', '#')] });
+      const { job, checkpoints, sent } = jobWith(virtual, { post: [`-${reply}|`.replace('#|', '#')] });
       virtual.expectObservable(job).toBe('s(e|)', { ...events, e: failure(code, paid) });
       finallyLook(virtual, () => {
-        expect(types(marks)).toStrictEqual(['intent', 'settled']);
+        expect(types(checkpoints)).toStrictEqual(['intent', 'settled']);
         expect(sent).toHaveLength(1);
       });
     });
@@ -156,10 +156,10 @@ describe('a purchase', () => {
     ['n', 'endpoint-not-found'],
   ])('stops on reply %s as %s and gives the reservation back', (reply, code) => {
     inVirtualTime((virtual) => {
-      const { job, marks, sent } = jobWith(virtual, { post: [`-${reply}|`] });
+      const { job, checkpoints, sent } = jobWith(virtual, { post: [`-${reply}|`] });
       virtual.expectObservable(job).toBe('s(e|)', { ...events, e: failure(code, 'no') });
       finallyLook(virtual, () => {
-        expect(types(marks)).toStrictEqual(['intent', 'refused', 'settled']);
+        expect(types(checkpoints)).toStrictEqual(['intent', 'refused', 'settled']);
         expect(sent).toHaveLength(1);
       });
     });
@@ -182,24 +182,24 @@ describe('a purchase', () => {
 
   it('has a body for its answer on a route, and no id', () => {
     inVirtualTime((virtual) => {
-      const { job, marks } = jobWith(virtual, { post: ['-p|'] }, { purpose: 'route-post', sync: true });
+      const { job, checkpoints } = jobWith(virtual, { post: ['-p|'] }, { purpose: 'route-post', sync: true });
       expect(job.jobId).toBe('');
       const output = { id: 'j', status: 'IN_PROGRESS' };
       virtual.expectObservable(job).toBe('S(e|)', {
         ...events,
         e: done({ status: 'completed', jobId: '', output, costUsd: null }),
       });
-      finallyLook(virtual, () => expect(types(marks)).toStrictEqual(['intent', 'settled']));
+      finallyLook(virtual, () => expect(types(checkpoints)).toStrictEqual(['intent', 'settled']));
     });
   });
 
   it('errors on an input that is not of its schema, and sends nothing', () => {
     inVirtualTime((virtual) => {
       const request = throwError(() => new InvalidInputError('prompt: is empty'));
-      const { job, marks, sent } = jobWith(virtual, {}, { request });
+      const { job, checkpoints, sent } = jobWith(virtual, {}, { request });
       virtual.expectObservable(job).toBe('#', undefined, new InvalidInputError('prompt: is empty'));
       virtual.expectObservable(job, '--^').toBe('--#', undefined, new InvalidInputError('prompt: is empty'));
-      finallyLook(virtual, () => expect([marks, sent]).toStrictEqual([[], []]));
+      finallyLook(virtual, () => expect([checkpoints, sent]).toStrictEqual([[], []]));
     });
   });
 });
@@ -207,16 +207,16 @@ describe('a purchase', () => {
 describe('a purchase that is provably refused', () => {
   it('is sent again after a wait, each POST with its own intent [fault 1]', () => {
     inVirtualTime((virtual) => {
-      const { job, marks, sent } = jobWith(virtual, { post: ['-l|', '-d|'] });
+      const { job, checkpoints, sent } = jobWith(virtual, { post: ['-l|', '-d|'] });
       const w = { ...events.w, why: 'rate-limited' };
       virtual.expectObservable(job).toBe('sw---s(d|)', { ...events, w });
       finallyLook(virtual, () => {
-        expect(types(marks)).toStrictEqual(['intent', 'refused', 'intent', 'settled']);
-        expect(marks[1]).toMatchObject({
+        expect(types(checkpoints)).toStrictEqual(['intent', 'refused', 'intent', 'settled']);
+        expect(checkpoints[1]).toMatchObject({
           why: 'POST /v2/e/run: HTTP 429: slow down; tries: 1',
           httpStatus: 429,
         });
-        expect(marks[2]).toMatchObject({ attempt: 2 });
+        expect(checkpoints[2]).toMatchObject({ attempt: 2 });
         expect(sent).toStrictEqual(['run 0', 'run 5']);
       });
     });
@@ -224,13 +224,13 @@ describe('a purchase that is provably refused', () => {
 
   it('ends as refused when its tries are used up', () => {
     inVirtualTime((virtual) => {
-      const { job, marks } = jobWith(virtual, { post: ['l'] });
+      const { job, checkpoints } = jobWith(virtual, { post: ['l'] });
       const w = { ...events.w, why: 'rate-limited' };
       const e = failure('refused', 'no', { httpStatus: 429 });
       virtual.expectObservable(job).toBe('(sw)(sw)(se|)', { ...events, w, e });
       finallyLook(virtual, () => {
         const tries = ['intent', 'refused'];
-        expect(types(marks)).toStrictEqual([...tries, ...tries, ...tries, 'settled']);
+        expect(types(checkpoints)).toStrictEqual([...tries, ...tries, ...tries, 'settled']);
       });
     });
   });
@@ -238,14 +238,14 @@ describe('a purchase that is provably refused', () => {
   it('ends as unreachable when no connection could be made', () => {
     inVirtualTime((virtual) => {
       const fault = new TransportError('connect', 'ECONNREFUSED', 'no', false, 'connection refused');
-      const { spec, marks } = virtualSpec(virtual);
+      const { spec, checkpoints } = virtualSpec(virtual);
       const job = createJob(
         spec,
         virtualContext(virtual.scheduler, () => throwError(() => fault)),
       );
       const e = failure('unreachable', 'no', { message: 'connection refused; tries: 3' });
       virtual.expectObservable(job).toBe('(sw)(sw)(se|)', { ...events, e });
-      finallyLook(virtual, () => expect(types(marks).at(-2)).toBe('refused'));
+      finallyLook(virtual, () => expect(types(checkpoints).at(-2)).toBe('refused'));
     });
   });
 
@@ -274,12 +274,12 @@ describe('unsubscribing before the POST has left', () => {
         admit: () => timer(5, virtual.scheduler).pipe(ignoreElements()),
         observe: () => undefined,
       };
-      const { job, sent, marks } = jobWith(virtual, { post: ['-d|'] }, {}, { gate });
+      const { job, sent, checkpoints } = jobWith(virtual, { post: ['-d|'] }, {}, { gate });
       virtual.expectObservable(job, '^--!').toBe('---');
       virtual.expectObservable(job, '----------^').toBe('---------------s(d|)', events);
       finallyLook(virtual, () => {
         expect(sent).toStrictEqual(['run 15']);
-        expect(types(marks)).toStrictEqual(['intent', 'settled']);
+        expect(types(checkpoints)).toStrictEqual(['intent', 'settled']);
       });
     });
   });
@@ -333,24 +333,32 @@ describe('unsubscribing before the POST has left', () => {
 describe('unsubscribing afterwards', () => {
   it('lets the POST come back and marks its id; a later subscriber polls at once', () => {
     inVirtualTime((virtual) => {
-      const { job, sent, marks, posts, told } = jobWith(virtual, { post: ['-----a|'], get: ['-d|'] });
+      const { job, sent, checkpoints, posts, reported } = jobWith(virtual, {
+        post: ['-----a|'],
+        get: ['-d|'],
+      });
       virtual.expectObservable(job, '^-!').toBe('s-', events);
       virtual.expectSubscriptions(posts[0]!.subscriptions).toBe('^----!');
       virtual.expectObservable(job, '---------^').toBe('---------q(d|)', events);
       finallyLook(virtual, () => {
-        expect(types(marks)).toStrictEqual(['intent', 'accepted', 'settled']);
+        expect(types(checkpoints)).toStrictEqual(['intent', 'accepted', 'settled']);
         expect(sent).toStrictEqual(['run 0', 'status 9']);
-        expect(told.map(({ type }) => type)).toStrictEqual(['submitting', 'accepted', 'status', 'settled']);
+        expect(reported.map(({ type }) => type)).toStrictEqual([
+          'submitting',
+          'accepted',
+          'status',
+          'settled',
+        ]);
       });
     });
   });
 
   it('keeps an outcome that nobody was there for', () => {
     inVirtualTime((virtual) => {
-      const { job, marks } = jobWith(virtual, { post: ['-----d|'] });
+      const { job, checkpoints } = jobWith(virtual, { post: ['-----d|'] });
       virtual.expectObservable(job, '^-!').toBe('s-', events);
       virtual.expectObservable(job, '---------^').toBe('---------(d|)', events);
-      finallyLook(virtual, () => expect(types(marks)).toStrictEqual(['intent', 'settled']));
+      finallyLook(virtual, () => expect(types(checkpoints)).toStrictEqual(['intent', 'settled']));
     });
   });
 
@@ -453,8 +461,8 @@ describe('cancel()', () => {
 });
 
 describe('a checkpoint that fails', () => {
-  const failingAt = (kind: string) => (mark: CheckpointEvent<unknown>) =>
-    mark.type === kind ? throwError(() => new Error('ENOSPC')) : EMPTY;
+  const failingAt = (kind: string) => (event: CheckpointEvent<unknown>) =>
+    event.type === kind ? throwError(() => new Error('ENOSPC')) : EMPTY;
 
   it('keeps the POST from leaving, for good', () => {
     inVirtualTime((virtual) => {
@@ -480,8 +488,8 @@ describe('a checkpoint that fails', () => {
 
   it('errors the job also when it throws, and when nobody is there', () => {
     inVirtualTime((virtual) => {
-      const checkpoint = (mark: CheckpointEvent<unknown>) => {
-        if (mark.type === 'settled') throw new Error('EIO');
+      const checkpoint = (event: CheckpointEvent<unknown>) => {
+        if (event.type === 'settled') throw new Error('EIO');
         return [];
       };
       const { job, sent } = jobWith(virtual, { post: ['---d|'] }, { checkpoint });
@@ -526,12 +534,12 @@ describe('a deadline', () => {
     inVirtualTime((virtual) => {
       const gate: Gate = { admit: () => NEVER, observe: () => undefined };
       const options = within(virtual, 5);
-      const { job, sent, marks } = jobWith(virtual, { post: ['d'] }, { options }, { gate });
+      const { job, sent, checkpoints } = jobWith(virtual, { post: ['d'] }, { options }, { gate });
       const e = failure('refused', 'no', { message: 'POST /v2/e/run: not sent: its deadline passed' });
       virtual.expectObservable(job).toBe('-----(e|)', { e });
       finallyLook(virtual, () => {
         expect(sent).toStrictEqual([]);
-        expect(types(marks)).toStrictEqual(['settled']);
+        expect(types(checkpoints)).toStrictEqual(['settled']);
       });
     });
   });
@@ -554,7 +562,7 @@ describe('a job that was bought before', () => {
 
   it('is polled at once and never submitted', () => {
     inVirtualTime((virtual) => {
-      const { spec, marks } = virtualSpec(virtual, { known });
+      const { spec, checkpoints } = virtualSpec(virtual, { known });
       const sent: string[] = [];
       const job = createJob(
         spec,
@@ -567,7 +575,7 @@ describe('a job that was bought before', () => {
       virtual.expectObservable(job).toBe('--(e|)', { e });
       finallyLook(virtual, () => {
         expect(sent).toStrictEqual(['GET /v2/e/status/old']);
-        expect(types(marks)).toStrictEqual(['settled']);
+        expect(types(checkpoints)).toStrictEqual(['settled']);
       });
     });
   });

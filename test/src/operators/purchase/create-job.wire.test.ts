@@ -124,12 +124,12 @@ describe('unsubscribing while the POST is out', () => {
   it('keeps the id, and a later subscriber polls it (detach)', async () => {
     await using server = await serveQueue();
     const release = server.hold('/run');
-    const marks: unknown[] = [];
+    const checkpoints: unknown[] = [];
     const accepted = new Subject<void>();
     const isAccepted = lastValueFrom(accepted, { defaultValue: undefined });
-    const checkpoint = (mark: { type: string }) => {
-      marks.push(mark);
-      if (mark.type === 'accepted') accepted.complete();
+    const checkpoint = (event: { type: string }) => {
+      checkpoints.push(event);
+      if (event.type === 'accepted') accepted.complete();
       return [];
     };
     const job = endpointOf(server).run({}, { checkpoint });
@@ -143,7 +143,7 @@ describe('unsubscribing while the POST is out', () => {
     expect(await outputOf(job)).toStrictEqual({ of: 'job-1' });
     expect(server.posts).toHaveLength(1);
     expect(server.cancels).toStrictEqual([]);
-    expect(marks).toMatchObject([
+    expect(checkpoints).toMatchObject([
       { type: 'intent' },
       { type: 'accepted', jobId: 'job-1' },
       { type: 'settled' },

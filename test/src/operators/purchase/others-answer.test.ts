@@ -25,8 +25,8 @@ describe('an answer that names a job of another POST', () => {
     const queue = client.queue('e');
     expect(await outcome(queue.runSync({}, { key: 'first' }))).toMatchObject({ output: { of: 'j' } });
     const second = queue.run({}, { key: 'second' });
-    const doubt = await outcome(second);
-    expect(doubt).toStrictEqual({
+    const held = await outcome(second);
+    expect(held).toStrictEqual({
       ...{ status: 'failed', code: 'unknown', paid: 'maybe' },
       message: expect.stringMatching(
         /^POST \/v2\/e\/run: the answer names job "j", which "first" has already/,

@@ -33,7 +33,7 @@ const V = {
 };
 
 const reading = (virtual: Virtual, lines: string[], overrides: Partial<RouteQuery<unknown>> = {}) => {
-  const { spec, marks, told } = virtualSpec(virtual);
+  const { spec, checkpoints, reported } = virtualSpec(virtual);
   const streams = lines.map((line) =>
     virtual.cold(line, replies, new TransportError('reset', 'ECONNRESET', 'maybe', false, 'reset')),
   );
@@ -43,18 +43,18 @@ const reading = (virtual: Virtual, lines: string[], overrides: Partial<RouteQuer
     quota,
   });
   const query = { ...spec, untilAborted: identity, request: requestTo('/info', 'GET'), ...overrides };
-  return { job: readRoute(query, context), marks, told, streams, quota };
+  return { job: readRoute(query, context), checkpoints, reported, streams, quota };
 };
-const types = (marks: CheckpointEvent<unknown>[]) => marks.map(({ type }) => type);
+const types = (checkpoints: CheckpointEvent<unknown>[]) => checkpoints.map(({ type }) => type);
 
 describe('readRoute', () => {
   it('gives the answer of the route in the shape of a job', () => {
     inVirtualTime((virtual) => {
-      const { job, marks, told } = reading(virtual, ['--v|']);
+      const { job, checkpoints, reported } = reading(virtual, ['--v|']);
       virtual.expectObservable(job).toBe('S-(V|)', { S, V });
       virtual.flush();
-      expect(types(marks)).toStrictEqual(['intent', 'settled']);
-      expect(told).toStrictEqual([S, V]);
+      expect(types(checkpoints)).toStrictEqual(['intent', 'settled']);
+      expect(reported).toStrictEqual([S, V]);
       expect([job.key, job.jobId, job.statusCalls]).toStrictEqual(['k', '', 0]);
       expect(() => job.cancel()).not.toThrow();
     });
@@ -100,12 +100,12 @@ describe('readRoute', () => {
     ['h', 'malformed-reply'],
   ])('ends on %s time and again as %s, not paid', (reply, code) => {
     inVirtualTime((virtual) => {
-      const { job, marks } = reading(virtual, [reply]);
+      const { job, checkpoints } = reading(virtual, [reply]);
       virtual
         .expectObservable(job)
         .toBe('(Sw)w---(e|)', { S, w, e: settled({ status: 'failed', code, paid: 'no' }) });
       virtual.flush();
-      expect(types(marks)).toStrictEqual(['intent', 'settled']);
+      expect(types(checkpoints)).toStrictEqual(['intent', 'settled']);
     });
   });
 
@@ -114,12 +114,12 @@ describe('readRoute', () => {
     ['b', 'route-failed', ['intent', 'settled']],
     ['n', 'route-not-found', ['intent', 'settled']],
     ['k', 'unauthorized', ['intent', 'refused', 'settled']],
-  ])('ends on %s at once as %s', (reply, code, marked) => {
+  ])('ends on %s at once as %s', (reply, code, expected) => {
     inVirtualTime((virtual) => {
-      const { job, marks } = reading(virtual, [`-${reply}|`]);
+      const { job, checkpoints } = reading(virtual, [`-${reply}|`]);
       virtual.expectObservable(job).toBe('S(e|)', { S, e: settled({ code, paid: 'no' }) });
       virtual.flush();
-      expect(types(marks)).toStrictEqual(marked);
+      expect(types(checkpoints)).toStrictEqual(expected);
     });
   });
 
@@ -162,8 +162,8 @@ describe('readRoute', () => {
 
   it('lets an outcome that is being made durable end, past its deadline', () => {
     inVirtualTime((virtual) => {
-      const checkpoint = (mark: CheckpointEvent<unknown>) =>
-        mark.type === 'settled' ? virtual.cold('------|') : of();
+      const checkpoint = (event: CheckpointEvent<unknown>) =>
+        event.type === 'settled' ? virtual.cold('------|') : of();
       const { job } = reading(virtual, ['--v|'], {
         checkpoint,
         options: { ...virtualSpec(virtual).spec.options, deadlineMs: 5 },

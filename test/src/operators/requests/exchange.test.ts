@@ -10,9 +10,9 @@ const submit = { key: 'k', purpose: 'submit', request: requestTo('/v2/e/run') } 
 
 /** What an exchange amounts to, and what the gate was told of it. */
 const judge = (transport: Transport, asking: Parameters<typeof exchange>[0] = submit) => {
-  const seen: { judged: unknown; told: unknown[] } = { judged: undefined, told: [] };
+  const seen: { judged: unknown; reported: unknown[] } = { judged: undefined, reported: [] };
   inVirtualTime(({ scheduler }) => {
-    const gate: Gate = { admit: () => EMPTY, observe: (answer) => seen.told.push(answer) };
+    const gate: Gate = { admit: () => EMPTY, observe: (answer) => seen.reported.push(answer) };
     exchange(asking, virtualContext(scheduler, transport, { gate })).subscribe(
       (judged) => (seen.judged = judged),
     );
@@ -22,34 +22,34 @@ const judge = (transport: Transport, asking: Parameters<typeof exchange>[0] = su
 
 describe('exchange', () => {
   it('gives the reply and what it means, and tells the gate', () => {
-    const { judged, told } = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' })));
+    const { judged, reported } = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' })));
     expect(judged).toMatchObject({
       verdict: { verdict: 'answer' },
       reading: { body: 'job', job: { id: 'j' } },
     });
-    expect(told).toStrictEqual([{ ...visit(), status: 200 }]);
+    expect(reported).toStrictEqual([{ ...visit(), status: 200 }]);
     const limited = judge(() => of(replied(429, 'slow down', { 'retry-after': '7' })));
     expect(limited.judged).toMatchObject({ verdict: { verdict: 'again', why: 'rate-limited' } });
-    expect(limited.told).toStrictEqual([{ ...visit(), status: 429, retryAfterMs: 7_000 }]);
+    expect(limited.reported).toStrictEqual([{ ...visit(), status: 429, retryAfterMs: 7_000 }]);
     const broken = judge(() => of(replied(500, 'oops')));
-    expect(broken.told).toStrictEqual([{ ...visit(), status: 500 }]);
+    expect(broken.reported).toStrictEqual([{ ...visit(), status: 500 }]);
   });
 
   it('does not tell the gate of trouble when a function has answered with an error', () => {
     const failed = judge(() => of(replied(500, { id: 'j', status: 'FAILED', error: 'boom' })));
     expect(failed.judged).toMatchObject({ verdict: { verdict: 'final', code: 'job-failed' } });
-    expect(failed.told).toStrictEqual([{ ...visit(), status: 200 }]);
+    expect(failed.reported).toStrictEqual([{ ...visit(), status: 200 }]);
     const route = { key: 'k', purpose: 'route-post', request: requestTo('/echo') } as const;
-    expect(judge(() => of(replied(500, { error: 'boom' })), route).told).toStrictEqual([
+    expect(judge(() => of(replied(500, { error: 'boom' })), route).reported).toStrictEqual([
       { ...visit(), status: 200 },
     ]);
   });
 
   it('judges a fault of the way', () => {
     const refused = new TransportError('connect', 'ECONNREFUSED', 'no', false, 'connection refused');
-    const { judged, told } = judge(() => throwError(() => refused));
+    const { judged, reported } = judge(() => throwError(() => refused));
     expect(judged).toMatchObject({ fault: refused, verdict: { verdict: 'again', why: 'not-sent' } });
-    expect(told).toStrictEqual([{ ...visit(), status: 0 }]);
+    expect(reported).toStrictEqual([{ ...visit(), status: 0 }]);
   });
 
   it('takes a transport that breaks its own rules for a doubt', () => {
@@ -62,11 +62,11 @@ describe('exchange', () => {
     });
     const none = judge((() => undefined) as unknown as Transport);
     expect(none.judged).toMatchObject({ verdict: { verdict: 'ambiguous' }, fault: { sent: 'maybe' } });
-    expect(none.told).toStrictEqual([{ ...visit(), status: 0 }]);
+    expect(none.reported).toStrictEqual([{ ...visit(), status: 0 }]);
     expect(judge(() => throwError(() => 'a text')).judged).toMatchObject({ fault: { message: 'a text' } });
     expect(judge(() => EMPTY).judged).toMatchObject({ verdict: { verdict: 'ambiguous' } });
     const twice = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' }), replied(500, 'x')));
-    expect(twice.told).toHaveLength(1);
+    expect(twice.reported).toHaveLength(1);
   });
 
   it('is over with the first reply, and leaves a transport that goes on', () => {

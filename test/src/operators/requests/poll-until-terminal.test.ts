@@ -38,11 +38,11 @@ const polling = (
   answers: string[],
   more: Partial<PollTask> = {},
 ) => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const ticks = cold(times);
   const schedule: PollSchedule = {
     pollTimes: () => ticks as never,
-    observe: (key, reply: JobReply, at) => told.push(`${key} ${reply.status} ${at}`),
+    observe: (key, reply: JobReply, at) => reported.push(`${key} ${reply.status} ${at}`),
   };
   const streams = answers.map((marbles) => cold(marbles, replies));
   let asked = 0;
@@ -58,18 +58,24 @@ const polling = (
     onCall: () => undefined,
     ...more,
   };
-  return { told, ticks, streams, result: pollUntilTerminal(task, virtualContext(scheduler, transport)) };
+  return { reported, ticks, streams, result: pollUntilTerminal(task, virtualContext(scheduler, transport)) };
 };
 
 describe('pollUntilTerminal', () => {
   it('asks at the times of the schedule until the job has ended, and tells of each change', () => {
     inVirtualTime((virtual) => {
-      const { result, ticks, streams, told } = polling(virtual, '--t-t-t-t-t-t', ['q', 'q', 'p', 'o', 'd']);
+      const { result, ticks, streams, reported } = polling(virtual, '--t-t-t-t-t-t', [
+        'q',
+        'q',
+        'p',
+        'o',
+        'd',
+      ]);
       virtual.expectObservable(result).toBe('--q---p-o-(e|)', { q, p, o, e });
       virtual.expectSubscriptions(ticks.subscriptions).toBe('^---------!');
       virtual.expectSubscriptions(streams[0]!.subscriptions).toBe('--(^!)');
       virtual.flush();
-      expect(told).toStrictEqual([
+      expect(reported).toStrictEqual([
         'k IN_QUEUE 2',
         'k IN_QUEUE 4',
         'k IN_PROGRESS 6',
@@ -118,12 +124,12 @@ describe('pollUntilTerminal', () => {
 
   it('aborts the poll that is out when it is unsubscribed, and tells the schedule nothing of it', () => {
     inVirtualTime((virtual) => {
-      const { result, ticks, streams, told } = polling(virtual, '-t', ['----q|']);
+      const { result, ticks, streams, reported } = polling(virtual, '-t', ['----q|']);
       virtual.expectObservable(result, '^--!').toBe('---');
       virtual.expectSubscriptions(ticks.subscriptions).toBe('^--!');
       virtual.expectSubscriptions(streams[0]!.subscriptions).toBe('-^-!');
       virtual.flush();
-      expect(told).toStrictEqual([]);
+      expect(reported).toStrictEqual([]);
     });
   });
 

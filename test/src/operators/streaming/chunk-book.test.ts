@@ -3,7 +3,7 @@ import type { Judged } from '../../../../src/operators/requests/exchange.js';
 import { ChunkBook } from '../../../../src/operators/streaming/chunk-book.js';
 import { requestTo } from '../../../support/virtual-time.js';
 
-const bookAfter = (...told: (unknown[] | 'lost')[]) => {
+const bookAfter = (...reported: (unknown[] | 'lost')[]) => {
   const book = new ChunkBook(
     {
       ...{ key: 'k', jobId: 'j', backoff: { initialMs: 8, factor: 2, maxMs: 100 }, deadlineMs: 1 },
@@ -13,7 +13,7 @@ const bookAfter = (...told: (unknown[] | 'lost')[]) => {
     },
     () => 1,
   );
-  for (const stream of told) book.enter(stream === 'lost' ? lost : answer(stream));
+  for (const stream of reported) book.enter(stream === 'lost' ? lost : answer(stream));
   return book;
 };
 const answer = (stream: unknown[]): Judged => ({

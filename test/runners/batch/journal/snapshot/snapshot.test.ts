@@ -55,7 +55,7 @@ async function snapshotOf(records: readonly JournalRecord[]): Promise<Buffer> {
 }
 
 /** Everything that a journal tells of these rows. */
-async function told(journal: JournalReader, ids: readonly string[] = alphabet) {
+async function reported(journal: JournalReader, ids: readonly string[] = alphabet) {
   const { rows, attemptsOf, mustHold, booksOf, ...facts } = journal.recovered;
   const states = [];
   for (const id of [...ids, 'new']) {
@@ -143,9 +143,9 @@ describe('a journal that is read from a snapshot on', () => {
           }
           disk.plant(path, file);
           if (disk.peek(kept)) fromSnapshots++;
-          const expected = await told(await opened(diskWith(file)));
-          expect(await told(await opened(disk))).toEqual(expected);
-          expect(await told((await peekJournal(disk, folder))!)).toEqual(expected);
+          const expected = await reported(await opened(diskWith(file)));
+          expect(await reported(await opened(disk))).toEqual(expected);
+          expect(await reported((await peekJournal(disk, folder))!)).toEqual(expected);
         },
       ),
       { numRuns: 300 },
@@ -240,7 +240,7 @@ describe('a snapshot', () => {
 
   it('counts for nothing with any of its bytes changed, or cut anywhere', async () => {
     const snapshot = await snapshotOf(records);
-    const expected = await told(await opened(diskWith(file)));
+    const expected = await reported(await opened(diskWith(file)));
     const headerEnd = snapshot.readUInt32LE(0) + 4;
     for (let at = 0; at < snapshot.length; at += at < headerEnd || at > snapshot.length - 8 ? 1 : 997) {
       const flipped = Buffer.from(snapshot);
@@ -250,7 +250,7 @@ describe('a snapshot', () => {
       const cut = diskWith(file, snapshot.subarray(0, at));
       expect((await peekJournal(cut, folder))?.recovered.totals).toEqual(expected.totals);
     }
-    expect(await told(await opened(diskWith(file, Buffer.concat([snapshot, Buffer.from('x')]))))).toEqual(
+    expect(await reported(await opened(diskWith(file, Buffer.concat([snapshot, Buffer.from('x')]))))).toEqual(
       expected,
     );
   });
@@ -263,7 +263,7 @@ describe('a snapshot', () => {
       const [alone, beside] = await Promise.all(
         [diskWith(flipped), diskWith(flipped, snapshot)].map((disk) =>
           opened(disk).then(
-            async (journal) => told(journal),
+            async (journal) => reported(journal),
             (error: unknown) => (error as Error).message,
           ),
         ),
@@ -277,8 +277,8 @@ describe('a snapshot', () => {
     ['an empty one', Buffer.alloc(0)],
     ['another run of the same length', journalFile(records.map((r) => ({ ...r, at: r.at + 1 })))],
   ])('counts for nothing beside another journal: %s', async (_what, other) => {
-    const expected = await told(await opened(diskWith(other)));
-    expect(await told(await opened(diskWith(other, await snapshotOf(records))))).toEqual(expected);
+    const expected = await reported(await opened(diskWith(other)));
+    expect(await reported(await opened(diskWith(other, await snapshotOf(records))))).toEqual(expected);
   });
 
   it.each(Object.keys(JSON.parse(madeBy) as object))(
@@ -359,12 +359,12 @@ describe('a disk that lets no snapshot be kept, or read', () => {
 
   it.each(calls)('costs the run nothing: %s', async (call) => {
     const snapshot = await snapshotOf(records.slice(0, 9));
-    const expected = await told(await opened(diskWith(file)));
+    const expected = await reported(await opened(diskWith(file)));
     for (const code of ['EIO', 'ENOSPC', 'EMFILE', 'EROFS', 'EACCES'] as const) {
       const disk = new ForgetfulDisk({ faults: [{ code, call, path: '.journal.snapshot' }] });
       disk.plant(path, file);
       disk.plant(kept, snapshot);
-      expect(await told(await openJournal(disk, folder, always))).toEqual(expected);
+      expect(await reported(await openJournal(disk, folder, always))).toEqual(expected);
       expect(disk.paths().filter((name) => name.endsWith('.tmp'))).toEqual([]);
     }
   });
@@ -377,13 +377,13 @@ describe('a disk that lets no snapshot be kept, or read', () => {
   });
 
   it('leaves the last one, the new one, or none that counts, wherever the power is cut', async () => {
-    const expected = await told(await opened(diskWith(file)));
+    const expected = await reported(await opened(diskWith(file)));
     for (let crashAt = 1; crashAt < 60; crashAt++) {
       const disk = new ForgetfulDisk({ crashAt, random: () => ((crashAt * 7) % 10) / 10 });
       disk.plant(path, file);
       disk.plant(kept, await snapshotOf(records.slice(0, 9)));
       await openJournal(disk, folder, always).catch(() => undefined);
-      expect(await told(await openJournal(disk.restart(), folder, always))).toEqual(expected);
+      expect(await reported(await openJournal(disk.restart(), folder, always))).toEqual(expected);
     }
   });
 });

@@ -4,9 +4,9 @@ import { readInvalid, readRows, type TestSettings } from '../../../../support/ma
 const url = 'https://example.test/a.png';
 
 async function read(text: string, settings: TestSettings = {}) {
-  const said: string[] = [];
-  const rows = await readRows(text, { ...settings, separatedBy: (name) => said.push(name) });
-  return { said, rows, facts: rows.map(({ id, line, columns }) => ({ id, line, columns })) };
+  const printed: string[] = [];
+  const rows = await readRows(text, { ...settings, separatedBy: (name) => printed.push(name) });
+  return { printed, rows, facts: rows.map(({ id, line, columns }) => ({ id, line, columns })) };
 }
 
 describe('a CSV that a European spreadsheet has saved', () => {
@@ -21,8 +21,8 @@ describe('a CSV that a European spreadsheet has saved', () => {
         ['a', url, '"rot; oder blau"', '12,50'],
         ['b', url, 'grün, bitte', '1.000,00'],
       ];
-      const { said, rows, facts } = await read(text.map((cells) => cells.join(sign)).join('\r\n'));
-      expect(said).toEqual([name]);
+      const { printed, rows, facts } = await read(text.map((cells) => cells.join(sign)).join('\r\n'));
+      expect(printed).toEqual([name]);
       expect(facts).toEqual([
         { id: 'a', line: 2, columns: { Preis: '12,50' } },
         { id: 'b', line: 3, columns: { Preis: '1.000,00' } },
@@ -32,13 +32,13 @@ describe('a CSV that a European spreadsheet has saved', () => {
   );
 
   it.each(['sep=;\r\n', 'SEP=;\n', '"sep=;"\r\n', '\ufeffsep=;\r\n'])('may begin with %j', async (first) => {
-    const { said, facts } = await read(`${first}id;images;prompt\r\na;${url};x\r\n`);
-    expect(said).toEqual(['semicolons']);
+    const { printed, facts } = await read(`${first}id;images;prompt\r\na;${url};x\r\n`);
+    expect(printed).toEqual(['semicolons']);
     expect(facts).toMatchObject([{ id: 'a', line: 3 }]);
   });
 
   it('may say with sep= what nobody would guess', async () => {
-    expect((await read(`sep=|\nid|images|prompt\na|${url}|x\n`)).said).toEqual(['bars']);
+    expect((await read(`sep=|\nid|images|prompt\na|${url}|x\n`)).printed).toEqual(['bars']);
   });
 
   it.each([
@@ -48,15 +48,15 @@ describe('a CSV that a European spreadsheet has saved', () => {
     ['no name of a field, but semicolons', 'bild;text\n', ['semicolons']],
     ['quoted names, and empty lines before', '\n\n"id";"images";"prompt"\n', ['semicolons']],
     ['line breaks in a name', 'id;"a\nb";prompt\n', ['semicolons']],
-  ])('is told by its header: %s', async (_, text, said) => {
-    expect((await read(text)).said).toEqual(said);
+  ])('is told by its header: %s', async (_, text, printed) => {
+    expect((await read(text)).printed).toEqual(printed);
   });
 
   it('is read as --delimiter says, whatever it looks like', async () => {
-    const { said, rows } = await read(`input.a;x,input.b;y\n1,2\n`, { delimiter: ',' });
-    expect(said).toEqual([]);
+    const { printed, rows } = await read(`input.a;x,input.b;y\n1,2\n`, { delimiter: ',' });
+    expect(printed).toEqual([]);
     expect(rows[0]?.request).toMatchObject({ input: { 'a;x': 1, 'b;y': 2 } });
-    expect((await read(`id|input.n\na|1\n`, { delimiter: '|' })).said).toEqual(['bars']);
+    expect((await read(`id|input.n\na|1\n`, { delimiter: '|' })).printed).toEqual(['bars']);
   });
 
   it('names the place of a ragged row, and the sign that belongs in quotes', async () => {
@@ -67,8 +67,8 @@ describe('a CSV that a European spreadsheet has saved', () => {
     ]);
   });
 
-  it.each([1, 2, 3, 7])('is read in pieces of %i bytes', async (pieceBytes) => {
-    const { facts } = await read(`sep=;\r\n"id";images;prompt\r\na;${url};x\r\n`, { pieceBytes });
+  it.each([1, 2, 3, 7])('is read in pieces of %i bytes', async (chunkBytes) => {
+    const { facts } = await read(`sep=;\r\n"id";images;prompt\r\na;${url};x\r\n`, { chunkBytes });
     expect(facts).toMatchObject([{ id: 'a', line: 3 }]);
   });
 });

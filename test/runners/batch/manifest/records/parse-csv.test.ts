@@ -5,7 +5,7 @@ import { ManifestError } from '../../../../../runners/batch/manifest/manifest-er
 import { parseCsv } from '../../../../../runners/batch/manifest/records/parse-csv.js';
 import type { RawRecord } from '../../../../../runners/batch/manifest/records/raw-record.js';
 import { readUtf8 } from '../../../../../runners/batch/manifest/records/read-utf8.js';
-import { inPieces } from '../../../../support/manifest-items.js';
+import { inChunks } from '../../../../support/manifest-items.js';
 
 interface Parsed {
   records: RawRecord[];
@@ -14,7 +14,7 @@ interface Parsed {
 
 async function parse(text: string, size?: number, map?: Record<string, string>): Promise<Parsed> {
   const records: RawRecord[] = [];
-  const chunks = readUtf8(inPieces(Buffer.from(text), size), { name: 'edits.csv', gzip: false });
+  const chunks = readUtf8(inChunks(Buffer.from(text), size), { name: 'edits.csv', gzip: false });
   try {
     for await (const batch of parseCsv(chunks, { name: 'edits.csv', map })) records.push(...batch);
   } catch (error) {
@@ -190,9 +190,9 @@ describe('parseCsv of pieces', () => {
     ]);
     expect(whole.error?.message).toContain('line 12, column 1 (id): the row that begins here opens a quote');
     for (let size = 1; size <= Buffer.byteLength(nasty); size++) {
-      const pieces = await parse(nasty, size);
-      expect(pieces.records).toEqual(whole.records);
-      expect(pieces.error?.message).toBe(whole.error?.message);
+      const chunks = await parse(nasty, size);
+      expect(chunks.records).toEqual(whole.records);
+      expect(chunks.error?.message).toBe(whole.error?.message);
     }
   });
 

@@ -4,11 +4,11 @@ import { ManifestError } from '../../../../../runners/batch/manifest/manifest-er
 import { parseJsonl } from '../../../../../runners/batch/manifest/records/parse-jsonl.js';
 import type { RawRecord } from '../../../../../runners/batch/manifest/records/raw-record.js';
 import { readUtf8 } from '../../../../../runners/batch/manifest/records/read-utf8.js';
-import { inPieces } from '../../../../support/manifest-items.js';
+import { inChunks } from '../../../../support/manifest-items.js';
 
 async function parse(text: string, size?: number): Promise<RawRecord[]> {
   const records: RawRecord[] = [];
-  const chunks = readUtf8(inPieces(Buffer.from(text), size), { name: 'edits.jsonl', gzip: false });
+  const chunks = readUtf8(inChunks(Buffer.from(text), size), { name: 'edits.jsonl', gzip: false });
   for await (const batch of parseJsonl(chunks, 'edits.jsonl')) records.push(...batch);
   return records;
 }

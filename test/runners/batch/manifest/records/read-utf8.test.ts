@@ -2,15 +2,15 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ManifestError } from '../../../../../runners/batch/manifest/manifest-error.js';
 import { readUtf8 } from '../../../../../runners/batch/manifest/records/read-utf8.js';
-import { inPieces } from '../../../../support/manifest-items.js';
+import { inChunks } from '../../../../support/manifest-items.js';
 
 const everySize = [1, 2, 3, 5, 1_000_000];
 
 async function textOf(bytes: Uint8Array, size: number, gzip = false): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of readUtf8(inPieces(bytes, size), { name: 'edits.csv', gzip }))
-    pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces).toString();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of readUtf8(inChunks(bytes, size), { name: 'edits.csv', gzip }))
+    chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
 }
 
 async function problemOf(bytes: Uint8Array, size: number, gzip = false): Promise<ManifestError> {
@@ -137,15 +137,15 @@ describe('readUtf8', () => {
       yield Buffer.from('\nc');
     }
     let text = '';
-    for await (const piece of readUtf8(source(), { name: 'edits.csv', gzip: false }))
-      text += piece.toString();
+    for await (const chunk of readUtf8(source(), { name: 'edits.csv', gzip: false }))
+      text += chunk.toString();
     expect(text).toBe('ab\r\nc');
   });
 
   it('hands on small pieces of a large chunk', async () => {
     const sizes: number[] = [];
-    for await (const piece of readUtf8(inPieces(Buffer.alloc(100_000, 'a')), { name: 'x', gzip: false }))
-      sizes.push(piece.length);
+    for await (const chunk of readUtf8(inChunks(Buffer.alloc(100_000, 'a')), { name: 'x', gzip: false }))
+      sizes.push(chunk.length);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(16_384);
   });
 });
