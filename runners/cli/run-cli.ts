@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { version } from '../../src/contract/version.js';
 import type { CliIo } from './io/cli-io.js';
-import { explainError, type FaultContext } from './io/explain-error.js';
+import type { FaultContext } from './io/explain-error.js';
 import { addOptions } from './options/add-options.js';
 import type { CommandName } from './options/table/table-row.js';
 
@@ -12,13 +12,17 @@ import type { CommandName } from './options/table/table-row.js';
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let exitCode = 0;
   const fault: FaultContext = { secrets: [io.env['MILLRACE_API_KEY'] ?? ''] };
-  io.onFault((error) => explainError(error, io, fault));
-  const program = buildProgram(io, fault, (code) => void (exitCode = code));
+  const explain = async (error: unknown) =>
+    (await import('./io/explain-error.js')).explainError(error, io, fault);
+  io.onFault(explain);
+  const program = buildProgram(argv, io, fault, (code) => void (exitCode = code));
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    return explainError(error, io, fault);
+    // Its text is printed already: the help, the version, or what is wrong with the command.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    return explain(error);
   }
 }
 
@@ -165,8 +169,16 @@ const closingWords = `
 A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin with --format and --out.
 The options of a command: millrace run --help. To begin: millrace plan <manifest>`;
 
-/** The commands with their options. What a command does is loaded when it runs, so that the help comes at once. */
-function buildProgram(io: CliIo, fault: FaultContext, ended: (exitCode: number) => void): Command {
+/**
+ * The commands, and the options of those that the command line names: all of them for a completion. What a command does is loaded
+ * when it runs. So the help comes at once.
+ */
+function buildProgram(
+  argv: readonly string[],
+  io: CliIo,
+  fault: FaultContext,
+  ended: (exitCode: number) => void,
+): Command {
   const program = new Command('millrace')
     .description('Sends the rows of a manifest to serverless endpoints. Never pays twice, never loses a row.')
     .version(version)
@@ -184,12 +196,14 @@ function buildProgram(io: CliIo, fault: FaultContext, ended: (exitCode: number) 
     // The last two are the options and the command itself.
     command.action(async (...given: unknown[]) => {
       const call = { args: given.slice(0, -2), raw: given.at(-2) as Call['raw'], io, fault, program };
+      // Loaded before there is anything to explain: the package may be gone, or too many files open, by then.
+      await import('./io/explain-error.js');
       const work = () => run(call);
       if (call.raw['profile'] !== true) return ended(await work());
       const { profiled } = await import('./io/profiled.js');
       return ended(await profiled(name, work, io, fault));
     });
-    if (name !== 'completion') addOptions(command, name);
+    if (name !== 'completion' && (argv.includes(name) || argv[0] === 'completion')) addOptions(command, name);
     if (after !== undefined) command.addHelpText('after', after);
   }
   return program;

@@ -11,6 +11,7 @@ import { parseArgs, promisify } from 'node:util';
 import { isReached, type Figure } from './figure.js';
 import { clientCpu } from './parts/client-cpu.js';
 import { importCost, latency, planMemory, rates, runMemory, startUp } from './parts/command-line.js';
+import { endOfRun, startsOver } from './parts/large-run.js';
 import { noise } from './parts/noise.js';
 import { rowCost } from './parts/row-cost.js';
 import { sameRequestsCost } from './parts/same-requests.js';
@@ -31,6 +32,7 @@ const rounds = Number(values.rounds);
 const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
 const edit = (n: number) => `https://pictures.example/${n}.png,make chair ${n} blue,1k\n`;
 const editWithId = (n: number) => `row-${n},${edit(n)}`;
+const jobCells = (n: number) => `row-${n},bench,${n}\n`;
 const job = (n: number) => `{"id":"row-${n}","endpoint":"bench","input":{"n":${n}}}\n`;
 
 const figures: Figure[] = [];
@@ -76,6 +78,9 @@ function parts(): Record<string, () => Promise<Figure[]>> {
     latency: async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds + 2),
     whole: async () =>
       wholeRun(await manifest('whole.jsonl', 20_000, job), 20_000, join(folder, 'whole'), rounds),
+    end: () => endOfRun(join(folder, 'end', 'edits.out'), rows, rounds),
+    starts: async () =>
+      startsOver(await manifest('starts.csv', rows, jobCells), rows, join(folder, 'starts'), rounds),
     run: async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
   };
 }
@@ -98,7 +103,8 @@ async function throughputWith(flags: readonly string[]): Promise<Figure[]> {
 async function manifest(name: string, count: number, line: (n: number) => string): Promise<string> {
   const path = join(folder, name);
   const file = createWriteStream(path);
-  if (name.endsWith('.csv')) file.write(`${line === editWithId ? 'id,' : ''}images,prompt,resolution\n`);
+  if (line === jobCells) file.write('id,endpoint,input.n\n');
+  else if (name.endsWith('.csv')) file.write(`${line === editWithId ? 'id,' : ''}images,prompt,resolution\n`);
   for (let n = 0; n < count; n += 1) if (!file.write(line(n))) await once(file, 'drain');
   file.end();
   await once(file, 'finish');

@@ -2,7 +2,6 @@ import { appendFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { CommanderError } from 'commander';
 import { reasonOf, remedyOf } from '../../batch/formats.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { redact } from '../../../src/contract/redact.js';
@@ -39,8 +38,6 @@ const exitCodes: Readonly<Record<string, number>> = {
 
 /** Tells a person why a command could not do its work, and returns the exit code for it. */
 export async function explainError(error: unknown, io: CliIo, fault: FaultContext): Promise<number> {
-  // Its text is printed already: the help, the version, or what is wrong with the command.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const print = (text: string) => void io.stderr.write(`${redact(text, fault.secrets)}\n`);
   const exitCode = isMillraceError(error) ? exitCodes[error.code] : undefined;
   if (error instanceof UsageError) {

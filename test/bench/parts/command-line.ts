@@ -22,8 +22,8 @@ export async function startUp(tenRows: string, rounds: number): Promise<Figure[]
     }
   return [
     figure('node -e 0', 'ms CPU', spent.node),
-    figure('millrace --help against it', '×', ratios(spent.help, spent.node), { limit: { atMost: 2 } }),
-    figure('plan of ten rows against it', '×', ratios(spent.plan, spent.node), { limit: { atMost: 3 } }),
+    figure('millrace --help against it', '×', ratios(spent.help, spent.node), { limit: { atMost: 1.25 } }),
+    figure('plan of ten rows against it', '×', ratios(spent.plan, spent.node), { limit: { atMost: 2 } }),
   ];
 }
 

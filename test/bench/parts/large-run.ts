@@ -1,0 +1,70 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeRun } from '../../support/make-run.js';
+import { figure, ratios, type Figure } from '../figure.js';
+import { measureCommand, type CommandCost } from '../measure-command.js';
+import { startService } from '../service/start-service.js';
+
+const main = 'dist/runners/cli/main.js';
+const env = { MILLRACE_API_KEY: 'a-key-for-the-bench' };
+
+/** What follows the last row of a large run, beside a bare `JSON.parse` of its results: each a process of its own, in turn. */
+export async function endOfRun(folder: string, rows: number, rounds: number): Promise<Figure[]> {
+  await makeRun({ folder, rows, pictures: false });
+  const bare: number[] = [];
+  const written: number[] = [];
+  const peaks: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    bare.push(await parseMs('jsonl', join(folder, 'results.jsonl')));
+    const report = await measured([main, 'report', folder]);
+    written.push(report.wallMs);
+    peaks.push(report.peakMb);
+  }
+  return [
+    figure(`JSON.parse of the results of ${rows} rows`, 'ms', bare),
+    figure('the report of that run', 'ms', written),
+    figure('the report against JSON.parse, wall time', '×', ratios(written, bare), { limit: { atMost: 3 } }),
+    figure('the report: peak memory', 'MB', peaks, { limit: { atMost: 250 } }),
+  ];
+}
+
+/** Starts over a run whose rows have all ended, without a snapshot of its journal and with one, beside csv-parse of the manifest. */
+export async function startsOver(file: string, rows: number, out: string, rounds: number): Promise<Figure[]> {
+  const service = await startService();
+  const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet', '--out', out];
+  await measured([...args, '--concurrency', '50', '--http', 'undici']);
+  const spent = { bare: [] as number[], first: [] as CommandCost[], later: [] as CommandCost[] };
+  for (let round = 0; round < rounds; round += 1) {
+    await rm(join(out, '.journal.snapshot'), { force: true });
+    spent.bare.push(await parseMs('csv', file));
+    spent.first.push(await measured(args));
+    spent.later.push(await measured(args));
+  }
+  service.close();
+  const against = (costs: readonly CommandCost[]) =>
+    ratios(
+      costs.map(({ cpuMs }) => cpuMs),
+      spent.bare,
+    );
+  const peaks = [...spent.first, ...spent.later].map(({ peakMb }) => peakMb);
+  return [
+    figure(`csv-parse of a manifest of ${rows} jobs`, 'ms CPU', spent.bare),
+    figure('a start over that run without a snapshot, against it', '×', against(spent.first), {
+      limit: { atMost: 2 },
+    }),
+    figure('a start with one, against it', '×', against(spent.later), { limit: { atMost: 1.4 } }),
+    figure('both: peak memory', 'MB', [Math.max(...peaks)], { limit: { atMost: 150 } }),
+  ];
+}
+
+/** ms of CPU for a CSV, of wall time for JSON lines. */
+async function parseMs(format: 'csv' | 'jsonl', path: string): Promise<number> {
+  const { stdout } = await measured(['.config/run-ts.mjs', 'test/bench/parse-process.ts', format, path]);
+  return Number(stdout);
+}
+
+async function measured(args: readonly string[]): Promise<CommandCost> {
+  const cost = await measureCommand(args, env);
+  if (cost.code !== 0) throw new Error(`${args.join(' ')} ended with ${String(cost.code)}: ${cost.stderr}`);
+  return cost;
+}
