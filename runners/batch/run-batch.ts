@@ -1,5 +1,6 @@
 import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
 import { createClient } from '../../src/endpoints/create-client.js';
+import { openJournal } from './journal/open-journal.js';
 import { buyRows } from './purchase/buy-rows.js';
 import type { RunBatchOptions } from './context/run-options.js';
 import type { Run } from './context/run.js';
@@ -47,7 +48,7 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
   const stops = new Stops();
   const events = withRun(stops, {
     resolve: () => resolveOptions(options),
-    open: (opening) => openRun(opening, serviceOver(createClient)),
+    open: (opening) => openRun(opening, { openJournal, openService: serviceOver(createClient) }),
     work: (run) =>
       concat(
         from(startEvents(run)).pipe(tap((event) => run.events.next(event))),

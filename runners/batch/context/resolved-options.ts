@@ -30,7 +30,6 @@ type Filled =
   | 'saveFrom'
   | 'makeThumbnail'
   | 'hold'
-  | 'journal'
   | 'ledger'
   | 'prices';
 

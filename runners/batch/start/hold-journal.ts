@@ -19,19 +19,30 @@ export interface Opening {
   readonly closers: Closers;
 }
 
+/** Opens a journal in a run's folder. */
+export type OpenJournal = (
+  disk: Disk,
+  folder: string,
+  settings: { readonly repair: boolean; readonly now: () => number },
+) => Promise<Journal>;
+
 /** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
   /** Notes outside of the folder how far the run has come. */
   readonly noteProgress: () => Promise<void>;
 }
 
-export async function holdJournal({ options, events, closers }: Opening): Promise<HeldJournal> {
+/** @param openFile opens the journal in the run's folder, where the options name no other */
+export async function holdJournal(
+  { options, events, closers }: Opening,
+  openFile: OpenJournal,
+): Promise<HeldJournal> {
   const { out, identity, prices } = options;
   const held = await options.hold(out);
   closers.push(() => held.release());
   if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
-  const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers));
+  const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers, openFile));
   checkIdentity(journal.recovered.identity, identity, out);
   // A rehearsal may be copied: nothing is bought in it.
   const progress = identity.local ? undefined : held.progress;
@@ -53,16 +64,21 @@ export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
 }
 
 /** The journal, once the files are known not to run ahead of it. */
-async function soundJournal(options: ResolvedOptions, closers: Closers): Promise<Journal> {
+async function soundJournal(
+  options: ResolvedOptions,
+  closers: Closers,
+  openFile: OpenJournal,
+): Promise<Journal> {
   const { disk, out, repair, scheduler } = options;
+  const now = (): number => scheduler.now();
+  const openIn = options.journal ?? ((folder: string) => openFile(disk, folder, { repair, now }));
   const open = async (): Promise<Journal> => {
-    const journal = await options.journal(out);
+    const journal = await openIn(out);
     closers.push(() => journal.close());
     return journal;
   };
   const journal = await open();
-  const isRepaired =
-    repair && (await repairLostJournal({ disk, folder: out, journal }, () => scheduler.now()));
+  const isRepaired = repair && (await repairLostJournal({ disk, folder: out, journal }, now));
   if (isRepaired) await journal.close();
   const sound = isRepaired ? await open() : journal;
   await refuseLostJournal({ disk, folder: out, journal: sound });

@@ -1,5 +1,5 @@
 import { rowPlaces, type OpenService } from '../context/run-service.js';
-import { hasBegun, holdJournal, type HeldJournal, type Opening } from './hold-journal.js';
+import { hasBegun, holdJournal, type HeldJournal, type OpenJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
 import { ownColumn, requestColumns } from '../sinks/result-line.js';
 import type { SheetColumns } from '../sinks/run-files.js';
@@ -27,15 +27,15 @@ import { takeUp } from './take-up.js';
  * Checks the manifest against what earlier starts left, makes this process the only one of the run, brings its files up
  * to its journal, and takes up what is to be taken up again. Nothing is sent.
  *
- * @param openService opens the service once the manifest is checked
+ * @param ports what implements the run's journal and service
  * @throws what keeps the run from starting: by `exitOf` it has an exit code.
  */
-export async function openRun(opening: Opening, openService: OpenService): Promise<Run> {
+export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
   await refuseFolder(disk, out);
   const isBegun = await hasBegun(disk, out);
-  const early = isBegun ? await holdJournal(opening) : undefined;
+  const early = isBegun ? await holdJournal(opening, ports.openJournal) : undefined;
   const checked = await checkManifest(options, early, stops);
   const { plan, ahead } = checked;
   if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
@@ -45,10 +45,10 @@ export async function openRun(opening: Opening, openService: OpenService): Promi
   refuseStart(options, plan, ahead);
   if (!(await options.confirm(plan, ahead)))
     throw new MillraceError('usage', 'not started; nothing was sent');
-  const journal = early ?? (await holdJournal(opening));
+  const journal = early ?? (await holdJournal(opening, ports.openJournal));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
   const kept = { ...opening, options: await withKeptManifest(options) };
-  return begin(kept, checked, { journal, isEmptied, openService });
+  return begin(kept, checked, { journal, isEmptied, openService: ports.openService });
 }
 
 /** A manifest that is to be kept elsewhere is moved there now that nothing stands against the start, and read there. */
@@ -57,6 +57,13 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
   if (keep === undefined) return options;
   await keep.move();
   return { ...options, manifest: { ...manifest, path: keep.path } };
+}
+
+/** What implements a run: chosen where a run is wired. */
+export interface RunPorts {
+  readonly openJournal: OpenJournal;
+  /** Opens the service once the manifest is checked. */
+  readonly openService: OpenService;
 }
 
 /** What stands when the start is agreed to. */

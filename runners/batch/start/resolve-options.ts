@@ -9,7 +9,6 @@ import { createGotTransport } from '../../../src/transport/got/got-transport.js'
 import { makeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
-import { openJournal } from '../journal/open-journal.js';
 import type { RunIdentity } from '../journal/record.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../ledger/price-book.js';
 import { createLedger } from '../ledger/ledger.js';
@@ -91,7 +90,7 @@ export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
 
 /** What can be replaced, with what is there by default. */
 function parts(options: RunBatchOptions) {
-  const { scheduler = runClock(), random = Math.random, disk = nodeDisk, rate, repair = false } = options;
+  const { scheduler = runClock(), random = Math.random, disk = nodeDisk, rate } = options;
   const now = (): number => scheduler.now();
   const clock = { scheduler, random };
   return {
@@ -105,7 +104,7 @@ function parts(options: RunBatchOptions) {
     saveFrom: options.saveFrom ?? createGotDownload({ services: servicesOf(options) }),
     makeThumbnail: options.makeThumbnail ?? makeThumbnail,
     hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),
-    journal: options.journal ?? ((folder: string) => openJournal(disk, folder, { repair, now })),
+    journal: options.journal,
     ledger: options.ledger ?? createLedger,
     prices: pricesOf(options),
     dayLedger: options.dayLedger ?? sharedLedger(options, disk, wallClock(options, now)),
