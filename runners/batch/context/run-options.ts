@@ -82,7 +82,11 @@ export interface RunBatchOptions {
    * @defaultValue found out, once a request was refused with 429
    */
   readonly rate?: number | 'runpod';
-  /** From a row's first request to its end. A row with an id that reaches it is polled first at the next start. @defaultValue 3_600_000 */
+  /**
+   * From a row's first request to its end. A row with an id that reaches it is polled first at the next start. A paid POST on
+   * the wire is the one request that is awaited beyond it, for the request's own time limits (a minute; of /runsync
+   * `runsyncTimeoutMs`): its answer may name the job. @defaultValue 3_600_000
+   */
   readonly timeoutMs?: number;
   /** Client timeout of /runsync. (spec 8) @defaultValue 60_000 */
   readonly runsyncTimeoutMs?: number;

@@ -35,6 +35,8 @@ export interface RunProgressOptions {
 /**
  * How far a run has come, noted and locked outside of its folder under an id that is made from the journal's first start. A
  * copy of the folder has the same id: it cannot run beside the first one, and not after the first one has gone on without it.
+ * A note is never removed, however old: a backup of the folder may be put back at any time. There is one of some hundred bytes
+ * for each folder of a run, and none for rehearsals.
  */
 export class RunProgress {
   #lock: FileLock | undefined;
