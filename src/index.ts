@@ -20,7 +20,7 @@ export type { JobPolicy, SubmitOptions, SyncOptions } from './endpoints/call-opt
 export type { Activity } from './endpoints/client-state.js';
 
 // A job, its events and its outcome.
-export type { Job, JobOperator } from './operators/job.js';
+export type { Job, JobOperator, JobPipe } from './operators/job.js';
 export type { Completed, Failed, JobEvent, Outcome } from './contract/outcome.js';
 export type { Paid } from './contract/failure-code.js';
 export type { WaitReason, Checkpoint, CheckpointEvent } from './contract/outcome.js';
@@ -93,7 +93,8 @@ export type { StandardSchema } from './contract/standard-schema.js';
 
 // What goes wrong.
 export { failureCodes } from './contract/failure-code.js';
-export type { FailureCode } from './contract/failure-code.js';
+export type { FailureCode, QueueFailureCode } from './contract/failure-code.js';
+export type { RouteGetFailureCode, RoutePostFailureCode } from './contract/failure-code.js';
 export { isMillraceError, MillraceError } from './contract/millrace-error.js';
 export { JobError } from './operators/job-error.js';
 export { ChunkGapError } from './operators/job-error.js';

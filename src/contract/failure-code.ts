@@ -64,3 +64,26 @@ export const failureCodes = {
 
 /** Why a job failed; `failureCodes` has the facts of each. */
 export type FailureCode = keyof typeof failureCodes;
+
+/** Codes that jobs of a queue endpoint end with; `over-budget` comes from `withinBudget` alone, `download` from a batch. */
+export type QueueFailureCode = Exclude<
+  FailureCode,
+  'route-not-found' | 'route-failed' | 'transport' | 'malformed-reply' | 'over-budget' | 'download'
+>;
+
+/** Codes that a POST of a route ends with. */
+export type RoutePostFailureCode =
+  RouteCode | ('job-failed' | 'job-cancelled' | 'charged' | 'refused' | 'unreachable' | 'unknown');
+
+/** Codes that a GET of a route ends with. It buys nothing. */
+export type RouteGetFailureCode =
+  RouteCode | ('job-failed' | 'charged' | 'refused' | 'unreachable' | 'transport' | 'malformed-reply');
+
+type RouteCode =
+  | 'invalid-row'
+  | 'rejected'
+  | 'route-not-found'
+  | 'route-failed'
+  | 'output-mismatch'
+  | 'unauthorized'
+  | 'insecure';

@@ -2,7 +2,7 @@ import type { ObservableInput } from 'rxjs';
 import type { FailureCode, Paid } from './failure-code.js';
 
 /** How a job ended: completed, or failed with a code. A failure is a value, never a stream error. (spec 2.1, 2.6, 7.2) */
-export type Outcome<O> = Completed<O> | Failed;
+export type Outcome<O, C extends FailureCode = FailureCode> = Completed<O> | Failed<C>;
 
 /** The job completed. Times in ms, money in USD. */
 export interface Completed<O> {
@@ -20,9 +20,9 @@ export interface Completed<O> {
 }
 
 /** The job did not complete, or that is not known. `code` is the reason, `paid` whether it cost money. Times in ms. */
-export interface Failed {
+export interface Failed<C extends FailureCode = FailureCode> {
   status: 'failed';
-  code: FailureCode;
+  code: C;
   /** Whether it was charged; `maybe`: that is not known, and it is never sent again unasked. */
   paid: Paid;
   /** Known once the service has accepted the job: `attach` polls it again. */

@@ -5,7 +5,7 @@ import type { JobSpec } from '../operators/purchase/job-spec.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
 import type { UntilAborted } from '../operators/until-aborted.js';
 import type { ResolvedQueueOptions } from '../policy/queue-options.js';
-import type { CallOptions } from './call-options.js';
+import type { AttachOptions, CallOptions, SyncOptions } from './call-options.js';
 import { checkOutput } from './schema-checks.js';
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
@@ -40,6 +40,9 @@ export function jobSpecOf<O>(
   { endpoint, name, options, call, output }: Terms<O>,
 ): Omit<JobSpec<O>, 'request' | 'purpose' | 'sync'> {
   const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
+  for (const name in call)
+    if (!callOptions.has(name))
+      throw new InvalidOptionError(name, `is no option of a call: ${[...callOptions].join(', ')}`);
   if (!(deadlineMs >= 0))
     throw new InvalidOptionError('deadlineMs', `is no number from 0 on (got ${deadlineMs})`);
   const whose = { endpointId: endpoint, key };
@@ -55,6 +58,13 @@ export function jobSpecOf<O>(
   };
 }
 
-function unchecked<O>(outcome: Outcome<unknown>): [Outcome<O>] {
-  return [outcome as Outcome<O>];
+const callOptions: ReadonlySet<string> = new Set<
+  keyof CallOptions | keyof AttachOptions | keyof SyncOptions | 'output'
+>([
+  ...(['key', 'signal', 'deadlineMs', 'checkpoint', 'variant'] as const),
+  ...(['submittedAt', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
+]);
+
+function unchecked<O>(outcome: Outcome<unknown>): Outcome<O> {
+  return outcome as Outcome<O>;
 }

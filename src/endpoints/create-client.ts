@@ -69,6 +69,11 @@ export interface Client {
     id: K,
     options?: QueueEndpointOptions<IS, OS>,
   ): QueueEndpoint<InputOf<K, IS>, OutputOf<K, OS>, ChunkOf<K>>;
+  /** The same with the types named: `queue<Input, Output>('upscale')`. Nothing is checked. */
+  queue<I extends object, O = unknown, C = unknown>(
+    id: string,
+    options?: QueueOptions,
+  ): QueueEndpoint<I, O, C>;
   /** @throws InvalidOptionError */
   imageEdit(id: string, options?: QueueOptions): QueueEndpoint<ImageEditInput, ImageEditOutput>;
   /** One load-balanced endpoint by its {lb_base_url}. @throws InvalidOptionError */
@@ -89,7 +94,7 @@ export function createClient(options: ClientOptions = {}): Client {
   const activity = new Subject<Activity>();
   const client = stateOf(options, activity);
   return {
-    queue: (id, queueOptions = {}) => typedQueue(client, id, queueOptions),
+    queue: (id: string, queueOptions: QueueEndpointOptions = {}) => typedQueue(client, id, queueOptions),
     imageEdit: (id, queueOptions = {}) => createImageEditEndpoint(client, id, queueOptions),
     routes: (lbBaseUrl, routeOptions = {}) => createRouteEndpoint(client, lbBaseUrl, routeOptions),
     activity$: activity.asObservable(),
@@ -106,8 +111,32 @@ function typedQueue<
   return createQueueEndpoint<InputOf<K, IS>, O, ChunkOf<K>>(client, id, options, schemas);
 }
 
+/** What each option has to have. */
+const parts: Readonly<Record<keyof ClientOptions, (value: object) => boolean>> = {
+  apiKey: (value) => value instanceof String,
+  baseUrl: (value) => value instanceof String,
+  transport: (value) => typeof value === 'function',
+  gate: (value) => 'admit' in value && 'observe' in value,
+  jobIds: (value) => 'claim' in value,
+  scheduler: (value) => 'now' in value && 'schedule' in value,
+  random: (value) => typeof value === 'function',
+};
+
+function checkClientOptions(options: ClientOptions): ClientOptions {
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(parts, name))
+      throw new InvalidOptionError(name, `is no option of a client: ${Object.keys(parts).join(', ')}`);
+    if (
+      value !== undefined &&
+      (value === null || !parts[name as keyof ClientOptions](Object(value) as object))
+    )
+      throw new InvalidOptionError(name, 'is not what its type says');
+  }
+  return options;
+}
+
 function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientState {
-  const { apiKey, scheduler = asyncScheduler, random = Math.random } = options;
+  const { apiKey, scheduler = asyncScheduler, random = Math.random } = checkClientOptions(options);
   const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
   if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
   const baseUrl = options.baseUrl === undefined ? undefined : checkBaseUrl(options.baseUrl, 'baseUrl');

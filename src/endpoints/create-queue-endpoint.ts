@@ -1,5 +1,6 @@
-import { concatMap, EMPTY, map, of, repeat, timer, type Observable } from 'rxjs';
+import { concatMap, EMPTY, map, repeat, timer, type Observable } from 'rxjs';
 import { InvalidOptionError } from '../contract/millrace-error.js';
+import type { QueueFailureCode } from '../contract/failure-code.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
 import { checkEndpointId, isJobId } from '../contract/request-parts.js';
 import {
@@ -16,6 +17,7 @@ import { createJob } from '../operators/purchase/create-job.js';
 import type { JobSpec } from '../operators/purchase/job-spec.js';
 import { ask } from '../operators/requests/ask-until-answered.js';
 import type { Asking, ClientContext } from '../operators/requests/exchange.js';
+import { whatWasAsked } from '../operators/requests/outcome-of.js';
 import { jobChunks } from '../operators/streaming/job-chunks.js';
 import { readChunks } from '../operators/streaming/read-chunks.js';
 import { clampTimer } from '../policy/clamp-timer.js';
@@ -26,6 +28,7 @@ import {
   type ResolvedQueueOptions,
 } from '../policy/queue-options.js';
 import type { Reading } from '../transport/read-reply.js';
+import { MalformedReplyError } from '../transport/reply-error.js';
 import type { WireRequest } from '../transport/transport.js';
 import {
   type AttachOptions,
@@ -37,7 +40,7 @@ import {
 } from './call-options.js';
 import { type ClientState, jobSpecOf } from './client-state.js';
 import type { QueueEndpoint, StatusOptions, StreamOptions, WatchOptions } from './queue-endpoint.js';
-import { checkInput } from './schema-checks.js';
+import { readInput, validate } from './schema-checks.js';
 import { queueRequests, type QueueRequests, toJson } from './wire-requests.js';
 
 export interface QueueSchemas<O> {
@@ -66,6 +69,7 @@ type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retr
 class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   private readonly context: ClientContext;
   private readonly requests: QueueRequests;
+  private readonly chunks = new WeakMap<Job<O>, Observable<C>>();
   private readonly queue: NonNullable<JobSpec<O>['queue']>;
 
   constructor(
@@ -80,12 +84,12 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     this.queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
   }
 
-  run(input: I, options: SubmitOptions<O> = {}): Job<O> {
+  run(input: I, options: SubmitOptions<O> = {}): Job<O, QueueFailureCode> {
     const request = this.submission(input, options, (body) => this.requests.run(body));
     return this.job(options, { purpose: 'submit', sync: false, request });
   }
 
-  runSync(input: I, options: SyncOptions<O> = {}): Job<O> {
+  runSync(input: I, options: SyncOptions<O> = {}): Job<O, QueueFailureCode> {
     const { waitMs } = options;
     checkWait(waitMs);
     const { executionTimeoutMs } = this.options;
@@ -95,7 +99,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return this.job(options, { purpose: 'submit', sync: true, request });
   }
 
-  attach(jobId: string, options: AttachOptions<O> = {}): Job<O> {
+  attach(jobId: string, options: AttachOptions<O> = {}): Job<O, QueueFailureCode> {
     const { submittedAt, wasExpired = false } = options;
     const known = {
       jobId: checkJobId(jobId),
@@ -105,9 +109,9 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return this.job(options, { purpose: 'submit', sync: false, request: EMPTY, known });
   }
 
-  retry(jobId: string, options: CallOptions<O> = {}): Job<O> {
+  retry(jobId: string, options: CallOptions<O> = {}): Job<O, QueueFailureCode> {
     const retried = checkJobId(jobId);
-    const request = of(this.requests.retry(retried));
+    const request = () => this.requests.retry(retried);
     return this.job(options, { purpose: 'retry', sync: false, request, retried });
   }
 
@@ -115,13 +119,20 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     const { client, options: defaults, requests } = this;
     const { deadlineMs = defaults.deadlineMs, signal } = options;
     const key = options.key ?? (typeof job === 'string' ? this.id : job.key);
-    const chunksOf = (jobId: string) => {
+    const read = (jobId: string) => {
       const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
       const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs, onCall: () => undefined };
       return readChunks(task, this.context) as Observable<C>;
     };
-    const chunks = typeof job === 'string' ? chunksOf(checkJobId(job)) : jobChunks(job, chunksOf);
-    return chunks.pipe(client.untilAborted(signal));
+    return this.chunksOf(job, read).pipe(client.untilAborted(signal));
+  }
+
+  /** One reader a job, as the service hands each chunk out once. */
+  private chunksOf(job: Job<O> | string, read: (jobId: string) => Observable<C>): Observable<C> {
+    if (typeof job === 'string') return read(checkJobId(job));
+    const chunks = this.chunks.get(job) ?? jobChunks(job, read);
+    this.chunks.set(job, chunks);
+    return chunks;
   }
 
   status(jobId: string, { waitMs }: StatusOptions = {}): Observable<JobReply> {
@@ -135,7 +146,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   health(): Observable<Health> {
-    return this.askValue('health', this.requests.health()).pipe(map((value) => healthSchema.parse(value)));
+    return this.askValue('health', this.requests.health(), healthSchema);
   }
 
   watchHealth({ everyMs = 5_000 }: WatchOptions = {}): Observable<Health> {
@@ -144,13 +155,11 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   purgeQueue(): Observable<Purged> {
-    return this.askValue('purge', this.requests.purgeQueue()).pipe(
-      map((value) => purgeReplySchema.parse(value)),
-    );
+    return this.askValue('purge', this.requests.purgeQueue(), purgeReplySchema);
   }
 
   /** Field by field: a spread of fourteen fields takes longer than the rest of this function. */
-  private job(call: CallOptions<O>, what: What<O>): Job<O> {
+  private job(call: CallOptions<O>, what: What<O>): Job<O, QueueFailureCode> {
     const { client, id, options, schemas, queue } = this;
     const terms = jobSpecOf(client, { endpoint: id, name: id, options, call, output: schemas.output });
     const spec: JobSpec<O> = {
@@ -169,7 +178,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       known: what.known,
       retried: what.retried,
     };
-    return createJob(spec, this.context);
+    return createJob(spec, this.context) as Job<O, QueueFailureCode>;
   }
 
   private submission(
@@ -178,8 +187,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     post: (body: string) => WireRequest,
   ): JobSpec<O>['request'] {
     const fields = submissionFields(options, this.client.secrets);
-    if (this.schemas.input === undefined) return () => post(queueBody(input, fields));
-    return checkInput(this.schemas.input, input).pipe(map((checked) => post(queueBody(checked, fields))));
+    return readInput(this.schemas.input, input, (checked) => post(queueBody(checked, fields)));
   }
 
   private askJob(asking: Omit<Asking, 'key'> & { jobId: string }): Observable<JobReply> {
@@ -188,8 +196,20 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     );
   }
 
-  private askValue(purpose: 'health' | 'purge', request: WireRequest): Observable<unknown> {
-    return this.ask({ purpose, request }).pipe(map((reading) => ('value' in reading ? reading.value : {})));
+  private askValue<T>(
+    purpose: 'health' | 'purge',
+    request: WireRequest,
+    schema: StandardSchema<unknown, T>,
+  ): Observable<T> {
+    return this.ask({ purpose, request }).pipe(
+      map((reading) => ('value' in reading ? reading.value : {})),
+      concatMap((value) => validate(schema, value)),
+      map((result) => {
+        if (result.issues === undefined) return result.value;
+        const problem = `${whatWasAsked(request)}: the answer is not of its schema: ${describeIssues(result.issues)}`;
+        throw new MalformedReplyError(problem, { httpStatus: 200 });
+      }),
+    );
   }
 
   private ask(asking: Omit<Asking, 'key'>): Observable<Reading> {

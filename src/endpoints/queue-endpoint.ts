@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { QueueFailureCode } from '../contract/failure-code.js';
 import type { Health, JobReply, Purged } from '../contract/service-replies.js';
 import type { Job } from '../operators/job.js';
 import type { AttachOptions, CallOptions, SubmitOptions, SyncOptions } from './call-options.js';
@@ -19,29 +20,30 @@ export interface QueueEndpoint<I, O, C = unknown> {
    * POST /run, then polling.
    * @throws InvalidOptionError for options that cannot be used; nothing was sent
    */
-  run(input: I, options?: SubmitOptions<O>): Job<O>;
+  run(input: I, options?: SubmitOptions<O>): Job<O, QueueFailureCode>;
   /**
    * POST /runsync, then polling when the reply is not final. With `waitMs` the service answers with the id before the
    * client gives up, so that a job of any length ends with a known result.
    * @throws InvalidOptionError for options that cannot be used; nothing was sent
    */
-  runSync(input: I, options?: SyncOptions<O>): Job<O>;
+  runSync(input: I, options?: SyncOptions<O>): Job<O, QueueFailureCode>;
   /**
    * A job that was bought before, by its id: polls, never submits.
    * @throws InvalidOptionError when the id is empty
    */
-  attach(jobId: string, options?: AttachOptions<O>): Job<O>;
+  attach(jobId: string, options?: AttachOptions<O>): Job<O, QueueFailureCode>;
   /**
    * POST /retry: a job that ended as FAILED or TIMED_OUT runs again under its id, while the service keeps its result. A
    * purchase like `run`: one POST, tried again only when it was provably refused, without a known result `unknown` and never sent again;
    * a job in any other state is `rejected`, one that is gone `expired`.
    * @throws InvalidOptionError when the id is empty
    */
-  retry(jobId: string, options?: CallOptions<O>): Job<O>;
+  retry(jobId: string, options?: CallOptions<O>): Job<O, QueueFailureCode>;
   /**
    * The chunks that the function yields, each once and in order; completes with the job, when all of them have come.
-   * A job is subscribed (and so bought), an id is only read. Late and returning subscribers of one Observable are given
-   * the earlier chunks first. The service hands each chunk out once: two Observables of one job take them from each other.
+   * A job is subscribed (and so bought), an id is only read. All streams of one job are one reader, with the deadline and
+   * the key of the first: late and returning subscribers are given the earlier chunks first. The service hands each chunk
+   * out once: two streams of one id take them from each other.
    *
    * Errors with a `JobError` when the job fails, and with `ChunkGapError` when a reply was lost and the output of the job
    * does not hold its chunks.

@@ -1,4 +1,4 @@
-import { defer, of } from 'rxjs';
+import type { FailureCode, RouteGetFailureCode, RoutePostFailureCode } from '../contract/failure-code.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkRoutePath } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
@@ -8,6 +8,7 @@ import { readRoute } from '../operators/purchase/read-route.js';
 import { resolveQueueOptions, type RetryPolicy } from '../policy/queue-options.js';
 import type { CallOptions } from './call-options.js';
 import { type ClientState, jobSpecOf } from './client-state.js';
+import { readInput } from './schema-checks.js';
 import { checkBaseUrl, createWireRequests, toJson } from './wire-requests.js';
 
 /** Options of a load-balanced endpoint. Durations in ms. */
@@ -26,17 +27,21 @@ export interface RouteCallOptions<O = unknown> extends CallOptions<O> {
 }
 
 /** A call of a route, in the shape of a job. Its `jobId` is the empty string: there is none. */
-export type RouteCall<O> = Job<O>;
+export type RouteCall<O, C extends FailureCode = FailureCode> = Job<O, C>;
 
 /** A load-balanced endpoint. A route is a path below its base URL; no route names another host. (spec 4.2) */
 export interface RouteEndpoint {
   /** GET: cold, each subscription asks, and tries again what may pass. @throws InvalidOptionError for a route that is no path */
-  get<O = unknown>(route: string, options?: RouteCallOptions<O>): RouteCall<O>;
+  get<O = unknown>(route: string, options?: RouteCallOptions<O>): RouteCall<O, RouteGetFailureCode>;
   /**
    * POST: a purchase, one request a call for all subscribers, tried again only when it was provably refused. The body is
    * sent as it is, in no `input`. @throws InvalidOptionError for a route that is no path
    */
-  post<O = unknown>(route: string, body: unknown, options?: RouteCallOptions<O>): RouteCall<O>;
+  post<O = unknown>(
+    route: string,
+    body: unknown,
+    options?: RouteCallOptions<O>,
+  ): RouteCall<O, RoutePostFailureCode>;
 }
 
 const defaultExecutionTimeoutMs = 600_000;
@@ -65,11 +70,16 @@ export function createRouteEndpoint(
   const spec = <O>(call: RouteCallOptions<O>) =>
     jobSpecOf(client, { endpoint: '', name: 'route', options: resolved, call, output: call.output });
   return {
-    get: (route, call = {}) => readRoute({ ...spec(call), request: request('GET', route) }, context),
-    post: (route, body, call = {}) => {
+    get: <O>(route: string, call: RouteCallOptions<O> = {}) =>
+      readRoute({ ...spec(call), request: request('GET', route) }, context) as RouteCall<
+        O,
+        RouteGetFailureCode
+      >,
+    post: <O>(route: string, body: unknown, call: RouteCallOptions<O> = {}) => {
       routeUrl(base, route);
-      const sent = defer(() => of(request('POST', route, toJson(body))));
-      return createJob({ ...spec(call), purpose: 'route-post', sync: true, request: sent }, context);
+      const sent = readInput(undefined, body, (value) => request('POST', route, toJson(value)));
+      const job = createJob({ ...spec(call), purpose: 'route-post', sync: true, request: sent }, context);
+      return job as RouteCall<O, RoutePostFailureCode>;
     },
   };
 }

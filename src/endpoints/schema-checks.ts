@@ -1,16 +1,43 @@
-import { catchError, defer, from, map, type Observable, of } from 'rxjs';
+import { catchError, defer, from, map, type Observable, of, throwError } from 'rxjs';
 import type { Completed, Failed, Outcome } from '../contract/outcome.js';
 import { describeIssues, type SchemaResult, type StandardSchema } from '../contract/standard-schema.js';
 import { InvalidInputError } from '../operators/job-error.js';
 
-/** The input as its schema gives it. Errors with `InvalidInputError`. Synchronous where the schema is. */
-export function checkInput(schema: StandardSchema, input: unknown): Observable<unknown> {
-  return validate(schema, input).pipe(
-    map((result) => {
-      if (result.issues !== undefined) throw new InvalidInputError(describeIssues(result.issues));
-      return result.value;
-    }),
-  );
+/**
+ * Reads the input now, and gives the request that it makes: later changes to the input change nothing. An input that is not
+ * of its schema, and a schema that throws, are `InvalidInputError`s of whoever asks for the request.
+ */
+export function readInput<R>(
+  schema: StandardSchema | undefined,
+  input: unknown,
+  make: (checked: unknown) => R,
+): (() => R) | Observable<R> {
+  try {
+    if (schema === undefined) return always(make(input));
+    const result = schema['~standard'].validate(input);
+    const checked = (valid: SchemaResult<unknown>) => {
+      if (valid.issues !== undefined) throw new InvalidInputError(describeIssues(valid.issues));
+      return make(valid.value);
+    };
+    if (!('then' in result)) return always(checked(result));
+    const later = result.then(checked);
+    // Reported to whoever subscribes.
+    later.catch(() => undefined);
+    return from(later).pipe(catchError((error: unknown) => throwError(() => asInvalidInput(error))));
+  } catch (error) {
+    return () => {
+      throw asInvalidInput(error);
+    };
+  }
+}
+
+function always<R>(value: R): () => R {
+  return () => value;
+}
+
+function asInvalidInput(error: unknown): InvalidInputError {
+  if (error instanceof InvalidInputError) return error;
+  return new InvalidInputError(`its schema throws: ${String(error)}`, { cause: error });
 }
 
 export function validate<Output>(

@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { JobEvent } from '../contract/outcome.js';
-import type { Job } from './job.js';
+import { cancelJob, type Job } from './job.js';
 
 /**
  * The events of a job, which is cancelled at the service when this subscription is given up before its end, also while
@@ -26,7 +26,7 @@ export function cancelOnTeardown<O>(job: Job<O>): Observable<JobEvent<O>> {
     });
     return () => {
       subscription.unsubscribe();
-      if (!ended) job.cancel();
+      if (!ended) cancelJob(job);
     };
   });
 }

@@ -1,5 +1,5 @@
 import { concatMap, of, type Observable } from 'rxjs';
-import type { Completed, JobEvent } from '../contract/outcome.js';
+import type { Completed, JobEvent, Outcome } from '../contract/outcome.js';
 import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type ReplaceJob } from './job.js';
 
 /**
@@ -71,8 +71,8 @@ function jobOf<A, B>(chain: Chain<A, B>, first: Job<A>, facts: JobFacts<A>, repl
     },
     cancel() {
       chain.isCancelled = true;
-      facts.cancel();
-      chain.second?.cancel();
+      const first = facts.cancel() as Observable<Outcome<never>>;
+      return chain.second?.cancel() ?? first;
     },
     eachPurchase: (other) => jobOf(chain, other(first), facts, other),
   });

@@ -1,6 +1,9 @@
-import { Observable } from 'rxjs';
-import type { JobEvent } from '../contract/outcome.js';
+import { EMPTY, firstValueFrom, lastValueFrom, Observable, type UnaryFunction } from 'rxjs';
+import type { FailureCode } from '../contract/failure-code.js';
+import { MillraceError } from '../contract/millrace-error.js';
+import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { iterate } from './iterate.js';
+import { toOutcome, toOutput } from './to-outcome.js';
 
 /**
  * One purchase. The first subscriber sends the POST; `retry`, `repeat`, `shareReplay`, a second or a late subscriber join
@@ -11,27 +14,50 @@ import { iterate } from './iterate.js';
  * Unsubscribing before the POST left sends nothing, and a later subscriber goes on. It never aborts a POST on the wire,
  * since the id would be lost: it stops polling and then does what `onUnsubscribe` says.
  */
-export interface Job<O> extends Observable<JobEvent<O>>, AsyncIterable<JobEvent<O>> {
-  /** Names the job at the gate, the poll schedule and `activity$`. */
+export interface Job<O, C extends FailureCode = FailureCode>
+  extends Observable<JobEvent<O>>, AsyncIterable<JobEvent<O>> {
+  /** Names the job at the gate, the poll schedule and `activity$`; it need not be unique. */
   readonly key: string;
   /** The id at the service, once it is known; on a load-balanced route the empty string. */
   readonly jobId: string | undefined;
   /** Status requests sent so far. */
   readonly statusCalls: number;
+  readonly pipe: JobPipe<O>;
+  /** Subscribes, and so buys: how the job ended. A failure is a value; it rejects where the job errors. */
+  outcome(): Promise<Outcome<O, C>>;
+  /** Subscribes, and so buys: the output of the job. Rejects with a `JobError` when the job does not complete. */
+  output(): Promise<O>;
   /**
-   * Cancels the job at the service as soon as its id is known; subscribers see it end. Before the POST has left nothing
-   * is sent, and the job ends as `job-cancelled`. Does nothing on a job that has ended.
+   * Cancels the job at the service as soon as its id is known; subscribers see it end by the service's answer. Before the
+   * POST has left nothing is sent, and the job ends as `job-cancelled`. Does nothing on a job that has ended. Resolves to the
+   * outcome, or to `undefined` where the answer is no end: the job goes on, or has completed meanwhile and is polled.
    */
-  cancel(): void;
+  cancel(): Promise<Outcome<O> | undefined>;
+  /** A job is no promise: `await job` rejects and buys nothing. Await `job.outcome()` or `job.output()`. */
+  readonly then: (await_job_outcome_or_job_output: never) => never;
+}
+
+/** `pipe` of an Observable, where an operator that keeps the job gives the next one a job. */
+export interface JobPipe<O> {
+  (): Job<O>;
+  <A>(first: (job: Job<O>) => A): A;
+  <A, B>(first: (job: Job<O>) => A, second: (a: A) => B): B;
+  <A, B, C>(first: (job: Job<O>) => A, second: (a: A) => B, third: (b: B) => C): C;
+  <A, B, C, D>(...four: [(job: Job<O>) => A, (a: A) => B, (b: B) => C, (c: C) => D]): D;
+  <A, B, C, D, E>(...five: [(job: Job<O>) => A, (a: A) => B, (b: B) => C, (c: C) => D, (d: D) => E]): E;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in rxjs
+  (...operators: UnaryFunction<any, any>[]): any;
 }
 
 /**
- * An operator that gives a job for a job, so that it can still be cancelled and iterated, and a stream for a stream. So it
- * does within `job.pipe(…)`, but there TypeScript sees the stream alone: where the type matters, call it with the job.
+ * An operator that gives a job for a job, so that it can still be cancelled and iterated, and a stream for a stream; also
+ * within `job.pipe(…)`, as long as only such operators stand in it.
  */
 export interface JobOperator<A, B> {
   (job: Job<A>): Job<B>;
   (events: Observable<JobEvent<A>>): Observable<JobEvent<B>>;
+  // eslint-disable-next-line @typescript-eslint/unified-signatures -- TypeScript infers from the last signature
+  (job: Job<A>): Job<B>;
 }
 
 /** What operators know of a job: more than its face shows. */
@@ -39,7 +65,8 @@ export interface JobFacts<O = unknown> {
   readonly key: string;
   readonly jobId: string | undefined;
   readonly statusCalls: number;
-  cancel(): void;
+  /** Cancels at once, whether it is subscribed or not; emits the outcome, and completes without one where the answer is no end. */
+  cancel(): Observable<Outcome<O>>;
   /** Where the service has the job: host, endpoint and id. `undefined` until the id is known, and where there is none. */
   readonly address?: string | undefined;
   /** Calls `listener` with all that comes from now on, also while nobody is subscribed. */
@@ -60,6 +87,11 @@ export function asJob<O>(events: Observable<JobEvent<O>>, facts: JobFacts<O>): J
 /** What is known of a job that this library made; `undefined` of any other stream. */
 export function factsOf<O>(events: Observable<JobEvent<O>>): JobFacts<O> | undefined {
   return events instanceof StreamedJob ? (events.facts as JobFacts<O>) : undefined;
+}
+
+/** Cancels where there is a job, and reports how it ended, as `JobFacts.cancel`. */
+export function cancelJob<O>(events: Observable<JobEvent<O>> | undefined): Observable<Outcome<O>> {
+  return (events === undefined ? undefined : factsOf(events)?.cancel()) ?? EMPTY;
 }
 
 /** What an operator does to a stream of events, as an operator that gives a job for a job. */
@@ -92,6 +124,8 @@ export function jobOperator<O>(
 }
 
 class StreamedJob<O> extends Observable<JobEvent<O>> {
+  declare readonly pipe: Job<O>['pipe'];
+
   constructor(
     events: Observable<JobEvent<O>>,
     readonly facts: JobFacts<O>,
@@ -111,8 +145,20 @@ class StreamedJob<O> extends Observable<JobEvent<O>> {
     return this.facts.statusCalls;
   }
 
-  cancel(): void {
-    this.facts.cancel();
+  outcome(): Promise<Outcome<O>> {
+    return firstValueFrom(this.pipe(toOutcome<O>()));
+  }
+
+  output(): Promise<O> {
+    return firstValueFrom(this.pipe(toOutput<O>()));
+  }
+
+  cancel(): Promise<Outcome<O> | undefined> {
+    return lastValueFrom(this.facts.cancel(), { defaultValue: undefined });
+  }
+
+  then(): never {
+    throw new MillraceError('usage', 'a job is no promise: await job.outcome() or job.output()');
   }
 
   [Symbol.asyncIterator](): AsyncIterator<JobEvent<O>, undefined, undefined> {

@@ -1,7 +1,8 @@
 import { concatMap, defer, of, type Observable } from 'rxjs';
-import type { FailureCode } from '../contract/failure-code.js';
+import { failureCodes, type FailureCode } from '../contract/failure-code.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { asJob, type Job, type ReplaceJob } from './job.js';
+import { asJob, cancelJob, type Job, type ReplaceJob } from './job.js';
 
 /** Options of `retryPurchase`. */
 export interface RetryPurchaseOptions {
@@ -21,8 +22,15 @@ export interface RetryPurchaseOptions {
  * ```ts
  * retryPurchase(() => endpoint.run(row), { maxRetries: 2, codes: ['job-failed', 'job-timed-out'] }).pipe(toOutcome());
  * ```
+ * @throws InvalidOptionError
  */
 export function retryPurchase<O>(make: () => Job<O>, options: RetryPurchaseOptions): Job<O> {
+  const { maxRetries, codes } = options;
+  if (!(maxRetries >= 0))
+    throw new InvalidOptionError('maxRetries', `is no number from 0 on (got ${maxRetries})`);
+  for (const code of codes)
+    if (!Object.hasOwn(failureCodes, code))
+      throw new InvalidOptionError('codes', `${code} is no failure code`);
   return new Attempts(make, options).asJob();
 }
 
@@ -51,7 +59,7 @@ class Attempts<O> {
       },
       cancel: () => {
         this.isCancelled = true;
-        latest()?.cancel();
+        return cancelJob(latest());
       },
       eachPurchase: (other) => this.asJob(other),
     });
@@ -68,7 +76,7 @@ class Attempts<O> {
 
   private job(attempt: number, replace?: ReplaceJob): Job<O> {
     const job = (this.jobs[attempt] ??= this.make());
-    if (this.isCancelled) job.cancel();
+    if (this.isCancelled) cancelJob(job);
     return replace === undefined ? job : replace(job);
   }
 

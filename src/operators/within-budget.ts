@@ -31,19 +31,15 @@ export function withinBudget<O>(budget: Budget, priceUsd: number): JobOperator<O
   if (!(priceUsd >= 0)) throw new InvalidOptionError('priceUsd', `is no number from 0 on (got ${priceUsd})`);
   const price = toMicroDollars(priceUsd);
   const within = <P>(job: Job<P>): Job<P> => {
-    const facts = factsOf<P>(job);
+    const facts = factsOf(job);
     if (facts?.eachPurchase !== undefined) return facts.eachPurchase(within);
     const booking = new Booking(budget, price, job);
     const events = booked(job, () => booking);
-    return asJob(events, facts ?? job);
+    return facts === undefined ? (events as Job<P>) : asJob(events, facts);
   };
   const operator = (events: Observable<JobEvent<O>>) =>
-    isJob(events) ? within(events) : booked(events, () => new Booking(budget, price, {}));
+    'jobId' in events ? within(events as Job<O>) : booked(events, () => new Booking(budget, price, {}));
   return operator as JobOperator<O, O>;
-}
-
-function isJob<O>(events: Observable<JobEvent<O>>): events is Job<O> {
-  return 'jobId' in events;
 }
 
 function booked<O>(events: Observable<JobEvent<O>>, bookingOf: () => Booking): Observable<JobEvent<O>> {

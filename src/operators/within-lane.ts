@@ -37,7 +37,7 @@ export interface Lanes {
    * @returns gives the slot back, or leaves the queue where `go` has not been called yet; a second call does nothing
    */
   take(lane: string, go: () => void): () => void;
-  /** Slots that each lane holds, and how many callers of `take` wait for one, at this moment. */
+  /** Slots that each lane holds, and how many callers of `take` wait for one, at this moment. A lane without either is forgotten. */
   state(): Record<string, { held: number; waiting: number }>;
 }
 
@@ -102,7 +102,6 @@ export function createLanes({ slots, weights = {} }: LaneOptions): Lanes {
         has = 'slot';
         go();
       };
-      if (lane.waiting.size === 0 && lane.held === 0) lane.turns = Math.max(lane.turns, fewestTurns(lanes));
       lane.waiting.add(turn);
       handOut();
       return () => {
@@ -112,6 +111,7 @@ export function createLanes({ slots, weights = {} }: LaneOptions): Lanes {
           free += 1;
         }
         has = 'nothing';
+        if (lane.held === 0 && lane.waiting.size === 0 && lanes.get(name) === lane) lanes.delete(name);
         handOut();
       };
     },

@@ -12,6 +12,7 @@ const names = [
   ...[
     '[Job]',
     '[JobOperator]',
+    '[JobPipe]',
     '[Completed]',
     '[Failed]',
     '[JobEvent]',
@@ -83,7 +84,17 @@ const names = [
     '[Purged]',
     '[StandardSchema]',
   ],
-  ...['failureCodes', '[FailureCode]', 'isMillraceError', 'MillraceError', 'JobError', 'ChunkGapError'],
+  ...[
+    'failureCodes',
+    '[FailureCode]',
+    '[QueueFailureCode]',
+    '[RouteGetFailureCode]',
+    '[RoutePostFailureCode]',
+    'isMillraceError',
+    'MillraceError',
+    'JobError',
+    'ChunkGapError',
+  ],
   ...['InvalidInputError', 'InvalidOptionError', 'TransportError', '[FaultPhase]'],
   ...[
     'BadRequestError',

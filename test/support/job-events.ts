@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs';
+import { EMPTY, type Observable } from 'rxjs';
 import type { FailureCode, Paid } from '../../src/contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../src/contract/outcome.js';
 import { asJob, type Job } from '../../src/operators/job.js';
@@ -36,6 +36,7 @@ export function jobOver<O>(stream: Observable<JobEvent<O>>, jobId?: string): Job
     cancels: 0,
     cancel: () => {
       facts.cancels += 1;
+      return EMPTY;
     },
   };
   return Object.defineProperty(asJob(stream, facts), 'cancels', { get: () => facts.cancels }) as Job<O> & {

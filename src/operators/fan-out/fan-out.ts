@@ -1,5 +1,5 @@
 import { distinctUntilChanged, isObservable, Subscription, type Observable, type Observer } from 'rxjs';
-import { MillraceError } from '../../contract/millrace-error.js';
+import { InvalidOptionError, MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { subscribeWithin } from '../subscribe-within.js';
 import type { Feed } from './row-feed.js';
@@ -12,9 +12,36 @@ import { Slot, type RowOutcome } from './row-slot.js';
  */
 export type OnError = 'drain' | 'stop';
 
+const onErrors: ReadonlySet<string> = new Set<OnError>(['drain', 'stop']);
+
 export interface FanOutOptions<T, O> {
   project: (row: T, index: number) => Observable<JobEvent<O>>;
   onError?: OnError | undefined;
+}
+
+/** Options of a fan-out that can be wrong. */
+interface Checked {
+  readonly concurrency: Slots;
+  readonly replay: number;
+  readonly maxBuffered?: number;
+  readonly onError?: OnError | undefined;
+}
+
+/** @throws InvalidOptionError at once: a fan-out that cannot run buys nothing */
+export function checkFanOut({ concurrency, replay, maxBuffered = 0, onError = 'drain' }: Checked): void {
+  if (!isObservable(concurrency) && !isSlots(concurrency)) throw noSlots(concurrency);
+  for (const [option, value] of Object.entries({ replay, maxBuffered }))
+    if (!(value >= 0)) throw new InvalidOptionError(option, `is no number from 0 on (got ${value})`);
+  if (!onErrors.has(onError))
+    throw new InvalidOptionError('onError', `is neither drain nor stop (got ${onError})`);
+}
+
+function isSlots(slots: unknown): slots is number {
+  return typeof slots === 'number' && (slots === Infinity || (Number.isInteger(slots) && slots >= 0));
+}
+
+function noSlots(slots: unknown): InvalidOptionError {
+  return new InvalidOptionError('concurrency', `is no whole number from 0 (got ${String(slots)})`);
 }
 
 /** A subscriber: what is given it, and whether it has left. */
@@ -162,10 +189,9 @@ export class FanOut<T, O> {
   }
 
   private resize(slots: number): void {
-    if (slots === Number.POSITIVE_INFINITY || (Number.isInteger(slots) && slots >= 0)) {
-      this.limit = slots;
-      this.fill();
-    } else this.fail(new MillraceError('usage', `concurrency is a whole number from 0, not ${slots}`));
+    if (!isSlots(slots)) return this.fail(noSlots(slots));
+    this.limit = slots;
+    this.fill();
   }
 
   private endWhenDone(): void {

@@ -1,9 +1,9 @@
 import { Observable, Subscription, type Observer, type OperatorFunction } from 'rxjs';
 import { MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
-import { SharedExecution } from '../shared-execution.js';
+import { shareRun } from '../share-run.js';
 import { subscribeWithin } from '../subscribe-within.js';
-import { FanOut, type OnError } from './fan-out.js';
+import { checkFanOut, FanOut, type OnError } from './fan-out.js';
 import type { RowOutcome } from './row-slot.js';
 
 /** Options of `mergeJobs`. */
@@ -31,11 +31,13 @@ export interface MergeOptions {
  * It is one run for all subscribers, as with `pullJobs`: one that comes when all have left goes on with the jobs in flight and
  * the rows that wait. A source that has not ended by then is subscribed again: one that begins anew has its rows bought
  * again, unless it is shared.
+ * @throws InvalidOptionError
  */
 export function mergeJobs<T, O>(
   project: (row: T) => Observable<JobEvent<O>>,
   { concurrency, maxBuffered = 1_000, onError, replay = 100 }: MergeOptions,
 ): OperatorFunction<T, { row: T; outcome: Outcome<O> }> {
+  checkFanOut({ concurrency, maxBuffered, replay, onError });
   return (rows) => {
     const waiting = new Queue<T>();
     let input = new Subscription();
@@ -60,15 +62,11 @@ export function mergeJobs<T, O>(
         slots.fill();
       },
     };
-    const execution = new SharedExecution<RowOutcome<T, O>>({
-      resume: (run) => {
-        input = new Subscription();
-        slots.play(run, concurrency);
-        if (!ended && !run.closed) subscribeWithin(input, rows, source);
-      },
-      replay,
-    });
-    return new Observable((subscriber) => execution.join(subscriber));
+    return new Observable<RowOutcome<T, O>>((subscriber) => {
+      input = new Subscription();
+      slots.play(subscriber, concurrency);
+      if (!ended && !subscriber.closed) subscribeWithin(input, rows, source);
+    }).pipe(shareRun({ replay }));
   };
 }
 

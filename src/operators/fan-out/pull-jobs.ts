@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
-import { FanOut, type OnError } from './fan-out.js';
+import { checkFanOut, FanOut, type OnError } from './fan-out.js';
 import { asPulledJobs, type PulledJobs } from './pulled-jobs.js';
 import { feedOf } from './row-feed.js';
 
@@ -40,12 +40,14 @@ export interface PullOptions {
  * ```ts
  * pullJobs(rows, (row) => endpoint.run(row), { concurrency: 8 }).subscribe(({ row, outcome }) => save(row, outcome));
  * ```
+ * @throws InvalidOptionError
  */
 export function pullJobs<T, O>(
   source: Iterable<T> | AsyncIterable<T>,
   project: (row: T, index: number) => Observable<JobEvent<O>>,
   { concurrency, onError, replay = 100 }: PullOptions,
 ): PulledJobs<T, O> {
+  checkFanOut({ concurrency, replay, onError });
   let run: FanOut<T, O> | undefined;
   const begun = (): FanOut<T, O> => {
     const fill = () => fanOut.fill();

@@ -13,11 +13,12 @@ import {
   Observable,
   startWith,
   takeUntil,
+  tap,
 } from 'rxjs';
 import { iterate } from '../iterate.js';
 import type { Sink, Slots } from './fan-out.js';
 import type { RowOutcome } from './row-slot.js';
-import { SharedExecution } from '../shared-execution.js';
+import { shareRun } from '../share-run.js';
 
 /**
  * The outcomes of a fan-out: a stream, and an async iterable, so that `for await`, `Readable.from` and `pipeline` take it.
@@ -37,23 +38,43 @@ type Play<T, O> = (subscriber: Sink<RowOutcome<T, O>>, slots: Slots) => void;
 /** @param play begins the run over so many slots, or goes on with it */
 export function asPulledJobs<T, O>(play: Play<T, O>, slots: Slots, replay: number): PulledJobs<T, O> {
   const reading = new Reading<T, O>(slots);
-  const execution = new SharedExecution<RowOutcome<T, O>>({
-    resume: (run) => play(run, reading.isOn ? reading.slots : slots),
-    replay,
-  });
-  return new Pulled(execution, reading);
+  const recent = new Recent<RowOutcome<T, O>>(replay);
+  const run = new Observable<RowOutcome<T, O>>((subscriber) =>
+    play(subscriber, reading.isOn ? reading.slots : slots),
+  ).pipe(
+    tap((outcome) => recent.add(outcome)),
+    shareRun({ replay: 0 }),
+  );
+  return new Pulled(run, recent, reading);
 }
 
 class Pulled<T, O> extends Observable<RowOutcome<T, O>> implements PulledJobs<T, O> {
   constructor(
-    private readonly execution: SharedExecution<RowOutcome<T, O>>,
+    private readonly run: Observable<RowOutcome<T, O>>,
+    recent: Recent<RowOutcome<T, O>>,
     private readonly reading: Reading<T, O>,
   ) {
-    super((subscriber) => execution.join(subscriber));
+    super((subscriber) => concat(recent.values, run).subscribe(subscriber));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
-    return this.reading.begin(this.execution);
+    return this.reading.begin(this.run);
+  }
+}
+
+/** The last values of a run, for those that subscribe later. */
+class Recent<T> {
+  private readonly kept: T[] = [];
+
+  constructor(private readonly limit: number) {}
+
+  get values(): Observable<T> {
+    return defer(() => from([...this.kept]));
+  }
+
+  add(value: T): void {
+    this.kept.push(value);
+    if (this.kept.length > this.limit) this.kept.shift();
   }
 }
 
@@ -79,14 +100,13 @@ class Reading<T, O> {
     return this.readers.size > 0;
   }
 
-  begin(execution: SharedExecution<RowOutcome<T, O>>): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
+  begin(run: Observable<RowOutcome<T, O>>): AsyncIterator<RowOutcome<T, O>, undefined, undefined> {
     const kept: RowOutcome<T, O>[] = [];
     const outcomes = defer(() => {
       this.readers.add(kept);
       kept.push(...this.rest.splice(0));
       this.count();
-      const coming = new Observable<RowOutcome<T, O>>((subscriber) => execution.join(subscriber, 0));
-      return concat(from([...kept]), coming.pipe(map((outcome) => this.keep(kept, outcome))));
+      return concat(from([...kept]), run.pipe(map((outcome) => this.keep(kept, outcome))));
     });
     const iterator = iterate(outcomes);
     return {

@@ -1,6 +1,6 @@
 import { defer, finalize, switchMap, tap, type Observable, type OperatorFunction } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
-import type { Job } from '../job.js';
+import { cancelJob } from '../job.js';
 
 /**
  * A job a row, the latest wins: the older one is unsubscribed and cancelled at the service, also while its id is on the
@@ -22,18 +22,14 @@ export function switchJobs<T, O>(
       return rows.pipe(
         switchMap((row) => {
           const next = project(row);
-          if (next !== latest) cancel(latest);
+          if (next !== latest) cancelJob(latest);
           latest = next;
           return next;
         }),
         tap((event) => {
           if (event.type === 'settled') latest = undefined;
         }),
-        finalize(() => cancel(latest)),
+        finalize(() => cancelJob(latest)),
       );
     });
-}
-
-function cancel<O>(job: Observable<JobEvent<O>> | Job<O> | undefined): void {
-  if (job !== undefined && 'cancel' in job) job.cancel();
 }

@@ -1,20 +1,33 @@
-import { defer, identity, Observable } from 'rxjs';
+import {
+  AsyncSubject,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  identity,
+  isObservable,
+  of,
+  Subject,
+  takeUntil,
+  tap,
+  type Observable,
+} from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { flow, lastOf, receive, type Steps } from '../flow.js';
+import { flow, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf } from '../requests/outcome-of.js';
 import {
   pollToDeadline,
   statusEvent,
-  type PollStep,
   type PollTask,
   type StatusEvent,
 } from '../requests/poll-until-terminal.js';
-import { SharedExecution } from '../shared-execution.js';
-import { Cancellation } from './cancellation.js';
+import { shareRun } from '../share-run.js';
+import { cancelAtService } from './cancel-at-service.js';
 import { awaitCheckpoint, type JobSpec } from './job-spec.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
 
@@ -24,129 +37,202 @@ export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
   return asJob(purchase.events, purchase);
 }
 
-/**
- * The steps are parts of a flow: `yield stream` emits the events of the stream and goes on when it has completed. What a
- * step has found out stands in the fields, so that a job that was left goes on where it stopped.
- */
-class Purchase<O> implements JobFacts, Buyer<O> {
+/** What a step has found out stands in the fields, so that a job that was left goes on where it stopped. */
+class Purchase<O> implements JobFacts<O>, Buyer {
   readonly events: Observable<JobEvent<O>>;
-  readonly execution: SharedExecution<JobEvent<O>>;
+  isFollowed = false;
   isCancelled = false;
   statusCalls = 0;
-  private id: string | undefined;
-  private hasEnded = false;
-  private wasPolled: boolean;
-  private due: number | undefined;
-  private lastStatus: StatusEvent | undefined;
-  private request: WireRequest | undefined;
-  private listeners: readonly ((event: Watched) => void)[] = [];
-  private readonly cancellation: Cancellation;
+  private readonly run: Observable<JobEvent<O>>;
   private readonly submission: Submission<O>;
+  private id: string | undefined;
+  private answer: { readonly value: Answer; readonly request: WireRequest } | undefined;
+  private outcome: Outcome<unknown> | undefined;
+  private settled: Outcome<O> | undefined;
+  private dueAt: number | undefined;
+  private wasPolled: boolean;
+  private lastStatus: StatusEvent | undefined;
+  /** From an intent until the result of its POST is durable, and from the end until that is: such a run is not stopped. */
+  private isCritical = false;
+  private rested: Subject<void> | undefined;
+  private interrupted: Subject<void> | undefined;
+  private cancelReply: AsyncSubject<Outcome<O>> | undefined;
+  private cancelIsSent = false;
+  private listeners: readonly ((event: Watched) => void)[] = [];
 
   constructor(
     private readonly spec: JobSpec<O>,
     private readonly context: ClientContext,
   ) {
+    const { untilAborted } = spec;
     this.id = spec.known?.jobId;
     this.wasPolled = spec.known !== undefined;
-    this.execution = new SharedExecution<JobEvent<O>>({
-      resume: (run) => void flow(() => this.steps()).subscribe(run),
-      replay: 1,
-      emitted: (event) => {
-        if (event.type === 'status') this.lastStatus = event;
-        spec.report(event);
-        this.notify(event);
-      },
-      left: () => this.left(),
-    });
-    this.cancellation = new Cancellation(spec, context, () => this.endAsCancelled());
     this.submission = new Submission(spec, context, this);
-    const { untilAborted } = spec;
-    const shared = new Observable<JobEvent<O>>((subscriber) => this.execution.join(subscriber));
+    this.run = flow(() => this.steps()).pipe(
+      tap({ next: (event) => this.emitted(event), error: () => this.cancelReply?.complete() }),
+      shareRun({ replay: 1, left: () => this.left(), isFinal: () => this.isCritical }),
+    );
+    const followed = defer(() => {
+      this.isFollowed = true;
+      return this.run;
+    });
     this.events =
-      untilAborted === identity ? shared : defer(() => (this.hasEnded ? shared : shared.pipe(untilAborted)));
+      untilAborted === identity
+        ? followed
+        : defer(() => (this.settled ? this.run : followed.pipe(untilAborted)));
   }
 
+  /** Each step is empty where what it finds out is known. */
   private *steps(): Steps<JobEvent<O>> {
-    const dueAt = this.deadlineAt();
-    if (this.isOpen) yield* this.submit(dueAt);
-    if (!this.hasEnded) yield* this.poll(dueAt);
+    this.dueAt ??= this.context.scheduler.now() + this.spec.options.deadlineMs;
+    yield* this.submit(this.dueAt);
+    yield* this.accept();
+    yield this.poll(this.dueAt);
+    yield this.settle();
   }
 
-  /** Of a job that has no id yet. */
   private *submit(dueAt: number): Steps<JobEvent<O>> {
-    const { request } = this.spec;
-    this.request ??= typeof request === 'function' ? request() : yield* lastOf(request);
-    if (this.request !== undefined) yield* this.submission.run(this.request, dueAt);
+    if (this.isOpen) yield* this.submission.steps(dueAt);
   }
 
-  /** The service has answered the POST. */
-  *accept(answer: Answer, request: WireRequest): Steps<JobEvent<O>> {
-    if (answer.body === 'value') return yield* this.settle(directAnswer(answer.value));
-    const { job } = answer;
+  /** The service has answered the POST: the id, or the end. */
+  private *accept(): Steps<JobEvent<O>> {
+    const { answer } = this;
+    this.answer = undefined;
+    if (answer === undefined) return;
+    const { value, request } = answer;
+    if (value.body === 'value') return this.end(directAnswer(value.value));
+    const { job } = value;
     this.id = job.id;
-    // It may be large, and is not needed while the job runs.
-    this.request = undefined;
-    if (isTerminal(job.status)) return yield* this.settle(outcomeOf(job, request));
-    if (this.isCancelled || !this.execution.isSubscribed) this.abandon();
+    if (isTerminal(job.status)) return this.end(outcomeOf(job, request));
+    if (this.isCancelled || !this.isFollowed) this.abandon();
     const accepted = { type: 'accepted', jobId: job.id } as const;
     yield awaitCheckpoint(this.spec.checkpoint, accepted);
-    yield accepted;
-    yield statusEvent(job);
+    yield of<JobEvent<O>[]>(accepted, statusEvent(job));
+    yield this.rest();
   }
 
   /** Of a job that has an id and has not ended. */
-  private *poll(dueAt: number): Steps<JobEvent<O>> {
-    const { context, execution, id, spec } = this;
-    if (id === undefined || spec.queue === undefined) return;
+  private poll(dueAt: number): Observable<JobEvent<O>> {
+    const { id, spec } = this;
+    if (id === undefined || this.outcome !== undefined || spec.queue === undefined) return EMPTY;
     const due = { at: dueAt, deadlineMs: spec.options.deadlineMs };
-    const polls = pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, context);
-    let outcome: Outcome<unknown> | undefined;
-    yield receive<PollStep, JobEvent<O>>(polls, (step) => {
-      if (step.type !== 'ended') return step;
-      ({ outcome } = step);
-      return undefined;
-    });
-    if (outcome !== undefined) yield* execution.critical(this.settle(outcome));
+    return pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, this.context).pipe(
+      filter((step) => {
+        if (step.type === 'ended') this.end(step.outcome);
+        return step.type !== 'ended';
+      }),
+      takeUntil(this.interruption),
+    );
   }
 
   /** The end: checked, durable, emitted. */
-  *settle(outcome: Outcome<unknown>): Steps<JobEvent<O>> {
-    this.hasEnded = true;
-    const check = this.spec.check(outcome);
-    // Without a schema the outcome is at hand.
-    const checked = Array.isArray(check) ? (check as Outcome<O>[])[0] : yield* lastOf(check);
-    if (checked === undefined) return;
-    const settled = { type: 'settled', outcome: checked } as const;
-    yield awaitCheckpoint(this.spec.checkpoint, settled);
-    yield settled;
+  private settle(): Observable<JobEvent<O>> {
+    const { outcome, spec } = this;
+    if (outcome === undefined) return EMPTY;
+    this.isCritical = true;
+    const durable = (checked: Outcome<O>) => {
+      const settled = { type: 'settled', outcome: checked } as const;
+      return concat(awaitCheckpoint(spec.checkpoint, settled), of(settled));
+    };
+    const check = spec.check(outcome);
+    return isObservable(check) ? check.pipe(concatMap(durable)) : durable(check);
   }
 
-  cancel(): void {
-    if (this.hasEnded || this.isCancelled) return;
-    this.isCancelled = true;
-    this.submission.leave();
-    this.abandon();
+  /** How the job has ended. It is settled next, also where nobody follows it: its price would stay reserved for ever. */
+  end(outcome: Outcome<unknown>): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = outcome;
+    if (!this.isFollowed && !this.isCritical) this.run.subscribe({ error: () => undefined });
+    else this.interrupted?.next();
   }
 
-  /** Nobody is subscribed any more. */
-  private left(): void {
-    if (this.hasEnded) return;
-    this.abandon();
-    this.endAsCancelled();
+  answered(value: Answer, request: WireRequest): void {
+    this.answer = { value, request };
+  }
+
+  begin(): void {
+    this.isCritical = true;
+  }
+
+  /** To be yielded: a job that nobody follows stops here, and nothing behind it is begun. */
+  rest(): Observable<never> {
+    if (this.outcome !== undefined) return EMPTY;
+    this.isCritical = false;
+    if (!this.isFollowed) this.rested?.next();
+    return EMPTY;
+  }
+
+  cancel(): Observable<Outcome<O>> {
+    if (this.settled !== undefined) return of(this.settled);
+    this.cancelReply ??= new AsyncSubject();
+    if (!this.isCancelled && this.outcome === undefined) {
+      this.isCancelled = true;
+      if (this.id !== undefined) this.abandon();
+      else if (this.submission.isUnsent) this.endUnsent(this.cancelReply);
+    }
+    return this.cancelReply;
+  }
+
+  /** Nothing was sent, and nothing will be. */
+  private endUnsent(reply: AsyncSubject<Outcome<O>>): void {
+    this.outcome = this.submission.cancelled();
+    if (this.isFollowed) return this.interrupted?.next();
+    reply.next(this.outcome);
+    reply.complete();
+  }
+
+  /** Nobody is subscribed any more. A critical section goes on: the run stops behind it. */
+  private left(): Observable<void> | undefined {
+    this.isFollowed = false;
+    if (this.outcome === undefined) this.abandon();
+    return this.isCritical ? (this.rested = new Subject()) : undefined;
   }
 
   /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
   private abandon(): void {
-    const { id, spec } = this;
+    const { id, spec, context } = this;
     const isWanted = !this.isCancelled && spec.options.onUnsubscribe === 'detach';
-    if (!isWanted && id !== undefined) this.cancellation.send(id);
+    if (isWanted || id === undefined || this.cancelIsSent) return;
+    this.cancelIsSent = true;
+    cancelAtService(id, spec, context).subscribe({
+      next: (outcome) => this.end(outcome),
+      complete: () => {
+        if (this.outcome === undefined) this.cancelReply?.complete();
+      },
+    });
   }
 
-  /** Without subscribers nothing is polled, so the answer to /cancel ends the job: its price would stay reserved for ever. */
-  private endAsCancelled(): void {
-    const { outcome } = this.cancellation;
-    if (outcome !== undefined && !this.hasEnded) this.execution.runAlone(() => this.settle(outcome));
+  private emitted(event: JobEvent<O>): void {
+    if (event.type === 'status') this.lastStatus = event;
+    else if (event.type === 'settled') this.settled = event.outcome;
+    this.spec.report(event);
+    this.notify(event);
+    if (event.type !== 'settled') return;
+    this.cancelReply?.next(event.outcome);
+    this.cancelReply?.complete();
+  }
+
+  refused(): void {
+    this.notify({ type: 'refused' });
+  }
+
+  private notify(event: Watched): void {
+    for (const listener of this.listeners) listener(event);
+  }
+
+  watch(listener: (event: Watched) => void): void {
+    this.listeners = [...this.listeners, listener];
+  }
+
+  /** Emits when the end of the job is known otherwise. */
+  get interruption(): Observable<void> {
+    return (this.interrupted ??= new Subject());
+  }
+
+  /** Nothing was accepted, and nothing has ended. */
+  get isOpen(): boolean {
+    return this.id === undefined && this.answer === undefined && this.outcome === undefined;
   }
 
   get key(): string {
@@ -160,27 +246,6 @@ class Purchase<O> implements JobFacts, Buyer<O> {
   get address(): string | undefined {
     const { id, spec } = this;
     return id === undefined ? undefined : spec.queue?.status(id).url;
-  }
-
-  watch(listener: (event: Watched) => void): void {
-    this.listeners = [...this.listeners, listener];
-  }
-
-  refused(): void {
-    this.notify({ type: 'refused' });
-  }
-
-  private notify(event: Watched): void {
-    for (const listener of this.listeners) listener(event);
-  }
-
-  get isOpen(): boolean {
-    return this.id === undefined && !this.hasEnded;
-  }
-
-  private deadlineAt(): number {
-    this.due ??= this.context.scheduler.now() + this.spec.options.deadlineMs;
-    return this.due;
   }
 
   private pollTask(jobId: string, request: WireRequest): PollTask {

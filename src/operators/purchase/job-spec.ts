@@ -1,11 +1,4 @@
-import {
-  defer,
-  EMPTY,
-  ignoreElements,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  type ObservableInput,
-} from 'rxjs';
+import { defer, EMPTY, ignoreElements, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import type { Checkpoint, CheckpointEvent, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -16,12 +9,12 @@ export interface JobSpec<O> {
   /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
   readonly purpose: 'submit' | 'retry' | 'route-post';
   readonly sync: boolean;
-  /** The POST, as it is or as a stream of it. Errors with `InvalidInputError`. */
+  /** The POST, as it is or as a stream of it. Throws or errors with `InvalidInputError`. */
   readonly request: (() => WireRequest) | Observable<WireRequest>;
   /** How a queue endpoint is asked for a job; a route has none. */
   readonly queue?: { status(jobId: string): WireRequest; cancel(jobId: string): WireRequest };
   /** Checks the output of a completed job against the schema. */
-  readonly check: (outcome: Outcome<unknown>) => ObservableInput<Outcome<O>>;
+  readonly check: (outcome: Outcome<unknown>) => Outcome<O> | Observable<Outcome<O>>;
   readonly options: Pick<ResolvedQueueOptions, 'deadlineMs' | 'onUnsubscribe' | 'retry' | 'poll'>;
   /** A job that was bought before: it is polled, never submitted. */
   readonly known?:

@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, from, map, of, tap, type Observable } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, isObservable, map, of, tap, type Observable } from 'rxjs';
 import { failureCodes } from '../../contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -22,7 +22,7 @@ export type RouteQuery<O> = Pick<
 export function readRoute<O>(query: RouteQuery<O>, context: ClientContext): Job<O> {
   const { key, report, untilAborted } = query;
   const events = answered(query, context).pipe(tap(report), untilAborted);
-  return asJob(events, { key, jobId: '', statusCalls: 0, cancel: () => undefined });
+  return asJob(events, { key, jobId: '', statusCalls: 0, cancel: () => EMPTY });
 }
 
 function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<JobEvent<O>> {
@@ -78,7 +78,10 @@ function settle<O>(outcome: Outcome<unknown>, { checkpoint, check }: RouteQuery<
   const stops = outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop';
   return concat(
     stops ? awaitCheckpoint(checkpoint, refusedBy(outcome)) : [],
-    defer(() => from(check(outcome))).pipe(
+    defer(() => {
+      const checked = check(outcome);
+      return isObservable(checked) ? checked : of(checked);
+    }).pipe(
       concatMap((checked) =>
         concat(
           awaitCheckpoint(checkpoint, { type: 'settled', outcome: checked }),

@@ -1,67 +1,76 @@
-import { concat, defer, EMPTY, ignoreElements, of, Subject, takeUntil, timer, type Observable } from 'rxjs';
+import { concat, defer, EMPTY, ignoreElements, of, takeUntil, timer, type Observable } from 'rxjs';
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
 import type { CheckpointEvent, Failed, JobEvent, Outcome, WaitReason } from '../../contract/outcome.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
+import { sharedIdText } from '../../policy/job-ids.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
+import { deadline } from '../deadline.js';
 import { lastOf, type Steps } from '../flow.js';
 import { againAfter } from '../requests/ask-until-answered.js';
-import { exchanged, visitOf, waitAtGate, type ClientContext, type Judged } from '../requests/exchange.js';
+import { exchange, visitOf, waitAtGate, type ClientContext, type Judged } from '../requests/exchange.js';
 import { failureOf, whatWasAsked, type FailureFacts } from '../requests/outcome-of.js';
-import type { SharedExecution } from '../shared-execution.js';
-import { deadline } from '../deadline.js';
 import { awaitCheckpoint, refusedBy, type JobSpec } from './job-spec.js';
-import { othersAnswer } from './others-answer.js';
 
 /** The answer to a POST that was not refused: a job, or the value of a route. */
 export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
 
 /** The job that a submission works for. */
-export interface Buyer<O> {
-  readonly execution: SharedExecution<JobEvent<O>>;
+export interface Buyer {
   /** Nothing was accepted, and nothing has ended. */
   readonly isOpen: boolean;
   readonly isCancelled: boolean;
-  /** The service accepted the POST: polls come next, or the end. */
-  accept(answer: Answer, request: WireRequest): Steps<JobEvent<O>>;
-  settle(outcome: Outcome<unknown>): Steps<JobEvent<O>>;
+  readonly isFollowed: boolean;
+  /** Emits when the job is cancelled while nothing is sent. */
+  readonly interruption: Observable<unknown>;
+  /** From here to `rest`, which is a step of its own, the run goes on without subscribers. */
+  begin(): void;
+  rest(): Observable<never>;
+  /** The service accepted the POST. */
+  answered(answer: Answer, request: WireRequest): void;
+  end(outcome: Outcome<unknown>): void;
   /** The POST was provably not accepted, and may be sent again. */
   refused(): void;
 }
 
 /**
  * gate → intent → POST → verdict; after a provable refusal all of it again, after a wait. The waits can be left at any
- * time. The rest is a critical section: from the intent until the result of the POST is durable.
+ * time. From the intent until the result of the POST is durable nothing is cut off.
  */
 export class Submission<O> {
   /** When the last POST left, in ms since the epoch. */
   sentAt: number | undefined;
+  /** No POST is on the wire, and none was accepted. */
+  isUnsent = true;
+  private request: WireRequest | undefined;
   private attempts = 0;
   private refusals = 0;
   private tokens: number | undefined;
   private notBefore = { at: 0, why: 'backoff' as WaitReason };
   private lastRefusal: Failed | undefined;
-  private cancelled: Subject<void> | undefined;
 
   constructor(
     private readonly spec: JobSpec<O>,
     private readonly context: ClientContext,
-    private readonly buyer: Buyer<O>,
+    private readonly buyer: Buyer,
   ) {}
 
   /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
-  *run(request: WireRequest, deadlineAt: number): Steps<JobEvent<O>> {
-    const { buyer } = this;
-    do {
-      if (!this.passesNow(deadlineAt)) yield* this.turn(request, deadlineAt);
-      if (buyer.isOpen) yield* buyer.execution.critical(this.attempt(request));
-    } while (buyer.isOpen);
+  *steps(deadlineAt: number): Steps<JobEvent<O>> {
+    const { request } = this.spec;
+    if (typeof request === 'function') this.request ??= request();
+    else this.request ??= yield* lastOf(request);
+    yield* this.tries(deadlineAt);
   }
 
-  /** Ends the wait that is on, if one is. */
-  leave(): void {
-    this.cancelled?.next();
+  private *tries(deadlineAt: number): Steps<JobEvent<O>> {
+    const { buyer, request } = this;
+    if (request === undefined) return;
+    do {
+      if (!this.passesNow(deadlineAt)) yield this.turn(request, deadlineAt);
+      if (buyer.isOpen) yield* this.attempt(request);
+    } while (buyer.isOpen);
   }
 
   /** Whether there is nothing to wait for, which is the usual case. */
@@ -73,22 +82,23 @@ export class Submission<O> {
   }
 
   /** The wait for the next attempt, which can be left at any time. */
-  private *turn(request: WireRequest, at: number): Steps<JobEvent<O>> {
-    const { context, buyer } = this;
-    this.cancelled = new Subject();
-    const waits = concat(
-      this.pause(),
-      defer(() => waitAtGate(context.gate, visitOf(context, 'submit', this.spec.key))),
-    ).pipe(takeUntil(this.cancelled));
-    const late: Failed[] = [];
+  private turn(request: WireRequest, at: number): Observable<JobEvent<O>> {
+    const { context, buyer, spec } = this;
+    if (buyer.isCancelled) {
+      buyer.end(this.cancelled());
+      return EMPTY;
+    }
+    const atGate = defer(() => waitAtGate(context.gate, visitOf(context, 'submit', spec.key)));
     const otherwise = () => {
-      late.push(this.unsent(request, 'its deadline passed'));
+      buyer.end(
+        this.lastRefusal ?? failedBefore(whatWasAsked(request), 'not sent: its deadline passed', 'refused'),
+      );
       return EMPTY;
     };
-    yield (buyer.isCancelled ? EMPTY : waits).pipe(
+    return concat(this.pause(), atGate).pipe(
+      takeUntil(buyer.interruption),
       deadline<JobEvent<O>>({ at, otherwise, timers: context.timers }),
     );
-    for (const outcome of late) yield* buyer.execution.critical(buyer.settle(outcome));
   }
 
   /** What is left of the wait after a refusal, also for a subscriber that comes back. */
@@ -105,48 +115,62 @@ export class Submission<O> {
 
   private *attempt(request: WireRequest): Steps<JobEvent<O>> {
     const { spec, buyer } = this;
-    if (buyer.isCancelled) return yield* buyer.settle(cancelled(request));
+    buyer.begin();
     this.attempts += 1;
     yield this.checkpoint({ type: 'intent', sync: spec.sync, attempt: this.attempts });
-    if (this.isWanted()) yield* this.post(request);
-    else yield this.checkpoint({ type: 'refused', why: 'not sent: nobody waited for it any more' });
-  }
-
-  /** The intent may have taken its time to become durable. */
-  private isWanted(): boolean {
-    const { isCancelled, execution } = this.buyer;
-    return !isCancelled && execution.isSubscribed;
+    // The intent may have taken its time to become durable.
+    if (!buyer.isCancelled && buyer.isFollowed) return yield* this.post(request);
+    yield this.checkpoint({ type: 'refused', why: 'not sent: nobody waited for it any more' });
+    yield buyer.rest();
   }
 
   /** The one place from which a purchase goes on the wire. */
   private *post(request: WireRequest): Steps<JobEvent<O>> {
-    const { spec, context, buyer } = this;
-    yield { type: 'submitting', sync: spec.sync };
-    this.sentAt = context.scheduler.now();
+    const { spec, context } = this;
     const { key, purpose, retried } = spec;
+    this.isUnsent = false;
+    yield of<JobEvent<O>>({ type: 'submitting', sync: spec.sync });
+    this.sentAt = context.scheduler.now();
     const asking = { key, purpose, request, ...(retried !== undefined && { jobId: retried }) };
-    const judged = yield* exchanged(asking, context);
-    const others = othersAnswer(judged, spec, { request, jobIds: context.jobIds });
-    const held = others instanceof Promise ? yield* lastOf(others) : others;
-    yield* held === undefined ? this.answered(judged, request) : buyer.settle(held);
+    const judged = yield* lastOf(exchange(asking, context));
+    if (judged === undefined) return;
+    const claimed = this.ownerOf(judged);
+    const owner = typeof claimed === 'object' ? yield* lastOf(claimed) : claimed;
+    if (typeof owner === 'string') this.heldBy(owner, judged, request);
+    else yield* this.judged(judged, request);
   }
 
-  private answered(judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
+  /** Claims the job id of the answer, and returns the key of the job that has it already. A requeued job keeps its id. */
+  private ownerOf({ reading }: Judged) {
+    const { endpoint, key, purpose } = this.spec;
+    if (reading === undefined || !('job' in reading) || purpose !== 'submit') return undefined;
+    const jobId = reading.job.id;
+    return jobId === undefined ? undefined : this.context.jobIds.claim({ endpoint, jobId, key });
+  }
+
+  /** Another job has the id of the answer: nobody knows what this POST bought. */
+  private heldBy(owner: string, { reading }: Judged, request: WireRequest): void {
+    const jobId = reading !== undefined && 'job' in reading ? (reading.job.id ?? '') : '';
+    this.buyer.end(failedBefore(whatWasAsked(request), sharedIdText(jobId, owner), 'unknown'));
+  }
+
+  private *judged(judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
     const { verdict, reading } = judged;
-    if (verdict.verdict === 'again') return this.refused(verdict.usedUp, judged, request);
-    if (verdict.verdict === 'ambiguous')
-      return this.buyer.settle(failureOf('unknown', judged, this.facts(request, this.adviceOn(judged))));
+    const { buyer, context } = this;
+    if (verdict.verdict === 'again') return yield* this.refused(verdict.usedUp, judged, request);
     if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
-      this.context.quota.succeeded(this.tokens);
-      return this.buyer.accept(reading, request);
+      context.quota.succeeded(this.tokens);
+      return buyer.answered(reading, request);
     }
     const code = verdict.verdict === 'final' ? verdict.code : 'unknown';
-    const failed = failureOf(code, judged, this.facts(request));
-    return failureCodes[code].scope === 'row' ? this.buyer.settle(failed) : this.stopped(failed);
+    const advice = verdict.verdict === 'ambiguous' ? this.adviceOn(judged) : undefined;
+    const failed = failureOf(code, judged, this.facts(request, advice));
+    if (failureCodes[code].scope === 'stop') return yield* this.stopped(failed);
+    buyer.end(failed);
   }
 
   private *refused(code: FailureCode, judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
-    const { context, spec } = this;
+    const { context, spec, buyer } = this;
     this.refusals += 1;
     const failed = failureOf(code, judged, this.facts(request, `tries: ${this.refusals}`));
     this.lastRefusal = failed;
@@ -161,22 +185,34 @@ export class Submission<O> {
       why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff',
     };
     yield this.checkpoint(refusedBy(failed));
-    this.buyer.refused();
+    this.isUnsent = true;
+    buyer.refused();
+    yield buyer.rest();
   }
 
   /** Provably not accepted, and no further try. */
   private *stopped(failed: Failed): Steps<JobEvent<O>> {
     yield this.checkpoint(refusedBy(failed));
-    yield* this.buyer.settle(failed);
+    this.buyer.end(failed);
+  }
+
+  /** The end of a job that was cancelled before it was sent. */
+  cancelled(): Failed {
+    return failedBefore(this.whatIsSent(), 'cancelled before it was sent', 'job-cancelled');
+  }
+
+  private whatIsSent(): string {
+    const { endpoint, request } = this.spec;
+    if (this.request !== undefined) return whatWasAsked(this.request);
+    try {
+      return typeof request === 'function' ? whatWasAsked(request()) : endpoint;
+    } catch {
+      return endpoint;
+    }
   }
 
   private checkpoint(event: CheckpointEvent<O>): Observable<never> {
     return awaitCheckpoint(this.spec.checkpoint, event);
-  }
-
-  private unsent(request: WireRequest, why: string): Failed {
-    const message = `${whatWasAsked(request)}: not sent: ${why}`;
-    return this.lastRefusal ?? { status: 'failed', code: 'refused', paid: 'no', message };
   }
 
   private facts(request: WireRequest, advice?: string): FailureFacts {
@@ -193,7 +229,6 @@ export class Submission<O> {
   }
 }
 
-function cancelled(request: WireRequest): Failed {
-  const message = `${whatWasAsked(request)}: cancelled before it was sent`;
-  return { status: 'failed', code: 'job-cancelled', paid: 'no', message };
+function failedBefore(what: string, why: string, code: FailureCode): Failed {
+  return { status: 'failed', code, paid: failureCodes[code].paid, message: `${what}: ${why}` };
 }

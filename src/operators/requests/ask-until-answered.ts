@@ -1,12 +1,12 @@
-import { concatMap, ignoreElements, of, throwError, timer, type Observable } from 'rxjs';
+import { concatMap, ignoreElements, map, of, throwError, timer, type Observable } from 'rxjs';
 import type { WaitReason } from '../../contract/outcome.js';
 import { type BackoffLimits, retryDelayMs } from '../../policy/retry-delay.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import type { RetryPolicy } from '../../policy/queue-options.js';
 import type { Reading } from '../../transport/read-reply.js';
-import { flow, type Steps } from '../flow.js';
+import { flow } from '../flow.js';
 import {
-  exchanged,
+  exchange,
   passGate,
   requestKinds,
   type Asking,
@@ -51,23 +51,25 @@ export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judg
  * `mayAskAgain` says no; then emits the last exchange as it is. Never errors by itself.
  */
 export function askUntilAnswered(question: Question, context: ClientContext): Observable<Answered> {
-  return flow<Answered>(function* () {
-    yield { type: 'answered', judged: yield* asked(question, context) };
-  });
-}
-
-/** The same as a part of a flow. */
-export function* asked(question: Question, context: ClientContext): Steps<WaitingEvent, Judged> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
-  for (let failures = 1; ; failures += 1) {
-    yield passGate(context, requestKinds[purpose], key);
-    onCall?.();
-    const judged = yield* exchanged(question, context);
-    if (judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures)) return judged;
-    const forMs = retryDelayMs(againAfter(judged), failures, context.random, backoff);
-    yield { type: 'waiting', why: whyWait(judged), forMs };
-    yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
-  }
+  return flow<Answered>(function* () {
+    let forMs: number | undefined;
+    for (let failures = 1; ; failures += 1) {
+      yield passGate(context, requestKinds[purpose], key);
+      onCall?.();
+      yield exchange(question, context).pipe(
+        map((judged): Answered => {
+          const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
+          forMs = isLast ? undefined : retryDelayMs(againAfter(judged), failures, context.random, backoff);
+          return forMs === undefined
+            ? { type: 'answered', judged }
+            : { type: 'waiting', why: whyWait(judged), forMs };
+        }),
+      );
+      if (forMs === undefined) return;
+      yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
+    }
+  });
 }
 
 function whyWait({ verdict }: Judged): WaitReason {

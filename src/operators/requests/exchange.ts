@@ -1,4 +1,4 @@
-import { EMPTY, map, type Observable, type SchedulerLike } from 'rxjs';
+import { EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
@@ -7,9 +7,8 @@ import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/ma
 import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
-import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 import type { TimerQueue } from '../timer-queue.js';
-import { flow, receive, type Steps } from '../flow.js';
+import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 
 /** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
 export interface ClientContext {
@@ -44,28 +43,44 @@ export type Judged =
   | { readonly verdict: Verdict; readonly reading: Reading; readonly fault?: undefined }
   | { readonly verdict: Verdict; readonly fault: TransportError; readonly reading?: undefined };
 
-/** One request and its result. Emits once and never errors: a transport that breaks its own rules may have sent it. */
+/**
+ * One request and its result. Emits once and never errors: a transport that breaks its own rules may have sent it. It is
+ * `take(1)`, `throwIfEmpty`, `map` and `catchError`; those take a tenth of the CPU of a job over undici more.
+ */
 export function exchange(asking: Asking, context: ClientContext): Observable<Judged> {
-  return flow<Judged>(function* () {
-    yield yield* exchanged(asking, context);
+  return new Observable((subscriber) => {
+    let isOver = false;
+    const end = (judged: Judged) => {
+      if (isOver) return;
+      isOver = true;
+      context.gate.observe(reportOf(asking, context, judged));
+      subscriber.next(judged);
+      subscriber.complete();
+    };
+    const fail = (error: unknown) => {
+      if (!isOver) end(faulted(error, asking, context));
+    };
+    try {
+      const reply = context.transport(asking.request).subscribe({
+        next: (received) => {
+          let judged: Judged;
+          try {
+            judged = judge(received, asking, context);
+          } catch (error) {
+            return fail(error);
+          }
+          end(judged);
+        },
+        error: fail,
+        complete: () => {
+          if (!isOver) fail(new Error('the transport ended without a reply'));
+        },
+      });
+      subscriber.add(reply);
+    } catch (error) {
+      fail(error);
+    }
   });
-}
-
-/** The same as a part of a flow. */
-export function* exchanged(asking: Asking, context: ClientContext): Steps<never, Judged> {
-  let judged: Judged | undefined;
-  const next = (reply: WireReply) => {
-    judged = judge(reply, asking, context);
-    return undefined;
-  };
-  try {
-    yield receive<WireReply>(context.transport(asking.request), next, 1);
-    judged ??= faulted(new Error('the transport ended without a reply'), asking, context);
-  } catch (error) {
-    judged = faulted(error, asking, context);
-  }
-  context.gate.observe(reportOf(asking, context, judged));
-  return judged;
 }
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;

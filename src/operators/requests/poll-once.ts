@@ -1,11 +1,10 @@
-import type { Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import type { Failed } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import type { BackoffLimits } from '../../policy/retry-delay.js';
 import { isGone } from '../../policy/may-send-again.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { flow } from '../flow.js';
-import { asked } from './ask-until-answered.js';
+import { askUntilAnswered } from './ask-until-answered.js';
 import type { ClientContext, Judged, WaitingEvent } from './exchange.js';
 import { failureOf } from './outcome-of.js';
 
@@ -33,21 +32,21 @@ const keyRetries = 3;
 
 /**
  * One poll: asks until there is a reply of this job. `ended`: the service no longer knows it (a 404 that `isGone` believes), refuses
- * the key time and again, or fails TLS verification or redirects elsewhere; the job may have been paid.
+ * the key time and again, or fails TLS verification or redirects elsewhere; the job may have been paid. For one subscription.
  */
 export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
   const { jobId, request, key, backoff, onCall } = question;
-  return flow<Polled>(function* () {
-    let keyRefusals = 0;
-    const isGivenUp = missing(question, context);
-    const mayAskAgain = ({ verdict }: Judged) => {
-      if (verdict.verdict !== 'final') return true;
-      if (verdict.code === 'expired') return !isGivenUp();
-      return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
-    };
-    const asking = { purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain } as const;
-    yield polled(yield* asked(asking, context), question);
-  });
+  let keyRefusals = 0;
+  const isGivenUp = missing(question, context);
+  const mayAskAgain = ({ verdict }: Judged) => {
+    if (verdict.verdict !== 'final') return true;
+    if (verdict.code === 'expired') return !isGivenUp();
+    return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
+  };
+  const asking = { purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain } as const;
+  return askUntilAnswered(asking, context).pipe(
+    map((step) => (step.type === 'waiting' ? step : polled(step.judged, question))),
+  );
 }
 
 function polled(judged: Judged, { jobId, request }: PollQuestion): Polled {

@@ -2,34 +2,58 @@ import { lastValueFrom, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { StandardSchema } from '../../../src/contract/standard-schema.js';
-import { checkInput, checkOutput } from '../../../src/endpoints/schema-checks.js';
+import { checkOutput, readInput } from '../../../src/endpoints/schema-checks.js';
 import { completed, failed } from '../../support/job-events.js';
 
 /** A schema of another kind than zod's: a function. */
 const schemaOf = (validate: (value: unknown) => unknown) =>
   ({ '~standard': { version: 1, vendor: 'test', validate } }) as unknown as StandardSchema<unknown, string>;
 
-describe('checkInput', () => {
+const read = (schema: StandardSchema, input: unknown): Promise<unknown> => {
+  const request = readInput(schema, input, (checked) => JSON.stringify(checked));
+  return typeof request === 'function'
+    ? new Promise((resolve) => resolve(request()))
+    : lastValueFrom(request);
+};
+
+describe('readInput', () => {
+  it('reads the input when it is called, and never again', async () => {
+    const input = { n: 1 };
+    const schemas = [z.object({ n: z.number() }), schemaOf((value) => Promise.resolve({ value })), undefined];
+    const requests = schemas.map((schema) => readInput(schema, input, (checked) => JSON.stringify(checked)));
+    await Promise.resolve();
+    input.n = 2;
+    for (const request of requests)
+      expect(typeof request === 'function' ? request() : await lastValueFrom(request)).toBe('{"n":1}');
+  });
+
   it('gives what the schema gives, at once where the schema is synchronous', () => {
-    const seen: unknown[] = [];
     const schema = z.object({ n: z.coerce.number(), mode: z.string().default('fast') });
-    checkInput(schema, { n: '4' }).subscribe((value) => seen.push(value));
-    expect(seen).toStrictEqual([{ n: 4, mode: 'fast' }]);
+    const request = readInput(schema, { n: '4' }, (checked) => checked);
+    expect(typeof request === 'function' && request()).toStrictEqual({ n: 4, mode: 'fast' });
   });
 
   it('errors with every issue and its place, also of an asynchronous schema', async () => {
     const schema = z.object({ list: z.array(z.number()), name: z.string() });
-    const wrong = lastValueFrom(checkInput(schema, { list: [1, 'x'] }));
-    await expect(wrong).rejects.toMatchObject({
+    await expect(read(schema, { list: [1, 'x'] })).rejects.toMatchObject({
       code: 'invalid-input',
       message: expect.stringMatching(/^list\.1: .*; name: /),
     });
     const later = schemaOf(() =>
       Promise.resolve({ issues: [{ message: 'is too late', path: [{ key: 'at' }] }] }),
     );
-    await expect(lastValueFrom(checkInput(later, {}))).rejects.toThrow('at: is too late');
+    await expect(read(later, {})).rejects.toThrow('at: is too late');
     const whole = schemaOf(() => ({ issues: [{ message: 'is nothing' }] }));
-    await expect(lastValueFrom(checkInput(whole, {}))).rejects.toThrow(/^is nothing$/);
+    await expect(read(whole, {})).rejects.toThrow(/^is nothing$/);
+  });
+
+  it('takes what a schema throws for an input that is not of it, with its cause', async () => {
+    const cause = new Error('no network');
+    const throwing = schemaOf(() => {
+      throw cause;
+    });
+    for (const broken of [throwing, schemaOf(() => Promise.reject(cause))])
+      await expect(read(broken, {})).rejects.toMatchObject({ code: 'invalid-input', cause });
   });
 });
 

@@ -27,6 +27,9 @@ import {
   type PulledJobs,
   type Purged,
   type QueueEndpoint,
+  type QueueFailureCode,
+  type RouteGetFailureCode,
+  type RoutePostFailureCode,
   type StandardSchema,
   type SubmitOptions,
   type SyncOptions,
@@ -52,12 +55,12 @@ describe('types of an endpoint', () => {
     expectTypeOf(endpoint.run)
       .parameter(0)
       .toEqualTypeOf<{ n: number | string; mode?: 'a' | 'b' | undefined }>();
-    expectTypeOf(endpoint.run({ n: '1' })).toEqualTypeOf<Job<{ at: number }>>();
+    expectTypeOf(endpoint.run({ n: '1' })).toEqualTypeOf<Job<{ at: number }, QueueFailureCode>>();
     expectTypeOf(endpoint.run({ n: 1 }).pipe(toOutcome())).toEqualTypeOf<
       Observable<Outcome<{ at: number }>>
     >();
     expectTypeOf(endpoint.runSync({ n: 1 }).pipe(toOutput())).toEqualTypeOf<Observable<{ at: number }>>();
-    expectTypeOf(endpoint.attach('j')).toEqualTypeOf<Job<{ at: number }>>();
+    expectTypeOf(endpoint.attach('j')).toEqualTypeOf<Job<{ at: number }, QueueFailureCode>>();
     // @ts-expect-error -- n is no boolean
     expect(endpoint.run({ n: true }).jobId).toBeUndefined();
   });
@@ -66,7 +69,9 @@ describe('types of an endpoint', () => {
     const text: StandardSchema<unknown, string> = {
       '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: String(value) }) },
     };
-    expectTypeOf(client.queue('anything', { output: text }).run({})).toEqualTypeOf<Job<string>>();
+    expectTypeOf(client.queue('anything', { output: text }).run({})).toEqualTypeOf<
+      Job<string, QueueFailureCode>
+    >();
   });
 
   it('come from the endpoint id where there is no schema', () => {
@@ -87,7 +92,7 @@ describe('types of an endpoint', () => {
     expectTypeOf(narrate).toEqualTypeOf<QueueEndpoint<{ text: string }, string[], string>>();
     expectTypeOf(narrate.stream('j')).toEqualTypeOf<Observable<string>>();
     expectTypeOf(narrate.stream(narrate.run({ text: 'a' }))).toEqualTypeOf<Observable<string>>();
-    expectTypeOf(narrate.retry('j')).toEqualTypeOf<Job<string[]>>();
+    expectTypeOf(narrate.retry('j')).toEqualTypeOf<Job<string[], QueueFailureCode>>();
     expectTypeOf(client.queue('upscale').stream('j')).toEqualTypeOf<Observable<unknown>>();
     // @ts-expect-error -- a job of another endpoint has another output
     expect(() => narrate.stream(client.queue('upscale').run({ url: 'x' }))).not.toThrow();
@@ -105,9 +110,9 @@ describe('types of an endpoint', () => {
 
   it('come from a schema, or from what is asked for, on a route', () => {
     const lb = client.routes('https://lb.example.test');
-    expectTypeOf(lb.get('info')).toEqualTypeOf<Job<unknown>>();
-    expectTypeOf(lb.get<{ a: 1 }>('info')).toEqualTypeOf<Job<{ a: 1 }>>();
-    expectTypeOf(lb.post('x', {}, { output })).toEqualTypeOf<Job<{ at: number }>>();
+    expectTypeOf(lb.get('info')).toEqualTypeOf<Job<unknown, RouteGetFailureCode>>();
+    expectTypeOf(lb.get<{ a: 1 }>('info')).toEqualTypeOf<Job<{ a: 1 }, RouteGetFailureCode>>();
+    expectTypeOf(lb.post('x', {}, { output })).toEqualTypeOf<Job<{ at: number }, RoutePostFailureCode>>();
   });
 
   it('of what goes beside an input are named, with their units', () => {

@@ -179,7 +179,7 @@ describe('the calls of live services', () => {
     const seen: string[] = [];
     for await (const { type } of job) {
       seen.push(type);
-      if (type === 'accepted') job.cancel();
+      if (type === 'accepted') void job.cancel();
     }
     expect(seen.slice(0, 2)).toStrictEqual(['submitting', 'accepted']);
     expect(job.statusCalls).toBeGreaterThan(0);

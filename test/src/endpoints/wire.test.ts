@@ -1,6 +1,7 @@
 import nock from 'nock';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Job } from '../../../src/operators/job.js';
 import { createClient, type Client } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { fixed } from '../../../src/policy/polling/poll-schedule.js';
@@ -188,8 +189,7 @@ describe('every call goes on the wire as the specification says', () => {
 });
 
 describe('every reply of the specification ends as it should', () => {
-  const outcomeOf = (job: ReturnType<ReturnType<typeof queue>['run']>) =>
-    firstValueFrom(job.pipe(toOutcome()));
+  const outcomeOf = (job: Job<unknown>) => firstValueFrom(job.pipe(toOutcome()));
 
   it('200 with an output', async () => {
     const picture = { image_url: 'https://x.test/1.png', cost: 0.0875 };

@@ -1,4 +1,4 @@
-import { from, lastValueFrom, of, toArray } from 'rxjs';
+import { EMPTY, from, lastValueFrom, of, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { asJob } from '../../../src/operators/job.js';
 import { events, jobOver } from '../../support/job-events.js';
@@ -21,12 +21,15 @@ describe('a job', () => {
       key: 'k',
       jobId: undefined as string | undefined,
       statusCalls: 0,
-      cancel: () => (facts.statusCalls = 9),
+      cancel: () => {
+        facts.statusCalls = 9;
+        return EMPTY;
+      },
     };
     const job = asJob(of(events.d), facts);
     facts.jobId = 'j';
     expect([job.key, job.jobId, job.statusCalls]).toStrictEqual(['k', 'j', 0]);
-    job.cancel();
+    void job.cancel();
     expect(job.statusCalls).toBe(9);
   });
 });

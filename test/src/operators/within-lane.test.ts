@@ -28,7 +28,7 @@ describe('withinLane', () => {
         virtual.expectObservable(jobs(virtual)(marbles).pipe(withinLane(lanes, 'x'))).toBe(marbles, events);
       virtual.expectObservable(jobs(virtual)('-').pipe(withinLane(lanes, 'x')), '^-!').toBe('-');
     });
-    expect(lanes.state()).toStrictEqual({ x: { held: 0, waiting: 0 } });
+    expect(lanes.state()).toStrictEqual({});
   });
 
   it('gives back its slot, or its place, when it is unsubscribed', () => {

@@ -236,8 +236,8 @@ describe('pullJobs with a concurrency that changes', () => {
         pullJobs(['a'], () => cold('---d|', events), { concurrency });
       expectObservable(run(cold('1-#', { 1: 1 }))).toBe('----(a#)', { a: row('a', 0) });
       for (const bad of [-1, 1.5, Number.NaN]) {
-        const error = expect.objectContaining({ code: 'usage' });
-        expectObservable(run(bad)).toBe('#', undefined, error);
+        const error = expect.objectContaining({ code: 'invalid-option', option: 'concurrency' });
+        expect(() => run(bad)).toThrow('concurrency: is no whole number from 0');
         expectObservable(run(cold('-x', { x: bad }))).toBe('-#', undefined, error);
       }
       expectObservable(run(cold('-|'))).toBe('-#', undefined, expect.objectContaining({ code: 'usage' }));

@@ -21,7 +21,11 @@ function* counted(seen: { pulled: number; closed: boolean }, rows = 100) {
 const done = () => of<JobEvent<string>>(events.d);
 /** Ends in a turn of its own, so that the reader takes each outcome before the next. */
 const later = () => defer(() => new Promise(setImmediate)).pipe(concatMap(done));
-const begin = (project: () => Observable<JobEvent<string>> = done, concurrency = 2, rows = 100) => {
+const begin = (
+  project: () => Observable<JobEvent<string>> = done,
+  concurrency: number | Observable<number> = 2,
+  rows = 100,
+) => {
   const seen = { pulled: 0, closed: false };
   return { seen, jobs: pullJobs(counted(seen, rows), project, { concurrency }) };
 };
@@ -93,7 +97,7 @@ describe('an iteration of pulled jobs', () => {
     const broken = begin(() => throwError(() => new Error('disk'))).jobs;
     await expect(broken[Symbol.asyncIterator]().next()).rejects.toThrow('disk');
     for (const concurrency of [-1, 1.5, Number.NaN])
-      await expect(begin(done, concurrency).jobs[Symbol.asyncIterator]().next()).rejects.toThrow(
+      await expect(begin(done, of(concurrency)).jobs[Symbol.asyncIterator]().next()).rejects.toThrow(
         'concurrency',
       );
   });

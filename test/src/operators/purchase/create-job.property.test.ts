@@ -89,7 +89,7 @@ describe('a purchase, whoever comes, leaves and cancels when', () => {
             const visit = purchase.subscribe();
             scheduler.schedule(() => visit.unsubscribe(), forMs);
           }, at);
-        if (reported.cancelAt !== null) scheduler.schedule(() => purchase.cancel(), reported.cancelAt);
+        if (reported.cancelAt !== null) scheduler.schedule(() => void purchase.cancel(), reported.cancelAt);
         scheduler.schedule(() => {
           purchase.subscribe({ next: (event) => seen.push(event), complete: () => (completed = true) });
         }, 100);

@@ -1,0 +1,41 @@
+import {
+  NEVER,
+  of,
+  ReplaySubject,
+  share,
+  Subject,
+  type MonoTypeOperatorFunction,
+  type Observable,
+} from 'rxjs';
+import { InvalidOptionError } from '../contract/millrace-error.js';
+
+export interface ShareRunConfig {
+  /** How many of the last values a later subscriber receives first. */
+  readonly replay: number;
+  /** Called when the last subscriber has left. The run stops when the result emits; at once where there is none. */
+  readonly left?: () => Observable<unknown> | undefined;
+  /** Whether an error is the end for good. Otherwise the next subscriber goes on. */
+  readonly isFinal?: () => boolean;
+}
+
+/**
+ * `share` for what is one run, however often it is subscribed: a run that was left goes on with the next subscriber, which
+ * receives the last values first; one that has completed stays completed.
+ */
+export function shareRun<T>({ replay, left, isFinal }: ShareRunConfig): MonoTypeOperatorFunction<T> {
+  if (!(replay >= 0)) throw new InvalidOptionError('replay', `is no number from 0 on (got ${replay})`);
+  let before: Subject<T> | undefined;
+  const connector = () => {
+    if (replay === 0) return new Subject<T>();
+    const next = new ReplaySubject<T>(replay);
+    before?.subscribe({ next: (value) => next.next(value), error: () => undefined }).unsubscribe();
+    before = next;
+    return next;
+  };
+  return share<T>({
+    connector,
+    resetOnComplete: false,
+    resetOnError: () => (isFinal?.() === true ? NEVER : of(true)),
+    resetOnRefCountZero: () => left?.() ?? of(true),
+  });
+}

@@ -1,0 +1,218 @@
+import { firstValueFrom, tap, toArray } from 'rxjs';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import * as z from 'zod';
+import {
+  createBudget,
+  createClient,
+  createLanes,
+  chainJob,
+  mergeJobs,
+  pullJobs,
+  retryPurchase,
+  withinBudget,
+  withinLane,
+  type Job,
+  type JobEvent,
+  type QueueFailureCode,
+} from '../../../src/index.js';
+import { clientOver, finished } from '../../support/client-over.js';
+import { scriptedClient } from '../../support/scripted-client.js';
+import { replied } from '../../support/virtual-time.js';
+
+const running = { id: 'a', status: 'IN_PROGRESS' };
+
+describe('one call is one line', () => {
+  it('output() and outcome() buy once, together', async () => {
+    const { client, sent } = clientOver();
+    const job = client.queue<{ text: string }, { text: string }>('echo').runSync({ text: 'hello' });
+    expect(await job.output()).toStrictEqual({ text: 'hello' });
+    expect(await job.outcome()).toMatchObject({ status: 'completed', jobId: 'j' });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('output() rejects where outcome() is a failure', async () => {
+    const { client } = clientOver(() => replied(400, { error: 'no picture' }));
+    const job = client.queue('echo').run({ text: 'hello' });
+    expect(await job.outcome()).toMatchObject({ status: 'failed', code: 'rejected', paid: 'no' });
+    await expect(job.output()).rejects.toMatchObject({ name: 'JobError', code: 'rejected' });
+  });
+
+  it('await job rejects, says what to await, and buys nothing', async () => {
+    const { client, sent } = clientOver();
+    const misused = async () => {
+      // eslint-disable-next-line @typescript-eslint/await-thenable -- as somebody would without types
+      await (client.queue('echo').run({ text: 'hello' }) as unknown as { n: 1 });
+    };
+    await expect(misused()).rejects.toThrow('await job.outcome() or job.output()');
+    expect(sent).toHaveLength(0);
+  });
+
+  it('run() reads its input when it is called', async () => {
+    const { client, sent } = clientOver();
+    for (const input of [undefined, z.object({ n: z.number() })]) {
+      const row = { n: 1 };
+      const job = client.queue('echo', { input }).runSync(row);
+      row.n = 2;
+      await job.outcome();
+    }
+    expect(sent.map(({ body }) => body)).toStrictEqual(['{"input":{"n":1}}', '{"input":{"n":1}}']);
+  });
+});
+
+describe('cancel() is awaited', () => {
+  it('until the service has answered: the job ends without another poll', async () => {
+    const { client, answer, paths } = scriptedClient();
+    const job = client.queue('edit').run({});
+    const outcome = job.outcome();
+    answer('/run', running);
+    const cancelled = job.cancel();
+    answer('/cancel/a', { id: 'a', status: 'CANCELLED' });
+    expect(await cancelled).toMatchObject({ code: 'job-cancelled', paid: 'no', jobId: 'a' });
+    expect(await outcome).toMatchObject({ code: 'job-cancelled' });
+    expect(paths).toStrictEqual(['/v2/edit/run', '/v2/edit/cancel/a']);
+  });
+
+  it('also before the reply to the POST, and of a job that nobody follows any more', async () => {
+    const { client, answer } = scriptedClient();
+    const job = client.queue('edit').run({});
+    const subscription = job.subscribe();
+    const cancelled = job.cancel();
+    subscription.unsubscribe();
+    answer('/run', running);
+    answer('/cancel/a', { id: 'a', status: 'CANCELLED' });
+    expect(await cancelled).toMatchObject({ code: 'job-cancelled', jobId: 'a' });
+  });
+
+  it('and sends nothing before the POST', async () => {
+    const { client, paths } = scriptedClient();
+    const job = client.queue('edit').run({});
+    expect(await job.cancel()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(await job.outcome()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(paths).toStrictEqual([]);
+  });
+
+  it('resolves to undefined where the answer is no end: the job has completed meanwhile', async () => {
+    const { client, answer } = scriptedClient({}, (path) =>
+      path.includes('/cancel/') ? { id: 'a', status: 'COMPLETED' } : undefined,
+    );
+    const job = client.queue('edit').run({});
+    const subscription = job.subscribe();
+    answer('/run', running);
+    expect(await job.cancel()).toBeUndefined();
+    subscription.unsubscribe();
+  });
+
+  it('of a chain and of a retried purchase: the job under way', async () => {
+    const { client, answer } = scriptedClient();
+    const edits = client.queue('edit');
+    const jobs = {
+      a: edits.run({}).pipe(chainJob(() => edits.run({}))),
+      b: retryPurchase(() => edits.run({}), { maxRetries: 1, codes: [] }),
+    };
+    for (const [id, job] of Object.entries(jobs)) {
+      const outcome = job.outcome();
+      answer('/run', { id, status: 'IN_PROGRESS' });
+      const cancelled = job.cancel();
+      answer(`/cancel/${id}`, { id, status: 'CANCELLED' });
+      expect(await cancelled).toMatchObject({ code: 'job-cancelled', jobId: id });
+      expect(await outcome).toMatchObject({ code: 'job-cancelled' });
+    }
+  });
+});
+
+describe('operators keep the job', () => {
+  it('through pipe, with its types', () => {
+    const { client } = clientOver(finished);
+    const job = client.queue<{ a: number }, { b: string }>('sum').run({ a: 1 });
+    const kept = job.pipe(withinBudget(createBudget(1), 0.1), withinLane(createLanes({ slots: 1 }), 'sum'));
+    expectTypeOf(kept).toEqualTypeOf<Job<{ b: string }>>();
+    expect([kept.jobId, kept.key]).toStrictEqual([undefined, job.key]);
+    const next = job.pipe(
+      withinBudget(createBudget(1), 0.1),
+      chainJob(({ b }) => client.queue<{ a: number }, number>('sum').run({ a: b.length })),
+    );
+    expectTypeOf(next).toEqualTypeOf<Job<number>>();
+    const events = job.pipe(
+      tap((event) => expectTypeOf(event).toEqualTypeOf<JobEvent<{ b: string }>>()),
+      toArray(),
+    );
+    expectTypeOf(firstValueFrom(events)).resolves.toEqualTypeOf<JobEvent<{ b: string }>[]>();
+  });
+
+  it('and codes are those of the kind of call', () => {
+    type CodeOf<J> = J extends Job<unknown, infer C> ? C : never;
+    const { client } = clientOver(finished);
+    const runs = client.queue('sum').run({});
+    expectTypeOf<CodeOf<typeof runs>>().toEqualTypeOf<QueueFailureCode>();
+    expectTypeOf<Extract<CodeOf<typeof runs>, 'route-failed' | 'download'>>().toBeNever();
+    const gets = client.routes('https://lb.example.test').get('/x');
+    expectTypeOf<Extract<CodeOf<typeof gets>, 'unknown' | 'deadline'>>().toBeNever();
+    expect([runs.jobId, gets.jobId]).toStrictEqual([undefined, '']);
+  });
+});
+
+describe('an option that is wrong', () => {
+  const { client } = clientOver(finished);
+  const echo = client.queue('echo');
+  const job = () => echo.run({});
+  it.each<[string, () => unknown]>([
+    ['apiKEY', () => createClient({ apiKEY: 'k' } as never)],
+    ['transport', () => createClient({ transport: 'got' as never })],
+    ['gate', () => createClient({ gate: {} as never })],
+    ['scheduler', () => createClient({ scheduler: 7 as never })],
+    ['deadlineMS', () => echo.run({}, { deadlineMS: 1 } as never)],
+    ['deadlineMs', () => echo.run({}, { deadlineMs: -1 })],
+    ['waitMs', () => echo.runSync({}, { waitMs: 1 })],
+    ['concurrency', () => pullJobs([1], job, { concurrency: 0.5 })],
+    ['concurrency', () => pullJobs([1], job, {} as never)],
+    ['onError', () => pullJobs([1], job, { concurrency: 1, onError: 'ignore' as never })],
+    ['replay', () => pullJobs([1], job, { concurrency: 1, replay: -1 })],
+    ['maxBuffered', () => mergeJobs(job, { concurrency: 1, maxBuffered: Number.NaN })],
+    ['maxRetries', () => retryPurchase(job, { maxRetries: -1, codes: [] })],
+    ['codes', () => retryPurchase(job, { maxRetries: 1, codes: ['job-faild' as never] })],
+    ['slots', () => createLanes({ slots: 0 })],
+    ['priceUsd', () => withinBudget(createBudget(1), Number.NaN)],
+  ])('%s throws InvalidOptionError at once', (option, call) => {
+    expect(call).toThrow(expect.objectContaining({ name: 'InvalidOptionError', option }));
+  });
+
+  it('and an answer of another shape is no ZodError', async () => {
+    const strange = clientOver(() => replied(200, [])).client.queue('echo');
+    await expect(firstValueFrom(strange.health())).rejects.toMatchObject({ name: 'MalformedReplyError' });
+    await expect(firstValueFrom(strange.purgeQueue())).rejects.toMatchObject({ name: 'MalformedReplyError' });
+  });
+});
+
+describe('lanes', () => {
+  it('without work are forgotten', () => {
+    const lanes = createLanes({ slots: 2 });
+    const back = Array.from({ length: 1_000 }, (_, n) => lanes.take(`customer-${n}`, () => undefined));
+    for (const giveBack of back) giveBack();
+    expect(lanes.state()).toStrictEqual({});
+  });
+});
+
+describe('stream(job) twice', () => {
+  it('gives both readers all chunks', async () => {
+    let asked = 0;
+    const { client } = clientOver((path) => {
+      if (path.endsWith('/run')) return replied(200, { id: 'j', status: 'IN_QUEUE' });
+      if (!path.includes('/stream/'))
+        return replied(200, { id: 'j', status: 'COMPLETED', output: ['a', 'b'] });
+      asked += 1;
+      return replied(200, {
+        status: 'COMPLETED',
+        stream: asked === 1 ? [{ output: 'a' }, { output: 'b' }] : [],
+      });
+    });
+    const echo = client.queue('echo');
+    const job = echo.run({});
+    const readers = [echo.stream(job), echo.stream(job)].map((chunks) =>
+      firstValueFrom(chunks.pipe(toArray())),
+    );
+    expect(await Promise.all(readers)).toStrictEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+  });
+});
