@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../../src/contract/version.js';
 import type { CliIo } from './io/cli-io.js';
 import type { FaultContext } from './io/explain-error.js';
+import { wrapped } from './io/wrap-lines.js';
 import { addOptions } from './options/add-options.js';
 import type { CommandName } from './options/table/table-row.js';
 
@@ -9,7 +10,11 @@ import type { CommandName } from './options/table/table-row.js';
  * One call of the command line, the only way into it: runs the command that `argv` names and returns the exit code.
  * All of the process that it uses is in `io`. Never throws, never exits.
  */
-export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(argv: readonly string[], streams: CliIo): Promise<number> {
+  const isScript = argv[0] === 'completion';
+  const io = isScript
+    ? streams
+    : { ...streams, stdout: wrapped(streams.stdout), stderr: wrapped(streams.stderr) };
   let exitCode = 0;
   const fault: FaultContext = { secrets: [io.env['MILLRACE_API_KEY'] ?? ''] };
   const explain = async (error: unknown) =>

@@ -1,5 +1,6 @@
 import { interval, type SchedulerLike } from 'rxjs';
 import type { CliIo, OutStream } from '../io/cli-io.js';
+import { columnsOf, widthOf, wrapLines } from '../io/wrap-lines.js';
 import { pickColors, progressLine, renderProgress } from './render-progress.js';
 import type { ProgressView } from './progress-view.js';
 
@@ -67,7 +68,7 @@ function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display 
   const ticking = interval(redrawEveryMs, scheduler).subscribe(draw);
   draw();
   return {
-    note: (text) => rewrite(drawn, `${text}\u001b[K\n`),
+    note: (text) => rewrite(drawn, `${wrapLines(text, columns()).replaceAll('\n', '\u001b[K\n')}\u001b[K\n`),
     close() {
       if (ticking.closed) return;
       ticking.unsubscribe();
@@ -75,16 +76,6 @@ function liveDisplay({ stream, env, scheduler, view }: DisplayOptions): Display 
       rewrite([]);
     },
   };
-}
-
-/** A terminal that does not know its width reports 0. */
-function columnsOf({ columns = 0 }: OutStream): number {
-  return columns > 0 ? columns : 80;
-}
-
-/** How many columns a line takes without its colours. */
-function widthOf(line: string): number {
-  return line.replace(/\u001b\[[\d;]*m/g, '').length;
 }
 
 function canDrawBoxes(env: CliIo['env']): boolean {

@@ -12,7 +12,7 @@ export function largePicture(
   return picture;
 }
 
-const kept = 6;
+const kept = 5;
 
 /** Pictures that are decoded before they are asked for; the oldest give their memory back. */
 export class DecodedPictures {

@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import type { OutStream } from '../../../../runners/cli/io/cli-io.js';
+import { wrapLines, wrapped } from '../../../../runners/cli/io/wrap-lines.js';
+
+const command = `millrace run edits.csv --out edits.out --base-url https://api.example.test --set 'prompt=a red mug' --retry failed`;
+
+describe.each([40, 60, 80])('a terminal of %i columns', (columns) => {
+  it('never breaks a word, and keeps the indentation', () => {
+    const text = `  failed       11 rows of the resolution 2k were refused, a rehearsal sends them again without a charge\nshort`;
+    const lines = wrapLines(text, columns).split('\n');
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
+    expect(lines.slice(0, -1).every((line) => line.startsWith('  '))).toBe(true);
+    expect(lines.join(' ').replace(/ +/g, ' ')).toBe(text.replace('\n', ' ').replace(/ +/g, ' '));
+  });
+
+  it('leaves a command such that a shell reads it as one, with the same words', () => {
+    const lines = wrapLines(`    ${command}`, columns);
+    for (const line of lines.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
+    const args = (text: string): string =>
+      execFileSync('sh', ['-c', `millrace() { printf '%s|' "$@"; }\n${text}`], { encoding: 'utf8' });
+    expect(args(lines)).toBe(args(command));
+  });
+});
+
+it('leaves JSON, what fits, and what draws on the terminal', () => {
+  for (const text of ['{"a":"b c d e f g h i j"}', 'fits here', '\u001b[2A\rdrawn by the display\u001b[J'])
+    expect(wrapLines(text, 12)).toBe(text);
+});
+
+it('wraps on a terminal alone', () => {
+  const written: string[] = [];
+  const stream = (isTTY: boolean): OutStream => ({
+    isTTY,
+    columns: 10,
+    write: (text) => written.push(text) > 0,
+    on: () => undefined,
+    off: () => undefined,
+  });
+  wrapped(stream(true)).write('one two three\n');
+  wrapped(stream(false)).write('one two three\n');
+  expect(written).toEqual(['one two\nthree\n', 'one two three\n']);
+});
