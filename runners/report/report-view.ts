@@ -135,7 +135,9 @@ function moneyOf({ money }: Survey): MoneyView[] {
     unknown: sumOrDash(sums.unknown),
     isTotal,
   });
-  const parts = [...money.byResolution].map(([name, sums]) => row(name === '' ? 'other' : name, sums, false));
+  const parts = [...money.byResolution].map(([name, sums]) =>
+    row(name === '' ? (money.byResolution.size === 1 ? 'all rows' : 'other') : name, sums, false),
+  );
   if (allOf(money.total) === 0) return [];
   return parts.length === 1 ? parts : [...parts, row('all', money.total, true)];
 }

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { createAdaptorServer } from '@hono/node-server';
 import { startEmulator, type Emulator, type EmulatorOptions } from 'millrace/emulator';
 import { bundlePage } from './server/bundle-page.js';
@@ -15,7 +16,7 @@ export interface StudioOptions {
   readonly capUsd?: number;
   /** The service behind. @defaultValue two workers that take some seconds a picture */
   readonly emulator?: EmulatorOptions;
-  /** The page's sources. @defaultValue 'samples/studio/page' in the working directory */
+  /** The page's sources. @defaultValue those of this project, wherever the command is called */
   readonly page?: string;
 }
 
@@ -28,7 +29,7 @@ export interface Studio {
 
 /** The service, the server between, and the page, all on this machine. */
 export async function startStudio(options: StudioOptions = {}): Promise<Studio> {
-  const { port = 0, capUsd = 2, page = resolve('samples/studio/page') } = options;
+  const { port = 0, capUsd = 2, page = pageSources() } = options;
   const files = await bundlePage(page);
   const emulator = await startEmulator(
     options.emulator ?? { workers: 2, latency: 'lognormal:4000:0.5', seed: Date.now() },
@@ -55,6 +56,14 @@ export async function startStudio(options: StudioOptions = {}): Promise<Studio> 
       await emulator.close();
     },
   };
+}
+
+/** Seen from here, and from dist/samples/studio. */
+function pageSources(): string {
+  const places = ['./page', '../../../samples/studio/page'].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
+  return places.find((place) => existsSync(`${place}/index.html`)) ?? places.join();
 }
 
 function listen(server: Server, port: number): Promise<string> {

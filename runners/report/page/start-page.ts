@@ -52,6 +52,12 @@ function start(): void {
   followCopyButtons();
   const opened = page.store.placeOf(page.address.read().row ?? -1);
   if (opened !== undefined) void gallery.ready.then(() => page.openLarge(opened));
+  document.addEventListener('keydown', (event) => {
+    const isPrint = (event.ctrlKey || event.metaKey) && event.key === 'p' && !event.shiftKey;
+    if (!isPrint || page.data.source.kind === 'inline') return;
+    event.preventDefault();
+    void gallery.printAll(() => window.print());
+  });
   window.addEventListener('beforeprint', () => gallery.showAll(true));
   window.addEventListener('afterprint', () => gallery.showAll(false));
   followLive(({ summary, figures, data: newer }) => {

@@ -122,7 +122,7 @@ function pageError(error: JsonObject): PageError {
 
 function textOutput(output: unknown): string | undefined {
   if (output === undefined || output === null) return undefined;
-  const written = typeof output === 'string' ? output : JSON.stringify(output, null, 1);
+  const written = typeof output === 'string' ? output : JSON.stringify(output, null, 2);
   return written.length > longestOutput ? `${written.slice(0, longestOutput)}…` : written;
 }
 

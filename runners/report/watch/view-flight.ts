@@ -1,6 +1,7 @@
 import type { Owner } from '../../batch/lock/owner.js';
 import type { Survey } from '../survey/survey-run.js';
-import { countOf, formatCount, formatSpan } from '../messages/format-amounts.js';
+import { countOf, formatCount, formatSpan, formatSum } from '../messages/format-amounts.js';
+import { allOf } from '../survey/sum-money.js';
 import { requestOf, type FlightPhase, type JournalTail, type RowInFlight } from './journal-tail.js';
 import type { LiveState } from './live-state.js';
 
@@ -70,7 +71,9 @@ export function viewFlight(moment: RunMoment): FlightView {
     title: titleOf(survey, goes),
     state: goes ? runningWords(live, rows.length, owner) : restWords(tail),
     cause: goes ? causeWords(live) : '',
-    facts: goes ? [...phaseFacts(live, rows), ...rateFacts(moment)] : restFacts(tail, rows.length),
+    facts: goes
+      ? [...phaseFacts(live, rows), ...rateFacts(moment), ...costFacts(survey)]
+      : restFacts(tail, rows.length),
     rows: rows.slice(0, rowsShown).map((row) => rowOf(row, goes)),
     more: rows.length > rowsShown ? `and ${formatCount(rows.length - rowsShown)} more` : '',
   };
@@ -152,6 +155,16 @@ function rateWords(rate: number | undefined, leftMs: number | undefined, now: nu
   if (leftMs === undefined) return [words];
   const end = new Date(now + leftMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
   return [words, `about ${formatSpan(leftMs)} left, until ${end}`];
+}
+
+/** What the run will have cost at its end, if the rows to go cost what the others did; against the cap. */
+function costFacts({ money, toDo, cap, isRehearsal }: Survey): string[] {
+  const { purchases } = money.total;
+  if (isRehearsal || purchases === 0) return [];
+  const atEnd = formatSum(allOf(money.total) * (1 + toDo / purchases));
+  return [
+    `about ${atEnd} at the end${cap === undefined ? ', no limit set' : ` of at most ${formatSum(cap)}`}`,
+  ];
 }
 
 function rowOf(row: RowInFlight, goes: boolean): FlightRow {

@@ -18,6 +18,7 @@ export async function bundlePage(folder: string): Promise<PageFiles> {
     write: false,
     minify: true,
     outdir: folder,
+    loader: { '.woff2': 'dataurl' },
     charset: 'utf8',
     format: 'iife',
     target: ['es2022', 'chrome111', 'firefox113', 'safari16.4'],

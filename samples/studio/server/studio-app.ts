@@ -75,7 +75,7 @@ export function createApp({ files, tabs, shelf, picturesFrom }: AppParts): Hono 
 function policy(picturesFrom: string): string {
   return [
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
-    `img-src 'self' data: blob: ${picturesFrom}`,
+    `img-src 'self' data: blob: ${picturesFrom}; font-src data:`,
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   ].join('; ');
 }

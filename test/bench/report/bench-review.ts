@@ -174,7 +174,7 @@ async function turnAllPages(page: Page, rows: number): Promise<number> {
   const sizes = processInfo
     .filter(({ type }) => type === 'renderer')
     .map(async ({ id }) =>
-      Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0),
+      Number(/Pss:\s+(\d+)/.exec(await readFile(`/proc/${id}/smaps_rollup`, 'utf8'))?.[1] ?? 0),
     );
   return Math.round(Math.max(...(await Promise.all(sizes))) / 1024);
 }

@@ -1,7 +1,8 @@
 import type { PageReference, PageRow } from '../../page-data.js';
 import { formatPrice } from '../../messages/format-amounts.js';
 import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
-import { check, h, link, pencilCross, setAddress } from '../dom.js';
+import { check, h, link, pencilCross } from '../dom.js';
+import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Review, Verdict } from '../review/redo-manifest.js';
 import { canDecide } from '../review/reviews.js';
 import { promptOf } from '../rows/row-store.js';
@@ -72,13 +73,6 @@ function drawReference(reference: PageReference): HTMLElement {
   });
 }
 
-/** What stands in the page itself is printed also where nobody has scrolled to it. */
-export function thumbnail(address: string | undefined, alt: string): HTMLImageElement | undefined {
-  const loading = address?.startsWith('data:') === true ? 'eager' : 'lazy';
-  const picture = h('img', { alt, loading, decoding: 'async' });
-  return setAddress(picture, address) ? picture : undefined;
-}
-
 function drawResult(row: PageRow, review: Review | undefined, actions: FrameActions): HTMLElement {
   const verdict = review?.verdict === undefined ? '' : `, ${review.verdict}`;
   return h(
@@ -92,14 +86,9 @@ function drawResult(row: PageRow, review: Review | undefined, actions: FrameActi
 }
 
 export function resultContent(row: PageRow): HTMLElement {
-  const picture = thumbnail(row.picture?.thumb, '');
-  if (picture !== undefined) {
-    const missing = `File not found: ${decodeURIComponent(row.picture?.path ?? row.id)}`;
-    picture.addEventListener('error', () => picture.replaceWith(h('span', { class: 'words' }, missing)), {
-      once: true,
-    });
-    return picture;
-  }
+  const missing = `File not found: ${decodeURIComponent(row.picture?.path ?? row.id)}`;
+  const picture = thumbnail(row.picture?.thumb, '', missing);
+  if (picture !== undefined) return picture;
   if (row.error !== undefined)
     return h(
       'span',

@@ -10,6 +10,7 @@ import { Sheet } from './sheet.js';
 import { createToolbar, type Toolbar } from './toolbar.js';
 
 const framesAPage = 96;
+const mostPrinted = 5000;
 
 export type Move = 'left' | 'right' | 'up' | 'down' | 'first' | 'last';
 
@@ -228,6 +229,16 @@ export class Gallery {
   showAll(isPrinting: boolean): void {
     const rows = isPrinting ? this.#page.store.loadNow(this.found) : this.#rows;
     if (rows !== undefined) this.#sheet.draw(rows, this.#whenEmpty());
+  }
+
+  /** The same where rows have to be loaded first: no longer than a printer's patience. */
+  async printAll(print: () => void): Promise<void> {
+    this.#sheet.draw(await this.#page.store.load(this.found.slice(0, mostPrinted)), this.#whenEmpty());
+    for (const picture of this.#sheet.element.querySelectorAll('img')) picture.loading = 'eager';
+    while (this.#sheet.element.querySelector('img.loading') !== null)
+      await new Promise((next) => requestAnimationFrame(next));
+    print();
+    this.#sheet.draw(this.#rows, this.#whenEmpty());
   }
 
   focusSearch(): void {

@@ -28,11 +28,6 @@ export class Sheet {
     this.#actions = actions;
   }
 
-  /** A person is at work in it: by the keyboard, or with the pointer over it. */
-  get isInUse(): boolean {
-    return this.hasFocus || this.element.matches(':hover');
-  }
-
   get hasFocus(): boolean {
     return this.element.contains(document.activeElement);
   }
@@ -48,15 +43,7 @@ export class Sheet {
     const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
     this.#drawn = rows.map((row) => this.#drawOne(row, before.get(row.id)));
     const frames = this.#drawn.map(({ frame }) => frame);
-    const isSame =
-      frames.length > 0 &&
-      frames.length === this.element.children.length &&
-      frames.every((frame, place) => frame === this.element.children[place]);
-    if (!isSame)
-      this.element.replaceChildren(
-        ...(frames.length > 0 ? frames : [h('li', { class: 'empty' }, whenEmpty)]),
-      );
-    for (const { row, frame } of before.values()) if (!frame.isConnected) forgetPictures(row, frame);
+    showFrames(this.element, frames.length > 0 ? frames : [h('li', { class: 'empty' }, whenEmpty)]);
     const place = rows.findIndex(({ id }) => id === currentId);
     this.makeCurrent(place < 0 ? Math.min(this.#current, rows.length - 1) : place, false);
     if (focused !== null) this.#focusLike(focused);
@@ -114,14 +101,21 @@ export class Sheet {
   }
 }
 
-function isEqual(one: PageRow | undefined, other: PageRow): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+/** Only what has changed is put in: a verdict must not lay out a hundred frames anew. */
+function showFrames(sheet: HTMLElement, frames: readonly HTMLElement[]): void {
+  if (frames.length !== sheet.children.length) return sheet.replaceChildren(...frames);
+  const known = new Set(sheet.children);
+  for (const [place, old] of [...sheet.children].entries()) {
+    const frame = frames[place];
+    if (frame === undefined || frame === old) continue;
+    // They have moved: one by one they would push each other out.
+    if (known.has(frame)) return sheet.replaceChildren(...frames);
+    old.replaceWith(frame);
+  }
 }
 
-/** A browser keeps the decoded pictures of elements that are gone for as long as it likes. */
-function forgetPictures(row: PageRow, frame: HTMLElement): void {
-  if (row.picture?.thumb?.startsWith('data:') === true) return;
-  for (const picture of frame.querySelectorAll('img')) picture.removeAttribute('src');
+function isEqual(one: PageRow | undefined, other: PageRow): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function setCurrent(frame: HTMLElement | undefined, isCurrent: boolean): void {

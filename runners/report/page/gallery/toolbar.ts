@@ -97,6 +97,9 @@ function drawFilters(
   chosen: string,
   choose: (name: string) => void,
 ): void {
+  const words = JSON.stringify([choices, chosen]);
+  if (filters.dataset['shown'] === words) return;
+  filters.dataset['shown'] = words;
   const hadFocus = filters.contains(document.activeElement);
   const buttons = choices.map(({ name, label, count }) =>
     h(

@@ -51,7 +51,7 @@ describe('what to do now', () => {
     const commands = await page.locator('.to-do .command code').allTextContents();
     for (const command of commands)
       expect(command).toMatch(
-        /^millrace (run edits\.csv --out \S+edits\.out --base-url https:|refetch \S+edits\.out)/,
+        /^millrace (run edits\.csv --out \S+edits\.out --base-url https:|(refetch|settle) \S+edits\.out)/,
       );
     await page.context().close();
   });
@@ -206,6 +206,69 @@ describe('the gallery', () => {
   });
 });
 
+describe('colours', () => {
+  const tones = ['completed', 'failed', 'held', 'open', 'paid', 'live', 'kept', 'pencil', 'soft'];
+
+  it.each(['light', 'dark'] as const)('reach 3:1 on the paper of the %s scheme', async (colorScheme) => {
+    const page = await open('edits.out', { ...desktop, colorScheme });
+    const values = await page.evaluate<string[]>(
+      `['paper', ...${JSON.stringify(tones)}].map((name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim())`,
+    );
+    const [paper, ...others] = values.map(luminance);
+    for (const [place, tone] of others.entries()) {
+      const [dark, light] = [paper!, tone].sort((a, b) => a - b);
+      expect((light! + 0.05) / (dark! + 0.05), tones[place]).toBeGreaterThanOrEqual(3);
+    }
+    await page.context().close();
+  });
+
+  it('that a person has chosen instead leave nothing that axe objects to', async () => {
+    const page = await open('edits.out', { ...desktop, forcedColors: 'active' });
+    await page.keyboard.press('j');
+    await page.keyboard.press('p');
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+function luminance(hex: string): number {
+  const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
+  const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+}
+
+describe('small windows', () => {
+  it.each([
+    ['200 %', { width: 720, height: 450 }],
+    ['400 %', { width: 360, height: 225 }],
+  ])('at %s the page fits, and the tray leaves three quarters', async (_name, viewport) => {
+    const page = await open('edits.out', { viewport });
+    await page.locator('.frame .reject').first().click();
+    await page.getByRole('button', { name: 'Download manifest' }).click();
+    expect((await page.locator('.tray').boundingBox())!.height).toBeLessThanOrEqual(viewport.height / 4 + 1);
+    const overflow = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+    await page.context().close();
+  });
+
+  it('on a phone have targets of 44 px, and of 24 px elsewhere', async () => {
+    const smallest = async (page: Page): Promise<number> =>
+      page.evaluate<number>(
+        `Math.min(...[...document.querySelectorAll('button, select')].map((one) => one.getBoundingClientRect().height).filter((height) => height > 0))`,
+      );
+    const [touched, pointed] = [await open('edits.out', phone), await open('edits.out')];
+    expect(await smallest(touched)).toBeGreaterThanOrEqual(44);
+    expect(await smallest(pointed)).toBeGreaterThanOrEqual(24);
+    await touched.locator('.frame .result').first().click();
+    await touched.getByRole('dialog').waitFor();
+    expect(await smallest(touched)).toBeGreaterThanOrEqual(44);
+    await Promise.all([touched.context().close(), pointed.context().close()]);
+  });
+});
+
 describe('print', () => {
   it('has every row, each picture, and light paper, also in the dark scheme', async () => {
     const page = await open('edits.out', { ...desktop, colorScheme: 'dark' });
@@ -220,6 +283,19 @@ describe('print', () => {
       .toBe(0);
     await page.evaluate(`window.dispatchEvent(new Event('afterprint'))`);
     expect(await page.locator('.frame').count()).toBe(96);
+    await page.context().close();
+  });
+
+  it('has every row also where rows lie beside the page', async () => {
+    await makeRun({ folder: join(folder, 'large'), rows: 2100, pictures: false });
+    await writeReport(join(folder, 'large'), { parts });
+    const page = await open('large');
+    await page.evaluate(
+      `window.print = () => { window.printed = document.querySelectorAll('.frame').length; }`,
+    );
+    await page.keyboard.press('ControlOrMeta+p');
+    await expect.poll(() => page.evaluate('window.printed')).toBe(2100);
+    await expect.poll(() => page.locator('.frame').count()).toBe(96);
     await page.context().close();
   });
 });
