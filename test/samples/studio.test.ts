@@ -39,7 +39,7 @@ describe('the studio', () => {
   async function order(files: string[], prompt: string): Promise<void> {
     await page.locator('#files').setInputFiles(files.map(picture));
     await expect.poll(() => page.locator('#tray li').count()).toBe(files.length);
-    await page.getByLabel('What should become of them?').fill(prompt);
+    await page.getByLabel('Describe the edit').fill(prompt);
     await page.locator('#send').click();
   }
 

@@ -70,6 +70,13 @@ describe.each([
     expect(await axeViolations(page)).toEqual([]);
     await page.locator('.frame .result').nth(39).click();
     await page.locator('dialog[open]').waitFor();
+    await page.locator('.decide .reject').click();
+    await page.keyboard.press('k');
+    await page.locator('.decide .reject[aria-pressed=true]').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press('p');
+    await page.keyboard.press('k');
+    await page.locator('.decide .keep[aria-pressed=true]').waitFor();
     expect(await axeViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
