@@ -59,7 +59,7 @@ async function linkPictures(folder: string): Promise<void> {
   for (let place = 0; place < 16; place++) {
     const picture = await drawPicture({
       subject: place % 8,
-      scene: (place * 3) % 8,
+      background: (place * 3) % 8,
       width: side,
       height: side,
     });
