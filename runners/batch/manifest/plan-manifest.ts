@@ -21,7 +21,7 @@ export interface Plan {
   readonly problems: readonly InvalidProblem[];
   /** How many problems are of other kinds. */
   readonly otherProblems: number;
-  /** One sentence each, for people. */
+  /** One sentence each, for people: `plan` prints them, `run` and `plan --json` too. A new one is counted by `Tally` and worded in `Tally.plan`. */
   readonly warnings: readonly string[];
   /** What separates the columns of a CSV, unless it is a comma. */
   readonly separatedBy?: string;
