@@ -30,8 +30,8 @@ export const long = [
   'test/runners/report/{redo-run,write-report}.test.ts',
   'test/runners/report/watch/watch-run.test.ts',
   'test/runners/cli/commands/{watch-live,run-stopping,run-terminal}.test.ts',
-  'test/runners/distributed/collector/{run-distributed,collector-options,money-apart,silent-worker}.test.ts',
-  'test/runners/distributed/work/{database-away,dead-workers,shared-limits}.test.ts',
+  'test/runners/distributed/collector/{run-distributed,collector-options,expired-jobs,money-apart,silent-worker}.test.ts',
+  'test/runners/distributed/worker/{database-away,dead-workers,shared-limits}.test.ts',
   'test/runners/distributed/embedded/*.test.ts',
-  'test/runners/distributed/settle-remote.test.ts',
+  'test/runners/distributed/journal-of-run.test.ts',
 ];

@@ -4,7 +4,6 @@ import { isJobId } from '../../src/contract/request-parts.js';
 import { toMicroDollars } from '../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
 import type { RowRecords } from './journal/journal.js';
-import type { OutcomeRecord } from './journal/record.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { openSharedLedger } from './start/money/open-shared-ledger.js';
 import { freedRecord, heldAttempts } from './settle/held-attempts.js';
@@ -34,13 +33,6 @@ export interface RowSettlement {
 export interface SettleOptions extends FolderOptions {
   /** An earlier purchase of the row, as in `RowSettlement`; `settleRows` has it with each row. */
   readonly attempt?: number;
-  /**
-   * Where rows live elsewhere as well: called before the journal is written, with the ending that the row gets. Where it
-   * fails nothing is written. It may be called with the same settlement again.
-   */
-  readonly beforeJournal?: (
-    settled: RowSettlement & { readonly ending: OutcomeRecord | undefined },
-  ) => Promise<void>;
 }
 
 /**
@@ -70,7 +62,7 @@ export async function settleRows(
   const { summary } = await withFolder(out, options, async (folder) => {
     const settled: Settled[] = [];
     for (const row of rows) settled.push(await prepare(folder, row));
-    for (const one of settled) await write(folder, one, options.beforeJournal);
+    for (const one of settled) await write(folder, one);
   });
   return summary;
 }
@@ -99,13 +91,8 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
   return { ...wanted, ...toBeSent(row, now(folder)) };
 }
 
-async function write(
-  folder: OpenFolder,
-  { records, toDo, ...settled }: Settled,
-  beforeJournal: SettleOptions['beforeJournal'],
-): Promise<void> {
+async function write(folder: OpenFolder, { records, toDo, ...settled }: Settled): Promise<void> {
   if (records.length === 0) return;
-  await beforeJournal?.({ ...settled, ending: records.find((record) => record.k === 'outcome') });
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
   folder.toDo += toDo;
   if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled.id, settled.settlement);

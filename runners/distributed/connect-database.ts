@@ -4,7 +4,8 @@ import { explainDatabase } from './database/database-error.js';
 import { migrate } from './database/migrate.js';
 import { openPool, type PoolSettings } from './database/open-pool.js';
 import { joinEmbedded } from './embedded/join-embedded.js';
-import { type Database, openQueue } from './records/database.js';
+import { openQueue } from './queue/row-queue.js';
+import type { RunDatabase } from './table/run-database.js';
 
 /** Which database: an address, or the embedded one of a run's folder. */
 export type DatabaseChoice = { readonly url: string } | { readonly embeddedIn: string };
@@ -15,7 +16,7 @@ export interface DatabaseSettings extends PoolSettings {
 }
 
 /** A connected database with an up-to-date schema. */
-export interface ConnectedDatabase extends Database {
+export interface ConnectedDatabase extends RunDatabase {
   /** Its address for messages and files, without the password. */
   readonly shown: string;
   readonly isEmbedded: boolean;
@@ -65,13 +66,13 @@ export async function connectDatabase(
 async function connected(address: DatabaseAddress, settings: PoolSettings): Promise<ConnectedDatabase> {
   const { pool, isEncrypted } = await openPool(address, settings);
   try {
-    const boss = await migrate(pool, () => openQueue(pool));
+    const queue = await migrate(pool, () => openQueue(pool));
     const close = async () => {
-      await boss.stop({ graceful: false, wait: false }).catch(() => undefined);
+      await queue.close();
       await pool.end();
     };
     const isPrivate = isEncrypted || isNear(address);
-    return { pool, boss, shown: address.shown, isEmbedded: false, isPrivate, close };
+    return { pool, queue, shown: address.shown, isEmbedded: false, isPrivate, close };
   } catch (error) {
     await pool.end();
     throw explainDatabase(error, address.shown);

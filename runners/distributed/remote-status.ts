@@ -1,11 +1,9 @@
-import type { Pool } from 'pg';
 import { databaseAddress } from './database/database-address.js';
 import { openPool } from './database/open-pool.js';
 import type { DatabaseOfRun } from './collector/run-note.js';
 import { runningEmbedded } from './embedded/run-server.js';
-import { readState } from './store/read-state.js';
-import { describeSilence, readWorkers, type WorkerState } from './records/worker-record.js';
-import type { RunState } from './store/run-store.js';
+import { readState, type RunState } from './table/run-state.js';
+import { describeSilence, readWorkers, type WorkerState } from './table/worker-record.js';
 
 /** Where a run stands in its database, and its workers. */
 export type RemoteStatus =
@@ -32,22 +30,20 @@ export async function remoteStatus(
     const address = databaseAddress(url, 'url' in choice ? env : {});
     const { pool } = await openPool(address, { max: 1, name: 'millrace status' });
     try {
-      return await read(pool, key, database);
+      const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [
+        key,
+      ]);
+      const run = rows[0]?.run;
+      if (run === undefined) return { database, problem: 'it does not know the run' };
+      const workers = (await readWorkers(pool)).map((worker) => {
+        const silence = describeSilence(worker);
+        return { ...worker, ...(silence !== undefined && { silence }) };
+      });
+      return { database, state: await readState({ pool }, run), workers };
     } finally {
       await pool.end();
     }
   } catch (error) {
     return { database, problem: (error as Error).message };
   }
-}
-
-async function read(pool: Pool, key: string, database: string): Promise<RemoteStatus> {
-  const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [key]);
-  const run = rows[0]?.run;
-  if (run === undefined) return { database, problem: 'it does not know the run' };
-  const workers = (await readWorkers(pool)).map((worker) => {
-    const silence = describeSilence(worker);
-    return { ...worker, ...(silence !== undefined && { silence }) };
-  });
-  return { database, state: await readState(pool, run), workers };
 }

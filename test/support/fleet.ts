@@ -1,35 +1,60 @@
-import { firstValueFrom, Subject } from 'rxjs';
+import { NEVER, Subject } from 'rxjs';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../runners/emulator/index.js';
-import { createRunStore } from '../../runners/distributed/store/create-run-store.js';
-import type { EndedRow, FedRow, RunState, RunStore } from '../../runners/distributed/store/run-store.js';
-import type { RunTerms } from '../../runners/distributed/records/run-terms.js';
+import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../runners/batch/journal/record.js';
+import type { RowTask } from '../../runners/batch/row/row-after.js';
+import type { RowRecord } from '../../runners/batch/row/record-head.js';
+import { inTransaction, wakeWorkers } from '../../runners/distributed/database/transaction.js';
+import { readRecords } from '../../runners/distributed/table/records.js';
+import { addRows, itemAt } from '../../runners/distributed/table/rows.js';
+import { changed, lockLedger, noChange, saveLedger } from '../../runners/distributed/table/run-ledger.js';
+import { readState, type RunState } from '../../runners/distributed/table/run-state.js';
+import { beginStart, makeRun } from '../../runners/distributed/table/runs.js';
+import type { RunTerms } from '../../runners/distributed/table/run-terms.js';
 import {
   runWorker,
   type WorkerEvent,
   type WorkerOptions,
-} from '../../runners/distributed/work/run-worker.js';
+} from '../../runners/distributed/worker/run-worker.js';
+import { createGotTransport } from '../../src/transport/got/got-transport.js';
+import type { Transport } from '../../src/transport/transport.js';
 import { termsWith, type RunDatabase } from './run-database.js';
 import { until } from './until.js';
 
 /** A worker in this process, with connections of its own. */
 export interface FleetWorker {
   readonly events: WorkerEvent[];
-  /** What it has in hand is done first. */
+  /** Resolves to what it ended with, once it has. */
+  readonly ended: Promise<number>;
+  /** What it has on the wire is done first. */
   stop(): Promise<void>;
   /** As by kill -9: nothing more comes of it. */
   kill(): Promise<void>;
 }
 
+/** A row as its records tell of it. */
+export interface FleetRow {
+  readonly id: string;
+  readonly records: readonly RowRecord[];
+  readonly intents: readonly IntentRecord[];
+  readonly reply?: ReplyRecord | undefined;
+  readonly outcome?: OutcomeRecord | undefined;
+  /** How it ended: `completed`, the code of a failure, `reply` where its picture is still to be saved; else what it waits for. */
+  readonly code: string;
+}
+
 /** A run, a service of its own, and workers. */
 export interface Fleet {
-  readonly store: RunStore;
   readonly run: number;
   readonly emulator: Emulator;
   start(options?: Partial<WorkerOptions>): Promise<FleetWorker>;
+  /** Adds rows that wait. */
+  feed(rows: readonly RowTask[]): Promise<void>;
   state(): Promise<RunState>;
-  /** Once all has ended that was fed. */
-  ended(): Promise<readonly EndedRow[]>;
-  endings(): Promise<readonly EndedRow[]>;
+  /** Once no row is on its way, or the run is stopped and no worker has a row. */
+  ended(): Promise<readonly FleetRow[]>;
+  rows(): Promise<readonly FleetRow[]>;
+  /** All records, in their order. */
+  records(): Promise<readonly RowRecord[]>;
   close(): Promise<void>;
 }
 
@@ -38,40 +63,65 @@ let names = 0;
 
 export async function openFleet(
   database: RunDatabase,
-  rows: readonly FedRow[],
+  rows: readonly RowTask[],
   options: { terms?: Partial<RunTerms>; emulator?: EmulatorOptions } = {},
 ): Promise<Fleet> {
   const emulator = await startEmulator({ key, workers: 200, ...options.emulator });
-  const store = createRunStore(database);
   const identity = { baseUrl: emulator.baseUrl, lbBaseUrl: emulator.lbBaseUrl, local: false };
-  const { run } = await store.openRun(
-    `fleet ${++names} ${process.pid}`,
-    termsWith({ identity, ...options.terms }),
-  );
-  await store.feed(run, rows);
-  await store.fedAll(run);
+  const run = await makeRun(database, `fleet ${++names} ${process.pid}`);
+  await beginStart(database, run, termsWith({ identity, ...options.terms }), { spent: 0, unknown: 0 });
+  await feedRows(database, run, rows);
   const workers: FleetWorker[] = [];
-  const endings = () => store.collect(run, 0, 1_000_000);
+  const records = async () =>
+    (await readRecords(database.pool, run, 0, 1_000_000)).map(({ record }) => record);
+  const all = async () => rowsIn(await records());
   return {
-    ...{ store, run, emulator, endings },
+    ...{ run, emulator, records, rows: all },
     async start(given = {}) {
       const worker = await startWorker(database, emulator, given);
       workers.push(worker);
       return worker;
     },
-    state: () => store.stateOf(run),
+    feed: (more) => feedRows(database, run, more),
+    state: () => readState(database, run),
     async ended() {
       await until(async () => {
-        const { open, inFlight, saving, stop } = await store.stateOf(run);
-        return (open === 0 || stop !== undefined) && inFlight + saving === 0;
+        const { open, inFlight, stop } = await readState(database, run);
+        return inFlight === 0 && (open === 0 || stop !== undefined);
       });
-      return endings();
+      return all();
     },
     async close() {
       await Promise.all(workers.map((worker) => worker.stop()));
       await emulator.close();
     },
   };
+}
+
+/** Adds rows of a run that wait. */
+export async function feedRows(database: RunDatabase, run: number, tasks: readonly RowTask[]): Promise<void> {
+  await inTransaction(database.pool, async (on) => {
+    const ledger = await lockLedger(on, run);
+    const change = noChange();
+    const rows = tasks.map((task, place) => ({ item: itemAt(place), task, reserved: 0 }));
+    await addRows({ on, queue: database.queue, run, ledger, change }, rows);
+    await saveLedger(on, run, changed(ledger, change));
+    await wakeWorkers(on, run, 'orders');
+  });
+}
+
+export function rowsIn(records: readonly RowRecord[]): FleetRow[] {
+  const ids = [...new Set(records.map(({ id }) => id))];
+  return ids.map((id) => {
+    const own = records.filter((record) => record.id === id);
+    const intents = own.filter((record) => record.k === 'intent');
+    const last = own.at(-1);
+    const reply = own.findLast((record) => record.k === 'reply');
+    const outcome = own.findLast((record) => record.k === 'outcome');
+    const failed = outcome?.status === 'failed' ? outcome.error.code : 'completed';
+    const code = last?.k === 'outcome' ? failed : (last?.k ?? '');
+    return { id, records: own, intents, reply, outcome, code };
+  });
 }
 
 async function startWorker(
@@ -85,17 +135,22 @@ async function startWorker(
   const notify = (event: WorkerEvent): void => void events.push(event);
   let hasLeft = false;
   let isKilled = false;
+  const transport = given.transport ?? createGotTransport();
+  // A killed worker sends nothing more, and hears nothing more.
+  const mortal: Transport = (request) => (isKilled ? NEVER : transport(request));
   const work = runWorker({
     ...{ database: connected, apiKey, baseUrl, lbBaseUrl, stop, notify },
     ...given,
-    // Who is killed takes no further step.
-    onStep: async (step) => {
-      await given.onStep?.(step);
-      if (isKilled) await firstValueFrom(new Subject());
-    },
-  }).catch((error: unknown) => notify({ type: 'fault', message: String(error) }));
+    transport: mortal,
+  })
+    .then((trouble) => trouble?.exitCode ?? 0)
+    .catch((error: unknown) => {
+      notify({ type: 'fault', message: String(error) });
+      return 70;
+    });
   return {
     events,
+    ended: work,
     async stop() {
       if (hasLeft) return;
       hasLeft = true;
@@ -106,9 +161,9 @@ async function startWorker(
     async kill() {
       hasLeft = true;
       isKilled = true;
-      stop.next();
-      stop.next();
-      await connected.close();
+      // Its connection for notifications never ends by itself.
+      void connected.pool.end();
+      await Promise.resolve();
     },
   };
 }

@@ -1,11 +1,12 @@
 import type { Pool } from 'pg';
 import type { RowFacts } from '../../runners/batch/row/task.js';
+import type { RowTask } from '../../runners/batch/row/row-after.js';
 import { databaseAddress } from '../../runners/distributed/database/database-address.js';
+import { migrate } from '../../runners/distributed/database/migrate.js';
 import { openPool } from '../../runners/distributed/database/open-pool.js';
-import { migrations } from '../../runners/distributed/database/migrations.js';
-import { type Database, openQueue } from '../../runners/distributed/records/database.js';
-import type { FedRow } from '../../runners/distributed/store/run-store.js';
-import type { RunTerms } from '../../runners/distributed/records/run-terms.js';
+import { openQueue } from '../../runners/distributed/queue/row-queue.js';
+import type { RunDatabase as Database } from '../../runners/distributed/table/run-database.js';
+import type { RunTerms } from '../../runners/distributed/table/run-terms.js';
 import { openDatabase } from './database.js';
 
 /** A database with millrace's schema and queues, and connections to it. */
@@ -19,17 +20,16 @@ export interface RunDatabase extends Database {
 export async function openRunDatabase(): Promise<RunDatabase> {
   const server = await openDatabase();
   const pool = await poolOf(server.url);
-  await pool.query('create schema millrace');
-  for (const { sql } of migrations) await pool.query(sql);
+  const queue = await migrate(pool, () => openQueue(pool));
   const pools: Pool[] = [];
   return {
     url: server.url,
     pool,
-    boss: await openQueue(pool),
+    queue,
     async connect() {
       const more = await poolOf(server.url, 'elsewhere');
       pools.push(more);
-      return { pool: more, boss: await openQueue(more), close: () => more.end() };
+      return { pool: more, queue: await openQueue(more), close: () => more.end() };
     },
     async close() {
       for (const open of [pool, ...pools]) if (!open.ended) await open.end();
@@ -51,6 +51,7 @@ export function termsWith(terms: Partial<RunTerms> = {}): RunTerms {
       concurrency: 8,
       timeoutMs: 60_000,
       runsyncTimeoutMs: 5_000,
+      executionTimeoutsMs: {},
       retries: 4,
       onUnknown: 'hold',
       pollCostMs: 20,
@@ -62,8 +63,12 @@ export function termsWith(terms: Partial<RunTerms> = {}): RunTerms {
 }
 
 /** So many rows of a run, `r1` first. */
-export function rowsOf(count: number, input: Record<string, unknown> = {}): FedRow[] {
-  return Array.from({ length: count }, (_, index) => ({ facts: factsAt(index + 1, input), price: 100_000 }));
+export function rowsOf(count: number, input: Record<string, unknown> = {}): RowTask[] {
+  return Array.from({ length: count }, (_, index) => ({
+    what: 'send',
+    row: factsAt(index + 1, input),
+    attempts: 0,
+  }));
 }
 
 function factsAt(row: number, input: Record<string, unknown>): RowFacts {

@@ -1,13 +1,14 @@
-import { firstValueFrom, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { PassThrough } from 'node:stream';
 import type { RunBatchOptions } from '../../runners/batch/run-batch.js';
 import { runCli } from '../../runners/cli/run-cli.js';
 import { runDistributed } from '../../runners/distributed/collector/run-distributed.js';
 import { connectDatabase, type ConnectedDatabase } from '../../runners/distributed/connect-database.js';
-import { runWorker, type WorkStep, type WorkerOptions } from '../../runners/distributed/work/run-worker.js';
+import { runWorker, type WorkerOptions } from '../../runners/distributed/worker/run-worker.js';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../runners/emulator/index.js';
 import { openDatabase, type TestDatabase } from './database.js';
 import { finished, runFolder, type Finished, type RunFolder } from './run-folder.js';
+import { stuckAt, type Step } from './stuck-transport.js';
 import { anHourPasses } from './time-passes.js';
 import { until } from './until.js';
 
@@ -30,7 +31,7 @@ export interface SharedRun {
   /** Where the database is, with its password. */
   readonly url: string;
   work(options?: Partial<WorkerOptions>): Promise<() => Promise<void>>;
-  workUntil(step: WorkStep): Promise<StuckWorker>;
+  workUntil(step: Step): Promise<StuckWorker>;
   /** A start of the run, to its end. */
   collect(options?: Partial<RunBatchOptions>): Promise<Finished>;
   /** Calls the command line. */
@@ -54,27 +55,17 @@ export async function openSharedRun(given?: TestDatabase, service: EmulatorOptio
   return {
     ...{ folder, emulator, url: database.url, work },
     async workUntil(step) {
-      const going = new Subject<void>();
-      const stuck = new Subject<void>();
-      const isStuck = firstValueFrom(stuck, { defaultValue: undefined });
+      const { transport, isStuck, goOn } = stuckAt(step);
       let name = '';
-      let isFirst = true;
       const stop = await work({
+        transport,
         notify: (event) => {
           if (event.type === 'started') name = event.worker;
         },
-        onStep: async (at) => {
-          if (at !== step || !isFirst) return;
-          isFirst = false;
-          stuck.next();
-          await firstValueFrom(going, { defaultValue: undefined });
-        },
       });
-      closing.unshift(() => Promise.resolve(going.complete()));
+      closing.unshift(() => Promise.resolve(goOn()));
       return {
-        isStuck,
-        stop,
-        goOn: () => going.next(),
+        ...{ isStuck, stop, goOn },
         async passAway() {
           const own = await connect();
           await until(() => name !== '');

@@ -5,7 +5,7 @@ import { type Journal, type Recovered, type RowRecords, journalPath } from './jo
 import { loadSnapshot } from './load-snapshot.js';
 import { readRecords } from './read-records.js';
 import { recover, type RecoveredFile } from './recover.js';
-import { recordsAStart } from './recovery.js';
+import { recordsAStart, Recovery } from './recovery.js';
 import { RowReader } from './row-reader.js';
 import type { RowBooks } from '../row/row-books.js';
 import type { RowStatus } from '../row/row-status.js';
@@ -79,7 +79,16 @@ export class RecoveredJournal implements JournalReader {
   }
 }
 
-function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
+/** What a journal without a record has. */
+export function nothingRecovered(): Recovered {
+  return recoveredOf({ recovery: new Recovery(), pending: new Map(), tornBytes: 0 });
+}
+
+function recoveredOf({
+  recovery,
+  pending,
+  tornBytes,
+}: Pick<Found, 'recovery' | 'pending' | 'tornBytes'>): Recovered {
   const {
     identity,
     firstStartAt,

@@ -68,7 +68,8 @@ function progressOf(task: TaskOf<'send' | 'poll'>): RowProgress {
   const { row, attempts } = task;
   const isPolled = task.what === 'poll';
   return {
-    ...{ status: isPolled ? 'accepted' : 'open', isOver: false, facts: row, request: row.request, attempts },
+    ...{ status: isPolled ? 'accepted' : 'open', isOver: false, facts: row, attempts },
+    request: (isPolled ? undefined : task.wire) ?? row.request,
     ...{ price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
     ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
   };

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
-import type { InvalidRow, Row } from '../manifest/manifest-row.js';
+import type { InvalidRow, Row, RowRequest } from '../manifest/manifest-row.js';
 
 export { isRead } from '../manifest/manifest-row.js';
 
@@ -19,7 +19,11 @@ interface RowTask {
 /** What one row needs of this start. */
 export type Task =
   /** It is sent. */
-  | (RowTask & { readonly what: 'send' })
+  | (RowTask & {
+      readonly what: 'send';
+      /** What leaves on the wire, where that is not the row's request: pictures of a machine have other addresses there. */
+      readonly wire?: RowRequest;
+    })
   /** Its job is polled. Without an `intent` it was bought elsewhere. */
   | (RowTask & {
       readonly what: 'poll';

@@ -101,8 +101,8 @@ async function write(
   io: CliIo,
   isPrinted = false,
 ): Promise<void> {
-  const settleFirst = await databaseSettler(folder, rows, db, io);
-  await settleRows(folder, rows, { ...(settleFirst && { beforeJournal: settleFirst }) });
+  const journal = await journalOf(folder, db, io);
+  await settleRows(folder, rows, { ...(journal && { journal }) });
   const isLeft = rows.some(({ settlement, attempt }) => attempt === undefined && isToBeDone(settlement));
   const lines = [
     ...(isPrinted ? [] : rows.map((row) => plainText(lineOf(row), 500))),
@@ -126,24 +126,16 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
   return isFreed ? `${name}: cost ${paid}` : `${name}: ended as expired at ${paid}`;
 }
 
-/** A run that lives in a database is settled there first: while that is away, nothing is settled. */
-async function databaseSettler(
+/** A run whose rows may be on their way has records in its database that are copied first: while that is away, nothing is settled. */
+async function journalOf(
   out: string,
-  rows: readonly RowSettlement[],
   db: string | undefined,
-  { env }: CliIo,
-): Promise<SettleOptions['beforeJournal']> {
+  { env, stderr }: CliIo,
+): Promise<SettleOptions['journal']> {
   if (!existsSync(join(out, 'distributed.json'))) return undefined;
-  if (rows.some(({ attempt }) => attempt !== undefined))
-    throw new UsageError([
-      '--attempt: what is held for an earlier attempt in a run over a database cannot be freed yet',
-    ]);
   const { databaseOfRun } = await import('../../distributed/collector/run-note.js');
-  const { settleRemote } = await import('../../distributed/settle-remote.js');
-  return async ({ id, settlement, ending }) => {
-    if ('undo' in settlement)
-      throw new UsageError(['--undo: a settlement in a run over a database cannot be taken back yet']);
-    const database = await databaseOfRun(out, db);
-    if (database !== undefined) await settleRemote({ out, id, settlement, ending }, database, env);
-  };
+  const { journalOfRun } = await import('../../distributed/journal-of-run.js');
+  const database = await databaseOfRun(out, db);
+  const warn = (message: string) => void stderr.write(`warning: ${plainText(message, 500)}\n`);
+  return database && journalOfRun(database, env, warn);
 }

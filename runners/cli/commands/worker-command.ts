@@ -11,7 +11,7 @@ import {
 import { resolve } from 'node:path';
 import { connectDatabase, type ConnectedDatabase } from '../../distributed/connect-database.js';
 import { databaseAddress } from '../../distributed/database/database-address.js';
-import { runWorker } from '../../distributed/work/run-worker.js';
+import { runWorker } from '../../distributed/worker/run-worker.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { UsageError } from '../io/usage-error.js';
@@ -22,14 +22,14 @@ import { serviceSettings } from '../service/service-settings.js';
 import { pickTransport } from '../service/open-target.js';
 import { DatabaseError } from '../../distributed/database/database-error.js';
 import { plainText } from '../messages/plain-text.js';
-import type { WorkerEvent } from '../../distributed/work/worker-options.js';
+import type { WorkerEvent } from '../../distributed/worker/worker-options.js';
 import { formatCount } from '../messages/number-text.js';
 
 type WorkerFlags = OptionsOf<'worker'>;
 
 /**
  * One more machine for the runs of a database, until SIGINT or SIGTERM: the first ends it once what is on the wire is
- * done, the second at once. Exit 0.
+ * done, the second at once. Exit 0; or what the worker could not go on for, as 4 where the service refuses its key.
  */
 export async function workerCommand(
   raw: Readonly<Record<string, unknown>>,
@@ -55,17 +55,18 @@ export async function workerCommand(
     if (database === undefined) return 0;
     const reports = reportWork(io, flags.quiet, database);
     try {
-      await runWorker({
+      const trouble = await runWorker({
         ...{ database, apiKey: key, ...hosts, stop, notify: reports.report },
         ...(flags.artifacts !== undefined && { artifacts: resolve(io.cwd, flags.artifacts) }),
         ...(flags.slots !== undefined && { slots: flags.slots }),
         ...(transport && { transport }),
       });
+      if (trouble !== undefined) io.stderr.write(`${plainText(trouble.reason, 2000)}\n`);
+      return trouble?.exitCode ?? 0;
     } finally {
       reports.close();
       await database.close();
     }
-    return 0;
   } finally {
     ignore();
   }

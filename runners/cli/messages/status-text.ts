@@ -82,11 +82,10 @@ export function remoteText(remote: RemoteStatus, now: number): string[] {
   const database = plainText(remote.database, 200);
   if ('problem' in remote) return fact('database', `${database}: ${plainText(remote.problem, 500)}`);
   const { state, workers } = remote;
-  const { open, inFlight, saving, stop } = state;
+  const { open, inFlight, stop } = state;
   const parts = [
     `${formatCount(open)} wait`,
     `${formatCount(inFlight)} in flight`,
-    ...(saving > 0 ? [`${formatCount(saving)} being saved`] : []),
     ...(stop === undefined ? [] : ['stopped']),
   ];
   return [
@@ -100,11 +99,11 @@ export function remoteText(remote: RemoteStatus, now: number): string[] {
 type Worker = Extract<RemoteStatus, { workers: unknown }>['workers'][number];
 
 function workerText({ host, pid, startedAt, silence, does }: Worker, now: number): string[] {
-  const { submits, polls, downloads } = does;
+  const { sends, polls, saves } = does;
   const work = [
-    submits > 0 && `submits ${formatCount(submits)}`,
+    sends > 0 && `sends ${formatCount(sends)}`,
     polls > 0 && `polls ${formatCount(polls)}`,
-    downloads > 0 && `saves ${formatCount(downloads)}`,
+    saves > 0 && `saves ${formatCount(saves)}`,
   ].filter((part) => part !== false);
   const what = silence ?? (work.join(', ') || 'waits');
   return fact(

@@ -2,7 +2,6 @@ import { databaseAddress } from '../../distributed/database/database-address.js'
 import { runDistributed } from '../../distributed/collector/run-distributed.js';
 import { connectDatabase } from '../../distributed/connect-database.js';
 import type { runBatch } from '../../batch/index.js';
-import { UsageError } from '../io/usage-error.js';
 import type { StartedRun } from './batch-options.js';
 
 /**
@@ -10,14 +9,10 @@ import type { StartedRun } from './batch-options.js';
  * asked about the price. An embedded database is started when the run's folder exists.
  */
 export async function overDatabase(
-  { out, target, io, fault, options }: StartedRun,
+  { out, target, io, fault }: StartedRun,
   db: string,
   warn: (message: string) => void,
 ): Promise<typeof runBatch> {
-  if (options.upload !== undefined)
-    throw new UsageError([
-      '--upload does not go with --db: give the pictures as URLs that the service can reach',
-    ]);
   if (target.local)
     warn(
       `workers reach the emulator with MILLRACE_BASE_URL=${target.baseUrl}, MILLRACE_LB_BASE_URL=${target.lbBaseUrl}, MILLRACE_API_KEY=${target.apiKey}`,

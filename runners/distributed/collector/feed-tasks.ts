@@ -1,16 +1,22 @@
-import { pricedOf } from '../../batch/row/costs.js';
+import { lastValueFrom } from 'rxjs';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { flow } from '../../../src/operators/flow.js';
 import type { Run } from '../../batch/context/run.js';
-import { isRead, type Task, type TaskOf } from '../../batch/row/task.js';
-import type { FedRow, FoundRow } from '../store/run-store.js';
+import { arePicturesHosted } from '../../batch/purchase/host-pictures.js';
+import { pricedOf } from '../../batch/row/costs.js';
+import { isFree } from '../../batch/row/left-rows.js';
+import type { RowTask } from '../../batch/row/row-after.js';
+import { RowInFlight } from '../../batch/row/row-in-flight.js';
+import { isRead, type Task } from '../../batch/row/task.js';
+import { inTransaction, wakeWorkers } from '../database/transaction.js';
+import { addRows, itemAt } from '../table/rows.js';
+import { changed, lockLedger, noChange, saveLedger } from '../table/run-ledger.js';
 import type { Handover } from './handover.js';
-import { isKept } from './kept-ending.js';
 import type { RemoteRun } from './remote-run.js';
-
-type Remote = TaskOf<'send' | 'poll'>;
 
 /** Rows fed in one transaction. */
 const batchRows = 500;
-/** The least number of rows kept waiting in the database: enough to keep workers busy, few enough to stop soon. */
+/** The least number of rows that wait in the database: enough to keep workers busy, few enough to stop soon. */
 const leastAhead = 1_000;
 
 /**
@@ -23,93 +29,75 @@ export async function feedTasks(
   tasks: AsyncIterable<Task>,
   here: Handover<Task>,
 ): Promise<void> {
-  const ahead = Math.max(2 * run.service.slots.limit, leastAhead);
-  let batch: Remote[] = [];
+  const limit = 2 * run.service.slots.limit;
+  // The addresses of uploaded pictures do not live for ever.
+  const ahead = run.pictures.host === undefined ? Math.max(limit, leastAhead) : limit;
+  let batch: RowTask[] = [];
   const feed = async () => {
     const rows = batch;
     batch = [];
-    while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook(run);
-    if (!run.stops.isStopping && rows.length > 0) await feedBatch(run, remote, rows, here);
+    while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
+    if (!run.stops.isStopping && rows.length > 0) await feedBatch(remote, rows);
   };
   for await (const task of tasks) {
-    if (task.what === 'send' || task.what === 'poll') batch.push(task);
-    else await here.give(task);
-    if (batch.length >= batchRows) await feed();
+    if (task.what !== 'send' && task.what !== 'poll') await here.give(task);
+    else if (!(await isPaidFor(run, task))) break;
+    else batch = batch.concat((await withAddresses(run, task)) ?? []);
+    if (batch.length >= Math.min(batchRows, ahead)) await feed();
   }
   await feed();
-  if (run.stops.isStopping) return;
-  const { store, ask } = remote.collection;
-  await ask(() => store.fedAll(remote.number));
 }
 
-async function feedBatch(
-  run: Run,
-  remote: RemoteRun,
-  batch: readonly Remote[],
-  here: Handover<Task>,
-): Promise<void> {
-  const { store, ask } = remote.collection;
-  const bought = batch.filter((task) => task.what === 'poll' && task.intent !== undefined);
-  const fresh = batch.filter((task) => !bought.includes(task));
-  const rows = fresh.map((task) => fedRow(run, task));
-  const taken = await ask(() => store.feed(remote.number, rows));
-  remote.addOpen(taken);
-  const unclear = taken === rows.length ? bought : batch;
-  if (unclear.length === 0) return;
-  const ids = unclear.map(({ row }) => row.id);
-  const found = new Map((await ask(() => store.find(remote.number, ids))).map((row) => [row.id, row]));
-  const again: Remote[] = [];
-  for (const task of unclear) {
-    const what = await decide(run, task, found.get(task.row.id));
-    if (what === 'here') await here.give(task);
-    if (what === 'again') again.push(task);
-  }
-  await takeUp(run, remote, again, here, found);
+/** A cap that other runs share is asked here: the workers hold the run's own. */
+async function isPaidFor(run: Run, task: RowTask): Promise<boolean> {
+  const { shared, prices } = run.money;
+  if (shared === undefined || task.what === 'poll' || isRead(task.row)) return true;
+  const price = prices.priceOf(pricedOf(task.row));
+  if (await shared.reserve(task.row.id, price)) return true;
+  run.stops.stop(shared.whyStop(price));
+  return false;
 }
 
-/** `leave`: the row is in flight, or its ending is about to be collected. */
-type Fate = 'leave' | 'again' | 'here';
-
-async function decide(run: Run, task: Remote, found: FoundRow | undefined): Promise<Fate> {
-  // A purchase that the database does not know was made before the run had a database.
-  if (found === undefined) return task.what === 'poll' && task.intent !== undefined ? 'here' : 'leave';
-  if (found.place !== 'ended' || found.ending === undefined) return 'leave';
-  return (await isKept(run.journal.journal, found.id, found.ending)) ? 'again' : 'leave';
+/** Pictures of this machine are uploaded now: workers cannot read them. `undefined`: one cannot be had, and the row is not sent. */
+async function withAddresses(run: Run, task: RowTask): Promise<RowTask | undefined> {
+  if (task.what === 'poll' || run.pictures.host === undefined) return task;
+  const row = new RowInFlight(task);
+  const pictures = { areThere: false };
+  const hosting = flow<never>(function* () {
+    pictures.areThere = yield* arePicturesHosted(run, row);
+  });
+  await lastValueFrom(hosting, { defaultValue: undefined });
+  const { facts, request } = row.progress;
+  return pictures.areThere
+    ? { ...task, row: facts, ...(request !== facts.request && { wire: request }) }
+    : undefined;
 }
 
-/** Takes rows up again that had ended. A job id that came late is polled, and nothing is bought again. */
-async function takeUp(
-  run: Run,
-  { number, collection }: RemoteRun,
-  tasks: readonly Remote[],
-  here: Handover<Task>,
-  found: ReadonlyMap<string, FoundRow>,
-): Promise<void> {
-  const { store, ask } = collection;
-  const isPolled = (task: Remote) => task.what === 'poll' || found.get(task.row.id)?.lateJobId !== undefined;
-  const polls = tasks.filter(isPolled);
-  const sends = tasks.filter((task) => !isPolled(task));
-  if (polls.length > 0) {
-    const taken = new Set(await ask(() => store.takeUp(number, idsOf(polls), 'poll')));
-    for (const task of polls) if (!taken.has(task.row.id) && task.what === 'poll') await here.give(task);
-  }
-  if (sends.length === 0) return;
-  await ask(() => store.takeUp(number, idsOf(sends), 'buy'));
-  const rows = sends.map((task) => fedRow(run, task));
-  await ask(() => store.feed(number, rows));
+async function feedBatch(remote: RemoteRun, batch: readonly RowTask[]): Promise<void> {
+  const { database, run } = remote;
+  for (const task of batch)
+    if (task.what === 'poll' && task.intent !== undefined) remote.bought.set(task.row.id, task.intent);
+  const rows = batch.map((task, place) => ({ item: itemAt(place), task, reserved: reservedFor(task) }));
+  await remote.ask(() =>
+    inTransaction(database.pool, async (on) => {
+      const ledger = await lockLedger(on, run);
+      const change = noChange();
+      const { rows: known } = await on.query('select from millrace.rows where run = $1 and item = $2', [
+        run,
+        rows[0]?.item,
+      ]);
+      // The connection broke, and did not say that they were added.
+      if (known.length > 0) return;
+      await addRows({ on, queue: database.queue, run, ledger, change }, rows);
+      await saveLedger(on, run, changed(ledger, change));
+      await wakeWorkers(on, run, 'rows');
+    }),
+  );
+  remote.addOpen(rows.length);
 }
 
-function idsOf(tasks: readonly Remote[]): string[] {
-  return tasks.map(({ row }) => row.id);
-}
-
-function fedRow({ money: { prices }, pictures: { names } }: Run, task: Remote): FedRow {
-  const { row, attempts } = task;
-  return {
-    facts: row,
-    price: task.what === 'poll' || isRead(row) ? 0 : prices.priceOf(pricedOf(row)),
-    attempts,
-    ...(task.what === 'poll' && { jobId: task.jobId }),
-    collides: names.collides(row.id),
-  };
+/** A job that was bought before keeps its price. */
+function reservedFor(task: RowTask): MicroDollars {
+  if (task.what === 'send' || task.intent === undefined || isFree({ intent: task.intent })) return 0;
+  return task.intent.price ?? 0;
 }

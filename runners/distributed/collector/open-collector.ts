@@ -1,91 +1,91 @@
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, NEVER, type Observable } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
 import { retryCodes } from '../../batch/row/decide-row.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
-import { createRunStore } from '../store/create-run-store.js';
-import type { RunStore } from '../store/run-store.js';
-import { mendHeldRows, type HeldRowSource, mendTornIntents } from './mend-journal.js';
-import { moneyApart, type MoneyApart } from './shared-ledger.js';
+import { findRun } from '../table/runs.js';
+import { bringHome, recallRows } from './bring-home.js';
 import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
 
-/** A run's folder and its database, opened together. */
+/** A run's folder and its database, opened together: no row of the run is on its way, and the journal has all that is known. */
 export interface Collector {
   /** Closing it closes the database connection as well. */
   readonly journal: Journal;
-  readonly store: RunStore;
+  readonly database: ConnectedDatabase;
   readonly note: () => RunNote;
   readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
-  readonly apart: MoneyApart;
 }
 
-/** @throws {MillraceError} `usage` when the database does not know the run of this folder. */
+export type CollectorOptions = Pick<RunBatchOptions, 'disk' | 'repair' | 'scheduler' | 'retry' | 'only'> & {
+  readonly warn?: (message: string) => void;
+  readonly stop?: Observable<unknown>;
+};
+
+/**
+ * Opens the folder of a run over a database. Rows that workers still have are asked back first.
+ *
+ * @throws {MillraceError} `usage` when the database does not know the run of this folder
+ */
 export async function openCollector(
   out: string,
-  options: Pick<RunBatchOptions, 'disk' | 'repair' | 'scheduler' | 'retry' | 'only'>,
+  options: CollectorOptions,
   connect: () => Promise<ConnectedDatabase>,
 ): Promise<Collector> {
   const { disk = nodeDisk, repair = false, scheduler = asyncScheduler } = options;
-  const now = (): number => scheduler.now();
-  const read = () => openJournal(disk, out, { repair, now });
-  let note = await readRunNote(disk, out);
+  const { warn = () => undefined, stop = NEVER } = options;
+  const read = () => openJournal(disk, out, { repair, now: () => scheduler.now() });
+  const found = await readRunNote(disk, out);
   const database = await connect();
   try {
-    const store = createRunStore(database);
-    const run = note === undefined ? undefined : await store.findRun(note.key);
-    if (note?.isBegun === true && run === undefined) throw notThere(out, note, database.shown);
-    const collected = note?.collected ?? 0;
-    const journal = await mended(read, {
-      find: async (ids) => (run === undefined ? [] : store.find(run, ids)),
-      collected,
-      retries: retried(options),
-      now,
-    });
-    const apart = await moneyApart(journal, run === undefined ? undefined : { store, run, collected }).catch(
-      async (error: unknown) => {
+    const keeper = noteKeeper(disk, out, found ?? newRunNote(database), database);
+    const run = found === undefined ? undefined : await findRun(database, found.key);
+    if (found?.isBegun === true && run === undefined) throw notThere(out, found, database.shown);
+    if (run !== undefined && found?.isOpen === true)
+      await recallRows({ database, run, scheduler, warn, stop });
+    let journal = await read();
+    // Twice at most: late jobs are looked for in a journal that has all records.
+    for (let hasChanged = run !== undefined; hasChanged && run !== undefined;) {
+      const home = await bringHome(
+        { database, run, scheduler },
+        journal,
+        keeper.note(),
+        retried(options),
+      ).catch(async (error: unknown) => {
         await journal.close();
         throw error;
-      },
-    );
-    let known: RunNote = note ?? newRunNote(database);
-    return {
-      journal: closingWith(journal, database),
-      store,
-      note: () => known,
-      apart,
-      keepNote: async (change) => {
-        const { shown, isEmbedded } = database;
-        note = known = { ...known, ...change, database: shown, isEmbedded };
-        await writeRunNote(disk, out, known);
-      },
-    };
+      });
+      const { collected, among } = home;
+      hasChanged = home.hasChanged;
+      await keeper.keepNote({ collected, among, isOpen: hasChanged && keeper.note().isOpen });
+      if (!hasChanged) break;
+      await journal.close();
+      journal = await read();
+    }
+    return { journal: closingWith(journal, database), database, ...keeper };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-/** The journal, once what was copied from the database agrees with it. */
-async function mended(read: () => Promise<Journal>, mending: HeldRowSource): Promise<Journal> {
-  const known = async (ids: readonly string[]) => new Set((await mending.find(ids)).map(({ id }) => id));
-  const mends = [
-    (journal: Journal) => mendTornIntents(journal, known, mending.now),
-    (journal: Journal) => mendHeldRows(journal, mending),
-  ];
-  let journal = await read();
-  for (const mend of mends) {
-    const isMended = await mend(journal).catch(async (error: unknown) => {
-      await journal.close();
-      throw error;
-    });
-    if (!isMended) continue;
-    await journal.close();
-    journal = await read();
-  }
-  return journal;
+function noteKeeper(
+  disk: Disk,
+  out: string,
+  first: RunNote,
+  { shown, isEmbedded }: ConnectedDatabase,
+): Pick<Collector, 'note' | 'keepNote'> {
+  let known = first;
+  return {
+    note: () => known,
+    keepNote: async (change) => {
+      known = { ...known, ...change, database: shown, isEmbedded };
+      await writeRunNote(disk, out, known);
+    },
+  };
 }
 
 function retried({ retry = [], only }: Pick<RunBatchOptions, 'retry' | 'only'>): (id: string) => boolean {

@@ -1,34 +1,26 @@
-import { filter, firstValueFrom, race, Subject, timer } from 'rxjs';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { filter, firstValueFrom, merge, Subject, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
-import type { RunState, RunStore } from '../store/run-store.js';
-import type { RunNote } from './run-note.js';
-import type { SharedLedger } from './shared-ledger.js';
+import type { IntentRecord } from '../../batch/journal/record.js';
+import type { RunDatabase } from '../table/run-database.js';
+import { readState, type RunState } from '../table/run-state.js';
 
 /** Asks the database, again and again while it is away. @throws {DatabaseError} `database-away` once the run stops */
 export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
 
-/** What the collector of one start needs beside its run in the folder. */
-export interface Collection {
-  readonly store: RunStore;
-  readonly ask: Ask;
-  readonly ledger: SharedLedger;
-  /** Requests a second, over all workers together. */
-  readonly rate: number | undefined;
-  /** Money that the database does not count. */
-  readonly apart: MicroDollars;
-  readonly note: () => RunNote;
-  readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
-}
-
 /** The run in the database, as the collector last saw it. */
 export class RemoteRun {
   private readonly seen = new Subject<void>();
+  /** The purchases of rows that are polled, by their ids. */
+  readonly bought = new Map<string, IntentRecord>();
+  /** Emits when there may be something new. */
+  readonly woken = new Subject<void>();
 
   constructor(
-    readonly number: number,
-    readonly collection: Collection,
+    readonly database: RunDatabase,
+    readonly run: number,
+    readonly ask: Ask,
     private latest: RunState,
+    private readonly local: Run,
   ) {}
 
   get state(): RunState {
@@ -41,30 +33,20 @@ export class RemoteRun {
   }
 
   /** Reads where the run stands, and emits it to the display. */
-  async look(run: Run): Promise<RunState> {
-    const { store, ask, ledger } = this.collection;
-    const before = moneyOf(this.latest);
-    this.latest = await ask(() => store.stateOf(this.number));
-    ledger.update(this.latest);
-    const { open, inFlight, saving, pausedMs } = this.latest;
-    run.events.next({ type: 'elsewhere', open, inFlight, saving, pausedMs });
-    if (moneyOf(this.latest) !== before) {
-      const { reserved, spent, unknown, cap } = ledger.snapshot();
-      run.events.next({ type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) });
-    }
+  async look(): Promise<RunState> {
+    this.latest = await this.ask(() => readState(this.database, this.run));
+    const { open, inFlight, pausedMs } = this.latest;
+    this.local.events.next({ type: 'elsewhere', open, inFlight, saving: 0, pausedMs });
     this.seen.next();
     return this.latest;
   }
 
-  /** Resolves at the next look at the run, when the run stops, or after 5 s. */
-  async nextLook(run: Run): Promise<void> {
-    const stopped = run.stops.leaving$.pipe(filter((leaving) => leaving !== undefined));
-    await firstValueFrom(race(this.seen, stopped, timer(longestMs, run.options.scheduler)));
+  /** Resolves at the next look at the run, or when it stops. */
+  async nextLook(): Promise<void> {
+    const { stops, options } = this.local;
+    const stopped = stops.leaving$.pipe(filter((leaving) => leaving !== undefined));
+    await firstValueFrom(merge(this.seen, stopped, timer(longestMs, options.scheduler)));
   }
 }
 
 const longestMs = 5_000;
-
-function moneyOf({ reserved, spent, unknown }: RunState): MicroDollars {
-  return reserved + spent * 3 + unknown * 7;
-}

@@ -1,13 +1,19 @@
-import { Observable } from 'rxjs';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { NEVER, Observable, Subject } from 'rxjs';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { runBatch, runStages, type RunBatchOptions, type RunStages } from '../../batch/run-batch.js';
+import {
+  runBatch,
+  runStages,
+  type RunBatchOptions,
+  type RunEvent,
+  type RunStages,
+} from '../../batch/run-batch.js';
+import { createLedger, type Ledger, type LedgerOptions } from '../../batch/ledger/ledger.js';
 import type { Run } from '../../batch/context/run.js';
-import type { RunStream } from '../../batch/context/run-stream.js';
+import { RunStream } from '../../batch/context/run-stream.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { explainDatabase, isAway } from '../database/database-error.js';
 import { DatabaseLink } from '../database/database-link.js';
-import { type MoneyApart, createSharedLedger, type SharedLedger } from './shared-ledger.js';
 import { openCollector, type Collector } from './open-collector.js';
 import type { Ask } from './remote-run.js';
 import { workElsewhere } from './work-elsewhere.js';
@@ -22,7 +28,7 @@ const usualConcurrency = 8;
 
 /**
  * Like `runBatch`, but other processes do the work: rows go into a database, workers on any number of machines take them
- * from there, and the results come back into the same folder and files. Closes the database connection at the end.
+ * from there, and their records come back into the same folder and files. Closes the database connection at the end.
  *
  * @throws {MillraceError} `usage` for options that do not go with workers.
  */
@@ -32,37 +38,52 @@ export function runDistributed(
   stages: RunStages = runStages,
 ): RunStream {
   const { concurrency = usualConcurrency, rate } = obeyable(options);
+  const terms = { concurrency, ...(rate !== undefined && { rate }) };
+  const warnings = new Subject<RunEvent>();
+  const warn = (message: string) => warnings.next({ type: 'warning', code: 'workers', message });
   let collector: Collector | undefined;
-  let ledger: SharedLedger | undefined;
-  let apart: MoneyApart = nothing;
   const settled: RunBatchOptions = {
     ...options,
     concurrency,
     journal: async (out) => {
-      collector = await openCollector(out, options, connect);
+      collector = await openCollector(out, { ...options, warn, stop: options.stop ?? NEVER }, connect);
       return collector.journal;
     },
-    ledger: ({ capUsd }) => {
-      apart = collector?.apart ?? nothing;
-      ledger = createSharedLedger(apart, { ...(capUsd !== undefined && { capUsd }) });
-      return ledger;
-    },
+    ledger: uncapped,
   };
   const buyRows: RunStages['buyRows'] = (run, tasks) => {
-    if (collector === undefined || ledger === undefined)
-      return new Observable((subscriber) => subscriber.complete());
-    const { store, note, keepNote } = collector;
-    return workElsewhere({
-      store,
-      ask: askUntilBack(run),
-      ledger,
-      rate,
-      apart: sumOf(apart),
-      note,
-      keepNote,
-    })(run, tasks);
+    if (collector === undefined) return new Observable((subscriber) => subscriber.complete());
+    return workElsewhere({ ...collector, terms, ask: askUntilBack(run) })(run, tasks);
   };
-  return runBatch(settled, { ...stages, buyRows });
+  return withWarnings(runBatch(settled, { ...stages, buyRows }), warnings);
+}
+
+/** What is said before the run is open. */
+function withWarnings(stream: RunStream, warnings: Observable<RunEvent>): RunStream {
+  const events = new Observable<RunEvent>((subscriber) => {
+    const warned = warnings.subscribe((event) => subscriber.next(event));
+    const followed = stream.subscribe(subscriber);
+    return () => {
+      warned.unsubscribe();
+      followed.unsubscribe();
+    };
+  });
+  return new RunStream(events, () => undefined);
+}
+
+/** The database decides what fits under the cap; what was bought there stands, and is added up here. */
+function uncapped({ capUsd, ...options }: LedgerOptions): Ledger {
+  const ledger = createLedger(options);
+  if (capUsd === undefined) return ledger;
+  const cap = toMicroDollars(capUsd);
+  return {
+    reserve: (id, price) => ledger.reserve(id, price),
+    settle: (id, cost) => ledger.settle(id, cost),
+    release: (id) => ledger.release(id),
+    keepUnknown: (id) => ledger.keepUnknown(id),
+    hold: (id, price) => ledger.hold(id, price),
+    snapshot: () => ({ ...ledger.snapshot(), cap }),
+  };
 }
 
 /** A question that the run's stop cuts short fails as a database that is away. */
@@ -79,24 +100,11 @@ function askUntilBack({ stops, options, events }: Run): Ask {
     });
 }
 
-const nothing = { spent: 0, unknown: 0, reserved: [] };
-
-function sumOf({ spent, unknown, reserved }: MoneyApart): MicroDollars {
-  return spent + unknown + reserved.reduce((sum, [, price]) => sum + (price ?? 0), 0);
-}
-
-function obeyable({ concurrency, rate, maxCostPerDayUsd, ledgerFile }: RunBatchOptions) {
-  if (concurrency === 'auto')
-    throw refused('--concurrency auto', 'say how many rows may be in flight over all workers');
-  if (rate === 'runpod') throw refused('--rate runpod', 'say so many requests a second over all workers');
-  if (maxCostPerDayUsd !== undefined || ledgerFile !== undefined)
-    throw refused(
-      'a cap of a day (--max-cost-per-day, --ledger)',
-      'its ledger is a file of one machine; --max-cost holds over all workers',
+function obeyable({ concurrency, rate }: RunBatchOptions) {
+  if (rate === 'runpod')
+    throw new MillraceError(
+      'usage',
+      '--rate runpod does not go with --db: say so many requests a second over all workers',
     );
   return { concurrency, rate };
-}
-
-function refused(what: string, instead: string): MillraceError {
-  return new MillraceError('usage', `${what} does not go with --db: ${instead}`);
 }

@@ -16,10 +16,12 @@ const noteSchema = z.object({
   isEmbedded: z.boolean(),
   /** The database knows the run. */
   isBegun: z.boolean(),
-  /** The database may have rows that the journal does not know. */
+  /** The database may have rows that are on their way, or records that the journal does not have. */
   isOpen: z.boolean(),
-  /** All endings up to this one are in the journal. */
+  /** All records of the database up to this one are in the journal … */
   collected: z.number(),
+  /** … among so many of its first ones. @defaultValue 0 */
+  among: z.number().default(0),
 });
 
 /** The note in a run's folder about its run in a database. */
@@ -44,7 +46,8 @@ export async function readRunNote(disk: Disk, out: string): Promise<RunNote | un
 
 export function newRunNote({ shown, isEmbedded }: { shown: string; isEmbedded: boolean }): RunNote {
   return {
-    ...{ key: randomUUID(), database: shown, isEmbedded, isBegun: false, isOpen: true, collected: 0 },
+    ...{ key: randomUUID(), database: shown, isEmbedded, isBegun: false, isOpen: false },
+    ...{ collected: 0, among: 0 },
   };
 }
 

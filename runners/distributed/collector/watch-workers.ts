@@ -3,11 +3,12 @@ import type { Run } from '../../batch/context/run.js';
 import {
   deadAfterMs,
   describeSilence,
-  rowsInHand,
+  readWorkers,
   silentAfterMs,
+  sweep,
   sweepMs,
   type WorkerState,
-} from '../records/worker-record.js';
+} from '../table/worker-record.js';
 import type { RemoteRun } from './remote-run.js';
 
 const firstMs = 3_000;
@@ -27,9 +28,8 @@ export function watchWorkers(run: Run, remote: RemoteRun): { end(): Promise<void
   });
   const idle = new IdleRun(run, remote);
   let steadyAt = -Infinity;
-  const { store } = remote.collection;
   const look = async (): Promise<void> => {
-    const workers = await store.workers();
+    const workers = await readWorkers(remote.database.pool);
     if (scheduler.now() >= steadyAt) silent.look(workers);
     await idle.look(workers);
   };
@@ -51,7 +51,7 @@ export function watchWorkers(run: Run, remote: RemoteRun): { end(): Promise<void
       looking.unsubscribe();
       // The rows of a worker that was reported may have ended the run.
       if (!silent.isWaiting) return;
-      const workers = await store.workers().catch(() => undefined);
+      const workers = await readWorkers(remote.database.pool).catch(() => undefined);
       if (workers !== undefined) silent.look(workers);
     },
   };
@@ -69,16 +69,16 @@ class IdleRun {
 
   async look(workers: readonly WorkerState[]): Promise<void> {
     const { scheduler } = this.run.options;
-    const { open, inFlight, saving } = this.remote.state;
+    const { open, inFlight } = this.remote.state;
     if (scheduler.now() < this.nextAt) return;
     this.nextAt = scheduler.now() + sweepMs;
-    if (workers.some(isThere) || open + inFlight + saving === 0) {
+    if (workers.some(isThere) || open + inFlight === 0) {
       this.sweeps = 0;
       return;
     }
     if (this.sweeps++ % againAfter === 0)
       this.run.events.next({ type: 'warning', code: 'workers', message: nobody(open) });
-    await this.remote.collection.store.sweep();
+    await sweep(this.remote.database);
   }
 }
 
@@ -120,7 +120,7 @@ export class SilentWorkers {
   /** A worker that died before this start, and holds no rows any more, is none of its business. */
   private silent(worker: WorkerState): void {
     const isOld = worker.rows === 0 && worker.seenMsAgo >= deadAfterMs + sweepMs;
-    this.reported.set(worker.worker, isOld || rowsInHand(worker) === 0 ? undefined : worker);
+    this.reported.set(worker.worker, isOld || worker.rows === 0 ? undefined : worker);
     if (!isOld) this.report(worker, `${this.nameOf(worker)} has been ${describeSilence(worker)}`);
   }
 
@@ -131,7 +131,7 @@ export class SilentWorkers {
 
   private released(before: WorkerState, workers: readonly WorkerState[]): void {
     this.reported.set(before.worker, undefined);
-    const rows = rowsInHand(before);
+    const { rows } = before;
     const its = rows === 1 ? 'its row' : `its ${rows} rows`;
     const what = workers.some(isThere)
       ? `${its} ${rows === 1 ? 'has' : 'have'} gone on`
@@ -144,7 +144,7 @@ export class SilentWorkers {
   }
 }
 
-/** Other workers have its rows, and the leases of jobs that it polled are over. */
-function isReleased({ rows, does, seenMsAgo }: WorkerState): boolean {
-  return rows === 0 && seenMsAgo >= deadAfterMs + (does.polls > 0 ? sweepMs : 0);
+/** Other workers have its rows. */
+function isReleased({ rows, seenMsAgo }: WorkerState): boolean {
+  return rows === 0 && seenMsAgo >= deadAfterMs;
 }

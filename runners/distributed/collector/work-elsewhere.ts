@@ -1,20 +1,41 @@
-import { filter, finalize, from, ignoreElements, merge, Observable, Subject, type Subscription } from 'rxjs';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import {
+  filter,
+  finalize,
+  from,
+  ignoreElements,
+  merge,
+  Observable,
+  ReplaySubject,
+  Subject,
+  type Subscription,
+} from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { buyRows } from '../../batch/purchase/buy-rows.js';
 import type { RunStages } from '../../batch/run-batch.js';
-import type { PaidRow } from '../../batch/row/task.js';
-import type { Task } from '../../batch/row/task.js';
-import type { PriceTerms, RunTerms } from '../records/run-terms.js';
-import { collectEndings } from './collect-endings.js';
+import type { PaidRow, Task } from '../../batch/row/task.js';
+import { listen } from '../database/listen.js';
+import { inTransaction, recordChannel } from '../database/transaction.js';
+import { withdrawRows } from '../table/recall-run.js';
+import { readState } from '../table/run-state.js';
+import type { PriceTerms, RunTerms } from '../table/run-terms.js';
+import { beginStart, makeRun, stopRun } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
+import { followRun } from './follow-run.js';
 import { Handover } from './handover.js';
-import { RemoteRun, type Collection } from './remote-run.js';
+import type { Collector } from './open-collector.js';
+import { RemoteRun, type Ask } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
 
+/** What the collector of one start needs beside its run in the folder. */
+export interface Collection extends Collector {
+  readonly ask: Ask;
+  readonly terms: Pick<RunTerms, 'rate' | 'concurrency'>;
+}
+
 /**
- * Buys rows by workers on other machines: tasks go into the database, endings come out of it. Tasks that need no worker are
+ * Buys rows by workers on other machines: tasks go into the database, records come out of it. Tasks that need no worker are
  * done here, as in a run without a database.
  */
 export function workElsewhere(collection: Collection): RunStages['buyRows'] {
@@ -37,36 +58,52 @@ async function collect(
   here: Handover<Task>,
   settled: Subject<PaidRow>,
 ): Promise<void> {
-  const { store, ask, rate, apart, note, keepNote } = collection;
-  const { key } = note();
-  const opened = await ask(() => store.openRun(key, termsOf(run, rate, apart)));
-  if (!note().isBegun || !note().isOpen) await keepNote({ isBegun: true, isOpen: true });
-  const remote = new RemoteRun(opened.run, collection, await ask(() => store.stateOf(opened.run)));
+  const { ask, note, keepNote, database } = collection;
+  // Before anything is fed: a start that dies here must not be gone on with as if nothing were on its way.
+  await keepNote({ isBegun: true, isOpen: true });
+  const number = await ask(() => makeRun(database, note().key));
+  const { spent, unknown } = run.journal.tally.totals();
+  const before = { spent: spent.reported + spent.estimated, unknown };
+  await ask(() => beginStart(database, number, termsOf(run, collection.terms), before));
+  const state = await ask(() => readState(database, number));
+  const remote = new RemoteRun(database, number, ask, state, run);
+  const left = new ReplaySubject<void>(1);
+  const woken = () => remote.woken.next();
+  const listening = listen(database.pool, recordChannel, { woken, left, scheduler: run.options.scheduler });
   const stopping = forwardStops(run, remote);
   const watching = watchWorkers(run, remote);
+  let isFed = false;
   try {
+    const save = (row: PaidRow) => settled.next(row);
     await Promise.all([
-      feedTasks(run, remote, tasks, here).finally(() => here.close()),
-      collectEndings(run, remote, (row) => settled.next(row)),
+      feedTasks(run, remote, tasks, here)
+        .then(() => {
+          isFed = true;
+          woken();
+        })
+        .finally(() => here.close()),
+      followRun({ run, remote, note, keepNote, save, isFed: () => isFed }),
     ]);
-    const { fedAll, open, inFlight, saving } = remote.state;
-    if (fedAll && open + inFlight + saving === 0) await keepNote({ isOpen: false });
+    await ask(() => withdrawRows(database, number));
+    await keepNote({ isOpen: false });
   } finally {
     await watching.end();
     await stopping.end();
+    left.next();
+    await listening;
   }
 }
 
 /** Writes a stop of this process into the database, so that the workers stop too. */
 function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
-  const { store } = remote.collection;
   let forwarding: Promise<unknown> = Promise.resolve();
   const listening: Subscription = run.stops.leaving$
     .pipe(filter((leaving) => leaving !== undefined))
     .subscribe((leaving) => {
       const { end } = run.stops;
       if (end === undefined) return;
-      const forward = () => store.stopRun(remote.number, { ...end, leaves: [...leaving] });
+      const cause = { ...end, leaves: [...leaving] };
+      const forward = () => inTransaction(remote.database.pool, (on) => stopRun(on, remote.run, cause));
       forwarding = forwarding.then(forward).catch((error: unknown) => {
         const message = `The workers could not be told to stop: ${(error as Error).message}`;
         run.events.next({ type: 'warning', code: 'database', message });
@@ -80,25 +117,18 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
   };
 }
 
-/** The terms of this start for its workers. Money that the database does not count is taken off the cap. */
-function termsOf(run: Run, rate: number | undefined, apart: number): RunTerms {
-  const { options, plan, ahead, service } = run;
-  const { timeoutMs, runsyncTimeoutMs, retries, onUnknown, pollCostMs, download } = options;
+/** The terms of this start for its workers. */
+function termsOf(run: Run, given: Collection['terms']): RunTerms {
+  const { options, plan, ahead } = run;
+  const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries, onUnknown, pollCostMs, download } =
+    options;
   const { maxPriceDriftPercent } = options;
   const { cap } = ahead;
   return {
-    ...{
-      identity: neededHosts(run),
-      concurrency: service.slots.limit,
-      timeoutMs,
-      runsyncTimeoutMs,
-      retries,
-      onUnknown,
-      pollCostMs,
-      download,
-    },
-    ...(rate !== undefined && { rate }),
-    ...(cap && { cap: Math.max(toMicroDollars(cap.usd) - apart, 0) }),
+    ...given,
+    ...{ identity: neededHosts(run), timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries },
+    ...{ onUnknown, pollCostMs, download },
+    ...(cap && { cap: toMicroDollars(cap.usd) }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),
     prices: priceTerms(run),
     endpoints: ahead.endpoints,

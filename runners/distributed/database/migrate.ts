@@ -1,18 +1,18 @@
 import type { Pool, PoolClient } from 'pg';
-import { migrations as allMigrations, type Migration } from './migrations.js';
+import { migrations as allMigrations, oldestJournal, type Migration } from './migrations.js';
 import { DatabaseError } from './database-error.js';
 
 /** An arbitrary number that no other program locks. */
 const lockKey = 0x6d_69_6c_6c;
 
-/** The schema version that this millrace's pg-boss creates. */
-const newestQueueSchema = 24;
+/** Older versions are not tested. */
+const oldestServer = 13;
 
 /**
  * Brings the schema up to date: each step runs once, however many processes start at the same time, and all steps run or
  * none. The schema of the queues is created under the same lock.
  *
- * @throws {DatabaseError} when a newer millrace has changed the schema: this one would misread it.
+ * @throws {DatabaseError} where PostgreSQL is too old, a newer millrace has changed the schema, or an older one has rows in it
  */
 export async function migrate<T>(
   pool: Pool,
@@ -21,11 +21,11 @@ export async function migrate<T>(
 ): Promise<T> {
   const client = await pool.connect();
   try {
+    await refuseOldServer(client);
     await client.query('select pg_advisory_lock($1)', [lockKey]);
     await client.query('begin');
     await runMissing(client, migrations);
     await client.query('commit');
-    await refuseNewerQueue(client);
     return await openQueue();
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
@@ -36,18 +36,20 @@ export async function migrate<T>(
   }
 }
 
+const migrationsTable =
+  'create table if not exists millrace.migrations (version int primary key, name text not null, run_at timestamptz not null default now())';
+
 async function runMissing(client: PoolClient, migrations: readonly Migration[]): Promise<void> {
   // Created only if it is missing: a user without the right to create schemas can use one that another user created.
   const { rowCount } = await client.query(`select from pg_namespace where nspname = 'millrace'`);
   if (rowCount === 0) await client.query('create schema millrace');
-  await client.query(
-    'create table if not exists millrace.migrations (version int primary key, name text not null, run_at timestamptz not null default now())',
-  );
+  await client.query(migrationsTable);
   const { rows } = await client.query<{ version: number }>(
     'select max(version) as version from millrace.migrations',
   );
   const version = rows[0]?.version ?? 0;
   const newest = migrations.at(-1)?.version ?? 0;
+  if (version > 0 && version < oldestJournal && newest >= oldestJournal) await dropOldTables(client);
   if (version > newest) throw newer(`schema ${version}, and this millrace knows ${newest}`);
   for (const { version: step, name, sql } of migrations) {
     if (step <= version) continue;
@@ -56,15 +58,33 @@ async function runMissing(client: PoolClient, migrations: readonly Migration[]):
   }
 }
 
-async function refuseNewerQueue(client: PoolClient): Promise<void> {
-  const { rows: found } = await client.query<{ there: boolean }>(
-    `select to_regclass('millrace_queue.version') is not null as there`,
+async function refuseOldServer(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string; server_version: string }>(
+    `select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`,
   );
-  if (found[0]?.there !== true) return;
-  const { rows } = await client.query<{ version: number }>('select version from millrace_queue.version');
-  const version = rows[0]?.version ?? 0;
-  if (version > newestQueueSchema)
-    throw newer(`queues of schema ${version}, and pg-boss of this millrace knows ${newestQueueSchema}`);
+  const [server] = rows;
+  if (server === undefined || Number(server.server_version_num) >= oldestServer * 10_000) return;
+  const message = `The database is PostgreSQL ${server.server_version}, and millrace needs ${oldestServer} or newer (up to 18 is tested).`;
+  throw new DatabaseError('database', message);
+}
+
+/**
+ * The tables that 0.1.0 made have no journal to go on with. They go where there is no run in them: whether the folder of a run has
+ * all of its results is not known here.
+ *
+ * @throws {DatabaseError} where there are runs in them
+ */
+async function dropOldTables(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ runs: number }>('select count(*)::int as runs from millrace.runs');
+  const runs = rows[0]?.runs ?? 0;
+  if (runs > 0) {
+    const message = `The database has runs of an older millrace (${runs}), whose tables this one does not read: nothing was changed. Finish each with the command that it was started with, as npx millrace@0.1.0 run MANIFEST --out DIR --db URL, and workers of the same version; then drop the schemas millrace and millrace_queue, or name another database.`;
+    throw new DatabaseError('database', message);
+  }
+  await client.query('drop schema millrace cascade');
+  await client.query('drop schema if exists millrace_queue cascade');
+  await client.query('create schema millrace');
+  await client.query(migrationsTable);
 }
 
 function newer(what: string): DatabaseError {

@@ -7,145 +7,123 @@ export interface Migration {
   readonly sql: string;
 }
 
+/** The last version of the tables that 0.1.0 made: rows and their endings instead of a journal. */
+export const oldestJournal = 10;
+
 /**
- * Runs, their rows, money and gates, and the workers. JSON is kept as text, in columns of type `json`: numbers, the order of
- * keys and `\\u0000` stay as they were.
- *
- * A row: open → sent → accepted → ended; where a worker saves pictures: … → saving → ended. `sent`: its intent is committed,
- * and no answer is. `left`: nothing was sent that has no answer, and this start does not do it. `attempt` counts its POSTs
- * over all starts; whatever a work item writes names the attempt it belongs to.
+ * Runs, their journals and budgets, their rows on the way, and the workers. JSON is kept as text: numbers, the order of keys and
+ * `\\u0000` stay as they were. Money in millionths of a dollar.
  */
-const runsAndRows = `
+const runsAndJournals = `
 create table millrace.runs (
   run        int generated always as identity primary key,
   key        text not null unique,
-  terms      json not null,
-  starts     int not null default 1,
-  fed_all    boolean not null default false,
-  stop       json,
+  terms      text not null,
+  start      int not null default 0,
+  stop       text,
   -- Endpoints that the service does not know, with what it said.
-  blocked    json not null default '{}',
-  created_at timestamptz not null default now(),
+  blocked    text not null default '{}',
+  -- Prices that the service reported and that are higher than those of the terms.
+  prices     text not null default '[]',
   started_at timestamptz not null default now()
 );
 
--- One row a run: whoever changes what a run owes or holds locks it first. Money in millionths of a dollar.
+-- One row a run. A transaction that writes records, or takes or gives back rows, locks it first: so the order of records is that
+-- of the commits, and the budget is exact.
 create table millrace.ledgers (
-  run       int primary key references millrace.runs on delete cascade,
-  cap       bigint,
-  reserved  bigint not null default 0 check (reserved >= 0),
-  spent     bigint not null default 0 check (spent >= 0),
-  unknown   bigint not null default 0 check (unknown >= 0),
-  open      int not null default 0 check (open >= 0),
-  in_flight int not null default 0 check (in_flight >= 0),
-  saving    int not null default 0 check (saving >= 0),
-  ended     int not null default 0 check (ended >= 0),
-  outcomes  bigint not null default 0,
-  concurrency int not null
+  run         int primary key references millrace.runs on delete cascade,
+  seq         bigint not null default 0,
+  cap         bigint,
+  reserved    bigint not null default 0 check (reserved >= 0),
+  spent       bigint not null default 0,
+  unknown     bigint not null default 0,
+  -- Rows that no worker has; rows that workers have, and of these the ones that were only polled from the beginning.
+  waiting     int not null default 0 check (waiting >= 0),
+  in_flight   int not null default 0 check (in_flight >= 0),
+  polled      int not null default 0 check (polled >= 0),
+  concurrency int not null default 1
 ) with (fillfactor = 50);
 
--- Highest prices that the service has reported.
-create table millrace.prices (
-  run        int not null references millrace.runs on delete cascade,
-  kind       text not null,
-  endpoint   text not null,
-  resolution text not null,
-  highest    bigint not null,
-  primary key (run, kind, endpoint, resolution)
-);
-
--- The rate and the pause that all workers of a run share.
-create table millrace.gates (
-  run          int primary key references millrace.runs on delete cascade,
-  rate         double precision,
-  heard_at     timestamptz not null default '-infinity',
-  next_at      timestamptz not null default '-infinity',
-  paused_until timestamptz not null default '-infinity',
-  why          text not null default 'backoff',
-  recovering   boolean not null default false,
-  probe_until  timestamptz not null default '-infinity',
-  pauses       int not null default 0
-) with (fillfactor = 50);
-
-create table millrace.rows (
-  run          int not null references millrace.runs on delete cascade,
-  id           text not null,
-  -- Names its pieces in the queues: never more than one of a kind.
-  piece        uuid not null default gen_random_uuid(),
-  facts        json not null,
-  brief        json not null,
-  state        text not null check (state in ('open', 'left', 'sent', 'accepted', 'saving', 'ended')),
-  attempt      int not null default 0,
-  -- Provable refusals since it was last taken up, and POSTs that followed a doubt.
-  refusals     int not null default 0,
-  doubles      int not null default 0,
-  -- By the price book, and what is reserved while it is in flight; null: not known.
-  listed       bigint,
-  price        bigint,
-  -- Nothing is bought by it: its job was bought elsewhere.
-  takes        boolean not null default false,
-  job_id       json,
-  -- An id that came when the row had ended as unknown.
-  late_job_id  json,
-  submitted_at timestamptz,
-  -- Who sends it or saves its picture.
-  worker       uuid,
-  reply        json,
-  ending       json,
-  -- Where its ending stands among those of the run.
-  seq          bigint,
-  primary key (run, id),
-  constraint one_outcome check ((state = 'ended') = (seq is not null) and (seq is null) = (ending is null)),
-  constraint sent_by_somebody check (state <> 'sent' or worker is not null),
-  constraint accepted_by_id check (state <> 'accepted' or job_id is not null)
-) with (fillfactor = 80);
-create unique index rows_by_piece on millrace.rows (piece);
-create unique index rows_ended on millrace.rows (run, seq) where seq is not null;
-create index rows_held_by on millrace.rows (worker) where worker is not null;
-
--- Purchases that ended in doubt, of rows that were sent again all the same.
-create table millrace.doubles (
-  run          int not null references millrace.runs on delete cascade,
-  seq          bigint not null,
-  id           text not null,
-  facts        json not null,
-  attempt      int not null,
-  price        bigint,
-  submitted_at timestamptz,
-  ending       json not null,
+create table millrace.records (
+  run    int not null references millrace.runs on delete cascade,
+  seq    bigint not null,
+  -- The row that it belongs to.
+  item   uuid not null,
+  -- The row has left the database with it.
+  is_last boolean not null,
+  record text not null,
   primary key (run, seq)
 );
+
+-- The rows that are on their way. A row that has ended is deleted.
+create table millrace.rows (
+  run      int not null references millrace.runs on delete cascade,
+  -- Its name in the queue.
+  item     uuid not null,
+  task     text not null,
+  place    text not null check (place in ('send', 'poll')),
+  -- Its part of the budget. It stays with the row, whoever has it.
+  reserved bigint not null default 0,
+  -- Its records have higher numbers.
+  since    bigint not null,
+  worker   uuid,
+  primary key (run, item)
+) with (fillfactor = 70);
 
 create table millrace.workers (
   worker     uuid primary key,
   host       text not null,
   pid        int not null,
-  does       json not null,
+  does       text not null,
   started_at timestamptz not null default now(),
   seen_at    timestamptz not null default now()
 ) with (fillfactor = 50);
-`;
 
-/**
- * Which row of a run has which job, by the first half of the SHA-256 of endpoint and job id: no two rows have the same one.
- * Filled from the existing rows, except for ids that PostgreSQL's own JSON reader may not be able to read.
- */
-export const jobsOfRows = `
+-- A worker at work on a run. A worker that is taken for dead loses its seat, and can write nothing more.
+create table millrace.seats (
+  run    int not null references millrace.runs on delete cascade,
+  worker uuid not null,
+  -- The last group of records that was committed, and the number of its first record.
+  groups bigint not null default 0,
+  first  bigint not null default 0,
+  primary key (run, worker)
+) with (fillfactor = 50);
+
+-- Why workers have given their rows of a start back.
+create table millrace.troubles (
+  run    int not null references millrace.runs on delete cascade,
+  worker uuid not null,
+  cause  text not null,
+  primary key (run, worker)
+);
+
+-- Which row of a run has which job, by the first half of the SHA-256 of endpoint and job id: no two rows have the same one.
 create table millrace.jobs (
   run  int not null references millrace.runs on delete cascade,
   hash uuid not null,
   id   text not null,
   primary key (run, hash)
 );
-insert into millrace.jobs (run, hash, id)
-  select run, substring(encode(sha256(convert_to((brief->>'endpoint') || E'\\n' || (job_id #>> '{}'), 'UTF8')), 'hex') for 32)::uuid, id
-  from millrace.rows
-  where job_id is not null and job_id::text !~ '\\\\' and brief::text !~ '\\\\' order by run, submitted_at
-  on conflict do nothing;
+
+-- Job ids that arrived after their worker had been taken for dead.
+create table millrace.late_jobs (
+  run     int not null references millrace.runs on delete cascade,
+  id      text not null,
+  attempt int not null,
+  job_id  text not null,
+  primary key (run, id, attempt)
+);
+
+-- The rate and the pause that all workers of a run share.
+create table millrace.gates (
+  run          int primary key references millrace.runs on delete cascade,
+  rate         double precision,
+  next_at      timestamptz not null default now(),
+  paused_until timestamptz not null default now()
+) with (fillfactor = 50);
 `;
 
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
-  { version: 1, name: 'runs and rows', sql: runsAndRows },
-  { version: 2, name: 'jobs of rows', sql: jobsOfRows },
+  { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
 ];

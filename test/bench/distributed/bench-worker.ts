@@ -2,8 +2,8 @@
 import { keepMemorySmall, makeRoomForRows } from '../../../runners/cli/make-room-for-rows.js';
 import { databaseAddress } from '../../../runners/distributed/database/database-address.js';
 import { openPool } from '../../../runners/distributed/database/open-pool.js';
-import { openQueue } from '../../../runners/distributed/records/database.js';
-import { runWorker } from '../../../runners/distributed/work/run-worker.js';
+import { openQueue } from '../../../runners/distributed/queue/row-queue.js';
+import { runWorker } from '../../../runners/distributed/worker/run-worker.js';
 import { Subject, tap } from 'rxjs';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../src/transport/transport.js';
@@ -25,7 +25,7 @@ const notify = (event: { type: string }): void => {
   if (event.type !== 'progress') process.send?.(event);
 };
 await runWorker({
-  database: { pool, boss: await openQueue(pool) },
+  database: { pool, queue: await openQueue(pool) },
   apiKey,
   baseUrl,
   stop,

@@ -10,10 +10,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../runners/emulator/index.js';
-import { createRunStore } from '../../../runners/distributed/store/create-run-store.js';
-import type { FedRow } from '../../../runners/distributed/store/run-store.js';
-import type { RunTerms } from '../../../runners/distributed/records/run-terms.js';
+import type { RowTask } from '../../../runners/batch/row/row-after.js';
+import { beginStart, forgetRun, makeRun } from '../../../runners/distributed/table/runs.js';
+import { readState } from '../../../runners/distributed/table/run-state.js';
+import type { RunTerms } from '../../../runners/distributed/table/run-terms.js';
 import databaseServer from '../../support/database-server.js';
+import { feedRows } from '../../support/fleet.js';
 import { openRunDatabase, rowsOf, termsWith, type RunDatabase } from '../../support/run-database.js';
 
 interface Measure {
@@ -49,13 +51,17 @@ async function measureRows(rows: number): Promise<void> {
   for (const workers of [1, 2, 4]) {
     const terms = { concurrency: 400 };
     let cpuMs = 0;
+    let commits = -(await commitsOfDatabase());
     const measured = { rows, workers, terms, emulator: { workers: 400 } };
     const seconds = await withRun(measured, async (run, children) => {
-      await ended(run);
+      await ended(run, rows);
+      commits += await commitsOfDatabase();
       for (const { pid } of children) cpuMs += await cpuTimeMs(pid ?? 0);
     });
     const rate = `${Math.round(rows / seconds)} rows/s (${rows} rows in ${seconds.toFixed(1)} s)`;
-    print(`${workers} workers: ${rate}, ${(cpuMs / rows).toFixed(1)} ms of their processors a row`);
+    print(
+      `${workers} workers: ${rate}, ${(cpuMs / rows).toFixed(1)} ms of their processors and ${(commits / rows).toFixed(2)} commits a row`,
+    );
   }
 }
 
@@ -69,7 +75,7 @@ async function measureRate(rate: number): Promise<void> {
   };
   await withRun(measure, async (run, children) => {
     const from = Date.now();
-    await ended(run);
+    await ended(run, rows);
     const seconds = (Date.now() - from) / 1_000;
     const all = (await Promise.all(children.map(statusesOf))).flatMap((statuses) => Object.entries(statuses));
     const requests = all.reduce((sum, [, count]) => sum + count, 0);
@@ -99,10 +105,9 @@ async function measureWaiting(rows: number): Promise<void> {
     ...{ terms: { concurrency: rows }, emulator: { workers: 4, maxQueued: rows } },
   };
   await withRun(measure, async (run, children) => {
-    const store = createRunStore(database);
     for (;;) {
       await pause(10_000);
-      const { inFlight, open } = await store.stateOf(run);
+      const { inFlight, open } = await readState(database, run);
       const megabytes = await Promise.all(children.map(({ pid }) => residentMegabytes(pid ?? 0)));
       print(`${inFlight} in flight, ${open} to be sent: ${megabytes.join(' and ')} MB`);
       if (inFlight >= rows) return;
@@ -120,20 +125,34 @@ async function measureAsking(rows: number): Promise<void> {
   await new Promise<void>((listening) => service.listen(0, '127.0.0.1', listening));
   const { port } = service.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port}`;
-  const store = createRunStore(database);
   const identity = { baseUrl, lbBaseUrl: '', local: false };
-  const { run } = await store.openRun('asking', termsWith({ identity, timeoutMs: 86_400_000 }));
-  const all = rowsOf(rows).map((row) => ({ ...row, jobId: `job-${row.facts.id}` }));
-  for (let at = 0; at < rows; at += 1_000) await store.feed(run, all.slice(at, at + 1_000));
+  const run = await openRun('asking', { identity, timeoutMs: 86_400_000 });
+  const all = rowsOf(rows).map(({ row }): RowTask => ({
+    what: 'poll',
+    row,
+    jobId: `job-${row.id}`,
+    attempts: 0,
+  }));
+  for (let at = 0; at < rows; at += 1_000) await feedRows(database, run, all.slice(at, at + 1_000));
   const children = await Promise.all([1, 2].map(() => startWorker(database, { baseUrl, apiKey: 'bench' })));
   for (let round = 0; round < 12; round++) {
     await pause(10_000);
     const megabytes = await Promise.all(children.map(({ pid }) => residentMegabytes(pid ?? 0)));
-    const { inFlight } = await store.stateOf(run);
+    const { inFlight } = await readState(database, run);
     print(`${inFlight} in flight, ${calls} status calls: ${megabytes.join(' and ')} MB`);
   }
   for (const child of children) child.kill();
   service.close();
+}
+
+/** So far; the looks of this process are among them. */
+async function commitsOfDatabase(): Promise<number> {
+  // PostgreSQL reports its counts up to a second late.
+  await pause(1_500);
+  const { rows } = await database.pool.query<{ commits: number }>(
+    'select xact_commit::float8 as commits from pg_stat_database where datname = current_database()',
+  );
+  return rows[0]?.commits ?? 0;
 }
 
 /** Of a process so far, its start among it. */
@@ -153,36 +172,35 @@ async function withRun(
   measure: (run: number, children: readonly ChildProcess[]) => Promise<void>,
 ): Promise<number> {
   const emulator = await startEmulator({ key: 'bench', maxJobs: 10 * rows, ...options });
-  const store = createRunStore(database);
   const identity = { baseUrl: emulator.baseUrl, lbBaseUrl: '', local: false };
-  const { run } = await store.openRun(
-    `bench ${workers}`,
-    termsWith({ identity, timeoutMs: 86_400_000, ...terms }),
-  );
+  const run = await openRun(`bench ${workers}`, { identity, timeoutMs: 86_400_000, ...terms });
   const children = await Promise.all(Array.from({ length: workers }, () => startWorker(database, emulator)));
   const from = Date.now();
   await Promise.all([feed(run, rowsOf(rows, input)), measure(run, children)]);
   const seconds = (Date.now() - from) / 1_000;
   for (const child of children) child.kill();
-  await store.forget(run);
+  await forgetRun(database, run);
   await emulator.close();
   return seconds;
 }
 
-async function feed(run: number, rows: readonly FedRow[]): Promise<void> {
-  const store = createRunStore(database);
-  for (let at = 0; at < rows.length; at += 1_000) {
-    while ((await store.stateOf(run)).open > 2_000) await pause(50);
-    await store.feed(run, rows.slice(at, at + 1_000));
-  }
-  await store.fedAll(run);
+async function openRun(key: string, terms: Partial<RunTerms>): Promise<number> {
+  const run = await makeRun(database, key);
+  await beginStart(database, run, termsWith(terms), { spent: 0, unknown: 0 });
+  return run;
 }
 
-async function ended(run: number): Promise<void> {
-  const store = createRunStore(database);
+async function feed(run: number, rows: readonly RowTask[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += 1_000) {
+    while ((await readState(database, run)).open > 2_000) await pause(50);
+    await feedRows(database, run, rows.slice(at, at + 1_000));
+  }
+}
+
+async function ended(run: number, rows: number): Promise<void> {
   for (;;) {
-    const { open, inFlight, fedAll } = await store.stateOf(run);
-    if (fedAll && open + inFlight === 0) return;
+    const { open, inFlight, seq } = await readState(database, run);
+    if (seq >= rows && open + inFlight === 0) return;
     await pause(20);
   }
 }

@@ -172,9 +172,6 @@ class Fleet {
       await client.query(`update millrace.workers set seen_at = seen_at - interval '1 hour' where pid = $1`, [
         pid,
       ]);
-      await client.query(
-        `update millrace_queue.job set started_on = started_on - interval '20 s' where state = 'active'`,
-      );
     } catch {
       // It is being restarted: their patience ends it then.
     } finally {

@@ -23,8 +23,8 @@ it('names them as JSON', async () => {
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
     distributed: {
-      state: { open: 0, inFlight: 0, ended: 1, fedAll: true },
-      workers: [{ pid: process.pid, does: { submits: 0, polls: 0, downloads: 0 } }],
+      state: { open: 0, inFlight: 0, reserved: 0, seq: 4 },
+      workers: [{ pid: process.pid, does: { sends: 0, polls: 0, saves: 0 } }],
     },
   });
 });

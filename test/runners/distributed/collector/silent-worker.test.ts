@@ -43,8 +43,8 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   await until(() => silent.test(folder.text('run.log')));
   const [, silentFor, atMost] = silent.exec(folder.text('run.log')) ?? [];
   expect(Number(silentFor)).toBeLessThan(20);
-  // 40 s until it is taken for dead, 10 s until the next sweep, and the 5 s that /runsync may take.
-  expect(Number(silentFor) + Number(atMost)).toBeCloseTo(55, -1);
+  // 40 s until it is taken for dead, and 10 s until the next sweep.
+  expect(Number(silentFor) + Number(atMost)).toBeCloseTo(50, -1);
   const status = await shared.call('status', folder.out, '--db', shared.url);
   expect(status.stdout + status.stderr).toMatch(/silent for \d+ s; its 2 rows go on in at most \d+ s/);
 

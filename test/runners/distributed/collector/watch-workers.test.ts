@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { SilentWorkers } from '../../../../runners/distributed/collector/watch-workers.js';
-import { describeSilence, type WorkerState } from '../../../../runners/distributed/records/worker-record.js';
+import { describeSilence, type WorkerState } from '../../../../runners/distributed/table/worker-record.js';
 
-const none = { submits: 0, polls: 0, downloads: 0 };
+const none = { sends: 0, polls: 0, saves: 0 };
 
 function worker(seenMsAgo: number, more: Partial<WorkerState> = {}): WorkerState {
-  const facts = { worker: 'a', host: 'b', pid: 7, startedAt: 0, does: none, rows: 2, graceMs: 0 };
+  const facts = { worker: 'a', host: 'b', pid: 7, startedAt: 0, does: none, rows: 2 };
   return { ...facts, seenMsAgo, ...more };
 }
 
@@ -13,11 +13,7 @@ describe('a silent worker', () => {
   it.each([
     [worker(11_000), undefined],
     [worker(12_000), 'silent for 12 s; its 2 rows go on in at most 38 s'],
-    [worker(13_400, { graceMs: 60_000 }), 'silent for 13 s; its 2 rows go on in at most 97 s'],
-    [
-      worker(12_000, { rows: 0, does: { ...none, polls: 1 } }),
-      'silent for 12 s; its row goes on in at most 38 s',
-    ],
+    [worker(12_000, { rows: 1 }), 'silent for 12 s; its row goes on in at most 38 s'],
     [worker(12_000, { rows: 0 }), 'silent for 12 s; it held no rows'],
     [worker(90_000), 'silent for 90 s; its 2 rows go on as soon as another worker is there'],
   ])('is described, with the time until its rows go on (%#)', (state, text) => {

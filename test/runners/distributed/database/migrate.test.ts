@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrate } from '../../../../runners/distributed/database/migrate.js';
+import { openQueue } from '../../../../runners/distributed/queue/row-queue.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
 
 let database: TestDatabase;
@@ -50,13 +50,37 @@ it('refuses what a newer millrace made', async () => {
   );
 });
 
-it('refuses queues that a newer pg-boss made', async () => {
-  const { schema } = JSON.parse(await readFile('node_modules/pg-boss/version.json', 'utf8')) as {
-    schema: number;
+it('refuses the tables of an older millrace while there are runs in them, and says how to finish them', async () => {
+  const old = { version: 2, name: 'old', sql: 'create table millrace.runs (run int)' };
+  const server = await openDatabase();
+  const own = new pg.Pool({ connectionString: server.url });
+  try {
+    await migrate(own, noQueue, [old]);
+    await own.query('insert into millrace.runs values (1)');
+    await expect(migrate(own, noQueue)).rejects.toThrow(
+      /npx millrace@0\.1\.0 run MANIFEST --out DIR --db URL/,
+    );
+    await own.query('delete from millrace.runs');
+    await migrate(own, noQueue);
+    expect((await own.query('select version from millrace.migrations')).rows).toEqual([{ version: 10 }]);
+  } finally {
+    await own.end();
+    await server.close();
+  }
+});
+
+it('refuses a PostgreSQL that is too old', async () => {
+  const old = { server_version_num: '120022', server_version: '12.22' };
+  const client = {
+    query: (text: string) => Promise.resolve({ rows: text.includes('server_version') ? [old] : [] }),
+    release: () => undefined,
   };
+  const tooOld = { connect: () => Promise.resolve(client) } as unknown as pg.Pool;
+  await expect(migrate(tooOld, noQueue)).rejects.toThrow('PostgreSQL 12.22, and millrace needs 13 or newer');
+});
+
+it('refuses queues that another pg-boss made', async () => {
   await pool.query(`create schema millrace_queue; create table millrace_queue.version (version int)`);
-  await pool.query('insert into millrace_queue.version values ($1)', [schema]);
-  await migrate(pool, noQueue, [1, 2, 3].map(step));
-  await pool.query('update millrace_queue.version set version = $1', [schema + 1]);
-  await expect(migrate(pool, noQueue, [1, 2, 3].map(step))).rejects.toThrow(`queues of schema ${schema + 1}`);
+  await pool.query('insert into millrace_queue.version values (46)');
+  await expect(openQueue(pool)).rejects.toThrow('npm i pg-boss@12');
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { connectDatabase } from '../../../../runners/distributed/connect-database.js';
 import { runDistributed } from '../../../../runners/distributed/collector/run-distributed.js';
 import { databasePlace } from '../../../../runners/distributed/embedded/database-place.js';
-import { runWorker } from '../../../../runners/distributed/work/run-worker.js';
+import { runWorker } from '../../../../runners/distributed/worker/run-worker.js';
 import { startEmulator } from '../../../../runners/emulator/index.js';
 import { finished, runFolder, type RunFolder } from '../../../support/run-folder.js';
 

@@ -1,0 +1,95 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { PendingRow, RowRecords } from '../journal/journal.js';
+import { isFree, isUnanswered, leftTask, recordsOfSent } from './left-rows.js';
+import { headOf, type RowRecord } from './record-head.js';
+import { isEnd, nextStatus } from './row-status.js';
+import { RunTally } from './run-tally.js';
+import { Tally } from './tally.js';
+import type { Task, TaskOf } from './task.js';
+
+/** What a process was to do with a row. */
+export type RowTask = TaskOf<'send' | 'poll'>;
+
+/** What becomes of a row whose process has left it. */
+export type RowLeft =
+  /** Another process goes on with it. */
+  | { readonly goesOn: RowTask; readonly records: readonly RowRecord[] }
+  /** It has ended, with these records; without any it had ended before, or its picture is still to be saved. */
+  | { readonly goesOn?: undefined; readonly records: readonly RowRecord[] };
+
+/**
+ * Decides on a row that its process has left, by what it was to do and the records that it wrote. An id is polled; a request
+ * without an answer may have been accepted, and is sent again only where the user prefers it.
+ */
+export function rowLeft(
+  task: RowTask,
+  written: readonly RowRecord[],
+  { at, isSentAgain }: { readonly at: number; readonly isSentAgain: (doubles: number) => boolean },
+): RowLeft {
+  const row = rowAfter(task, written);
+  if (row.status === 'open') return { goesOn: again(task, row), records: [] };
+  if (isEnd(row.status) || row.status === 'replied' || row.intent === undefined) return { records: [] };
+  const pending = { ...row, price: row.intent.price } as PendingRow;
+  if (!isUnanswered(pending)) return goingOn(leftTask(row));
+  if (isFree(pending)) return { goesOn: again(task, row), records: [] };
+  const isDoubled = isSentAgain(written.filter(({ k }) => k === 'reopen').length);
+  const records = recordsOfSent(pending, at, isDoubled);
+  return isDoubled ? { goesOn: again(task, row), records } : { records };
+}
+
+function goingOn(task: Task | undefined): RowLeft {
+  return task?.what === 'poll' ? { goesOn: task, records: [] } : { records: [] };
+}
+
+function again(task: RowTask, { attempts }: RowRecords): RowTask {
+  // The job that the manifest names is polled; any other row that is open is sent.
+  if (task.what === 'send' || task.intent === undefined) return { ...task, attempts };
+  return { what: 'send', row: task.row, attempts };
+}
+
+function rowAfter(task: RowTask, written: readonly RowRecord[]): RowRecords {
+  const isBought = task.what === 'poll' && task.intent !== undefined;
+  const known: RowRecords = {
+    ...{ id: task.row.id, status: isBought ? 'accepted' : 'open', attempts: task.attempts },
+    ...(isBought && { intent: task.intent, jobId: task.jobId }),
+    ...(isBought && task.submittedAt !== undefined && { acceptedAt: task.submittedAt }),
+  };
+  return written.reduce(afterRecord, known);
+}
+
+function afterRecord(row: RowRecords, record: RowRecord): RowRecords {
+  const status = nextStatus(row.status, headOf(record));
+  if (record.k === 'accepted') return { ...row, status, jobId: record.jobId, acceptedAt: record.at };
+  if (record.k !== 'intent') return { ...row, status };
+  const { id } = row;
+  const { attempt, jobId } = record;
+  return { id, status, attempts: attempt, intent: record, ...(jobId !== undefined && { jobId }) };
+}
+
+/** Money that records add to a run's books, in millionths of a dollar. */
+export interface Booked {
+  readonly spent: MicroDollars;
+  readonly unknown: MicroDollars;
+}
+
+/** The books of rows that are on their way: what each record adds to the money of the run. */
+export class RowsBooked {
+  private readonly tally = new RunTally({ tally: new Tally().kept, booksOf: () => undefined });
+
+  /** Takes in a record that was booked before. */
+  know(record: RowRecord): void {
+    this.tally.take(record);
+  }
+
+  add(record: RowRecord): Booked {
+    const before = this.sums();
+    this.tally.take(record);
+    const after = this.sums();
+    return { spent: after.spent - before.spent, unknown: after.unknown - before.unknown };
+  }
+
+  private sums(): Booked {
+    const { spent, unknown } = this.tally.totals();
+    return { spent: spent.reported + spent.estimated, unknown };
+  }
+}

@@ -1,0 +1,122 @@
+import { from as promised, lastValueFrom, type Observable } from 'rxjs';
+import type { Run } from '../../batch/context/run.js';
+import { endRow } from '../../batch/end/end-row.js';
+import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
+import type { RowRecord } from '../../batch/row/record-head.js';
+import type { PaidRow } from '../../batch/row/task.js';
+import type { StoredRecord } from '../table/records.js';
+
+type Unsaved = Omit<PaidRow, 'free'>;
+
+/** A purchase of a row that is on its way. */
+interface Purchase {
+  readonly intent: IntentRecord;
+  readonly reply?: ReplyRecord;
+}
+
+/**
+ * Copies the records of workers into the folder's journal, in their order and word for word, and does what follows from them as if
+ * the rows had been bought here: money is booked, lines are written, rows are reported.
+ */
+export class RecordCopier {
+  private readonly purchases = new Map<string, Purchase>();
+  /** An outcome whose row is sent again: the record of that follows. */
+  private double: OutcomeRecord | undefined;
+
+  constructor(
+    private readonly run: Run,
+    /** The purchases of rows that are polled: they were booked by earlier starts. */
+    private readonly bought: ReadonlyMap<string, IntentRecord>,
+    /** Called with a row whose picture no worker saves. */
+    private readonly save: (row: Unsaved) => void,
+  ) {}
+
+  /** Resolves when they are durable, and lines are written. */
+  async copy(page: readonly StoredRecord[]): Promise<void> {
+    const copying: Promise<unknown>[] = [];
+    for (const { record, isLast } of page) {
+      const copied = this.copied(record, isLast);
+      if (copied !== undefined) copying.push(lastValueFrom(copied, { defaultValue: undefined }));
+    }
+    await Promise.all(copying);
+  }
+
+  /** Rows that are paid, and that a worker had to leave before their picture was saved. */
+  unsaved(): Unsaved[] {
+    return [...this.purchases.values()].flatMap(({ intent, reply }) =>
+      reply === undefined ? [] : [unsavedRow(intent, reply)],
+    );
+  }
+
+  /** Subscribing appends. */
+  private copied(record: RowRecord, isLast: boolean): Observable<unknown> | undefined {
+    const { journal } = this.run;
+    switch (record.k) {
+      case 'intent':
+        this.begin(record);
+        return journal.append(record);
+      case 'reply':
+        return this.replied(record, isLast);
+      case 'outcome':
+        if (isLast) return this.ended(record, []);
+        this.double = record;
+        return undefined;
+      case 'reopen': {
+        const { double } = this;
+        this.double = undefined;
+        return double?.id === record.id ? this.ended(double, [record]) : journal.append(record);
+      }
+      case 'accepted':
+      case 'refused':
+      case 'freed':
+        return journal.append(record);
+    }
+  }
+
+  private begin(intent: IntentRecord): void {
+    const { id, price } = intent;
+    // A row that was refused before keeps what is reserved for it.
+    if (!this.purchases.has(id)) this.run.money.ledger.reserve(id, price);
+    this.purchases.set(id, { intent });
+  }
+
+  private replied(reply: ReplyRecord, isLast: boolean): Observable<unknown> {
+    const { run } = this;
+    const intent = this.purchases.get(reply.id)?.intent ?? this.bought.get(reply.id);
+    this.purchases.delete(reply.id);
+    if (intent === undefined) return run.journal.append(reply);
+    if (!isLast) this.purchases.set(reply.id, { intent, reply });
+    const { cost, source, disbelieved } = reply;
+    const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
+    const ending = {
+      row: intent.row,
+      intent,
+      reply,
+      records: [reply],
+      bought: { facts: intent, cost: booked },
+    };
+    if (isLast) {
+      const keep = lastValueFrom(endRow(run, ending), { defaultValue: undefined });
+      return promised(keep.then(() => this.save(unsavedRow(intent, reply))));
+    }
+    return endRow(run, ending);
+  }
+
+  private ended(outcome: OutcomeRecord, more: readonly RowRecord[]): Observable<unknown> {
+    const { id, cost, source } = outcome;
+    const { reply, intent = this.bought.get(id) } = this.purchases.get(id) ?? {};
+    this.purchases.delete(id);
+    const disbelieved = 'disbelieved' in outcome ? outcome.disbelieved : undefined;
+    const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
+    const row = intent?.row ?? (outcome.status === 'failed' ? outcome.row?.row : undefined) ?? 0;
+    return endRow(this.run, {
+      ...{ row, intent, reply, records: [outcome, ...more] },
+      // What was bought is booked with the reply, where there is one.
+      ...(intent !== undefined && reply === undefined && { bought: { facts: intent, cost: booked } }),
+    });
+  }
+}
+
+function unsavedRow(intent: IntentRecord, reply: ReplyRecord): Unsaved {
+  return { row: intent, intent, reply, attempts: intent.attempt, isBooked: false };
+}

@@ -1,0 +1,136 @@
+import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
+import type { Run } from '../../batch/context/run.js';
+import type { PaidRow } from '../../batch/row/task.js';
+import { worstEnd } from '../../batch/stop/worst-end.js';
+import { readRecords } from '../table/records.js';
+import type { RunState } from '../table/run-state.js';
+import { notePrices } from '../table/runs.js';
+import { RecordCopier } from './copy-records.js';
+import type { RemoteRun } from './remote-run.js';
+import type { RunNote } from './run-note.js';
+import { Saving } from './saving.js';
+
+const pageRecords = 1_000;
+/** Looks are at least so far apart, so that each finds the records of many commits. */
+const apartMs = 50;
+/** What is there is looked at this often even where no notification says so. */
+const idleMs = 1_000;
+/** How often the note says how far the journal is. */
+const noteMs = 2_000;
+/** Another worker has this time to take a seat after the last one was refused. */
+const refusedMs = 3_000;
+
+/** What following a run needs beside it. */
+export interface Following {
+  readonly run: Run;
+  readonly remote: RemoteRun;
+  readonly note: () => RunNote;
+  readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
+  /** Whether all rows of this start are fed. */
+  readonly isFed: () => boolean;
+  readonly save: (row: PaidRow) => void;
+}
+
+/**
+ * Copies the records of workers until no more can come: all rows have ended, or the run stops and no worker has one. Rows whose
+ * picture no worker saves go to `save`, at most as many as the pool of pictures holds.
+ */
+export async function followRun(following: Following): Promise<void> {
+  const { run, remote, note, keepNote, isFed } = following;
+  const { scheduler, downloads } = run.options;
+  const saving = new Saving(4 * downloads, following.save);
+  const copier = new RecordCopier(run, remote.bought, (row) => saving.add(row));
+  const prices = new HigherPrices(following);
+  let refusedSince: number | undefined;
+  let { collected } = note();
+  let notedAt = scheduler.now();
+  for (;;) {
+    // Read in this order: each record that the state counts is on a page.
+    const wasFed = isFed();
+    const state = await remote.look();
+    obey(run, state);
+    refusedSince = stopIfRefused(following, state, refusedSince);
+    const page = await remote.ask(() =>
+      readRecords(remote.database.pool, remote.run, collected, pageRecords),
+    );
+    await copier.copy(page);
+    await saving.room();
+    collected = page.at(-1)?.seq ?? collected;
+    await prices.note();
+    const isOver = collected >= state.seq && hasEnded(run, state, wasFed);
+    if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
+      notedAt = scheduler.now();
+      await keepNote({ collected, among: run.journal.records });
+    }
+    if (isOver) break;
+    if (page.length < pageRecords) await pause(following);
+  }
+  for (const row of copier.unsaved()) saving.add(row);
+  await saving.all();
+}
+
+/** A run that stops waits for what workers have on the wire. */
+function hasEnded({ stops }: Run, { open, inFlight }: RunState, wasFed: boolean): boolean {
+  return inFlight === 0 && (stops.isStopping || (wasFed && open === 0));
+}
+
+function obey({ stops, service }: Run, { stop, blocked }: RunState): void {
+  for (const [endpoint, message] of Object.entries(blocked)) service.blocked.add(endpoint, message);
+  if (stop !== undefined && !stops.isStopping) stops.stop(stop);
+}
+
+/** The run stops where the service took none of its workers. */
+function stopIfRefused(
+  { run: { stops, options } }: Following,
+  { troubles, workers }: RunState,
+  since: number | undefined,
+): number | undefined {
+  if (troubles.length === 0 || workers > 0 || stops.isStopping) return undefined;
+  const now = options.scheduler.now();
+  if (since === undefined || now - since < refusedMs) return since ?? now;
+  const [first] = troubles;
+  const end = worstEnd(troubles.map(({ exitCode, reason }) => ({ exitCode, reason })));
+  if (first !== undefined) stops.stop({ ...first, ...end, leaves: ['open', 'accepted'] });
+  return undefined;
+}
+
+/** Waits for the next look. */
+async function pause({ run: { stops, options }, remote }: Following): Promise<void> {
+  const { scheduler } = options;
+  const woken = firstValueFrom(
+    merge(
+      remote.woken,
+      timer(idleMs, scheduler),
+      stops.leaving$.pipe(
+        skip(1),
+        filter((leaving) => leaving !== undefined),
+      ),
+    ),
+  );
+  await firstValueFrom(timer(apartMs, scheduler));
+  await woken;
+}
+
+/** Passes prices on to the workers that were reported and are higher than those they were given. */
+class HigherPrices {
+  private known = 0;
+
+  constructor(private readonly following: Following) {}
+
+  async note(): Promise<void> {
+    const { run, remote } = this.following;
+    const reported = run.money.prices
+      .table()
+      .reported.filter(({ expected, highest }) => highest > (expected ?? -1));
+    const sum = reported.reduce((total, { highest }) => total + highest, 0);
+    if (sum === this.known) return;
+    this.known = sum;
+    const prices = reported.map(({ kind, endpoint, resolution = '', highest: cost }) => ({
+      kind,
+      endpoint,
+      resolution,
+      cost,
+    }));
+    await remote.ask(() => notePrices(remote.database, remote.run, prices));
+  }
+}

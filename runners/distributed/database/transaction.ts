@@ -1,0 +1,41 @@
+import type { Pool, PoolClient } from 'pg';
+
+/** A connection inside a transaction. */
+export type Transaction = Pick<PoolClient, 'query'>;
+
+/**
+ * All or nothing. When the connection breaks during the commit, it is not known whether it was committed: `work` must be safe
+ * to run again.
+ */
+export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let isBroken = false;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => (isBroken = true));
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** What workers LISTEN to. `rows`: rows of a run wait, or slots are free. `orders`: its terms, its stop or its pause have changed. */
+export const workChannel = 'millrace';
+/** What collectors LISTEN to: a run has new records, or its workers have changed. */
+export const recordChannel = 'millrace_records';
+
+export async function wakeWorkers(
+  on: Pick<Transaction, 'query'>,
+  run: number,
+  why: 'rows' | 'orders',
+): Promise<void> {
+  await on.query(`select pg_notify('${workChannel}', $1)`, [`${run} ${why}`]);
+}
+
+export async function wakeCollector(on: Pick<Transaction, 'query'>, run: number): Promise<void> {
+  await on.query(`select pg_notify('${recordChannel}', $1)`, [String(run)]);
+}

@@ -1,0 +1,140 @@
+import type { Pool } from 'pg';
+import { DatabaseError } from '../database/database-error.js';
+import type { Transaction } from '../database/transaction.js';
+
+/** Where a row waits: to be sent, or to be polled, as its job is known. */
+export type Place = 'send' | 'poll';
+export const places: readonly Place[] = ['poll', 'send'];
+
+/** The schema of the queues. */
+export const queueSchema = 'millrace_queue';
+
+/**
+ * Deals the rows of runs: each row is a job of pg-boss, named by the row's own uuid. It deals and knows nothing else: a job that
+ * is fetched is never given to another worker by itself, and who may write about a row the journal decides.
+ */
+export interface RowQueue {
+  makeQueues(run: number): Promise<void>;
+  dropQueues(run: number): Promise<void>;
+  put(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
+  /** The names of at most `most` rows, the oldest first. They are not dealt again. */
+  fetch(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
+  remove(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What runs the statements of pg-boss. */
+interface Executor {
+  executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+/** What is used of pg-boss, in the form that its version 12 has. */
+interface Boss {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  start(): Promise<unknown>;
+  stop(options: object): Promise<unknown>;
+  createQueue(name: string, options: object): Promise<unknown>;
+  deleteQueue(name: string): Promise<unknown>;
+  insert(name: string, jobs: readonly object[], options: { db: Executor }): Promise<unknown>;
+  fetch(name: string, options: object): Promise<readonly { readonly id: string }[]>;
+  deleteJob(name: string, ids: string[], options: { db: Executor }): Promise<unknown>;
+}
+
+interface BossModule {
+  /** Of version 12. */
+  readonly PgBoss?: new (options: object) => Boss;
+  /** Of version 10, whose `insert` has the queue's name in each job. */
+  readonly default?: new (
+    options: object,
+  ) => Omit<Boss, 'insert'> & { insert(jobs: readonly object[], options: object): Promise<unknown> };
+}
+
+/**
+ * Opens the queues on the connections of this pool. pg-boss opens no connection then, runs no timer, and deletes nothing and gives
+ * nothing up by itself. Creates its schema if it is missing.
+ *
+ * @throws {DatabaseError} where another version of pg-boss has made the queues
+ */
+export async function openQueue(pool: Pool): Promise<RowQueue> {
+  const module = (await import('pg-boss')) as unknown as BossModule;
+  const boss = createBoss(module, executing(pool));
+  // Each call rejects with its own error as well.
+  boss.on('error', () => undefined);
+  await refuseOtherQueue(pool, module.PgBoss === undefined ? 10 : 12);
+  await boss.start();
+  return {
+    async makeQueues(run) {
+      const options = { policy: 'standard', retryLimit: 0 };
+      for (const place of places) {
+        const name = queueOf(run, place);
+        await boss.createQueue(name, module.PgBoss === undefined ? { ...options, name } : options);
+      }
+    },
+    async dropQueues(run) {
+      for (const place of places) await boss.deleteQueue(queueOf(run, place));
+    },
+    async put(on, run, place, items) {
+      const jobs = items.map((id) => ({ id }));
+      if (jobs.length > 0) await boss.insert(queueOf(run, place), jobs, { db: executing(on) });
+    },
+    async fetch(on, run, place, most) {
+      if (most < 1) return [];
+      const options = { batchSize: Math.floor(most), priority: false, db: executing(on) };
+      return (await boss.fetch(queueOf(run, place), options)).map(({ id }) => id);
+    },
+    async remove(on, run, place, items) {
+      if (items.length > 0) await boss.deleteJob(queueOf(run, place), [...items], { db: executing(on) });
+    },
+    async close() {
+      await boss.stop({ graceful: false, wait: false }).catch(() => undefined);
+    },
+  };
+}
+
+function queueOf(run: number, place: Place): string {
+  return `millrace_${run}_${place}`;
+}
+
+function createBoss({ PgBoss: Boss12, default: Boss10 }: BossModule, db: Executor): Boss {
+  const options = { db, schema: queueSchema, supervise: false, schedule: false };
+  if (Boss12 !== undefined) return new Boss12(options);
+  if (Boss10 === undefined)
+    throw new DatabaseError('database', 'this pg-boss is none that millrace knows: npm i pg-boss@10');
+  const boss = new Boss10(options);
+  const insert = boss.insert.bind(boss);
+  return Object.assign(boss, {
+    insert: (name: string, jobs: readonly object[], given: { db: Executor }) =>
+      insert(
+        jobs.map((job) => ({ ...job, name })),
+        given,
+      ),
+  });
+}
+
+function executing(on: Pick<Transaction, 'query'>): Executor {
+  return { executeSql: (text, values) => on.query(text, values) };
+}
+
+/** The schema versions that each pg-boss makes. */
+const schemas: Readonly<Record<10 | 12, { readonly from: number; readonly to: number }>> = {
+  10: { from: 21, to: 24 },
+  12: { from: 25, to: 999 },
+};
+
+/** pg-boss would bring the queues up to its own version, and workers with the older one would misread them. */
+async function refuseOtherQueue(pool: Pool, version: 10 | 12): Promise<void> {
+  const { rows: found } = await pool.query<{ there: boolean }>(
+    `select to_regclass('${queueSchema}.version') is not null as there`,
+  );
+  if (found[0]?.there !== true) return;
+  const { rows } = await pool.query<{ version: number }>(`select version::int from ${queueSchema}.version`);
+  const schema = rows[0]?.version ?? 0;
+  const { from, to } = schemas[version];
+  if (schema >= from && schema <= to) return;
+  const other = schema > to ? 12 : 10;
+  const message =
+    schema > schemas[10].to && version === 12
+      ? `has queues of schema ${schema}, which this pg-boss does not know`
+      : `has queues that pg-boss ${other} made (schema ${schema}), and this machine has pg-boss ${version}: npm i pg-boss@${other}. To change over, end all runs and drop the schema ${queueSchema}.`;
+  throw new DatabaseError('database', `The database ${message}`);
+}

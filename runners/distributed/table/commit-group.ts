@@ -1,0 +1,139 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { fitsUnderCap } from '../../batch/ledger/ledger.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
+import type { StopCause } from '../../batch/stop/stops.js';
+import { inTransaction, wakeCollector, wakeWorkers } from '../database/transaction.js';
+import { claimJobs, type RowJob } from './claim-jobs.js';
+import type { RunDatabase } from './run-database.js';
+import { changed, lockLedger, moneyIn, noChange, saveLedger } from './run-ledger.js';
+import { insertRecords, type NewRecord } from './records.js';
+import {
+  claimRows,
+  endRows,
+  reserveForRows,
+  rowsOfWorker,
+  type Claim,
+  type RowsChange,
+  type TableRow,
+} from './rows.js';
+import { stopRun } from './runs.js';
+import { noteGroup, type Seat } from './seats.js';
+
+/** A row asks for a larger part of the budget. */
+export interface Grant {
+  readonly item: string;
+  /** What it has. */
+  readonly reserved: MicroDollars;
+  /** What it needs; `null`: no price is known. */
+  readonly price: MicroDollars | null;
+}
+
+/** What a worker writes in one transaction. */
+export interface Group {
+  /** Of the groups of this worker for the run, from 1. */
+  readonly number: number;
+  readonly records: readonly NewRecord[];
+  /** What the records add to the books of the run. */
+  readonly booked: { readonly spent: MicroDollars; readonly unknown: MicroDollars };
+  /** Rows that leave the database. */
+  readonly ended: readonly string[];
+  /** Rows whose purchase has ended, and that stay. */
+  readonly freed: readonly string[];
+  /** Jobs that rows claim. */
+  readonly jobs: readonly RowJob[];
+  /** Rows that ask for a larger part of the budget. */
+  readonly grants: readonly Grant[];
+  /** Endpoints that the service does not know, with what it said. */
+  readonly blocked: Readonly<Record<string, string>>;
+  /** What stops the run for all. */
+  readonly stop: StopCause | undefined;
+  readonly claim: Claim | undefined;
+}
+
+/** What has become of a group. */
+export interface Committed {
+  /** The number before that of its first record. */
+  readonly after: number;
+  /** Jobs that other rows have, with the ids of those rows. */
+  readonly owners: ReadonlyMap<RowJob, string>;
+  /** For each of `grants`, whether it fits under the cap. */
+  readonly granted: readonly boolean[];
+  readonly claimed: readonly TableRow[];
+  /** How many rows no worker has. */
+  readonly waiting: number;
+}
+
+/**
+ * Writes a group, and gives the worker new rows in the same transaction. The same group may be written again where the connection broke.
+ *
+ * @throws {SeatLost} the worker was taken for dead: nothing is written
+ * @throws {RunGone}
+ */
+export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Promise<Committed> {
+  const { run } = seat;
+  return inTransaction(database.pool, async (on) => {
+    const ledger = await lockLedger(on, run);
+    const rows: RowsChange = { on, queue: database.queue, run, ledger, change: noChange() };
+    const before = await noteGroup(on, seat, { number: group.number, first: ledger.seq });
+    if (before !== undefined) return recovered(rows, seat, group, before);
+    await insertRecords(on, run, ledger.seq, group.records);
+    rows.change.records = group.records.length;
+    rows.change.spent = group.booked.spent;
+    rows.change.unknown = group.booked.unknown;
+    await endRows(rows, group.ended);
+    await reserveForRows(rows, new Map(group.freed.map((item) => [item, 0])));
+    const owners = await claimJobs(on, run, group.jobs);
+    const granted = await grant(rows, group.grants);
+    const { claimed, unfit } =
+      group.claim === undefined ? nothingClaimed : await claimRows(rows, group.claim);
+    const after = changed(ledger, rows.change);
+    if (group.stop !== undefined) await stopRun(on, run, group.stop);
+    if (unfit !== undefined || granted.includes(false))
+      await stopRun(on, run, stopCauses.capReached(moneyIn(after)));
+    await noteBlocked(rows, group.blocked);
+    await saveLedger(on, run, after);
+    if (group.records.length > 0 || group.ended.length > 0) await wakeCollector(on, run);
+    const hasRoom = after.waiting > 0 && after.inFlight < after.concurrency && claimed.length === 0;
+    if (hasRoom) await wakeWorkers(on, run, 'rows');
+    return { after: ledger.seq, owners, granted, claimed, waiting: after.waiting };
+  });
+}
+
+const nothingClaimed = { claimed: [], unfit: undefined };
+
+async function grant(rows: RowsChange, grants: Group['grants']): Promise<boolean[]> {
+  const granted: boolean[] = [];
+  for (const { item, reserved, price } of grants) {
+    const more = price === null ? null : price - reserved;
+    const fits = fitsUnderCap(moneyIn(changed(rows.ledger, rows.change)), more);
+    if (fits) await reserveForRows(rows, new Map([[item, price ?? 0]]));
+    granted.push(fits);
+  }
+  return granted;
+}
+
+async function noteBlocked({ on, run }: RowsChange, blocked: Group['blocked']): Promise<void> {
+  if (Object.keys(blocked).length === 0) return;
+  const { rows } = await on.query<{ blocked: string }>('select blocked from millrace.runs where run = $1', [
+    run,
+  ]);
+  const known = JSON.parse(rows[0]?.blocked ?? '{}') as Record<string, string>;
+  await on.query('update millrace.runs set blocked = $2 where run = $1', [
+    run,
+    JSON.stringify({ ...blocked, ...known }),
+  ]);
+}
+
+/** The group was committed: what it did is read back. Jobs that a row claimed then are its own. */
+async function recovered(
+  { on, run, ledger }: RowsChange,
+  { worker }: Seat,
+  { jobs, grants, claim }: Group,
+  after: number,
+): Promise<Committed> {
+  const owners = new Map([...(await claimJobs(on, run, jobs))].filter(([job, owner]) => owner !== job.key));
+  const mine = await rowsOfWorker(on, run, worker);
+  const reserved = new Map(mine.map((row) => [row.item, row.reserved]));
+  const granted = grants.map(({ item, price }) => price !== null && (reserved.get(item) ?? 0) >= price);
+  return { after, owners, granted, claimed: claim === undefined ? [] : mine, waiting: ledger.waiting };
+}

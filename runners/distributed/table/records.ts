@@ -1,0 +1,81 @@
+import type { Pool } from 'pg';
+import type { JournalRecord } from '../../batch/journal/record.js';
+import type { RowRecord } from '../../batch/row/record-head.js';
+import type { Transaction } from '../database/transaction.js';
+
+/** A record on its way into the table. */
+export interface NewRecord {
+  /** The row's name in the queue. */
+  readonly item: string;
+  /** As JSON. */
+  readonly text: string;
+  /** The row leaves the database with it. */
+  readonly isLast: boolean;
+}
+
+/** A record of the table. */
+export interface StoredRecord {
+  /** From 1, without gaps, in the order of the commits. */
+  readonly seq: number;
+  readonly item: string;
+  readonly isLast: boolean;
+  readonly record: RowRecord;
+}
+
+/** Adds records behind number `after`. The caller holds the run's ledger. */
+export async function insertRecords(
+  on: Transaction,
+  run: number,
+  after: number,
+  records: readonly NewRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await on.query(
+    `insert into millrace.records (run, seq, item, is_last, record)
+     select $1, $2::bigint + place, item, is_last, record
+     from unnest($3::uuid[], $4::boolean[], $5::text[]) with ordinality as new (item, is_last, record, place)`,
+    [
+      run,
+      after,
+      records.map(({ item }) => item),
+      records.map(({ isLast }) => isLast),
+      records.map(({ text }) => text),
+    ],
+  );
+}
+
+/** The next records behind number `after`, in their order. */
+export async function readRecords(
+  on: Pick<Pool, 'query'>,
+  run: number,
+  after: number,
+  most: number,
+): Promise<StoredRecord[]> {
+  const { rows } = await on.query<Stored>(
+    `select seq::float8, item, is_last as "isLast", record from millrace.records
+     where run = $1 and seq > $2 order by seq limit $3`,
+    [run, after, most],
+  );
+  return rows.map(storedRecord);
+}
+
+/** The records of these rows behind number `after`. */
+export async function recordsOfItems(
+  on: Transaction,
+  run: number,
+  after: number,
+  items: readonly string[],
+): Promise<StoredRecord[]> {
+  const { rows } = await on.query<Stored>(
+    `select seq::float8, item, is_last as "isLast", record from millrace.records
+     where run = $1 and seq > $2 and item = any($3::uuid[]) order by seq`,
+    [run, after, items],
+  );
+  return rows.map(storedRecord);
+}
+
+type Stored = Omit<StoredRecord, 'record'> & { readonly record: string };
+
+function storedRecord({ record, ...stored }: Stored): StoredRecord {
+  return { ...stored, record: JSON.parse(record) as JournalRecord as RowRecord };
+}

@@ -1,0 +1,76 @@
+import { retriesUnknown } from '../../batch/row/decide-row.js';
+import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
+import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
+import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
+import type { RunDatabase } from './run-database.js';
+import { changed, lockLedger, noChange, saveLedger, type RunLedger } from './run-ledger.js';
+import { addRows, endRows, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
+import type { RunTerms } from './run-terms.js';
+import { giveSeatUp, type Seat } from './seats.js';
+
+/**
+ * Takes a worker's seat at a run away, and gives its rows back: others go on with them by what their records say. A request without
+ * an answer ends as `unknown`. Nothing happens where the worker has no seat, or `isDue` says no.
+ */
+export async function releaseSeat(
+  { pool, queue }: RunDatabase,
+  seat: Seat,
+  isDue: (on: Transaction) => Promise<boolean> = () => Promise.resolve(true),
+): Promise<void> {
+  const { run, worker } = seat;
+  await inTransaction(pool, async (on) => {
+    const ledger = await lockLedger(on, run);
+    if (!(await isDue(on)) || !(await giveSeatUp(on, seat))) return;
+    const rows: RowsChange = { on, queue, run, ledger, change: noChange() };
+    const held = await rowsOfWorker(on, run, worker);
+    await release(rows, held);
+    await saveLedger(on, run, changed(ledger, rows.change));
+    await wakeWorkers(on, run, 'rows');
+    await wakeCollector(on, run);
+  });
+}
+
+async function release(rows: RowsChange, held: readonly TableRow[]): Promise<void> {
+  if (held.length === 0) return;
+  const { on, run, ledger, change } = rows;
+  const items = held.map(({ item }) => item);
+  const since = held.reduce((least, row) => Math.min(least, row.since), ledger.seq);
+  const written = await recordsOfItems(on, run, since, items);
+  const rules = await readRules(rows);
+  const records: NewRecord[] = [];
+  const again: Omit<TableRow, 'since'>[] = [];
+  for (const { item, task, reserved } of held) {
+    const before = written.flatMap((one) => (one.item === item ? [one.record] : []));
+    const left = rowLeft(task, before, rules);
+    const books = new RowsBooked();
+    if (task.what === 'poll' && task.intent !== undefined) books.know(task.intent);
+    for (const record of before) books.know(record);
+    for (const record of left.records) {
+      const { spent, unknown } = books.add(record);
+      change.spent += spent;
+      change.unknown += unknown;
+      const isLast = left.goesOn === undefined && record === left.records.at(-1);
+      records.push({ item, text: JSON.stringify(record), isLast });
+    }
+    // The next worker reserves what is sent.
+    if (left.goesOn !== undefined)
+      again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
+  }
+  await insertRecords(on, run, ledger.seq, records);
+  change.records += records.length;
+  await endRows(rows, items);
+  await addRows({ ...rows, ledger: changed(ledger, change) }, again);
+}
+
+/** A run that stops sends nothing again. */
+async function readRules({ on, run, ledger }: { on: Transaction; run: number; ledger: RunLedger }) {
+  const { rows } = await on.query<{ terms: string; now: number }>(
+    'select terms, extract(epoch from clock_timestamp())::float8 * 1000 as now from millrace.runs where run = $1',
+    [run],
+  );
+  const terms = JSON.parse(rows[0]?.terms ?? '{}') as RunTerms;
+  return {
+    at: Math.floor(rows[0]?.now ?? 0),
+    isSentAgain: (doubles: number) => !ledger.isStopped && retriesUnknown(terms, doubles),
+  };
+}

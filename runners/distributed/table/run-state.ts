@@ -1,0 +1,58 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { StopCause } from '../../batch/stop/stops.js';
+import type { RunDatabase } from './run-database.js';
+import { RunGone } from './run-ledger.js';
+import { deadAfterMs } from './worker-record.js';
+
+/** Where a run stands. Money in millionths of a dollar. */
+export interface RunState {
+  /** The number of its last record. */
+  readonly seq: number;
+  /** Rows that no worker has. */
+  readonly open: number;
+  /** Rows that workers have. */
+  readonly inFlight: number;
+  readonly reserved: MicroDollars;
+  readonly spent: MicroDollars;
+  readonly unknown: MicroDollars;
+  readonly cap?: MicroDollars;
+  readonly stop?: StopCause;
+  /** Endpoints that the service does not know, with what it said. */
+  readonly blocked: Readonly<Record<string, string>>;
+  /** Ms during which no request is sent. */
+  readonly pausedMs: number;
+  /** Workers at work on it with a recent heartbeat. */
+  readonly workers: number;
+  /** Why workers have given their rows of this start back. */
+  readonly troubles: readonly StopCause[];
+}
+
+/** @throws {RunGone} */
+export async function readState({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<RunState> {
+  const { rows } = await pool.query<Stored>(
+    `select seq::float8, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
+       stop, blocked, greatest(extract(epoch from paused_until - clock_timestamp())::float8 * 1000, 0) as "pausedMs",
+       array(select cause from millrace.troubles t where t.run = runs.run) as troubles,
+       (select count(*)::int from millrace.seats s join millrace.workers w using (worker)
+        where s.run = runs.run and seen_at > clock_timestamp() - $2::float8 * interval '1 ms') as workers
+     from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run) where run = $1`,
+    [run, deadAfterMs],
+  );
+  const [stored] = rows;
+  if (stored === undefined) throw new RunGone(run);
+  const { cap, stop, blocked, troubles, ...state } = stored;
+  return {
+    ...state,
+    ...(cap !== null && { cap }),
+    ...(stop !== null && { stop: JSON.parse(stop) as StopCause }),
+    blocked: JSON.parse(blocked) as Record<string, string>,
+    troubles: troubles.map((cause) => JSON.parse(cause) as StopCause),
+  };
+}
+
+type Stored = Omit<RunState, 'cap' | 'stop' | 'blocked' | 'troubles'> & {
+  readonly cap: MicroDollars | null;
+  readonly stop: string | null;
+  readonly blocked: string;
+  readonly troubles: readonly string[];
+};

@@ -1,0 +1,50 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RunIdentity } from '../../batch/journal/record.js';
+import type { PriceList } from '../../batch/ledger/price-list.js';
+
+/** What each worker of a run has to keep to. The collector writes it at each start. Durations in ms. It never has the API key. */
+export interface RunTerms {
+  /** A worker serves only runs whose hosts it was given itself. */
+  readonly identity: RunIdentity;
+  /** Rows in flight, over all workers together; `auto`: each worker finds out how many the service takes, up to 100 together. */
+  readonly concurrency: number | 'auto';
+  /** Requests a second to the service, over all workers together. Absent: no limit. */
+  readonly rate?: number;
+  /** One row, from its first request of this start to its end. */
+  readonly timeoutMs: number;
+  readonly runsyncTimeoutMs: number;
+  /** The same by endpoint id, where it is another. */
+  readonly executionTimeoutsMs: Readonly<Record<string, number>>;
+  /** Extra tries of what is safe to try again. */
+  readonly retries: number;
+  readonly onUnknown: 'hold' | 'retry';
+  /** What one status call is worth, in ms of lag. */
+  readonly pollCostMs: number;
+  /** Pictures are saved: by workers that share the folder, or else by the collector. */
+  readonly download: boolean;
+  /** Reserved, spent and unknown money never go beyond it. Absent: no cap. */
+  readonly cap?: MicroDollars;
+  /** A reported price that exceeds the book's by more than this many per cent stops the run. */
+  readonly maxPriceDriftPercent?: number;
+  readonly prices: PriceTerms;
+  /** The queue endpoints of this start's rows, and whether rows go to routes. */
+  readonly endpoints: readonly string[];
+  readonly hasRoutes: boolean;
+}
+
+/** A price book as plain values. */
+export interface PriceTerms extends Omit<PriceList, 'endpoints'> {
+  readonly endpoints: readonly (readonly [id: string, price: EndpointTerms])[];
+  /** The price where the book has none. */
+  readonly assumed?: MicroDollars;
+}
+
+type EndpointTerms = PriceList['endpoints'] extends ReadonlyMap<string, infer Price> ? Price : never;
+
+/** With `auto`. */
+const mostFound = 100;
+
+/** How many rows all workers together have in flight at most. */
+export function mostInFlight({ concurrency }: Pick<RunTerms, 'concurrency'>): number {
+  return concurrency === 'auto' ? mostFound : concurrency;
+}

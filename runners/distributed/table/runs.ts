@@ -1,0 +1,132 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { ReportedPrice } from '../../batch/row/totals.js';
+import type { StopCause } from '../../batch/stop/stops.js';
+import { worstEnd } from '../../batch/stop/worst-end.js';
+import { inTransaction, type Transaction, wakeWorkers } from '../database/transaction.js';
+import type { RunDatabase } from './run-database.js';
+import { lockLedger } from './run-ledger.js';
+import { mostInFlight, type RunTerms } from './run-terms.js';
+
+/** Money that a run has spent and holds before a start. */
+export interface MoneyBefore {
+  readonly spent: MicroDollars;
+  readonly unknown: MicroDollars;
+}
+
+/** The number of the run with this key; `undefined`: there is none. */
+export async function findRun({ pool }: RunDatabase, key: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [key]);
+  return rows[0]?.run;
+}
+
+/** Makes a run, if there is none with this key. */
+export async function makeRun(database: RunDatabase, key: string): Promise<number> {
+  const { rows } = await database.pool.query<{ run: number }>(
+    `insert into millrace.runs (key, terms) values ($1, '{}') on conflict (key) do update set key = excluded.key returning run`,
+    [key],
+  );
+  const run = rows[0]?.run ?? 0;
+  await database.pool.query(
+    'with made as (insert into millrace.ledgers (run) values ($1) on conflict do nothing) insert into millrace.gates (run) values ($1) on conflict do nothing',
+    [run],
+  );
+  await database.queue.makeQueues(run);
+  return run;
+}
+
+/** Begins a start of a run none of whose rows is on its way: workers may take rows from now on. Returns its number. */
+export function beginStart(
+  { pool }: RunDatabase,
+  run: number,
+  terms: RunTerms,
+  { spent, unknown }: MoneyBefore,
+): Promise<number> {
+  return inTransaction(pool, async (on) => {
+    await lockLedger(on, run);
+    await on.query(
+      'update millrace.ledgers set cap = $2, spent = $3, unknown = $4, concurrency = $5 where run = $1',
+      [run, terms.cap ?? null, spent, unknown, mostInFlight(terms)],
+    );
+    await on.query('update millrace.gates set rate = $2 where run = $1', [run, terms.rate ?? null]);
+    await on.query('delete from millrace.troubles where run = $1', [run]);
+    const { rows } = await on.query<{ start: number }>(
+      `update millrace.runs set terms = $2, start = start + 1, stop = null, blocked = '{}', prices = '[]', started_at = now()
+       where run = $1 returning start`,
+      [run, JSON.stringify(terms)],
+    );
+    await wakeWorkers(on, run, 'orders');
+    return rows[0]?.start ?? 0;
+  });
+}
+
+/** Stops a run. Of several causes the most important one stays; what any of them leaves undone is left. */
+export async function stopRun(on: Transaction, run: number, cause: StopCause): Promise<void> {
+  const { rows } = await on.query<{ stop: string | null }>(
+    'select stop from millrace.runs where run = $1 for update',
+    [run],
+  );
+  const stored = rows[0]?.stop;
+  const before = stored == null ? cause : (JSON.parse(stored) as StopCause);
+  const ends = [before, cause].map(({ exitCode, reason }) => ({ exitCode, reason }));
+  const leaves = [...new Set([...before.leaves, ...cause.leaves])];
+  await on.query('update millrace.runs set stop = $2 where run = $1', [
+    run,
+    JSON.stringify({ ...worstEnd(ends), leaves }),
+  ]);
+  await wakeWorkers(on, run, 'orders');
+}
+
+/** Prices that were reported and are higher than those of the terms: workers reserve them from now on. */
+export async function notePrices(
+  { pool }: RunDatabase,
+  run: number,
+  prices: readonly ReportedPrice[],
+): Promise<void> {
+  await pool.query('update millrace.runs set prices = $2 where run = $1', [run, JSON.stringify(prices)]);
+  await wakeWorkers(pool, run, 'orders');
+}
+
+/** A run as its workers see it. */
+export interface RunOrders {
+  readonly run: number;
+  readonly start: number;
+  readonly terms: RunTerms;
+  readonly stop: StopCause | undefined;
+  readonly prices: readonly ReportedPrice[];
+  /** Ms during which no request is sent. */
+  readonly pausedMs: number;
+  /** Rows that no worker has. */
+  readonly waiting: number;
+  /** The database's clock, in ms since the epoch: the clocks of machines differ. */
+  readonly now: number;
+}
+
+/** The runs with rows that no worker has, or of these numbers. */
+export async function readOrders({ pool }: RunDatabase, runs: readonly number[]): Promise<RunOrders[]> {
+  const { rows } = await pool.query<Stored>(
+    `select run, start, terms, stop, prices, waiting,
+       greatest(extract(epoch from paused_until - clock_timestamp())::float8 * 1000, 0) as "pausedMs",
+       extract(epoch from clock_timestamp())::float8 * 1000 as now
+     from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run)
+     where (waiting > 0 and stop is null) or run = any($1::int[]) order by run`,
+    [runs],
+  );
+  return rows.map(({ terms, stop, prices, ...orders }) => ({
+    ...orders,
+    terms: JSON.parse(terms) as RunTerms,
+    stop: stop === null ? undefined : (JSON.parse(stop) as StopCause),
+    prices: JSON.parse(prices) as ReportedPrice[],
+  }));
+}
+
+type Stored = Pick<RunOrders, 'run' | 'start' | 'waiting' | 'pausedMs' | 'now'> & {
+  readonly terms: string;
+  readonly stop: string | null;
+  readonly prices: string;
+};
+
+/** Deletes a run with its rows and queues. */
+export async function forgetRun({ pool, queue }: RunDatabase, run: number): Promise<void> {
+  await queue.dropQueues(run);
+  await pool.query('delete from millrace.runs where run = $1', [run]);
+}

@@ -1,0 +1,58 @@
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import type { Transaction } from '../database/transaction.js';
+
+/** A worker's place at a run: as long as it has it, it may write. */
+export interface Seat {
+  readonly run: number;
+  readonly worker: string;
+}
+
+/** The worker was taken for dead, or the run has gone: it may write nothing more. */
+export class SeatLost extends MillraceError {
+  static override readonly name: string = 'SeatLost';
+
+  constructor({ run }: Seat) {
+    super('seat-lost', `this worker was taken for dead: what it does for run ${run} is written no more`);
+  }
+}
+
+export async function takeSeat(on: Transaction, { run, worker }: Seat): Promise<void> {
+  await on.query('insert into millrace.seats (run, worker) values ($1, $2) on conflict do nothing', [
+    run,
+    worker,
+  ]);
+}
+
+/** Returns false where the worker has none. */
+export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promise<boolean> {
+  const { rowCount } = await on.query('delete from millrace.seats where run = $1 and worker = $2', [
+    run,
+    worker,
+  ]);
+  return rowCount === 1;
+}
+
+/**
+ * Notes that a group of records is written by this transaction. Returns the number before its first record where it was committed
+ * before: a connection broke, and did not say so.
+ *
+ * @throws {SeatLost}
+ */
+export async function noteGroup(
+  on: Transaction,
+  seat: Seat,
+  { number, first }: { readonly number: number; readonly first: number },
+): Promise<number | undefined> {
+  const { run, worker } = seat;
+  const { rowCount } = await on.query(
+    'update millrace.seats set groups = $3, first = $4 where run = $1 and worker = $2 and groups < $3',
+    [run, worker, number, first],
+  );
+  if (rowCount === 1) return undefined;
+  const { rows } = await on.query<{ first: number }>(
+    'select first::float8 from millrace.seats where run = $1 and worker = $2',
+    [run, worker],
+  );
+  if (rows[0] === undefined) throw new SeatLost(seat);
+  return rows[0].first;
+}

@@ -1,0 +1,140 @@
+import type { StopCause } from '../../batch/stop/stops.js';
+import { type Transaction, wakeCollector } from '../database/transaction.js';
+import { releaseSeat } from './release-rows.js';
+import type { RunDatabase } from './run-database.js';
+
+/** How often a worker sends a heartbeat. */
+export const heartbeatMs = 5_000;
+/** A worker that has missed two heartbeats is reported as silent. */
+export const silentAfterMs = 2 * heartbeatMs + 2_000;
+/** A worker without a heartbeat for this long is taken for dead. */
+export const deadAfterMs = 40_000;
+/** How often each worker releases what dead workers have. */
+export const sweepMs = 10_000;
+
+/** What a worker has in hand, over all runs. */
+export interface WorkerDoes {
+  /** Rows that it has sent, or is about to send. */
+  readonly sends: number;
+  /** Rows whose job it polls. */
+  readonly polls: number;
+  /** Pictures that it saves. */
+  readonly saves: number;
+}
+
+export interface WorkerState {
+  readonly worker: string;
+  readonly host: string;
+  readonly pid: number;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
+  /** Ms since its last heartbeat. */
+  readonly seenMsAgo: number;
+  readonly does: WorkerDoes;
+  /** Rows that only it can go on with until it is taken for dead. */
+  readonly rows: number;
+}
+
+export type WorkerFacts = Pick<WorkerState, 'worker' | 'host' | 'pid' | 'does'>;
+
+/** Workers with a heartbeat within the last two minutes, and those that still have rows. */
+export async function readWorkers(on: Pick<Transaction, 'query'>): Promise<WorkerState[]> {
+  const text = `select w.worker, host, pid, does, extract(epoch from started_at)::float8 * 1000 as "startedAt",
+      greatest(extract(epoch from clock_timestamp() - seen_at)::float8 * 1000, 0) as "seenMsAgo", held.*
+    from millrace.workers w cross join lateral (
+      select count(*)::int as rows from millrace.rows where rows.worker = w.worker) as held
+    where seen_at > clock_timestamp() - interval '2 minutes' or held.rows > 0 order by w.started_at, w.worker`;
+  const { rows } = await on.query<Omit<WorkerState, 'does'> & { does: string }>(text);
+  return rows.map(({ does, ...worker }) => ({ ...worker, does: JSON.parse(does) as WorkerDoes }));
+}
+
+/** How long a worker has been silent, and when other workers go on with its rows; `undefined` for a worker that is not silent. */
+export function describeSilence({ seenMsAgo, rows }: WorkerState): string | undefined {
+  if (seenMsAgo < silentAfterMs) return undefined;
+  const inMs = deadAfterMs + sweepMs - seenMsAgo;
+  const when = inMs > 0 ? ` in at most ${seconds(inMs)}` : ' as soon as another worker is there';
+  const goOn = rows === 1 ? 'its row goes on' : `its ${rows} rows go on`;
+  return `silent for ${seconds(seenMsAgo)}; ${rows === 0 ? 'it held no rows' : goOn + when}`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
+}
+
+/** The heartbeat of a worker: it is alive, and this is what it does. */
+export async function noteWorker(
+  on: Pick<Transaction, 'query'>,
+  { worker, host, pid, does }: WorkerFacts,
+): Promise<void> {
+  await on.query(
+    `insert into millrace.workers (worker, host, pid, does, seen_at) values ($1, $2, $3, $4, clock_timestamp())
+     on conflict (worker) do update set does = excluded.does, seen_at = excluded.seen_at`,
+    [worker, host, pid, JSON.stringify(does)],
+  );
+}
+
+/** The worker has left, and has nothing any more. */
+export async function forgetWorker(on: Pick<Transaction, 'query'>, worker: string): Promise<void> {
+  await on.query('delete from millrace.workers where worker = $1', [worker]);
+}
+
+/** Why a worker has given its rows of a run back. */
+export async function noteTrouble(
+  { pool }: RunDatabase,
+  { run, worker }: { readonly run: number; readonly worker: string },
+  cause: StopCause,
+): Promise<void> {
+  await pool.query(
+    'insert into millrace.troubles (run, worker, cause) values ($1, $2, $3) on conflict do nothing',
+    [run, worker, JSON.stringify(cause)],
+  );
+  await wakeCollector(pool, run);
+}
+
+const isDead = `not exists (select from millrace.workers w where w.worker = s.worker
+  and seen_at > clock_timestamp() - $1::float8 * interval '1 ms')`;
+
+/** Releases what dead workers have. Each worker and each collector does it now and then. */
+export async function sweep(database: RunDatabase, patienceMs = deadAfterMs): Promise<void> {
+  const { pool } = database;
+  const { rows } = await pool.query<{ run: number; worker: string }>(
+    `select run, worker from millrace.seats s where ${isDead} order by run`,
+    [patienceMs],
+  );
+  for (const seat of rows) {
+    // It may have come back during the wait for the lock.
+    const isStillDead = async (on: Transaction): Promise<boolean> => {
+      const found = await on.query(`select from (select $2::uuid as worker) s where ${isDead}`, [
+        patienceMs,
+        seat.worker,
+      ]);
+      return found.rowCount === 1;
+    };
+    await releaseSeat(database, seat, isStillDead);
+  }
+  await pool.query(`delete from millrace.workers where seen_at < now() - interval '1 day'`);
+}
+
+/** Once the database is back, every live worker has sent a heartbeat within this many ms. */
+const graceMs = 15_000;
+
+/**
+ * A sweep for every few seconds. While the database is away no worker can send a heartbeat, so none is taken for dead until
+ * the database has been back for a while.
+ */
+export function createSweeper(database: RunDatabase, now: () => number): () => Promise<void> {
+  let isBroken = false;
+  let steadySince = -Infinity;
+  return async () => {
+    const lookedAt = now();
+    try {
+      await database.pool.query('select 1');
+      if (isBroken || now() - lookedAt > graceMs / 3) steadySince = now();
+      isBroken = false;
+      if (now() - steadySince >= graceMs) await sweep(database);
+    } catch (error) {
+      isBroken = true;
+      throw error;
+    }
+  };
+}

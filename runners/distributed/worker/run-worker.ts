@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { firstValueFrom, map, merge, ReplaySubject, Subject, timer } from 'rxjs';
+import type { RunIdentity } from '../../batch/journal/record.js';
+import type { StopCause } from '../../batch/stop/stops.js';
+import { worstEnd } from '../../batch/stop/worst-end.js';
+import { isAway } from '../database/database-error.js';
+import { DatabaseLink } from '../database/database-link.js';
+import { listen } from '../database/listen.js';
+import { workChannel } from '../database/transaction.js';
+import { readOrders, type RunOrders } from '../table/runs.js';
+import {
+  createSweeper,
+  forgetWorker,
+  heartbeatMs,
+  noteTrouble,
+  noteWorker,
+  sweepMs,
+} from '../table/worker-record.js';
+import { ServedRun, type ServedEnd } from './serve-run.js';
+import { resolveWorkerOptions, type WorkerSettings, type WorkerOptions } from './worker-options.js';
+
+export type { WorkerEvent, WorkerOptions } from './worker-options.js';
+
+/** What is there is looked at this often even where no notification says so. */
+const lookMs = 5_000;
+
+/**
+ * Works on all runs of a database that use this worker's hosts, beside any number of other workers, until `stop` emits.
+ * While the database is away the worker waits; answers that arrive meanwhile are kept and written when it is back.
+ *
+ * @returns why the worker could not go on, where it was not stopped: the service does not take it, or its machine fails.
+ */
+export async function runWorker(options: WorkerOptions): Promise<StopCause | undefined> {
+  return new Worker(options).work();
+}
+
+class Worker {
+  private id = randomUUID();
+  private readonly settings: WorkerSettings;
+  private readonly looks = new Subject<void>();
+  private readonly ordered = new ReplaySubject<void>(1);
+  private readonly cut = new ReplaySubject<void>(1);
+  private readonly left = new ReplaySubject<void>(1);
+  private readonly serving = new Map<number, { readonly served: ServedRun; readonly done: Promise<void> }>();
+  private readonly foreign = new Set<number>();
+  private readonly link: DatabaseLink;
+  private orders = 0;
+  private counts = { submitted: 0, ended: 0 };
+  private trouble: StopCause | undefined;
+
+  constructor(private readonly options: WorkerOptions) {
+    this.settings = resolveWorkerOptions(options);
+    const { scheduler, random, notify } = this.settings;
+    this.link = new DatabaseLink({
+      ...{ shown: 'of the runs', scheduler, random, notify },
+      ...{ left: this.ordered, cut: this.cut },
+    });
+  }
+
+  async work(): Promise<StopCause | undefined> {
+    const { notify, database, scheduler } = this.settings;
+    const orders = this.options.stop?.subscribe(() => this.stopOrdered());
+    const woken = (payload: string) => this.woken(payload);
+    const listening = listen(database.pool, workChannel, { woken, left: this.left, scheduler });
+    await this.link.look(() => this.heartbeat());
+    notify({ type: 'started', worker: this.id });
+    const heartbeats = this.every(heartbeatMs, () => this.heartbeat());
+    const sweeps = this.every(
+      sweepMs,
+      createSweeper(database, () => scheduler.now()),
+    );
+    try {
+      await this.serve();
+      await Promise.all([...this.serving.values()].map(({ done }) => done));
+    } finally {
+      this.orders = Math.max(this.orders, 1);
+      this.left.next();
+      orders?.unsubscribe();
+      await Promise.all([heartbeats, sweeps, listening]);
+      await forgetWorker(database.pool, this.id).catch(() => undefined);
+    }
+    return this.trouble;
+  }
+
+  private stopOrdered(): void {
+    this.orders += 1;
+    this.ordered.next();
+    if (this.orders > 1) this.cut.next();
+    for (const { served } of this.serving.values()) served.leave(this.orders > 1 ? 'now' : 'graceful');
+    this.looks.next();
+  }
+
+  private async heartbeat(): Promise<void> {
+    const does = { sends: 0, polls: 0, saves: 0 };
+    for (const { served } of this.serving.values()) {
+      const { sends, polls, saves } = served.does;
+      does.sends += sends;
+      does.polls += polls;
+      does.saves += saves;
+    }
+    const { pool } = this.settings.database;
+    await noteWorker(pool, { worker: this.id, host: hostname(), pid: process.pid, does });
+  }
+
+  /** What a notification says: `RUN rows` or `RUN orders`. */
+  private woken(payload: string): void {
+    const [run, why] = payload.split(' ');
+    const known = this.serving.get(Number(run));
+    if (why === 'rows' && known !== undefined) known.served.wake();
+    else this.looks.next();
+  }
+
+  /** Searches for runs, and works on each of them. */
+  private async serve(): Promise<void> {
+    while (this.orders === 0) {
+      const woken = firstValueFrom(merge(this.looks, timer(lookMs, this.settings.scheduler)));
+      const found = await this.link.look(() => readOrders(this.settings.database, [...this.serving.keys()]));
+      if (found !== undefined) this.look(found);
+      if (this.settings.once && this.serving.size === 0) return;
+      await woken;
+    }
+  }
+
+  private look(found: readonly RunOrders[]): void {
+    const orders = new Map(found.map((one) => [one.run, one]));
+    for (const [run, { served }] of this.serving) {
+      served.note(orders.get(run));
+      if (served.isIdle) served.finish();
+    }
+    for (const one of found)
+      if (this.orders === 0 && !this.serving.has(one.run) && one.waiting > 0 && one.stop === undefined)
+        this.open(one);
+  }
+
+  private open(orders: RunOrders): void {
+    const { run, terms } = orders;
+    if (!this.mayServe(run, terms.identity)) return;
+    const seat = { run, worker: this.id };
+    const served = new ServedRun(seat, orders, this.settings, this.link);
+    served.progress.subscribe((what) => this.count(what));
+    this.settings.notify({ type: 'run', run });
+    const done = served
+      .serve()
+      .then((end) => this.after(end, seat))
+      .catch((error: unknown) => this.settings.notify({ type: 'fault', message: (error as Error).message }))
+      .finally(() => {
+        this.serving.delete(run);
+        this.looks.next();
+      });
+    this.serving.set(run, { served, done });
+  }
+
+  private async after(end: ServedEnd, seat: { run: number; worker: string }): Promise<void> {
+    if (end.why === 'trouble') {
+      this.trouble ??= end.cause;
+      this.trouble = { ...end.cause, ...worstEnd([this.trouble, end.cause]) };
+      await this.link
+        .insist(() => noteTrouble(this.settings.database, seat, end.cause))
+        .catch(() => undefined);
+      // It would be refused again.
+      if (this.orders === 0) this.stopOrdered();
+    }
+    if (end.why !== 'lost') return;
+    const message = `it was taken for dead: what it did for run ${seat.run} goes on elsewhere`;
+    this.settings.notify({ type: 'lost', message });
+    // Its rows are others' now. It goes on as a worker that has just come.
+    this.id = randomUUID();
+    await this.link.look(() => this.heartbeat());
+  }
+
+  /** The key goes only to the hosts that this worker was given. */
+  private mayServe(run: number, { baseUrl, lbBaseUrl }: RunIdentity): boolean {
+    const { settings } = this;
+    const isOurs =
+      (baseUrl === '' || baseUrl === settings.baseUrl) &&
+      (lbBaseUrl === '' || lbBaseUrl === settings.lbBaseUrl);
+    if (!isOurs && !this.foreign.has(run)) {
+      const host = baseUrl === settings.baseUrl ? lbBaseUrl : baseUrl;
+      const message = `Run ${run} is against ${host}, and this worker was not given that host: others may do it.`;
+      settings.notify({ type: 'foreign', run, message });
+      this.foreign.add(run);
+    }
+    return isOurs;
+  }
+
+  private async every(periodMs: number, work: () => Promise<void>): Promise<void> {
+    while (await this.waitUnlessLeft(periodMs))
+      await work().catch((error: unknown) => {
+        if (!isAway(error)) this.settings.notify({ type: 'fault', message: (error as Error).message });
+      });
+  }
+
+  /** Waits `afterMs`. Resolves to false when the worker has left meanwhile. */
+  private waitUnlessLeft(afterMs: number): Promise<boolean> {
+    const waited = timer(afterMs, this.settings.scheduler).pipe(map(() => true));
+    return firstValueFrom(merge(this.left.pipe(map(() => false)), waited));
+  }
+
+  private count(what: 'submitted' | 'ended'): void {
+    this.counts = { ...this.counts, [what]: this.counts[what] + 1 };
+    this.settings.notify({ type: 'progress', ...this.counts });
+  }
+}

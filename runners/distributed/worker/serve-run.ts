@@ -1,0 +1,304 @@
+import {
+  lastValueFrom,
+  Subject,
+  takeUntil,
+  tap,
+  type Observable,
+  type SchedulerAction,
+  type SchedulerLike,
+} from 'rxjs';
+import type { PurchaseContext } from '../../batch/context/purchase-context.js';
+import type { RunEvent } from '../../batch/context/run-event.js';
+import { pricedOf } from '../../batch/row/costs.js';
+import { isRead } from '../../batch/row/task.js';
+import type { RowTask } from '../../batch/row/row-after.js';
+import { buyRows } from '../../batch/purchase/buy-rows.js';
+import { savePictures } from '../../batch/pictures/save-pictures.js';
+import { stopCauses } from '../../batch/stop/stop-causes.js';
+import { exitOf } from '../../batch/stop/exit-of.js';
+import { Stops, type StopCause } from '../../batch/stop/stops.js';
+import { isAway } from '../database/database-error.js';
+import type { DatabaseLink } from '../database/database-link.js';
+import { inTransaction } from '../database/transaction.js';
+import { commitGroup } from '../table/commit-group.js';
+import { pauseRun, takeTurns } from '../table/gates.js';
+import { noteLateJob } from '../table/late-jobs.js';
+import { readRecords } from '../table/records.js';
+import { releaseSeat } from '../table/release-rows.js';
+import type { Claim, TableRow } from '../table/rows.js';
+import type { RunOrders } from '../table/runs.js';
+import { takeSeat, type Seat } from '../table/seats.js';
+import type { WorkerDoes } from '../table/worker-record.js';
+import { ClaimedTasks } from './claimed-tasks.js';
+import { TableJournal, type JournalTable } from './table-journal.js';
+import { RowsMoney, workerContext } from './worker-context.js';
+import { WorkerGate } from './worker-gate.js';
+import type { WorkerSettings } from './worker-options.js';
+
+/** Jobs of earlier starts are polled at once, up to so many. */
+const mostPolled = 1_000;
+
+/** How a worker's part in a run ended. */
+export type ServedEnd =
+  /** No row is left for it, the run stops, or the worker leaves. */
+  | { readonly why: 'over' }
+  /** It was taken for dead. */
+  | { readonly why: 'lost' }
+  /** The service does not take it, or its machine fails: it can work on nothing. */
+  | { readonly why: 'trouble'; readonly cause: StopCause };
+
+/** One start of a run, as one worker does its part of it: takes rows, buys them as a local run does, and gives them back. */
+export class ServedRun {
+  /** Emits for each request that is sent, and for each row that leaves the worker ended. */
+  readonly progress = new Subject<'submitted' | 'ended'>();
+  private readonly events = new Subject<RunEvent>();
+  private readonly stops = new WorkerStops({
+    judge: (cause) => this.judged(cause),
+    stopping: () => this.finish(),
+  });
+  private readonly tasks = new ClaimedTasks();
+  private readonly journal: TableJournal;
+  private readonly gate: WorkerGate;
+  private readonly money: RowsMoney;
+  private readonly context: PurchaseContext;
+  private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
+  private clockAhead = 0;
+  private isSeated = false;
+  private isFinished = false;
+  private saving = 0;
+  private trouble: StopCause | undefined;
+
+  constructor(
+    private readonly seat: Seat,
+    private orders: RunOrders,
+    private readonly settings: WorkerSettings,
+    private readonly link: DatabaseLink,
+  ) {
+    const { terms } = orders;
+    const { random } = settings;
+    this.clockAhead = orders.now - settings.scheduler.now();
+    const scheduler = this.databaseClock();
+    this.gate = new WorkerGate(this.sharedGate(), { scheduler, random });
+    this.money = new RowsMoney(terms.prices, terms.cap, () => this.journal);
+    this.journal = new TableJournal(this.table(), {
+      ...{ scheduler, savesPictures: settings.artifacts !== undefined },
+      claim: (rows) => this.claim(rows),
+      onClaimed: (rows) => this.begin(rows),
+      onFailed: () => void this.stops.order(stopCauses.interrupted('now', 0)),
+      onLate: (late) => this.inBackground(() => noteLateJob(settings.database, seat.run, late)),
+    });
+    const { journal, gate, money, stops, events } = this;
+    this.context = {
+      ...workerContext({
+        terms,
+        settings,
+        scheduler,
+        journal,
+        gate,
+        money,
+        stops,
+        events,
+        collides: () => false,
+      }),
+      rowLeft: (id) => this.rowLeft(id),
+    };
+    events.subscribe((event) => this.follow(event));
+    this.note(orders);
+  }
+
+  get start(): number {
+    return this.orders.start;
+  }
+
+  get isIdle(): boolean {
+    return this.journal.rows === 0 && this.orders.waiting === 0;
+  }
+
+  get does(): WorkerDoes {
+    const polls = [...this.rows.values()].filter(({ isPolled }) => isPolled).length;
+    return { sends: Math.max(this.rows.size - polls - this.saving, 0), polls, saves: this.saving };
+  }
+
+  /** Works until no row is left for it. */
+  async serve(): Promise<ServedEnd> {
+    const { database, artifacts } = this.settings;
+    const { context, tasks, stops, link, seat } = this;
+    await link.insist(() => inTransaction(database.pool, (on) => takeSeat(on, seat)));
+    this.isSeated = true;
+    this.journal.wake();
+    const paid = buyRows(context, tasks).pipe(
+      tap(({ row, free }) => {
+        if (artifacts !== undefined) return void (this.saving += 1);
+        this.progress.next('ended');
+        this.forget(row.id);
+        free();
+      }),
+    );
+    const work: Observable<unknown> = artifacts === undefined ? paid : savePictures(context)(paid);
+    const left = work.pipe(takeUntil(stops.left('sent')));
+    const fault = await lastValueFrom(left, { defaultValue: undefined }).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    await this.journal.close();
+    if (this.journal.isLost) return { why: 'lost' };
+    await link
+      .insist(() => releaseSeat(database, seat))
+      .catch((error: unknown) => {
+        if (!isAway(error)) throw error;
+      });
+    const cause = fault === undefined ? this.trouble : { ...exitOf(fault.error), leaves: [] };
+    return cause === undefined ? { why: 'over' } : { why: 'trouble', cause };
+  }
+
+  /** Takes in what the database says of the run; `undefined`: it is over. */
+  note(orders: RunOrders | undefined): void {
+    if (orders === undefined || orders.start !== this.orders.start) {
+      this.stops.order(stopCauses.interrupted('graceful', 0));
+      return;
+    }
+    this.orders = orders;
+    this.clockAhead = orders.now - this.settings.scheduler.now();
+    if (orders.pausedMs > 0) this.gate.hold(orders.pausedMs);
+    for (const { cost, ...row } of orders.prices) this.money.prices.observe(row, cost);
+    if (orders.stop !== undefined) this.stops.order(orders.stop);
+    else if (orders.waiting > 0) this.journal.wake();
+  }
+
+  /** Rows may wait. */
+  wake(): void {
+    this.journal.wake();
+  }
+
+  /** Takes no more rows; what is on the wire is awaited, unless it is `now`. */
+  leave(how: 'graceful' | 'now'): void {
+    this.stops.order(stopCauses.interrupted(how, 0));
+  }
+
+  /** No row is left for this worker. */
+  finish(): void {
+    this.isFinished = true;
+    this.tasks.close();
+  }
+
+  private claim(rows: number): Claim | undefined {
+    if (this.isFinished || !this.isSeated) return undefined;
+    const send = this.context.service.slots.limit - rows;
+    const poll = mostPolled - rows;
+    if (send < 1 && poll < 1) return undefined;
+    const { prices } = this.money;
+    return {
+      worker: this.seat.worker,
+      most: { send, poll },
+      priceOf: ({ row }) => (isRead(row) ? 0 : prices.priceOf(pricedOf(row))),
+    };
+  }
+
+  private begin(rows: readonly TableRow[]): void {
+    for (const { task, reserved } of rows) {
+      const { id } = task.row;
+      this.money.take(id, reserved);
+      this.rows.set(id, { task, isPolled: task.what === 'poll' });
+      if (task.what === 'poll')
+        this.context.service.jobIds.keep({ endpoint: task.row.endpoint, jobId: task.jobId, key: id });
+      this.tasks.add(task);
+    }
+  }
+
+  private rowLeft(id: string): void {
+    const row = this.rows.get(id)?.task.row;
+    this.forget(id);
+    const { blocked } = this.context.service;
+    if (row !== undefined && blocked.has(row)) this.journal.leave(id, row.endpoint, blocked.message);
+  }
+
+  private follow(event: RunEvent): void {
+    if (event.type === 'row' && event.event.type === 'accepted') {
+      const row = this.rows.get(event.id);
+      if (row !== undefined) row.isPolled = true;
+    }
+    if (event.type === 'row' && event.event.type === 'submitting') this.progress.next('submitted');
+    if (event.type !== 'ended') return;
+    this.progress.next('ended');
+    this.saving = Math.max(this.saving - 1, 0);
+    this.forget(event.id);
+  }
+
+  private forget(id: string): void {
+    this.rows.delete(id);
+  }
+
+  /** What is not of the run but of this worker ends its part alone. */
+  private judged(cause: StopCause): StopCause {
+    if (cause.exitCode === 3) {
+      this.journal.stop(cause);
+      return cause;
+    }
+    this.trouble ??= cause;
+    return { ...cause, leaves: ['open', 'accepted', 'replied'] };
+  }
+
+  private table(): JournalTable {
+    const { database } = this.settings;
+    const { run } = this.seat;
+    return {
+      commit: (group) => this.link.insist(() => commitGroup(database, this.seat, group)),
+      async *records(after) {
+        for (let from = after; ;) {
+          const page = await readRecords(database.pool, run, from, 500);
+          for (const { record } of page) yield record;
+          if (page.length === 0) return;
+          from = page.at(-1)?.seq ?? from;
+        }
+      },
+    };
+  }
+
+  private sharedGate() {
+    const { database } = this.settings;
+    const { run } = this.seat;
+    const isRated = this.orders.terms.rate !== undefined;
+    return {
+      pause: (forMs: number) => this.inBackground(() => pauseRun(database, run, forMs)),
+      takeTurns: isRated
+        ? (turns: number) => this.link.insist(() => takeTurns(database, run, turns))
+        : undefined,
+    };
+  }
+
+  /** Clocks of machines differ. */
+  private databaseClock(): SchedulerLike {
+    const { scheduler } = this.settings;
+    return {
+      now: () => Math.floor(scheduler.now() + this.clockAhead),
+      schedule: <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay?: number, state?: T) =>
+        scheduler.schedule(work, delay, state),
+    };
+  }
+
+  private inBackground(write: () => Promise<void>): void {
+    this.link.insist(write).catch(() => undefined);
+  }
+}
+
+interface Stopping {
+  /** What a cause that arises here leads to. */
+  readonly judge: (cause: StopCause) => StopCause;
+  readonly stopping: () => void;
+}
+
+/** Causes that arise here are judged first; orders are obeyed as they are. */
+class WorkerStops extends Stops {
+  constructor(private readonly parts: Stopping) {
+    super();
+  }
+
+  override stop(cause: StopCause): boolean {
+    return this.order(this.parts.judge(cause));
+  }
+
+  order(cause: StopCause): boolean {
+    this.parts.stopping();
+    return super.stop(cause);
+  }
+}

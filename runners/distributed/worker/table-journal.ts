@@ -1,0 +1,336 @@
+import { AsyncSubject, firstValueFrom, Observable, timer, type SchedulerLike } from 'rxjs';
+import type { AnsweredId } from '../../../src/policy/job-ids.js';
+import type { Journal, Recovered } from '../../batch/journal/journal.js';
+import { JournalError } from '../../batch/journal/journal-error.js';
+import { UnfitRecord } from '../../batch/journal/line/record-line.js';
+import type { JournalRecord } from '../../batch/journal/record.js';
+import { nothingRecovered } from '../../batch/journal/recovered-journal.js';
+import { isEnd, nextStatus } from '../../batch/row/row-status.js';
+import { headOf, type RowRecord } from '../../batch/row/record-head.js';
+import { RowsBooked, type Booked } from '../../batch/row/row-after.js';
+import type { StopCause } from '../../batch/stop/stops.js';
+import { isAway } from '../database/database-error.js';
+import type { Committed, Grant, Group } from '../table/commit-group.js';
+import type { LateJob } from '../table/late-jobs.js';
+import { RunGone } from '../table/run-ledger.js';
+import type { Claim, TableRow } from '../table/rows.js';
+import { SeatLost } from '../table/seats.js';
+
+/** The table that a journal writes to: `commitGroup` for one seat. */
+export interface JournalTable {
+  /** Repeats what fails because the database is away. The same group may come again. */
+  commit(group: Group): Promise<Committed>;
+  /** All records of the run behind number `after`. */
+  records(after: number): AsyncIterable<JournalRecord>;
+}
+
+export interface TableJournalOptions {
+  readonly scheduler: SchedulerLike;
+  /** A picture of a paid row is saved by this worker; else the row leaves it with its reply. */
+  readonly savesPictures: boolean;
+  /** What the worker takes with the next group, when it has this many rows; `undefined`: nothing. Asked for each group while rows wait. */
+  readonly claim: (rows: number) => Claim | undefined;
+  readonly onClaimed: (rows: readonly TableRow[]) => void;
+  /** Nothing can be written any more. */
+  readonly onFailed: () => void;
+  /** A record that names a job came when the worker had been taken for dead. */
+  readonly onLate: (late: LateJob) => void;
+}
+
+interface Waiting {
+  readonly record: RowRecord;
+  readonly item: string;
+  readonly text: string;
+  readonly booked: Booked;
+  readonly done: AsyncSubject<number>;
+}
+
+interface HeldRow {
+  readonly item: string;
+  attempt: number;
+}
+
+type Asked<T, R> = T & { readonly resolve: (answer: R) => void; readonly reject: (error: unknown) => void };
+
+/** A record waits this long for others, so that they are written together. */
+const gatherMs = 2;
+
+/**
+ * The journal of a worker, in a table that all workers of a run write to. What waits is written in one transaction, which gives the
+ * worker new rows as well; what arrives meanwhile goes with the next one. It begins with nothing: each row brings what is known of it.
+ */
+export class TableJournal implements Journal {
+  readonly recovered: Recovered = nothingRecovered();
+  private waiting: Waiting[] = [];
+  private jobs: Asked<AnsweredId, string | undefined>[] = [];
+  private grants: Asked<Grant, boolean>[] = [];
+  private left = new Set<string>();
+  private blocked: Record<string, string> = {};
+  private stopping: StopCause | undefined;
+  private mayClaim = true;
+  private groups = 0;
+  private running: Promise<void> | undefined;
+  private failure: JournalError | undefined;
+  private readonly held = new Map<string, HeldRow>();
+  private readonly ids = new Map<string, string>();
+  /** Booked by records that the table refused: those that take their places book it. */
+  private readonly owed = new Map<string, Booked>();
+  private readonly books = new RowsBooked();
+
+  constructor(
+    private readonly table: JournalTable,
+    private readonly options: TableJournalOptions,
+  ) {}
+
+  /** How many rows the worker has. */
+  get rows(): number {
+    return this.held.size;
+  }
+
+  /** The worker was taken for dead, or the run has gone. */
+  get isLost(): boolean {
+    const { cause } = this.failure ?? {};
+    return cause instanceof SeatLost || cause instanceof RunGone;
+  }
+
+  append(record: JournalRecord): Observable<number> {
+    let done: AsyncSubject<number> | undefined;
+    return new Observable<number>((subscriber) => {
+      done ??= this.add(record as RowRecord);
+      return done.subscribe(subscriber);
+    });
+  }
+
+  /** Claims a job for the row whose POST was answered with it; resolves to the row that has it, if there is one. */
+  claimJob(answered: AnsweredId): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+      this.jobs.push({ ...answered, resolve, reject });
+      this.flush();
+    });
+  }
+
+  /** Reserves more for a row than it was taken with. */
+  grant(id: string, grant: Omit<Grant, 'item'>): Promise<boolean> {
+    const item = this.held.get(id)?.item ?? '';
+    return new Promise((resolve, reject) => {
+      this.grants.push({ ...grant, item, resolve, reject });
+      this.flush();
+    });
+  }
+
+  /** The row is not done in this start: the service does not know its endpoint. */
+  leave(id: string, endpoint: string, message: string): void {
+    this.left.add(id);
+    this.blocked[endpoint] = message;
+    this.flush();
+  }
+
+  /** Stops the run for all workers. */
+  stop(cause: StopCause): void {
+    this.stopping ??= cause;
+    this.flush();
+  }
+
+  /** Rows may wait. */
+  wake(): void {
+    this.mayClaim = true;
+    this.flush();
+  }
+
+  records(after = 0): AsyncIterable<JournalRecord> {
+    return this.table.records(after);
+  }
+
+  async *rowsIn(): AsyncGenerator<never> {
+    // Nothing is known of earlier starts.
+  }
+
+  find(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** Waits for what is queued. Later appends error. */
+  async close(): Promise<void> {
+    await this.running;
+    this.failure ??= new JournalError('journal-io', 'The journal of the run is closed.');
+  }
+
+  private add(record: RowRecord): AsyncSubject<number> {
+    const done = new AsyncSubject<number>();
+    try {
+      if (this.failure) {
+        this.noteLateIn(record);
+        throw this.failure;
+      }
+      const text = textOf(record);
+      const row = this.held.get(record.id);
+      if (row === undefined) throw new Error(`row ${JSON.stringify(record.id)} is none of this worker`);
+      if (record.k === 'intent') row.attempt = record.attempt;
+      const booked = plus(this.books.add(record), this.owed.get(row.item));
+      this.owed.delete(row.item);
+      this.waiting.push({ record, item: row.item, text, booked, done });
+      this.flush();
+    } catch (error) {
+      done.error(error);
+    }
+    return done;
+  }
+
+  private flush(): void {
+    if (this.failure === undefined) this.running ??= Promise.resolve().then(() => this.drain());
+    else this.rejectAsked(this.failure);
+  }
+
+  private async drain(): Promise<void> {
+    while (this.failure === undefined && this.hasWork) {
+      await firstValueFrom(timer(gatherMs, this.options.scheduler));
+      await this.commit(this.waiting.splice(0));
+    }
+    // At once: what is queued from here on begins anew.
+    this.running = undefined;
+  }
+
+  private get hasWork(): boolean {
+    const { waiting, jobs, grants, left, stopping, mayClaim } = this;
+    const isAsked = waiting.length + jobs.length + grants.length + left.size > 0 || stopping !== undefined;
+    return isAsked || (mayClaim && this.options.claim(this.rows) !== undefined);
+  }
+
+  private async commit(batch: readonly Waiting[]): Promise<void> {
+    const jobs = this.jobs.splice(0);
+    const grants = this.grants.splice(0);
+    const rowJobs = jobs.map(({ endpoint, jobId, key }) => ({ endpoint, jobId, key }));
+    const ends = endsOf(batch, this.options.savesPictures);
+    const left = [...this.left].flatMap((id) => this.held.get(id)?.item ?? []);
+    const ended = [...ends.ended, ...left];
+    // A slot becomes free.
+    this.mayClaim ||= ended.length > 0;
+    const group: Group = {
+      number: ++this.groups,
+      records: batch.map((one) => ({ item: one.item, text: one.text, isLast: ends.last.has(one) })),
+      booked: sumOf(batch),
+      ...{ ended, freed: ends.freed },
+      ...{ jobs: rowJobs, grants, blocked: this.blocked, stop: this.stopping },
+      claim: this.mayClaim ? this.options.claim(this.rows - ended.length) : undefined,
+    };
+    const leaving = this.left;
+    this.left = new Set();
+    try {
+      const committed = await this.table.commit(group);
+      this.stopping = undefined;
+      this.blocked = {};
+      batch.forEach(({ done }, index) => emit(done, committed.after + index + 1));
+      jobs.forEach(({ resolve }, index) =>
+        resolve(committed.owners.get(rowJobs[index] as Group['jobs'][number])),
+      );
+      grants.forEach(({ resolve }, index) => resolve(committed.granted[index] === true));
+      for (const item of ended) this.forget(item);
+      this.take(committed, group.claim);
+    } catch (error) {
+      this.left = new Set([...leaving, ...this.left]);
+      await this.afterFailure(batch, error);
+      if (this.failure !== undefined) for (const { key, jobId } of jobs) this.noteLate(key, jobId);
+      for (const { reject } of [...jobs, ...grants]) reject(error);
+    }
+  }
+
+  private take({ claimed, waiting }: Committed, claim: Claim | undefined): void {
+    this.mayClaim = waiting > 0 && (claim === undefined || claimed.length > 0);
+    const fresh = claimed.filter(({ item }) => !this.ids.has(item));
+    for (const { item, task } of fresh) {
+      this.ids.set(item, task.row.id);
+      this.held.set(task.row.id, { item, attempt: task.attempts });
+      if (task.what === 'poll' && task.intent !== undefined) this.books.know(task.intent);
+    }
+    if (fresh.length > 0) this.options.onClaimed(fresh);
+  }
+
+  private forget(item: string): void {
+    const id = this.ids.get(item);
+    this.ids.delete(item);
+    if (id !== undefined) this.held.delete(id);
+  }
+
+  /** One record that the table refuses keeps no other from it. */
+  private async afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
+    if (error instanceof SeatLost || error instanceof RunGone || isAway(error))
+      return this.fail(batch, error);
+    const rows = new Set(batch.map(({ item }) => item));
+    if (batch.length === 0 || rows.size === 0) return this.fail(batch, error);
+    if (rows.size > 1) {
+      for (const item of rows) await this.commit(batch.filter((one) => one.item === item));
+      return;
+    }
+    // The books forget a row that has ended: what comes in place of its records is booked anew.
+    const isForgotten = batch.some(({ record }) => record.k === 'outcome' && record.source !== 'unknown');
+    for (const { done, record, item, booked } of batch) {
+      if (!isForgotten) this.owed.set(item, plus(booked, this.owed.get(item)));
+      done.error(new UnfitRecord(record, error));
+    }
+  }
+
+  private fail(batch: readonly Waiting[], cause: unknown): void {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    this.failure = new JournalError('journal-io', `The journal of the run cannot be written: ${message}`, {
+      cause,
+    });
+    for (const { done, record } of [...batch, ...this.waiting.splice(0)]) {
+      this.noteLateIn(record);
+      done.error(this.failure);
+    }
+    this.rejectAsked(this.failure);
+    this.options.onFailed();
+  }
+
+  private rejectAsked(error: JournalError): void {
+    for (const { key, jobId } of this.jobs) this.noteLate(key, jobId);
+    for (const { reject } of [...this.jobs.splice(0), ...this.grants.splice(0)]) reject(error);
+  }
+
+  private noteLateIn(record: RowRecord): void {
+    const jobId = 'jobId' in record && record.k !== 'intent' ? record.jobId : undefined;
+    if (jobId !== undefined) this.noteLate(record.id, jobId);
+  }
+
+  private noteLate(id: string, jobId: string): void {
+    const attempt = this.held.get(id)?.attempt;
+    if (attempt !== undefined) this.options.onLate({ id, attempt, jobId });
+  }
+}
+
+function textOf(record: RowRecord): string {
+  try {
+    return JSON.stringify(record);
+  } catch (cause) {
+    throw new UnfitRecord(record, cause);
+  }
+}
+
+function emit(done: AsyncSubject<number>, number: number): void {
+  done.next(number);
+  done.complete();
+}
+
+function sumOf(batch: readonly Waiting[]): Booked {
+  return batch.reduce<Booked>((sum, { booked }) => plus(sum, booked), { spent: 0, unknown: 0 });
+}
+
+function plus(one: Booked, other: Booked = { spent: 0, unknown: 0 }): Booked {
+  return { spent: one.spent + other.spent, unknown: one.unknown + other.unknown };
+}
+
+/** What the last records of the rows in a group lead to. */
+function endsOf(batch: readonly Waiting[], savesPictures: boolean) {
+  const lastOf = new Map(batch.map((one) => [one.item, one] as const));
+  const last = new Set<Waiting>();
+  const freed = new Set<string>();
+  for (const one of batch) {
+    const status = nextStatus('open', headOf(one.record));
+    const isOver = isEnd(status) || (status === 'replied' && !savesPictures);
+    if (isOver && lastOf.get(one.item) === one) last.add(one);
+    if (isEnd(status) || status === 'replied') freed.add(one.item);
+  }
+  const ended = [...last].map(({ item }) => item);
+  for (const item of ended) freed.delete(item);
+  return { last, ended, freed: [...freed] };
+}

@@ -1,0 +1,131 @@
+import {
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  Observable,
+  timer,
+  type SchedulerLike,
+  type Subscriber,
+} from 'rxjs';
+import { AdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-limiter.js';
+import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gates/gate.js';
+import { createEndpointGate, type EndpointGate } from '../../../src/policy/gates/endpoint-gate.js';
+import type { Turns } from '../table/gates.js';
+
+/** The gate of a run that its workers share. */
+export interface SharedGate {
+  /** Pauses all workers. */
+  pause(forMs: number): void;
+  /** Takes turns of the run's rate; absent where the run has none. */
+  readonly takeTurns?: ((turns: number) => Promise<Turns>) | undefined;
+}
+
+interface WorkerGateOptions {
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+}
+
+/**
+ * The gate of a run for the requests of one worker. Each worker finds the pauses and rates of endpoints out, as a local run
+ * does. A given rate is shared: the worker takes turns for all requests that wait. When all endpoints that this worker calls
+ * refuse, the pause holds for all workers.
+ */
+export class WorkerGate implements Gate {
+  private readonly own: EndpointGate;
+  private readonly scheduler: SchedulerLike;
+  private readonly turns: TurnQueue | undefined;
+  private heldUntil = -Infinity;
+
+  constructor(
+    private readonly shared: SharedGate,
+    { scheduler, random }: WorkerGateOptions,
+  ) {
+    this.scheduler = scheduler;
+    const { takeTurns } = shared;
+    this.turns = takeTurns && new TurnQueue(takeTurns, scheduler);
+    const rates = takeTurns ? {} : { own: () => new AdaptiveRateLimiter(scheduler) };
+    this.own = createEndpointGate({ scheduler, random }, rates);
+  }
+
+  /** Sends nothing to any endpoint for `forMs`. */
+  hold(forMs: number): void {
+    this.heldUntil = Math.max(this.heldUntil, this.scheduler.now() + forMs);
+  }
+
+  admit(request: GateRequest): ReturnType<Gate['admit']> {
+    return concat(
+      this.own.admit(request),
+      defer(() => (this.heldMs > 0 ? timer(this.heldMs, this.scheduler).pipe(ignoreElements()) : EMPTY)),
+      this.turns === undefined ? EMPTY : this.turns.turn(request.kind !== 'submit'),
+    );
+  }
+
+  tryPass(request: GateRequest): boolean {
+    return this.turns === undefined && this.heldMs <= 0 && (this.own.tryPass?.(request) ?? false);
+  }
+
+  observe(answer: GateAnswer): void {
+    this.own.observe(answer);
+    if (!isRefusal(answer)) return;
+    const pausedMs = this.own.pausedMs();
+    if (pausedMs <= Math.max(this.heldMs, 0)) return;
+    this.hold(pausedMs);
+    this.shared.pause(pausedMs);
+  }
+
+  private get heldMs(): number {
+    return this.heldUntil - this.scheduler.now();
+  }
+}
+
+/** Requests that wait for a turn of the rate. Polls go before submissions. */
+class TurnQueue {
+  private readonly polls = new Set<Subscriber<never>>();
+  private readonly submits = new Set<Subscriber<never>>();
+  private isTaking = false;
+
+  constructor(
+    private readonly takeTurns: (turns: number) => Promise<Turns>,
+    private readonly scheduler: SchedulerLike,
+  ) {}
+
+  turn(isPoll: boolean): Observable<never> {
+    return new Observable((subscriber) => {
+      const waiting = isPoll ? this.polls : this.submits;
+      waiting.add(subscriber);
+      if (!this.isTaking) void this.take();
+      return () => waiting.delete(subscriber);
+    });
+  }
+
+  /** A turn whose request has left meanwhile is lost. */
+  private async take(): Promise<void> {
+    this.isTaking = true;
+    try {
+      while (this.size > 0) {
+        const turns = this.size;
+        const { inMs, everyMs } = await this.takeTurns(turns);
+        await this.spend(turns, inMs, everyMs);
+      }
+    } catch (error) {
+      for (const subscriber of [...this.polls, ...this.submits]) subscriber.error(error);
+    } finally {
+      this.isTaking = false;
+    }
+  }
+
+  private async spend(turns: number, inMs: number, everyMs: number): Promise<void> {
+    const startAt = this.scheduler.now() + inMs;
+    for (let turn = 0; turn < turns; turn++) {
+      const waitMs = startAt + turn * everyMs - this.scheduler.now();
+      if (waitMs > 0) await new Promise<void>((resolve) => this.scheduler.schedule(() => resolve(), waitMs));
+      const [next] = this.polls.size > 0 ? this.polls : this.submits;
+      next?.complete();
+    }
+  }
+
+  private get size(): number {
+    return this.polls.size + this.submits.size;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Observable, SchedulerLike } from 'rxjs';
+import type { Download } from '../../../src/transport/got/download.js';
+import { createGotDownload } from '../../../src/transport/got/got-download.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import type { Transport } from '../../../src/transport/transport.js';
+import { steadyClock } from '../../batch/context/steady-clock.js';
+import type { Disk } from '../../batch/disk/disk.js';
+import { nodeDisk } from '../../batch/disk/node-disk.js';
+import type { RunDatabase } from '../table/run-database.js';
+
+/** Options of one worker. Hosts and key are its own: it serves only runs against these hosts, and sends the key to no other. */
+export interface WorkerOptions {
+  readonly database: RunDatabase;
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
+  readonly lbBaseUrl?: string;
+  /** The run's folder, if this worker can reach it: the worker saves pictures there. @defaultValue the collector saves them */
+  readonly artifacts?: string;
+  /** Rows in flight at most, for each run. @defaultValue as many as the run has */
+  readonly slots?: number;
+  /** The first value ends the worker once what is on the wire is done, the second one at once. */
+  readonly stop?: Observable<unknown>;
+  /** End when no run has work left. @defaultValue false */
+  readonly once?: boolean;
+  readonly notify?: (event: WorkerEvent) => void;
+  /** @defaultValue one over got */
+  readonly transport?: Transport;
+  /** @defaultValue one over got, without the key */
+  readonly saveFrom?: Download;
+  /** @defaultValue nodeDisk */
+  readonly disk?: Disk;
+  /** @defaultValue a clock that never goes back */
+  readonly scheduler?: SchedulerLike;
+  /** From 0 to 1, for jitter. @defaultValue Math.random */
+  readonly random?: () => number;
+}
+
+export type WorkerEvent =
+  | { readonly type: 'started'; readonly worker: string }
+  /** The worker works on this run from now on. */
+  | { readonly type: 'run'; readonly run: number }
+  /** The worker cannot work on this run; `message` has the reason. */
+  | { readonly type: 'foreign'; readonly run: number; readonly message: string }
+  /** The worker was taken for dead, and goes on with other rows. */
+  | { readonly type: 'lost'; readonly message: string }
+  | { readonly type: 'away'; readonly message: string }
+  | { readonly type: 'back' }
+  | { readonly type: 'fault'; readonly message: string }
+  | { readonly type: 'progress'; readonly submitted: number; readonly ended: number };
+
+/** The concurrency of a run is the bound. */
+const mostSlots = 1_000_000;
+
+/** A worker's options with their defaults. */
+export type WorkerSettings = ReturnType<typeof resolveWorkerOptions>;
+
+export function resolveWorkerOptions(options: WorkerOptions) {
+  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, notify } = options;
+  return {
+    ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts },
+    slots: options.slots ?? mostSlots,
+    once: options.once ?? false,
+    notify: notify ?? (() => undefined),
+    transport: options.transport ?? createGotTransport(),
+    saveFrom: options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] }),
+    disk: options.disk ?? nodeDisk,
+    scheduler: options.scheduler ?? steadyClock(),
+    random: options.random ?? Math.random,
+  };
+}

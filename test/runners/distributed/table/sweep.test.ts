@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commitGroup, type Group } from '../../../../runners/distributed/table/commit-group.js';
+import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
+import { readState } from '../../../../runners/distributed/table/run-state.js';
+import { takeSeat } from '../../../../runners/distributed/table/seats.js';
+import { createSweeper } from '../../../../runners/distributed/table/worker-record.js';
+import { openFleet } from '../../../support/fleet.js';
+import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+
+let database: RunDatabase;
+beforeAll(async () => {
+  database = await openRunDatabase();
+});
+afterAll(() => database.close());
+
+it('takes nobody for dead until the database has been back for a while', async () => {
+  const fleet = await openFleet(database, rowsOf(1));
+  const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000001' };
+  await inTransaction(database.pool, (on) => takeSeat(on, seat));
+  const claim = { worker: seat.worker, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
+  const nothing = {
+    records: [],
+    booked: { spent: 0, unknown: 0 },
+    ended: [],
+    freed: [],
+    jobs: [],
+    grants: [],
+  };
+  const group: Group = { ...nothing, number: 1, blocked: {}, stop: undefined, claim };
+  expect((await commitGroup(database, seat, group)).claimed).toHaveLength(1);
+  let now = 0;
+  let isAway = true;
+  const pool = new Proxy(database.pool, {
+    get: (target, name) =>
+      name === 'query' && isAway
+        ? () => Promise.reject(new Error('away'))
+        : (Reflect.get(target, name, target) as unknown),
+  });
+  const sweep = createSweeper({ pool, queue: database.queue }, () => now);
+  await expect(sweep()).rejects.toThrow('away');
+  isAway = false;
+  await sweep();
+  now = 14_999;
+  await sweep();
+  expect((await readState(database, fleet.run)).inFlight).toBe(1);
+  now = 15_000;
+  await sweep();
+  expect(await readState(database, fleet.run)).toMatchObject({ inFlight: 0, open: 1, reserved: 0 });
+  await fleet.close();
+});

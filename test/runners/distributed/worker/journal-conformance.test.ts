@@ -1,0 +1,66 @@
+import { asyncScheduler } from 'rxjs';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
+import type { RowTask } from '../../../../runners/batch/row/row-after.js';
+import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
+import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { readRecords } from '../../../../runners/distributed/table/records.js';
+import { takeSeat } from '../../../../runners/distributed/table/seats.js';
+import { TableJournal } from '../../../../runners/distributed/worker/table-journal.js';
+import { openFleet } from '../../../support/fleet.js';
+import { conformsToJournal } from '../../../support/journal-conformance.js';
+import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+
+let database: RunDatabase;
+beforeAll(async () => {
+  database = await openRunDatabase();
+});
+afterAll(() => database.close());
+
+function taskOf(id: string): RowTask {
+  const [task] = rowsOf(1);
+  if (task === undefined) throw new Error('no row');
+  return { ...task, row: { ...task.row, id } };
+}
+
+conformsToJournal('a table', async () => {
+  const fleet = await openFleet(database, ['a', 'b', 'c'].map(taskOf));
+  const seat = { run: fleet.run, worker: randomUUID() };
+  await inTransaction(database.pool, (on) => takeSeat(on, seat));
+  let claimed = 0;
+  let taken = (): void => undefined;
+  const isTaken = new Promise<void>((resolve) => (taken = resolve));
+  const journal = new TableJournal(
+    {
+      commit: (group) => commitGroup(database, seat, group),
+      async *records(after) {
+        for (const { record } of await readRecords(database.pool, fleet.run, after, 1_000)) yield record;
+      },
+    },
+    {
+      ...{ scheduler: asyncScheduler, savesPictures: true },
+      claim: () =>
+        claimed === 3
+          ? undefined
+          : { worker: seat.worker, most: { send: 3 - claimed, poll: 0 }, priceOf: () => 87_500 },
+      onClaimed: (rows) => {
+        claimed += rows.length;
+        taken();
+      },
+      ...{ onFailed: () => undefined, onLate: () => undefined },
+    },
+  );
+  journal.wake();
+  await isTaken;
+  const stored = async () =>
+    (await readRecords(database.pool, fleet.run, 0, 1_000)).map(({ record }) => record);
+  return {
+    journal,
+    before: 0,
+    breakMedium: async () => {
+      await database.pool.query('delete from millrace.seats where run = $1', [fleet.run]);
+    },
+    afterDeath: stored,
+    close: () => fleet.close(),
+  };
+});

@@ -1,0 +1,117 @@
+import { map } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
+import type { Transport } from '../../../../src/transport/transport.js';
+import type { WorkerOptions } from '../../../../runners/distributed/worker/run-worker.js';
+import type { Fleet, FleetWorker } from '../../../support/fleet.js';
+import { rowsOf } from '../../../support/run-database.js';
+import { useFleets } from '../../../support/use-fleets.js';
+
+const fleets = useFleets();
+
+/** Counts answers by status. */
+function counting(statuses: Map<number, number>): Transport {
+  const transport = createGotTransport();
+  return (request) =>
+    transport(request).pipe(
+      map((reply) => {
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        return reply;
+      }),
+    );
+}
+
+function startAll(of: Fleet, count: number, options: Partial<WorkerOptions> = {}): Promise<FleetWorker[]> {
+  return Promise.all(Array.from({ length: count }, () => of.start(options)));
+}
+
+describe('four workers', () => {
+  it('never spend, reserve and hold more than the cap together', async () => {
+    const terms = { cap: 10_000_000, concurrency: 40 };
+    const fleet = await fleets.open(rowsOf(200), { terms });
+    await fleets.database.pool.query(`create or replace function within_cap() returns trigger as $$ begin
+      if new.reserved + new.spent + new.unknown > new.cap then raise exception 'beyond the cap'; end if; return new; end $$
+      language plpgsql`);
+    await fleets.database.pool.query(
+      'create or replace trigger within_cap before update on millrace.ledgers for each row execute function within_cap()',
+    );
+    const workers = await startAll(fleet, 4);
+    await fleet.ended();
+    const { stop, spent, reserved, unknown } = await fleet.state();
+    const ended = (await fleet.rows()).length;
+    expect(stop?.exitCode).toBe(3);
+    expect(stop?.reason).toMatch(
+      /^Stopped at the cost cap of \$10\.00: .* Run again with a higher cap to go on\.$/,
+    );
+    expect({ spent, reserved, unknown, ended }).toStrictEqual({
+      ...{ spent: 10_000_000, reserved: 0, unknown: 0, ended: 100 },
+    });
+    expect(fleet.emulator.bill()).toHaveLength(100);
+    expect(workers.flatMap(({ events }) => events.filter(({ type }) => type === 'fault'))).toStrictEqual([]);
+  });
+
+  it('keep to one rate, and are hardly ever refused', async () => {
+    const terms = { rate: 100, concurrency: 100 };
+    const fleet = await fleets.open(rowsOf(60), { terms, emulator: { rateLimit: 100 } });
+    const statuses = new Map<number, number>();
+    const transport = counting(statuses);
+    await startAll(fleet, 4, { transport });
+    const rows = await fleet.ended();
+    expect(rows).toHaveLength(60);
+    const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+    expect(statuses.get(429) ?? 0).toBeLessThan(all * 0.02);
+  });
+
+  it('rest together after a 429, and go on when an answer is good', async () => {
+    let refused = 0;
+    const faultOf = ({ operation }: { operation: string }) =>
+      operation === 'run' && ++refused <= 3 ? '429' : '';
+    const fleet = await fleets.open(rowsOf(20), { emulator: { faultOf } });
+    await startAll(fleet, 2);
+    const rows = await fleet.ended();
+    expect(rows.map(({ code }) => code)).toStrictEqual(rows.map(() => 'completed'));
+    expect(fleet.emulator.bill()).toHaveLength(20);
+  });
+});
+
+describe('a request that may have been accepted', () => {
+  it('is held, and its price with it', async () => {
+    const faultOf = ({ operation }: { operation: string }) => (operation === 'run' ? 'cut' : '');
+    const fleet = await fleets.open(rowsOf(1), { emulator: { faultOf } });
+    await fleet.start();
+    const [row] = await fleet.ended();
+    expect(row?.outcome).toMatchObject({
+      error: { code: 'unknown', paid: 'maybe' },
+      source: 'unknown',
+    });
+    expect(await fleet.state()).toMatchObject({ unknown: 100_000, spent: 0, reserved: 0 });
+  });
+
+  it('is sent again where the user prefers it, and stays held all the same', async () => {
+    let posts = 0;
+    const faultOf = ({ operation }: { operation: string }) =>
+      operation === 'run' && ++posts === 1 ? 'cut' : '';
+    const fleet = await fleets.open(rowsOf(1), { terms: { onUnknown: 'retry' }, emulator: { faultOf } });
+    await fleet.start();
+    const rows = await fleet.ended();
+    expect(rows.map(({ records }) => records.map(({ k }) => k))).toStrictEqual([
+      ['intent', 'outcome', 'reopen', 'intent', 'accepted', 'reply', 'outcome'],
+    ]);
+    expect(await fleet.state()).toMatchObject({ unknown: 100_000, spent: 100_000, reserved: 0 });
+  });
+});
+
+describe('the key', () => {
+  it('is nowhere in the database, though the service echoes it', async () => {
+    const fail = 'the-key-of-the-fleet is what you sent';
+    const fleet = await fleets.open(rowsOf(2, { fail }));
+    await fleet.start();
+    expect(await fleet.ended()).toHaveLength(2);
+    const { rows: found } = await fleets.database.pool.query<{ text: string }>(
+      // What a row sends is the user's own.
+      `select record as text from millrace.records where record not like '{"k":"intent"%'
+       union all select t::text from millrace.runs t union all select w::text from millrace.workers w`,
+    );
+    expect(found.filter(({ text }) => text.includes('the-key-of-the-fleet'))).toStrictEqual([]);
+  });
+});
