@@ -23,7 +23,7 @@ describe('rowOfResult', () => {
   });
 
   it('shows an answer without a picture as text, shortened', () => {
-    expect(rowOfResult({ id: 'a', kind: 'job', output: { n: 1 } }, false).output).toBe('{\n "n": 1\n}');
+    expect(rowOfResult({ id: 'a', kind: 'job', output: { n: 1 } }, false).output).toBe('{\n  "n": 1\n}');
     expect(rowOfResult({ id: 'a', kind: 'job', output: 'x'.repeat(9000) }, false).output!.length).toBe(1501);
     expect(
       rowOfResult(
