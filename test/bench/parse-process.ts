@@ -17,8 +17,8 @@ async function parseCsv(): Promise<number> {
 
 async function parseLines(): Promise<void> {
   let rest = '';
-  for await (const piece of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })) {
-    const lines = `${rest}${piece as string}`.split('\n');
+  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })) {
+    const lines = `${rest}${chunk as string}`.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) JSON.parse(line);
   }

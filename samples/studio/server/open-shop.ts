@@ -67,7 +67,7 @@ export function openShop({ apiKey, baseUrl, capUsd }: ShopOptions): Shop {
             error: (error: unknown) => events.error(error),
             complete: () => events.complete(),
           });
-        return events.pipe(finalize(() => job.cancel()));
+        return events.pipe(finalize(() => void job.cancel()));
       }),
     async close() {
       const quiet = underWay$.pipe(

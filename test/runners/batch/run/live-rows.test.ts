@@ -89,16 +89,16 @@ describe('runBatch over rows that arrive', () => {
   it('ends a wrong row once, however often it is fed, and delivers its end in each start', async () => {
     const rows = [echo(1), echo(1), { ...echo(2), id: 'r1' }, { id: 'r1' }];
     const feed = async () => {
-      const told: string[] = [];
-      await run(rows, { maxCostUsd: 1, deliver: ({ id }) => void told.push(id.split('~')[0] ?? '') });
+      const ended: string[] = [];
+      await run(rows, { maxCostUsd: 1, deliver: ({ id }) => void ended.push(id.split('~')[0] ?? '') });
       const lines = (await readFile(join(out, 'failures.jsonl'), 'utf8')).trim().split('\n');
-      return { told, ids: lines.map((line) => (JSON.parse(line) as { id: string }).id) };
+      return { ended, ids: lines.map((line) => (JSON.parse(line) as { id: string }).id) };
     };
     const first = await feed();
-    expect(first.told).toEqual(['r1', 'r1', 'r1']);
+    expect(first.ended).toEqual(['r1', 'r1', 'r1']);
     expect(new Set(first.ids).size).toBe(3);
     const again = await feed();
-    expect(again.told.slice(0, 3)).toEqual(['r1', 'r1', 'r1']);
+    expect(again.ended.slice(0, 3)).toEqual(['r1', 'r1', 'r1']);
     expect(again.ids).toEqual(first.ids);
   });
 });
