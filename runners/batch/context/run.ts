@@ -21,7 +21,12 @@ export interface Run extends PurchaseContext {
   readonly projections: Projections;
   readonly pictures: RunPictures & { readonly names: PictureNames; readonly expiring: ExpiringPictures };
   /** Its part in the ledger that runs share; absent where there is none. */
-  readonly day: { flush(): Promise<void> } | undefined;
+  readonly day:
+    | {
+        /** Writes to the ledger what has changed since the last time. */
+        flush(): Promise<void>;
+      }
+    | undefined;
   readonly plan: Plan;
   readonly ahead: Ahead;
   readonly taken: TakenUp & RecoveredSent;
