@@ -1,5 +1,11 @@
 import { asyncScheduler, Subject, type Observable, type SchedulerLike } from 'rxjs';
-import type { ImageEditInput, ImageEditOutput } from '../contract/image-edit.js';
+import {
+  imageEditDefaults,
+  imageEditInputSchema,
+  imageEditOutputSchema,
+  type ImageEditInput,
+  type ImageEditOutput,
+} from '../contract/image-edit.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
@@ -15,9 +21,8 @@ import { createRetryQuota } from '../policy/retry-quota.js';
 import { createGotTransport } from '../transport/got/got-transport.js';
 import type { Transport } from '../transport/transport.js';
 import type { Activity, ClientState } from './client-state.js';
-import { createQueueEndpoint } from './create-queue-endpoint.js';
+import { createQueueEndpoint, type QueueSchemas } from './create-queue-endpoint.js';
 import type { ChunkOf, InputOf, OutputOf } from './endpoint-types.js';
-import { createImageEditEndpoint } from './image-edit-endpoint.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
 import { checkBaseUrl } from './wire-requests.js';
@@ -95,11 +100,21 @@ export function createClient(options: ClientOptions = {}): Client {
   const client = stateOf(options, activity);
   return {
     queue: (id: string, queueOptions: QueueEndpointOptions = {}) => typedQueue(client, id, queueOptions),
-    imageEdit: (id, queueOptions = {}) => createImageEditEndpoint(client, id, queueOptions),
+    imageEdit: (id, queueOptions = {}) => createQueueEndpoint(client, id, queueOptions, imageEdits),
     routes: (lbBaseUrl, routeOptions = {}) => createRouteEndpoint(client, lbBaseUrl, routeOptions),
     activity$: activity.asObservable(),
   };
 }
+
+/**
+ * The hosted image-editing endpoint: its input is checked strictly before anything is sent, and its output is read tolerantly.
+ * Poll times are learned by resolution. (spec 2.5, 2.6, 4.3)
+ */
+const imageEdits: QueueSchemas<ImageEditInput, ImageEditOutput> = {
+  input: imageEditInputSchema,
+  output: imageEditOutputSchema,
+  variantOf: ({ resolution = imageEditDefaults.resolution }) => resolution.toLowerCase(),
+};
 
 function typedQueue<
   K extends string,

@@ -43,9 +43,11 @@ import type { QueueEndpoint, StatusOptions, StreamOptions, WatchOptions } from '
 import { readInput, validate } from './schema-checks.js';
 import { queueRequests, type QueueRequests, toJson } from './wire-requests.js';
 
-export interface QueueSchemas<O> {
+export interface QueueSchemas<I, O> {
   readonly input?: StandardSchema | undefined;
   readonly output?: StandardSchema<unknown, O> | undefined;
+  /** By which poll times are learned of a call that names no variant. */
+  readonly variantOf?: (input: I) => string;
 }
 
 /** @throws InvalidOptionError for an id that is no plain path segment, and for wrong options */
@@ -53,7 +55,7 @@ export function createQueueEndpoint<I, O, C = unknown>(
   client: ClientState,
   id: string,
   options: QueueOptions,
-  schemas: QueueSchemas<O>,
+  schemas: QueueSchemas<I, O>,
 ): QueueEndpoint<I, O, C> {
   const problem = checkEndpointId(id);
   if (problem !== undefined)
@@ -76,7 +78,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     private readonly client: ClientState,
     readonly id: string,
     private readonly options: ResolvedQueueOptions,
-    private readonly schemas: QueueSchemas<O>,
+    private readonly schemas: QueueSchemas<I, O>,
   ) {
     this.context = client.contextOf(id, client.baseUrl());
     const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
@@ -86,7 +88,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
 
   run(input: I, options: SubmitOptions<O> = {}): Job<O, QueueFailureCode> {
     const request = this.submission(input, options, (body) => this.requests.run(body));
-    return this.job(options, { purpose: 'submit', sync: false, request });
+    return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request });
   }
 
   runSync(input: I, options: SyncOptions<O> = {}): Job<O, QueueFailureCode> {
@@ -96,7 +98,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     const request = this.submission(input, options, (body) =>
       this.requests.runSync(body, executionTimeoutMs, waitMs),
     );
-    return this.job(options, { purpose: 'submit', sync: true, request });
+    return this.job(this.varied(input, options), { purpose: 'submit', sync: true, request });
   }
 
   attach(jobId: string, options: AttachOptions<O> = {}): Job<O, QueueFailureCode> {
@@ -188,6 +190,11 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   ): JobSpec<O>['request'] {
     const fields = submissionFields(options, this.client.secrets);
     return readInput(this.schemas.input, input, (checked) => post(queueBody(checked, fields)));
+  }
+
+  private varied<T extends CallOptions<O>>(input: I, options: T): T {
+    const { variantOf } = this.schemas;
+    return variantOf === undefined ? options : { variant: variantOf(input), ...options };
   }
 
   private askJob(asking: Omit<Asking, 'key'> & { jobId: string }): Observable<JobReply> {

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { journalFormat } from './line/record-line.js';
+import { journalFormat } from './record.js';
 
 /**
  * `journal-broken`: something in the middle cannot be read; `--repair` goes on without it.

@@ -2,6 +2,9 @@ import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind, RowMode, RowRequest } from '../manifest/manifest-row.js';
 
+/** Raised when an older reader would misread what is written. A newer format is refused by `recover`. */
+export const journalFormat = 1;
+
 /** Where the figure of a purchase comes from. `none`: nothing was bought. */
 export type CostSource = 'reported' | 'estimated' | 'unknown' | 'none';
 

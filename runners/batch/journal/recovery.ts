@@ -1,8 +1,8 @@
-import { decodeRecord, journalFormat } from './line/record-line.js';
+import { decodeRecord } from './line/record-line.js';
 import { field } from './line/record-fields.js';
 import type { HeadScanner } from './line/head-scanner.js';
 import { newerFormat, unknownKind } from './journal-error.js';
-import type { JournalRecord, RecordOf, RunIdentity } from './record.js';
+import { journalFormat, type JournalRecord, type RecordOf, type RunIdentity } from './record.js';
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';

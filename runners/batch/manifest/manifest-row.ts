@@ -1,6 +1,5 @@
 import type { ImageEditInput } from '../../../src/contract/image-edit.js';
 import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
-import { requestHash } from './request-hash.js';
 
 export type RowKind = 'edit' | 'job' | 'route';
 export type RowMode = 'sync' | 'async';
@@ -78,67 +77,6 @@ export interface RowProblem {
 
 /** A line of the manifest: a row, or its problems. */
 export type ManifestItem = { valid: true; row: Row } | { valid: false; row: InvalidRow };
-
-/** The facts of a row from which its hash is computed. */
-export interface RowFacts extends Omit<Row, 'hash'> {
-  /** The request as written, with paths in place of URLs. */
-  readonly written: unknown;
-  /** Set where it has been computed already. */
-  readonly hash?: string | undefined;
-}
-
-/** A row that computes its hash on first use: a plan of a million rows with ids needs none. */
-export class ManifestRow implements Row {
-  readonly id: string;
-  readonly row: number;
-  readonly line: number;
-  readonly kind: RowKind;
-  readonly endpoint: string;
-  readonly mode: RowMode;
-  readonly request: RowRequest;
-  readonly cells: Row['cells'];
-  readonly columns: Row['columns'];
-  readonly columnUse: ColumnUse;
-  readonly resolution: string | undefined;
-  readonly jobId: string | undefined;
-  readonly repeat: number | undefined;
-  readonly prior: Row['prior'];
-  readonly #written: unknown;
-  #hash: string | undefined;
-
-  constructor(facts: RowFacts) {
-    this.id = facts.id;
-    this.row = facts.row;
-    this.line = facts.line;
-    this.kind = facts.kind;
-    this.endpoint = facts.endpoint;
-    this.mode = facts.mode;
-    this.request = facts.request;
-    this.cells = facts.cells;
-    this.columns = facts.columns;
-    this.columnUse = facts.columnUse;
-    this.resolution = facts.resolution;
-    this.jobId = facts.jobId;
-    this.repeat = facts.repeat;
-    this.prior = facts.prior;
-    this.#written = facts.written;
-    this.#hash = facts.hash;
-  }
-
-  get hash(): string {
-    this.#hash ??= requestHash({ kind: this.kind, endpoint: this.endpoint, request: this.#content });
-    return this.#hash;
-  }
-
-  /**
-   * A column `redo` names the purchase that the row replaces. It is not sent, but it is hashed: the same request with `redo`
-   * counts as changed, so that `--changed redo` buys it once.
-   */
-  get #content(): unknown {
-    const { redo } = this.columns;
-    return typeof redo === 'string' && redo !== '' ? { redo, request: this.#written } : this.#written;
-  }
-}
 
 /** Whether sending the row buys something. A GET is free; a row that was or may have been paid is collected, fetched or held. */
 export function isBought(row: Pick<Row, 'jobId' | 'prior' | 'request'>): boolean {

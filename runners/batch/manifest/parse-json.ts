@@ -148,3 +148,16 @@ function wrong(open: readonly Open[], what: string, index: number): WrongKey {
     ...(path[0] !== undefined && { below: path[0] }),
   };
 }
+
+/** Most cells are plain text: their first character shows that without an exception of the parser. */
+const mayBeJson = /^(?:["{[\d-]|true$|false$|null$)/;
+
+/**
+ * A cell of an `input.…` or `body.…` column: a JSON value where it parses and prints the same again (`42`, `true`, `[1]`), else
+ * text (`007`, `1e3`, `1.0`).
+ */
+export function cellValue(cell: string): unknown {
+  if (!mayBeJson.test(cell)) return cell;
+  const parsed = parseJson(cell);
+  return 'value' in parsed && JSON.stringify(parsed.value) === cell ? parsed.value : cell;
+}

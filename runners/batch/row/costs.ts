@@ -4,7 +4,7 @@ import { disbelievedCost, isBelievable, reportedCostUsd } from '../../../src/con
 import type { CostSource } from '../journal/record.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RowPurchase } from './row-in-flight.js';
-import { isRead, type RowFacts } from './task.js';
+import { buysNothing, type RowFacts } from './task.js';
 
 /** What a purchase cost, and where the figure is from. */
 export interface Cost {
@@ -35,11 +35,6 @@ export function costOfFailed(purchase: RowPurchase, { paid, output }: Pick<Faile
   return paid === 'no'
     ? { cost: 0, source: 'estimated' }
     : { cost: reservedFor(purchase), source: 'unknown' };
-}
-
-/** A job or a picture that was bought elsewhere is taken over, and a read is free. */
-export function buysNothing({ intent, facts }: Pick<RowPurchase, 'intent' | 'facts'>): boolean {
-  return intent?.takes !== undefined || isRead(facts);
 }
 
 export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>) {

@@ -12,9 +12,9 @@ import type {
   SavedImage,
 } from '../journal/record.js';
 import type { RowRecords } from '../journal/journal.js';
-import { buysNothing, type Cost } from './costs.js';
+import type { Cost } from './costs.js';
 import type { RowPurchase } from './row-in-flight.js';
-import { isRead, type RowFacts } from './task.js';
+import { buysNothing, isRead, type RowFacts } from './task.js';
 
 /** What an intent adds to the facts of its row. */
 export interface Intended {

@@ -1,8 +1,8 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
-import type { InvalidRow, Row, RowRequest } from '../manifest/manifest-row.js';
+import { isRead, type InvalidRow, type Row, type RowRequest } from '../manifest/manifest-row.js';
 
-export { isRead } from '../manifest/manifest-row.js';
+export { isRead };
 
 /** What is the same in a row of the manifest and in its record in the journal. */
 export type RowFacts = Pick<
@@ -75,4 +75,15 @@ export interface PaidRow extends RepliedRow {
 export function factsOf(row: Row): RowFacts {
   const { id, hash, kind, endpoint, mode, request, cells, columns, resolution } = row;
   return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution };
+}
+
+/** A job or a picture that was bought elsewhere is taken over, and a read is free. */
+export function buysNothing({
+  intent,
+  facts,
+}: {
+  readonly intent?: IntentRecord | undefined;
+  readonly facts: RowFacts;
+}): boolean {
+  return intent?.takes !== undefined || isRead(facts);
 }

@@ -1,5 +1,19 @@
+import { resolve, join } from 'node:path';
+import { lastValueFrom, merge, tap } from 'rxjs';
+import { runBatch, runStages, type RunStages } from '../../batch/index.js';
+import { listenForStop } from '../io/listen-for-stop.js';
+import { trackConnections } from '../io/track-connections.js';
+import type { MetricsFile } from '../progress/keep-metrics-file.js';
+import { viewRun, type RunView } from '../progress/view-run.js';
+import { withinPlan } from '../plan/within-plan.js';
+import { agreedRows, agreeToPlan, explainRefusal, type CheckedRun } from '../start/agree-to-plan.js';
+import { askHealth } from '../service/check-service.js';
+import { batchOptions, type StartedRun } from '../start/batch-options.js';
+import { printOutcome, type Warning } from '../start/print-outcome.js';
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../io/usage-error.js';
 import { assumePrice, nodeDisk, type PriceBook } from '../../batch/formats.js';
-import { refuseFolder } from '../../batch/internal.js';
+import { gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { findManifest } from '../options/find-manifest.js';
@@ -10,13 +24,10 @@ import { readPrices } from '../options/read-prices.js';
 import { runOptionsSchema, type RunOptions } from '../options/start-options.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { SavedPlan } from '../plan/read-plan.js';
-import { openTarget } from '../service/open-target.js';
+import { openTarget, pickTransport } from '../service/open-target.js';
 import { spoolInput } from '../start/spool-input.js';
-import { attendRun } from '../start/attend-run.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
-import type { StartedRun } from '../start/batch-options.js';
-import { resolve } from 'node:path';
 import { openLiveRows } from '../start/live-rows.js';
 
 /** Does what a manifest asks for, or goes on with it. The price is said, and agreed to, before anything is sent. */
@@ -84,4 +95,122 @@ async function followRows(
   } finally {
     live.close();
   }
+}
+
+const warningsKept = 1_000;
+
+/** Runs a start to its end, shows its progress, prints the outcome, and returns the exit code. */
+async function attendRun(run: StartedRun): Promise<number> {
+  run.io.beforeRows?.();
+  const transport = await pickTransport(run.options.http);
+  const connections = trackConnections();
+  const stop = listenForStop(run.io);
+  const gate = gateFor(run.options.rate);
+  let checked: CheckedRun | undefined;
+  const view = viewRun(run.io, {
+    quiet: run.options.quiet,
+    isRehearsal: run.target.local,
+    folder: run.out,
+    concurrency: concurrencyOf(run.options),
+    askHealth: () => askHealth(run.target, checked?.ahead.endpoints ?? [], gate),
+  });
+  let answer: Answer;
+  let metrics: MetricsFile | undefined;
+  const warnings: Warning[] = [];
+  const look = (event: RunEvent) => {
+    view.look(event);
+    metrics?.take(event);
+    if (event.type === 'warning' && warnings.length < warningsKept)
+      warnings.push({ code: event.code, message: event.message });
+    if (event.type === 'checked') checked = event;
+    if (event.type === 'started') run.fault.folder = run.out;
+  };
+  const confirm = async (plan: CheckedRun['plan'], ahead: CheckedRun['ahead']) => {
+    view.pause();
+    answer = await agreeToPlan({ plan, ahead }, run, stop.first).catch((error: unknown) => ({ error }));
+    return answer === 'go';
+  };
+  try {
+    metrics = await openMetrics(run, view);
+    const start = await startOf(run, (message) => view.warn(message));
+    const last = await lastValueFrom(
+      start(
+        {
+          ...batchOptions(run),
+          ...(transport && { transport }),
+          gate,
+          stop: run.live === undefined ? stop.orders$ : merge(stop.orders$, run.live.stop$),
+          confirm,
+        },
+        { ...runStages, takeRows: takeRowsOf(run) },
+      ).pipe(tap(look)),
+    );
+    view.close();
+    if (last.type !== 'finished') throw new Error('a run ended without saying how');
+    if (typeof answer === 'object') throw answer.error;
+    if (answer === 'interrupted') return interrupted(last.exitCode, run);
+    if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
+    return await printOutcome(run, last, warnings);
+  } finally {
+    view.close();
+    stop.close();
+    await metrics?.close();
+    connections.letGo();
+  }
+}
+
+/** The rows that a start takes: those that arrive, those of a plan, or all of the manifest. */
+function takeRowsOf({ options, live, plan }: StartedRun): RunStages['takeRows'] {
+  const { yes, local, maxCostPerDay } = options;
+  if (live !== undefined) return agreedRows(yes || local || maxCostPerDay !== undefined, runStages.takeRows);
+  return plan === undefined ? runStages.takeRows : withinPlan(plan);
+}
+
+/** The runner of the rows: this process, or the workers of a database. */
+async function startOf(run: StartedRun, warn: (message: string) => void): Promise<typeof runBatch> {
+  if (run.options.db === undefined) {
+    await refuseWithoutDatabase(run.out);
+    return runBatch;
+  }
+  const { overDatabase } = await import('../start/over-database.js');
+  return overDatabase(run, run.options.db, warn);
+}
+
+async function openMetrics(
+  { options, out, io }: StartedRun,
+  view: Pick<RunView, 'warn'>,
+): Promise<MetricsFile | undefined> {
+  if (options.metricsFile === undefined) return undefined;
+  const { keepMetricsFile } = await import('../progress/keep-metrics-file.js');
+  const path = resolve(io.cwd, options.metricsFile);
+  return keepMetricsFile({ path, out, concurrency: concurrencyOf(options), warn: (why) => view.warn(why) });
+}
+
+/** The concurrency to show until the run reports its own. */
+function concurrencyOf({ concurrency }: StartedRun['options']): number {
+  return typeof concurrency === 'number' ? concurrency : 8;
+}
+
+/** Interrupted at the question, by a signal or by Ctrl-C, which is no signal while a question is open. */
+function interrupted(exitCode: number, { io }: StartedRun): number {
+  io.stderr.write('Interrupted. Nothing was sent.\n');
+  return exitCode >= 128 ? exitCode : 130;
+}
+
+/** The answer to the question whether to start. */
+type Answer = 'go' | 'interrupted' | { readonly error: unknown } | undefined;
+
+/** Throws `UsageError` when rows of the run are in a database: a start without it would buy them twice. */
+async function refuseWithoutDatabase(out: string): Promise<void> {
+  const text = await readFile(join(out, 'distributed.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) return;
+  const { readRunNote } = await import('../../distributed/collector/run-note.js');
+  const note = await readRunNote(nodeDisk, out);
+  if (note?.isOpen !== true) return;
+  throw new UsageError(
+    [
+      `the run in ${out} has rows in a database (${note.database}) that may be on their way: nothing was sent`,
+    ],
+    'go on with --db and that database; once all of its rows have ended it can be gone on with either way',
+  );
 }

@@ -14,7 +14,8 @@ import { serviceSettings } from '../service/service-settings.js';
 import { plainText } from '../messages/plain-text.js';
 import { openTarget } from '../service/open-target.js';
 import { checkStore } from '../service/open-uploads.js';
-import { isPlannedImage, plannedSettings, selectRows } from './plan-source.js';
+import { selectRows } from './plan-source.js';
+import { isPlannedImage, plannedSettings } from './planned-settings.js';
 import { countOf, formatCount } from '../messages/number-text.js';
 
 /** The result of `plan --check`. */

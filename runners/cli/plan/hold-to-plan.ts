@@ -2,7 +2,8 @@ import { nodeDisk, type ManifestItem, type Plan, type PriceBook } from '../../ba
 import { PricedBytes, readRows } from '../../batch/internal.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';
-import { plannedSettings, refuseMissing, selectRows } from './plan-source.js';
+import { refuseMissing, selectRows } from './plan-source.js';
+import { plannedSettings } from './planned-settings.js';
 import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
 import { countOf, formatMoney } from '../messages/number-text.js';

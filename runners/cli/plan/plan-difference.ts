@@ -14,7 +14,7 @@ import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
 import type { RunOptions } from '../options/start-options.js';
-import { plannedSettings } from './plan-source.js';
+import { plannedSettings } from './planned-settings.js';
 import { basename, dirname } from 'node:path';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { formatMoney } from '../messages/number-text.js';

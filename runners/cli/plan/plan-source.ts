@@ -6,14 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import {
   assumePrice,
-  basedImage,
   describeSame,
   nodeDisk,
   type ManifestItem,
-  type ManifestSettings,
   type Plan,
   type PriceBook,
-  type ResolveImage,
   type Row,
 } from '../../batch/formats.js';
 import { planManifest, PricedBytes, readRows, SelectRows } from '../../batch/internal.js';
@@ -22,10 +19,10 @@ import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';
 import { readPrices } from '../options/read-prices.js';
-import { namedEndpoints } from '../options/configured-endpoints.js';
 import { countOf } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
+import { plannedSettings } from './planned-settings.js';
 
 /** Reads the whole manifest and plans the rows to be done. Starts nothing and sends nothing. */
 export async function planSource(
@@ -60,19 +57,6 @@ export async function withManifestFile<T>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** The settings by which a plan reads the manifest. */
-export async function plannedSettings(
-  source: ManifestSource,
-  options: RunOptions,
-): Promise<ManifestSettings> {
-  return {
-    ...manifestSettings(source, options),
-    ...((options.local || options.upload !== undefined) && {
-      resolveImage: await plannedImages(source.folder),
-    }),
-  };
 }
 
 /** The prices that a plan uses. */
@@ -119,40 +103,6 @@ export function refuseSame(same: Plan['same'], { same: action }: RunOptions, nam
     ],
     'nothing was sent; take them out, or allow them with --same warn',
   );
-}
-
-/** The settings by which the manifest is read, from the options. */
-export function manifestSettings(source: ManifestSource, options: RunOptions): ManifestSettings {
-  return {
-    name: source.name,
-    format: source.format,
-    gzip: source.gzip,
-    ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
-    endpoints: namedEndpoints(options.endpoints),
-    ...(options.kind !== undefined && { kind: options.kind }),
-    ...(options.mode !== undefined && { mode: options.mode }),
-    set: options.set,
-    map: options.map,
-    ignore: options.ignore,
-    ...(options.imagesBase !== undefined && { resolveImage: basedImage(options.imagesBase) }),
-    ...(options.delimiter !== undefined && { delimiter: options.delimiter }),
-  };
-}
-
-const plannedHost = 'http://127.0.0.1/';
-
-/** Whether a URL stands for a picture beside the manifest. */
-export function isPlannedImage(url: string): boolean {
-  return url.startsWith(plannedHost);
-}
-
-/** Checks that pictures exist. The URLs are placeholders: a plan sends nothing. */
-async function plannedImages(folder: string): Promise<ResolveImage> {
-  const { findLocalPicture } = await import('../../pictures/find-local-picture.js');
-  return (path) => {
-    const found = findLocalPicture(folder, path);
-    return 'problem' in found ? found : `${plannedHost}${encodeURIComponent(path)}`;
-  };
 }
 
 /**

@@ -10,7 +10,7 @@ import { capOf, choicesOf } from '../plan/plan-difference.js';
 import type { SavedPlan } from '../plan/read-plan.js';
 import type { Target } from '../service/service-settings.js';
 import { openUploads, uploadedImages } from '../service/open-uploads.js';
-import { manifestSettings } from '../plan/plan-source.js';
+import { manifestSettings } from '../plan/planned-settings.js';
 import type { SpooledManifest } from './spool-input.js';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';

@@ -1,6 +1,6 @@
 import { type FailureCode, failureCodes, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { CellProblem, imageList } from '../../batch/manifest/columns/cell-value.js';
+import { CellProblem, imageList } from '../../batch/manifest/columns/manifest-fields.js';
 import type { RowKind } from '../../batch/manifest/manifest-row.js';
 import { requestCells } from '../../batch/manifest/rows/request-cells.js';
 import type { PageError, PageRow } from '../page-data.js';

@@ -1,9 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { MillraceError } from '../../../../src/contract/millrace-error.js';
-import type { JournalRecord } from '../record.js';
-
-/** Raised when an older reader would misread what is written. A newer format is refused by `recover`. */
-export const journalFormat = 1;
+import { journalFormat, type JournalRecord } from '../record.js';
 
 /** Bytes of `,"c":"xxxxxxxx"}`: the checksum closes every line. */
 export const checksumBytes = 16;

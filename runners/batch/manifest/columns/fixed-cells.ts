@@ -2,7 +2,7 @@ import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { nearMiss } from './near-miss.js';
 import { quoteValue } from '../quote-value.js';
-import { cellValue } from './cell-value.js';
+import { cellValue } from '../parse-json.js';
 import { pathColumn, type PathColumn } from './path-column.js';
 import { fieldNames, fieldsWith, isFieldName, type FieldName } from './manifest-fields.js';
 

@@ -2,7 +2,8 @@ import type { ImageEditInput } from '../../../../src/contract/image-edit.js';
 import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
 import { maxImages } from '../../../../src/contract/limits.js';
 import type { RowKind } from '../manifest-row.js';
-import { booleanCell, imageList } from './cell-value.js';
+import { parseJson } from '../parse-json.js';
+import { quoteValue } from '../quote-value.js';
 
 /** What a row does with its columns: it is sent as one of the kinds, or it collects a job that was bought elsewhere. */
 export type RowPurpose = RowKind | 'collect';
@@ -127,4 +128,27 @@ function isUrlList(images: unknown): boolean {
 
 function isFilledText(text: unknown): boolean {
   return typeof text === 'string' && text.trim() !== '';
+}
+
+/** Why a cell holds no value of its field. */
+export class CellProblem {
+  constructor(readonly message: string) {}
+}
+
+/** The entries of an `images` cell: a list, a JSON array, or texts separated by white space or `|`. */
+export function imageList(cell: unknown): readonly unknown[] | CellProblem {
+  if (Array.isArray(cell)) return cell as readonly unknown[];
+  if (typeof cell !== 'string') return new CellProblem(`is no list of URLs, but ${quoteValue(cell)}`);
+  if (!cell.trimStart().startsWith('[')) return cell.split(/[\s|]+/).filter((image) => image !== '');
+  const parsed = parseJson(cell);
+  return 'problem' in parsed
+    ? new CellProblem(`begins with "[", but ${parsed.problem}`)
+    : (parsed.value as readonly unknown[]);
+}
+
+/** Spreadsheets write TRUE. Any other text is returned as it is, and the check refuses it. */
+export function booleanCell(cell: unknown): unknown {
+  if (typeof cell !== 'string') return cell;
+  const text = cell.toLowerCase();
+  return text === 'true' ? true : text === 'false' ? false : cell;
 }

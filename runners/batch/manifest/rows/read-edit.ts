@@ -1,8 +1,13 @@
 import type { ResolveImage } from '../manifest-settings.js';
 import type { RowRequest } from '../manifest-row.js';
 import type { EditInput, InputProblem, editInputCheck } from './check-edit-input.js';
-import { CellProblem } from '../columns/cell-value.js';
-import { editFieldNames, editFields, isEditField, type EditFieldName } from '../columns/manifest-fields.js';
+import {
+  CellProblem,
+  editFieldNames,
+  editFields,
+  isEditField,
+  type EditFieldName,
+} from '../columns/manifest-fields.js';
 import { resolveImages } from './row-images.js';
 import { inputObject } from './job-input.js';
 import type { Problems, RowCells } from './row-cells.js';

@@ -4,8 +4,9 @@ import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
-import { type ManifestItem, type RowMode, type RowProblem, ManifestRow } from '../manifest-row.js';
+import type { ManifestItem, RowMode, RowProblem } from '../manifest-row.js';
 import { editInputCheck } from './check-edit-input.js';
+import { HashedRow } from './hashed-row.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
 import { fixedCells, type FixedCells } from '../columns/fixed-cells.js';
@@ -119,13 +120,13 @@ export class RowBuilder {
       );
   }
 
-  #valid(draft: Draft, cells: RowCells, meaning: RowMeaning, prior: PriorFailure | undefined): ManifestRow {
+  #valid(draft: Draft, cells: RowCells, meaning: RowMeaning, prior: PriorFailure | undefined): HashedRow {
     const { record, row } = draft;
     const { kind, endpoint, request, written, resolution } = meaning;
     const { use, misplaced } = this.#layouts.useOf(cells, purposeOf(meaning));
     const derived = draft.id === undefined ? this.#derive(meaning, record.line) : undefined;
     const failure = prior?.failure;
-    return new ManifestRow({
+    return new HashedRow({
       id: draft.id ?? derived?.id ?? '',
       row,
       line: record.line,

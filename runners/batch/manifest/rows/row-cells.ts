@@ -1,6 +1,6 @@
 import { nearMiss } from '../columns/near-miss.js';
 import { quoteValue } from '../quote-value.js';
-import { cellValue } from '../columns/cell-value.js';
+import { cellValue } from '../parse-json.js';
 import { setPath } from '../columns/path-column.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { fieldNames, fieldsWith, type FieldName } from '../columns/manifest-fields.js';

@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { cellValue } from '../../../../../runners/batch/manifest/columns/cell-value.js';
+import { cellValue } from '../../../../../runners/batch/manifest/parse-json.js';
 
 describe('cellValue', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CellProblem, imageList } from '../../../../../runners/batch/manifest/columns/cell-value.js';
+import { CellProblem, imageList } from '../../../../../runners/batch/manifest/columns/manifest-fields.js';
 
 describe('imageList', () => {
   it.each<[unknown, readonly unknown[]]>([
