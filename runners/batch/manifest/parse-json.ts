@@ -22,13 +22,13 @@ export function parseJson(text: string): { readonly value: unknown } | JsonProbl
     return { problem: `is no JSON: ${reason((error as Error).message)}`, isNoJson: true };
   }
   if (typeof value !== 'object') return { value };
-  const problem = problemIn(value, 1) ?? lost(text);
-  return problem === undefined ? (wrongKey(text, value) ?? { value }) : { problem };
-}
-
-function lost(text: string): string | undefined {
-  const number = /\d{16}/.test(text) ? lostDigits(text) : undefined;
-  return number && `holds ${number}, which has more digits than a number keeps: write it in quotes`;
+  const keys: string[] = [];
+  const problem = walk(value, 1, keys);
+  if (problem !== undefined) return { problem };
+  const lost = /\d{16}/.test(text) ? lostDigits(text) : undefined;
+  if (lost !== undefined)
+    return { problem: `holds ${lost}, which has more digits than a number keeps: write it in quotes` };
+  return wrongKey(text, keys) ?? { value };
 }
 
 /** V8's message without the quoted text and without line and column, which are those of the cell and not of the manifest. */
@@ -40,13 +40,15 @@ function reason(message: string): string {
   return words.charAt(0).toLowerCase() + words.slice(1);
 }
 
-function problemIn(value: unknown, depth: number): string | undefined {
+/** Gathers the names of all keys. Returns what cannot be sent. */
+function walk(value: unknown, depth: number, keys: string[]): string | undefined {
   if (typeof value === 'number')
     return Number.isFinite(value) ? undefined : 'holds a number that is too large';
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > deepest) return `is nested deeper than ${deepest} levels`;
+  if (!Array.isArray(value)) for (const key of Object.keys(value)) keys.push(key);
   for (const entry of Object.values(value)) {
-    const problem = problemIn(entry, depth + 1);
+    const problem = walk(entry, depth + 1, keys);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -83,37 +85,23 @@ const keyTokens = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
  * keeps the last of two keys, and different halves become the same character in UTF-8. A text is scanned only where a key's
  * name occurs more than once, or where it has escapes.
  *
- * @param value the parsed text
+ * @param keys the names of all keys in the text
  */
-function wrongKey(text: string, value: unknown): WrongKey | undefined {
-  const names: string[] = [];
-  gatherKeys(value, names);
+function wrongKey(text: string, keys: readonly string[]): WrongKey | undefined {
+  if (text.includes('\\u')) return look(text);
   // A text without a backslash has no escaped keys.
-  const quote = text.includes('\\') ? (name: string) => JSON.stringify(name) : (name: string) => `"${name}"`;
-  const isPlain = !text.includes('\\u');
-  return isPlain && names.every((name) => standsOnce(text, quote(name))) ? undefined : look(text);
+  const hasEscapes = text.includes('\\');
+  for (const key of keys) {
+    const quoted = hasEscapes ? JSON.stringify(key) : `"${key}"`;
+    const first = text.indexOf(quoted);
+    if (first < 0 || text.includes(quoted, first + quoted.length)) return look(text);
+  }
+  return undefined;
 }
 
 /** Whether a text has half of a surrogate pair. */
 export function hasHalfCharacter(text: string): boolean {
   return /[\ud800-\udfff]/u.test(text);
-}
-
-function gatherKeys(value: unknown, names: string[]): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (Array.isArray(value)) {
-    for (const entry of value) gatherKeys(entry, names);
-    return;
-  }
-  for (const key of Object.keys(value)) {
-    names.push(key);
-    gatherKeys((value as Record<string, unknown>)[key], names);
-  }
-}
-
-function standsOnce(text: string, quoted: string): boolean {
-  const first = text.indexOf(quoted);
-  return first >= 0 && !text.includes(quoted, first + quoted.length);
 }
 
 /** An object or array that is open: its keys so far, and the last of them. */

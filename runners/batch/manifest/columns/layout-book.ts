@@ -1,16 +1,11 @@
 import type { ManifestSettings } from '../manifest-settings.js';
-import type { ColumnUse, RowProblem } from '../manifest-row.js';
-import {
-  columnLayout,
-  purposeColumns,
-  type ColumnLayout,
-  type PlacedName,
-  type PurposeColumns,
-} from './column-layout.js';
+import type { RowProblem } from '../manifest-row.js';
+import { columnLayout, purposeColumns, type ColumnLayout, type PurposeColumns } from './column-layout.js';
 import type { RowPurpose } from './manifest-fields.js';
 import { misspeltColumns, type SpellingRules } from './misspelt-columns.js';
 
-interface KnownColumns extends PurposeColumns {
+/** What columns mean to rows of one purpose. */
+export interface KnownColumns extends PurposeColumns {
   readonly misspelt: readonly RowProblem[];
 }
 
@@ -38,20 +33,15 @@ export class LayoutBook {
     return this.#last;
   }
 
-  /** What happens to a row's columns, and which filled ones mean something only to other rows. */
-  useOf(
-    cells: { readonly layout: ColumnLayout; isFilled(at: number): boolean },
-    purpose: RowPurpose,
-  ): { readonly use: ColumnUse; readonly misplaced: readonly PlacedName[] } {
-    const { use, foreign } = this.#columnsFor(purpose, cells.layout);
-    const misplaced = foreign.length === 0 ? foreign : foreign.filter(({ at }) => cells.isFilled(at));
-    if (misplaced.length === 0) return { use, misplaced };
-    return { use: { ...use, misplaced: misplaced.map(({ name }) => name) }, misplaced };
-  }
-
-  /** The columns of such rows that are misspelt. */
-  misspelt(layout: ColumnLayout, purpose: RowPurpose): readonly RowProblem[] {
-    return this.#columnsFor(purpose, layout).misspelt;
+  /** What the columns of a layout mean to rows of one purpose, and which of them are misspelt. */
+  columnsFor(purpose: RowPurpose, layout: ColumnLayout): KnownColumns {
+    const purposes = this.#purposes.get(layout) ?? new Map<RowPurpose, KnownColumns>();
+    const known = purposes.get(purpose);
+    if (known !== undefined) return known;
+    const misspelt = misspeltColumns(layout, purpose, this.#spelling);
+    const columns = { ...purposeColumns(layout, purpose), misspelt };
+    this.#purposes.set(layout, purposes.set(purpose, columns));
+    return columns;
   }
 
   #find(names: readonly string[]): ColumnLayout {
@@ -63,21 +53,12 @@ export class LayoutBook {
     this.#layouts.set(key, layout);
     return layout;
   }
-
-  #columnsFor(purpose: RowPurpose, layout: ColumnLayout): KnownColumns {
-    const purposes = this.#purposes.get(layout) ?? new Map<RowPurpose, KnownColumns>();
-    const known = purposes.get(purpose);
-    if (known !== undefined) return known;
-    const misspelt = misspeltColumns(layout, purpose, this.#spelling);
-    const columns = { ...purposeColumns(layout, purpose), misspelt };
-    this.#purposes.set(layout, purposes.set(purpose, columns));
-    return columns;
-  }
 }
 
 /** Compares the lists themselves: rows that follow each other mostly have the same keys. */
 function isSame(names: readonly string[], others: readonly string[]): boolean {
-  return (
-    names === others || (names.length === others.length && names.every((name, at) => name === others[at]))
-  );
+  if (names === others) return true;
+  if (names.length !== others.length) return false;
+  for (let at = 0; at < names.length; at++) if (names[at] !== others[at]) return false;
+  return true;
 }

@@ -1,4 +1,5 @@
-const segmentBits = 8;
+import { segmentOf } from './hash-table.js';
+
 const chunkPairs = 256;
 
 /**
@@ -29,10 +30,6 @@ export class FingerprintList {
     const at = this.#segments[segmentOf(high)]?.indexOf(high, low) ?? -1;
     return at < 0 ? -1 : (this.#offsets[segmentOf(high)] ?? 0) + at;
   }
-}
-
-function segmentOf(high: number): number {
-  return high >>> (32 - segmentBits);
 }
 
 /** Hashes as pairs of 32-bit words, in chunks so that growing never copies. Sorting reads each pair as one 64-bit number. */

@@ -22,7 +22,8 @@ export class HashTable {
   }
 }
 
-function segmentOf(high: number): number {
+/** Which of 256 segments a hash stands in, by its first byte. */
+export function segmentOf(high: number): number {
   return high >>> (32 - segmentBits);
 }
 

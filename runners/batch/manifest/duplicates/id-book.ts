@@ -17,7 +17,7 @@ export class IdBook {
 
   /** Claims an id for a line. Returns the line that has it already; 0: it was free. */
   claim(id: string, line: number): number {
-    const { high, low } = this.#hashOf(id);
+    const { high, low } = this.#hash.ofText(id);
     const holder = this.#lines.get(high, low);
     if (holder === 0) this.#lines.set(high, low, line);
     return holder;
@@ -26,7 +26,7 @@ export class IdBook {
   /** Claims a job for the line that collects it. Returns the line that collects it already; 0: there is none. */
   claimJob(endpoint: string, jobId: string, line: number): number {
     this.#jobs ??= new HashTable();
-    const { high, low } = this.#hashOf(`${endpoint}\n${jobId}`);
+    const { high, low } = this.#hash.ofText(`${endpoint}\n${jobId}`);
     const holder = this.#jobs.get(high, low);
     if (holder === 0) this.#jobs.set(high, low, line);
     return holder;
@@ -39,15 +39,10 @@ export class IdBook {
   derive(requestHash: string, line: number): { readonly id: string; readonly repeat: number } {
     const stem = requestHash.slice(0, derivedDigits);
     if (this.claim(stem, line) === 0) return { id: stem, repeat: 1 };
-    const { high, low } = this.#hashOf(stem);
+    const { high, low } = this.#hash.ofText(stem);
     let repeat = Math.max(this.#repeats.get(high, low), 1) + 1;
     while (this.claim(`${stem}-${repeat}`, line) !== 0) repeat++;
     this.#repeats.set(high, low, repeat);
     return { id: `${stem}-${repeat}`, repeat };
-  }
-
-  #hashOf(text: string): IdHash {
-    this.#hash.ofText(text);
-    return this.#hash;
   }
 }

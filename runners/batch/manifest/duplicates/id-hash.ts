@@ -35,15 +35,16 @@ export class IdHash {
   }
 
   private end(length: number): this {
-    const high = finish(this.high ^ length);
-    const low = finish((this.low ^ length) + high);
+    const high = mixed(this.high ^ length);
+    const low = mixed((this.low ^ length) + high);
     this.high = (high + low) >>> 0;
     this.low = low >>> 0;
     return this;
   }
 }
 
-function finish(value: number): number {
+/** Spreads each bit of a half over all of it: the last step of MurmurHash3. */
+export function mixed(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -1,4 +1,5 @@
 import type { Row } from '../manifest-row.js';
+import { mixed } from './id-hash.js';
 
 /**
  * A 64-bit hash, in two halves, of the endpoint and request of a row. The order of keys makes no difference. The request is
@@ -16,8 +17,8 @@ export class RequestFingerprint {
     this.high = this.#last.high;
     this.low = this.#last.low;
     this.#value(request);
-    const high = finish(this.high);
-    const low = finish(this.low + high);
+    const high = mixed(this.high);
+    const low = mixed(this.low + high);
     this.high = (high + low) >>> 0;
     this.low = low >>> 0;
     return this;
@@ -75,11 +76,4 @@ export class RequestFingerprint {
     this.high = Math.imul(this.high ^ length, 0x85ebca6b) ^ Math.imul(type + 1, 0x1b873593);
     this.low = Math.imul(this.low ^ this.high, 0xc2b2ae35);
   }
-}
-
-function finish(value: number): number {
-  let h = value | 0;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return h ^ (h >>> 16);
 }

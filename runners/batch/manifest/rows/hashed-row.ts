@@ -47,17 +47,17 @@ export class HashedRow implements Row {
     this.#hash = facts.hash;
   }
 
-  get hash(): string {
-    this.#hash ??= requestHash({ kind: this.kind, endpoint: this.endpoint, request: this.#content });
-    return this.#hash;
-  }
-
   /**
    * A column `redo` names the purchase that the row replaces. It is not sent, but it is hashed: the same request with `redo`
    * counts as changed, so that `--changed redo` buys it once.
    */
-  get #content(): unknown {
-    const { redo } = this.columns;
-    return typeof redo === 'string' && redo !== '' ? { redo, request: this.#written } : this.#written;
+  get hash(): string {
+    if (this.#hash !== undefined) return this.#hash;
+    const { kind, endpoint, columns } = this;
+    const { redo } = columns;
+    const written = this.#written;
+    const request = typeof redo === 'string' && redo !== '' ? { redo, request: written } : written;
+    this.#hash = requestHash({ kind, endpoint, request });
+    return this.#hash;
   }
 }

@@ -1,19 +1,19 @@
+import type { RowRequest } from '../manifest-row.js';
 import { parseJson } from '../parse-json.js';
 import type { Problems, RowCells } from './row-cells.js';
 
-/** The input of a job: the object in the `input` cell, with the values of `input.…` columns. `undefined`: a problem was reported. */
-export function jobInput(cells: RowCells, problems: Problems): Record<string, unknown> | undefined {
-  const column = cells.label('input');
-  const given = cells.get('input');
-  if (given === undefined && !cells.hasPaths('input')) {
-    problems.add(column, `${cells.missing('input')}: a job needs an input object, or columns input.<name>`);
+/** The request of a job: the object in the `input` cell, with the values of `input.…` columns. `undefined`: a problem was reported. */
+export function jobCall(cells: RowCells, problems: Problems): RowRequest | undefined {
+  if (cells.get('input') === undefined && !cells.hasPaths('input')) {
+    const message = `${cells.missing('input')}: a job needs an input object, or columns input.<name>`;
+    problems.add(cells.label('input'), message);
     return undefined;
   }
-  const base = inputObject(cells, problems);
-  if (base === undefined) return undefined;
   const before = problems.found.length;
-  cells.putPaths('input', base, (name, message) => problems.add(name, message));
-  return problems.found.length === before ? base : undefined;
+  const input = inputObject(cells, problems);
+  if (input !== undefined) cells.putPaths('input', input, problems);
+  // These keys are in the order of canonical JSON, so that the hash sorts nothing.
+  return input === undefined || problems.found.length > before ? undefined : { input, kind: 'job' };
 }
 
 /** A copy of the object in the `input` cell; an empty one when the cell is absent. */
@@ -21,16 +21,9 @@ export function inputObject(cells: RowCells, problems: Problems): Record<string,
   const given = cells.get('input');
   if (given === undefined) return {};
   const parsed = typeof given === 'string' ? parseJson(given) : { value: given };
-  const problem = 'problem' in parsed ? parsed.problem : notAnObject(parsed.value);
-  if (problem !== undefined) {
-    problems.add(cells.label('input'), problem);
-    return undefined;
-  }
-  return { ...('value' in parsed ? (parsed.value as object) : {}) };
-}
-
-function notAnObject(value: unknown): string | undefined {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined;
+  const value = 'value' in parsed ? parsed.value : undefined;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  return `is no JSON object, but ${is}`;
+  problems.add(cells.label('input'), 'problem' in parsed ? parsed.problem : `is no JSON object, but ${is}`);
+  return undefined;
 }

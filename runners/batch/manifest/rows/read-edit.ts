@@ -19,7 +19,7 @@ export interface ReadEdit {
 }
 
 export interface EditRules {
-  readonly check: ReturnType<typeof editInputCheck>;
+  readonly checkEdit: ReturnType<typeof editInputCheck>;
   readonly resolveImage?: ResolveImage | undefined;
 }
 
@@ -33,7 +33,7 @@ export function readEdit(cells: RowCells, problems: Problems, rules: EditRules):
   if (resolved !== undefined) input['images'] = resolved.images;
   for (const problem of resolved?.problems ?? []) problems.add(columnOf('images', cells), problem);
 
-  const checked = rules.check(input);
+  const checked = rules.checkEdit(input);
   if ('problems' in checked) {
     report(checked.problems, cells, problems);
     return undefined;
@@ -69,7 +69,7 @@ function editInput(cells: RowCells, problems: Problems): Record<string, unknown>
     if (Object.hasOwn(input, field)) problems.add(cells.label(field), 'stands in the input object too');
     input[field] = fieldValue(field, value, cells, problems);
   }
-  if (cells.hasPaths('input')) cells.putPaths('input', input, (name, message) => problems.add(name, message));
+  if (cells.hasPaths('input')) cells.putPaths('input', input, problems);
   return input;
 }
 

@@ -60,7 +60,7 @@ function withPaths(base: unknown, cells: RowCells, problems: Problems): { readon
     return { value: undefined };
   }
   const value: Record<string, unknown> = { ...base };
-  cells.putPaths('body', value, (name, message) => problems.add(name, message));
+  cells.putPaths('body', value, problems);
   return { value };
 }
 

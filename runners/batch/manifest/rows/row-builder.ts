@@ -10,12 +10,12 @@ import { HashedRow } from './hashed-row.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
 import { fixedCells, type FixedCells } from '../columns/fixed-cells.js';
-import { LayoutBook } from '../columns/layout-book.js';
+import { LayoutBook, type KnownColumns } from '../columns/layout-book.js';
 import { misspeltText } from '../columns/misspelt-columns.js';
 import { Problems, RowCells } from './row-cells.js';
 import { rememberImages } from './row-images.js';
 import { rowId } from './row-head.js';
-import { jobOf, modeOf, purposeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
+import { modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** What is known of a line before it is a row. */
 interface Draft {
@@ -25,6 +25,13 @@ interface Draft {
   /** The row's own id, where it has one that no other row has. */
   readonly id?: string | undefined;
   readonly ownColumns: readonly string[];
+}
+
+/** What a valid line means. */
+interface ReadRow {
+  readonly meaning: RowMeaning;
+  readonly columns: KnownColumns;
+  readonly prior: PriorFailure | undefined;
 }
 
 /** Makes the rows of one manifest from its lines, in order. It counts them and keeps their ids unique. */
@@ -65,12 +72,13 @@ export class RowBuilder {
     const id = this.#claimId(cells, record.line, problems);
     const prior = readPrior(cells, problems);
     const meaning = rowMeaning(cells, problems, prior, this.#rules);
-    const misspelt = meaning === undefined ? [] : this.#checkSpelling(layout, meaning, problems);
-    const ownColumns = misspelt.length === 0 ? layout.ownNames : without(layout.ownNames, misspelt);
-    const draft = { record, row, problems, id, ownColumns };
-    if (meaning !== undefined) this.#claimJob(meaning, prior, cells, draft);
-    if (meaning === undefined || problems.found.length > 0) return this.#invalid(draft, cells.all());
-    return { valid: true, row: this.#valid(draft, cells, meaning, prior) };
+    const draft = { record, row, problems, id, ownColumns: layout.ownNames };
+    if (meaning === undefined) return this.#invalid(draft, cells.all());
+    const columns = this.#layouts.columnsFor(meaning.purpose, layout);
+    if (columns.misspelt.length > 0) return this.#misspelt(draft, cells, columns.misspelt);
+    if (problems.found.length === 0) this.#claimJob(meaning, cells, draft);
+    if (problems.found.length > 0) return this.#invalid(draft, cells.all());
+    return { valid: true, row: this.#valid(draft, cells, { meaning, columns, prior }) };
   }
 
   #cellsOf(record: RawRecord, layout: ColumnLayout): RowCells {
@@ -94,38 +102,29 @@ export class RowBuilder {
   }
 
   /** In a CSV the columns are the same for all rows. @throws {ManifestError} for a CSV; in JSONL the row has the problem */
-  #checkSpelling(layout: ColumnLayout, meaning: RowMeaning, problems: Problems): readonly RowProblem[] {
-    const misspelt = this.#layouts.misspelt(layout, purposeOf(meaning));
+  #misspelt(draft: Draft, cells: RowCells, misspelt: readonly RowProblem[]): ManifestItem {
     const { name, format } = this.#settings;
-    if (misspelt.length > 0 && format === 'csv')
-      throw new ManifestError(name, misspeltText(misspelt, layout));
-    problems.found.push(...misspelt);
-    return misspelt;
+    const { layout } = cells;
+    if (format === 'csv') throw new ManifestError(name, misspeltText(misspelt, layout));
+    draft.problems.found.push(...misspelt);
+    const isOwn = (column: string): boolean => misspelt.every((problem) => problem.column !== column);
+    return this.#invalid({ ...draft, ownColumns: layout.ownNames.filter(isOwn) }, cells.all());
   }
 
   /** A job has one result, so only one row may collect it. */
-  #claimJob(
-    meaning: RowMeaning,
-    prior: PriorFailure | undefined,
-    cells: RowCells,
-    { record, problems }: Draft,
-  ): void {
-    const jobId = jobOf(meaning, prior);
-    if (jobId === undefined || problems.found.length > 0) return;
-    const holder = this.#ids.claimJob(meaning.endpoint, jobId, record.line);
-    if (holder > 0)
-      problems.add(
-        cells.label('jobId'),
-        `${quoteValue(jobId)} is the job that line ${holder} collects too; leave one of the rows`,
-      );
+  #claimJob({ endpoint, jobId }: RowMeaning, cells: RowCells, { record, problems }: Draft): void {
+    const holder = jobId === undefined ? 0 : this.#ids.claimJob(endpoint, jobId, record.line);
+    if (holder === 0) return;
+    const message = `${quoteValue(jobId)} is the job that line ${holder} collects too; leave one of the rows`;
+    problems.add(cells.label('jobId'), message);
   }
 
-  #valid(draft: Draft, cells: RowCells, meaning: RowMeaning, prior: PriorFailure | undefined): HashedRow {
+  #valid(draft: Draft, cells: RowCells, { meaning, columns, prior }: ReadRow): HashedRow {
     const { record, row } = draft;
-    const { kind, endpoint, request, written, resolution } = meaning;
-    const { use, misplaced } = this.#layouts.useOf(cells, purposeOf(meaning));
+    const { kind, endpoint, request, written, resolution, jobId } = meaning;
+    const { use, foreign } = columns;
+    const misplaced = foreign.length === 0 ? foreign : foreign.filter(({ at }) => cells.isFilled(at));
     const derived = draft.id === undefined ? this.#derive(meaning, record.line) : undefined;
-    const failure = prior?.failure;
     return new HashedRow({
       id: draft.id ?? derived?.id ?? '',
       row,
@@ -138,11 +137,11 @@ export class RowBuilder {
       mode: modeOf(meaning, this.#settings.mode ?? this.#modes.get(endpoint)),
       cells: cells.all(),
       columns: cells.own(misplaced),
-      columnUse: use,
-      jobId: jobOf(meaning, prior),
+      columnUse: misplaced.length === 0 ? use : { ...use, misplaced: misplaced.map(({ name }) => name) },
+      jobId,
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
       hash: derived?.hash,
-      prior: failure,
+      prior: prior?.failure,
     });
   }
 
@@ -173,10 +172,6 @@ export class RowBuilder {
       },
     };
   }
-}
-
-function without(names: readonly string[], problems: readonly RowProblem[]): readonly string[] {
-  return names.filter((name) => problems.every(({ column }) => column !== name));
 }
 
 /** A line that is split wrongly has no usable cells: when its failure is read back, it must not pass as a row. */

@@ -57,22 +57,18 @@ export class RowCells {
   }
 
   /** Puts the values of `input.…` or `body.…` columns below `target`. Reports each one that conflicts with another column. */
-  putPaths(
-    root: 'input' | 'body',
-    target: Record<string, unknown>,
-    report: (column: string, message: string) => void,
-  ): void {
+  putPaths(root: 'input' | 'body', target: Record<string, unknown>, problems: Problems): void {
     const { paths, names } = this.layout;
     paths.forEach((path, index) => {
       const value = this.#pathValues[index];
       if (path.root !== root || value === undefined) return;
       const problem = setPath(target, path.path, value);
-      if (problem !== undefined) report(names[path.at] ?? path.name, problem);
+      if (problem !== undefined) problems.add(names[path.at] ?? path.name, problem);
     });
     for (const { name, path, value, root: fixedRoot } of this.#fixed.paths) {
       if (fixedRoot !== root || isSet(target, path)) continue;
       const problem = setPath(target, path, value);
-      if (problem !== undefined) report(`--set ${name}`, problem);
+      if (problem !== undefined) problems.add(`--set ${name}`, problem);
     }
   }
 

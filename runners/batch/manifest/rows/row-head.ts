@@ -68,22 +68,19 @@ export function rowEndpoint(
   rules: EndpointRules,
   prior: PriorFailure | undefined,
 ): string {
-  const given = cells.get('endpoint');
-  const idOf = (name: string): string => rules.endpointIds.get(name) ?? name;
-  if (given !== undefined) return idOf(checked(given, kind, cells.label('endpoint'), problems));
-  if (kind === 'route') return '';
+  const own = cells.get('endpoint');
+  if (own === undefined && kind === 'route') return '';
   const before = prior?.endpoint;
-  const endpoint = prior?.failure.paid === 'no' ? (rules.endpoint ?? before) : (before ?? rules.endpoint);
-  if (endpoint !== undefined) return idOf(checked(endpoint, kind, 'endpoint', problems));
-  problems.add(
-    cells.label('endpoint'),
-    `${cells.missing('endpoint')}: name it in this column, or for all rows with --endpoint`,
-  );
-  return '';
-}
-
-function checked(endpoint: unknown, kind: RowKind, column: string, problems: Problems): string {
+  const given = prior?.failure.paid === 'no' ? (rules.endpoint ?? before) : (before ?? rules.endpoint);
+  const endpoint = own ?? given;
+  if (endpoint === undefined) {
+    const message = `${cells.missing('endpoint')}: name it in this column, or for all rows with --endpoint`;
+    problems.add(cells.label('endpoint'), message);
+    return '';
+  }
   const problem = typeof endpoint === 'string' ? checkEndpointId(endpoint) : 'is no text';
+  const column = own === undefined ? 'endpoint' : cells.label('endpoint');
   if (problem !== undefined) problems.add(column, `${quoteValue(endpoint)} ${problem}`);
-  return kind === 'route' || typeof endpoint !== 'string' ? '' : endpoint;
+  if (kind === 'route' || typeof endpoint !== 'string') return '';
+  return rules.endpointIds.get(endpoint) ?? endpoint;
 }

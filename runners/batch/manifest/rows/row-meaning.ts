@@ -1,10 +1,9 @@
 import { imageEditDefaults } from '../../../../src/contract/image-edit.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import type { RowKind, RowMode, RowRequest } from '../manifest-row.js';
-import type { editInputCheck } from './check-edit-input.js';
-import { readEdit } from './read-edit.js';
+import { readEdit, type EditRules } from './read-edit.js';
 import { fieldsWith, type RowPurpose } from '../columns/manifest-fields.js';
-import { jobInput } from './job-input.js';
+import { jobCall } from './job-input.js';
 import type { PriorFailure } from './prior-failure.js';
 import type { Problems, RowCells } from './row-cells.js';
 import { routeCall } from './route-call.js';
@@ -18,14 +17,14 @@ export interface RowMeaning {
   /** The request as written, which is the same at every start; the row's hash is made of it. */
   readonly written: unknown;
   readonly resolution?: string | undefined;
-  /** The job that the row collects, where it names one and sends nothing. */
-  readonly collects?: string;
+  /** By which its columns are understood. */
+  readonly purpose: RowPurpose;
+  /** The job that the row collects instead of buying one. */
+  readonly jobId?: string | undefined;
 }
 
 /** Rules for all rows of a manifest. */
-export interface MeaningRules extends EndpointRules, Pick<ManifestSettings, 'kind' | 'resolveImage'> {
-  readonly checkEdit: ReturnType<typeof editInputCheck>;
-}
+export interface MeaningRules extends EndpointRules, EditRules, Pick<ManifestSettings, 'kind'> {}
 
 /** Works out the request of a row. `undefined`: a problem was reported. */
 export function rowMeaning(
@@ -42,35 +41,15 @@ export function rowMeaning(
   }
   const { kind } = found;
   const endpoint = rowEndpoint(kind, cells, problems, rules, prior);
-  const sent = sentBy(kind, cells, problems, rules);
-  if (sent === undefined) return undefined;
-  const { request, written, resolution } = sent;
-  return { kind, endpoint, request, written, resolution };
-}
-
-function sentBy(
-  kind: RowKind,
-  cells: RowCells,
-  problems: Problems,
-  rules: MeaningRules,
-): Pick<RowMeaning, 'request' | 'written' | 'resolution'> | undefined {
+  const jobId = prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined;
+  const meaning = { kind, purpose: kind, endpoint, jobId };
   if (kind === 'edit') {
-    const edit = readEdit(cells, problems, {
-      check: rules.checkEdit,
-      resolveImage: rules.resolveImage,
-    });
-    if (edit === undefined) return undefined;
-    const { request, written } = edit;
-    return { request, written, resolution: request.input.resolution ?? imageEditDefaults.resolution };
+    const edit = readEdit(cells, problems, rules);
+    const resolution = edit?.request.input.resolution ?? imageEditDefaults.resolution;
+    return edit && { ...meaning, ...edit, resolution };
   }
-  if (kind === 'route') {
-    const request = routeCall(cells, problems);
-    return request && { request, written: request };
-  }
-  const input = jobInput(cells, problems);
-  // These keys are in the order of canonical JSON, so that the hash sorts nothing.
-  const request = input && ({ input, kind } as const);
-  return request && { request, written: request };
+  const request = kind === 'route' ? routeCall(cells, problems) : jobCall(cells, problems);
+  return request && { ...meaning, request, written: request };
 }
 
 const content = fieldsWith('content');
@@ -98,21 +77,12 @@ function collected(
   const endpoint = rowEndpoint('job', cells, problems, rules, prior);
   if ('problem' in job || job.id === undefined) return undefined;
   const request = { kind: 'job', input: {} } as const;
-  return { kind: 'job', endpoint, request, written: { jobId: job.id }, collects: job.id };
-}
-
-/** The purpose of the row, by which its columns are understood. */
-export function purposeOf({ kind, collects }: RowMeaning): RowPurpose {
-  return collects === undefined ? kind : 'collect';
-}
-
-/** The job that a row collects instead of buying one. */
-export function jobOf({ collects }: RowMeaning, prior: PriorFailure | undefined): string | undefined {
-  return collects ?? (prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined);
+  const written = { jobId: job.id };
+  return { kind: 'job', purpose: 'collect', endpoint, request, written, jobId: job.id };
 }
 
 /** The mode of a row: the given one, else that of its kind. A route is always sync, a row that collects a job async. */
-export function modeOf({ kind, collects }: RowMeaning, given: RowMode | undefined): RowMode {
+export function modeOf({ kind, purpose }: RowMeaning, given: RowMode | undefined): RowMode {
   if (kind === 'route') return 'sync';
-  return collects === undefined ? (given ?? (kind === 'edit' ? 'sync' : 'async')) : 'async';
+  return purpose === 'collect' ? 'async' : (given ?? (kind === 'edit' ? 'sync' : 'async'));
 }
