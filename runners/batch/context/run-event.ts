@@ -70,7 +70,7 @@ export type RunEvent =
 
 /**
  * `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now.
- * `database`: it is away, or back. `workers`: nobody works.
+ * `host`: another than before, where nothing was accepted. `database`: it is away, or back. `workers`: nobody works.
  */
 export type WarningCode =
   | 'manifest'
@@ -84,6 +84,7 @@ export type WarningCode =
   | 'double'
   | 'journal'
   | 'lock'
+  | 'host'
   | 'poll-law'
   | 'database'
   | 'workers';

@@ -167,6 +167,12 @@ export function isCostByHand(status: 'completed' | FailureCode): boolean {
   return status === 'expired';
 }
 
+/** Whether it was written by `settle`: a person says what became of a request. */
+export function isSettledByHand(record: JournalRecord): boolean {
+  if (record.k === 'reopen') return record.why === 'settle';
+  return record.k === 'refused' && record.why.startsWith('settled by hand');
+}
+
 export interface RowError {
   readonly code: FailureCode;
   readonly message: string;

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowRecords, Journal } from '../journal/journal.js';
-import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
+import { isSettledByHand, type JournalRecord, type OutcomeRecord } from '../journal/record.js';
 import { failedRecord, purchaseFacts, rowError, reopenRecord } from '../row/records-of.js';
 import { unknownOutcome } from '../row/left-rows.js';
 
@@ -76,17 +76,11 @@ export async function undone(
   const last = await lastRecord(journal, row.id);
   if (last?.k === 'outcome' && row.status === 'expired')
     throw usage(`${name}: a cost that was written down stays written down, and cannot be taken back`);
-  if (!isByHand(last))
+  if (last === undefined || !isSettledByHand(last))
     throw usage(`${name} was not settled, or has gone on since: nothing can be taken back`);
   const held = heldOutcome(row, at);
   if (held === undefined) throw usage(`${name}: what was held for it is not known any more`);
   return { records: [held], toDo: -1 };
-}
-
-/** What a settlement leaves as a row's last record. */
-function isByHand(record: JournalRecord | undefined): boolean {
-  if (record?.k === 'reopen') return record.why === 'settle';
-  return record?.k === 'refused' && record.why.startsWith('settled by hand');
 }
 
 async function lastRecord(journal: Pick<Journal, 'records'>, id: string): Promise<JournalRecord | undefined> {

@@ -3,7 +3,8 @@ import type { Disk } from '../disk/disk.js';
 import { imagesFolder, pictureName } from '../artifacts/picture-name.js';
 import { clearLeftovers } from '../disk/replace-file.js';
 import { type Journal, journalPath } from '../journal/journal.js';
-import { checkIdentity } from './start-records.js';
+import type { RunIdentity } from '../journal/record.js';
+import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
@@ -28,6 +29,8 @@ export type OpenJournal = (
 
 /** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
+  /** Of the run from this start on. */
+  readonly identity: RunIdentity;
   /** Notes outside of the folder how far the run has come. */
   readonly noteProgress: () => Promise<void>;
 }
@@ -37,20 +40,25 @@ export async function holdJournal(
   { options, events, closers }: Opening,
   openFile: OpenJournal,
 ): Promise<HeldJournal> {
-  const { out, identity, prices } = options;
+  const { out, prices } = options;
   const held = await options.hold(out);
   closers.push(() => held.release());
   if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
   const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers, openFile));
-  checkIdentity(journal.recovered.identity, identity, out);
+  const { identity, left } = await checkIdentity(journal, options.identity, out);
+  for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
   // A rehearsal may be copied: nothing is bought in it.
   const progress = identity.local ? undefined : held.progress;
   await progress?.check(journal.recovered.repairs, options.repair);
   const noteProgress = async (): Promise<void> => progress?.note();
   closers.splice(-1, 0, noteProgress);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
-  return Object.assign(journal, { noteProgress });
+  return Object.assign(journal, { identity, noteProgress });
+}
+
+function leftText(host: string): string {
+  return `Earlier starts of this run were against ${host}, which accepted nothing: from now on the run is against the host of this start.`;
 }
 
 /** A journal that is gone has begun a run as well, as long as its files are there. */

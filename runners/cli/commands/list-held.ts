@@ -1,11 +1,11 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { peekJournal } from '../../batch/internal.js';
 import { readCosts, type Purchase } from '../../report/read/read-costs.js';
-import { runAgain, runCommand, type RunCommand } from '../../report/messages/run-again.js';
-import { readStory } from '../../report/survey/run-story.js';
+import { runAgain } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
+import { commandOfRun } from '../start/what-is-left.js';
 
 const shown = 30;
 
@@ -71,19 +71,4 @@ function timeText(at: number): string {
 
 function attemptWords({ isEarlier, attempt }: HeldPurchase): string[] {
   return isEarlier ? ['--attempt', String(attempt)] : [];
-}
-
-/** The line that names the command for the rows that a settlement has left to be asked for or sent. */
-export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
-  const command = await commandOfRun(folder, io);
-  const again = command && runAgain(command);
-  return again === undefined ? [] : [`Go on: ${again}`];
-}
-
-async function commandOfRun(folder: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<RunCommand | undefined> {
-  const { starts } = await readStory(nodeDisk, folder);
-  const [first, last] = [starts[0], starts.at(-1)];
-  if (first === undefined || last === undefined) return undefined;
-  const command = runCommand(first, last, shownPath(folder, cwd));
-  return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, cwd) };
 }

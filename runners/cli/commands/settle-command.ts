@@ -11,7 +11,8 @@ import type { OptionsOf } from '../options/option-table.js';
 import { countOf, formatMoney } from '../messages/number-text.js';
 import { plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { goOnText, listHeld } from './list-held.js';
+import { goOnText } from '../start/what-is-left.js';
+import { listHeld } from './list-held.js';
 import { askForJob, proposedSettlements } from './settle-evidence.js';
 
 type SettleArguments = OptionsOf<'settle'>;
@@ -81,9 +82,15 @@ async function settleByStatement(
   if (options.job !== undefined || options.paid !== undefined || options.notSent || options.undo)
     throw new UsageError(['--statement says how each row ended: leave --job, --paid and --not-sent out']);
   const { rows, open } = await proposedSettlements(folder, ids, options, io);
-  const lines = [...rows.map((row) => lineOf(row)), ...open];
+  const lines = [
+    ...rows.map((row) => plainText(lineOf(row), 500)),
+    ...open.flatMap(({ text, command }) => [
+      plainText(text, 700),
+      ...(command === undefined ? [] : [`    ${command}`]),
+    ]),
+  ];
   if (lines.length === 0) lines.push('no row is held: there is nothing to settle');
-  io.stdout.write(`${lines.map((line) => plainText(line, 500)).join('\n')}\n`);
+  io.stdout.write(`${lines.join('\n')}\n`);
   if (rows.length > 0) {
     if (!options.yes && !canAsk(io))
       throw new UsageError(['nothing is settled: it cannot ask here'], 'agree to it with --yes');

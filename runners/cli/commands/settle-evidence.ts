@@ -2,7 +2,7 @@ import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import type { RowSettlement } from '../../batch/index.js';
-import { nodeDisk } from '../../batch/formats.js';
+import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { peekJournal, type RowRecords } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
@@ -12,7 +12,7 @@ import { readApiKey } from '../service/read-api-key.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
 import { countOf } from '../messages/number-text.js';
-import { plainText } from '../messages/plain-text.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
 import { resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
@@ -85,8 +85,8 @@ type Held = Reconciliation['held'][number];
 
 /**
  * How a billing export says that held purchases ended: one charge that looks like a purchase is its job, or what it cost
- * where its row was bought again since; none means that it was not sent. `open`: a line for the purchases that the same
- * charges may be, where these are several. A person decides about them.
+ * where its row was bought again since; none means that it was not sent. `open`: those that the same charges may
+ * be, where these are several. A person decides about them.
  *
  * @param ids only these rows; all where there are none
  */
@@ -95,7 +95,7 @@ export async function proposedSettlements(
   ids: readonly string[],
   { statement = '', jobColumn: job, amountColumn: amount, timeColumn: time }: SettleArguments,
   io: Pick<CliIo, 'cwd'>,
-): Promise<{ readonly rows: RowSettlement[]; readonly open: string[] }> {
+): Promise<{ readonly rows: RowSettlement[]; readonly open: Undecided[] }> {
   const { held } = await reconcileRun(folder, resolve(io.cwd, statement), {
     columns: { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) },
   }).catch(explainStatement);
@@ -112,13 +112,22 @@ export async function proposedSettlements(
     if (one.charges.length > 1 || rivals.length > 0) open.set(charges, [...(open.get(charges) ?? []), one]);
     else rows.push(proposal(one, attempt, await journal?.find(id)));
   }
-  return { rows, open: [...open.values()].map((alike) => ambiguous(alike, held)) };
+  const name = shownPath(folder, io.cwd);
+  return { rows, open: [...open.values()].map((alike) => ambiguous(name, alike, held)) };
 }
 
 const namesShown = 5;
+/** A longer command is typed by nobody. */
+const idsInCommand = 50;
+
+/** A line for a person, and a command that ends the doubt where there is one. */
+interface Undecided {
+  readonly text: string;
+  readonly command: string | undefined;
+}
 
 /** Purchases that the same charges may be: each charge settles at most one, and which one nobody says. */
-function ambiguous(alike: readonly Held[], held: readonly Held[]): string {
+function ambiguous(folder: string, alike: readonly Held[], held: readonly Held[]): Undecided {
   const { charges = [] } = alike[0] ?? {};
   const rivals = held.filter(
     (other) => !alike.includes(other) && other.charges.some((charge) => charges.includes(charge)),
@@ -127,7 +136,24 @@ function ambiguous(alike: readonly Held[], held: readonly Held[]): string {
   const others = listed(rivals.map(({ purchase }) => nameOf(purchase)));
   const what = `${countOf(charges.length, 'charge')} of ${alike.length > 1 ? 'their' : 'its'} price (${listed(charges.map(nameOfCharge))})`;
   const shared = others === '' ? '' : `, which may be of ${others} as well`;
-  return `${names}: the statement has ${what}${shared}: not settled; look whose ${charges.length > 1 ? 'they are' : 'it is'}, and settle each row with --job`;
+  const look = `look whose ${charges.length > 1 ? 'they are' : 'it is'}, and settle each row with --job`;
+  const command = rivals.length === 0 ? allPaid(folder, alike, charges) : undefined;
+  const instead =
+    command && '. It is one for each, so all were paid; to write that down and give their results up:';
+  return {
+    text: `${names}: the statement has ${what}${shared}: not settled; ${look}${instead ?? ''}`,
+    command,
+  };
+}
+
+/** The command that writes all of them down as paid, where there is a charge for each and none is an earlier attempt of its row. */
+function allPaid(folder: string, alike: readonly Held[], charges: Held['charges']): string | undefined {
+  const ids = new Set(alike.map(({ purchase }) => purchase.id));
+  const isFirst = alike.every(({ purchase }) => purchase.attempt === 1);
+  const [charge] = charges;
+  if (charge === undefined || !isFirst || ids.size !== charges.length || ids.size > idsInCommand)
+    return undefined;
+  return shellWords('millrace', 'settle', folder, ...ids, '--paid', String(toUsd(charge.amount)));
 }
 
 function listed(names: readonly string[]): string {

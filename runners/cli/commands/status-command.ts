@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readStatus } from '../../batch/index.js';
+import { readStatus, type RunStatus } from '../../batch/index.js';
 import type { CliIo } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 import { remoteText, statusText } from '../messages/status-text.js';
 import { shownPath } from '../messages/plain-text.js';
+import { commandOfRun, whatIsLeft } from '../start/what-is-left.js';
 
 /** Tells where a running or a finished run stands, out of its files and its database. Changes nothing. Exit 0. */
 export async function statusCommand(
@@ -23,9 +24,18 @@ export async function statusCommand(
     : [
         ...statusText(found, shownPath(folder, io.cwd), Date.now()),
         ...(remote === undefined ? [] : remoteText(remote, Date.now())),
+        ...(await leftOf(folder, found, io)),
       ].join('\n');
   io.stdout.write(`${text}\n`);
   return 0;
+}
+
+/** What a person can do about a run that nobody works on. */
+async function leftOf(folder: string, found: RunStatus, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
+  const { isRunning, rows, summary, exitCode } = found;
+  if (isRunning || rows.failed + rows.toDo === 0) return [];
+  const command = await commandOfRun(folder, io);
+  return command === undefined ? [] : whatIsLeft(folder, { ...summary, rows }, command, exitCode);
 }
 
 /** A run without a database loads nothing of it. */

@@ -56,7 +56,7 @@ export function failureText(
 }
 
 /** Rows that are still to be done, and the command for them. */
-export function toGoText(count: number, run: RunCommand, exitCode: number): string[] {
+export function toGoText(count: number, run: RunCommand, exitCode: number | undefined): string[] {
   return toGoOn(count, run, exitCode).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
 }
 

@@ -46,13 +46,13 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
   }
   if (starts === 0) return 'never started';
   if (exitCode === undefined)
-    return `not running; its last start, ${since(times.lastStartAt)} ago, was cut off: run again to go on`;
+    return `not running; its last start, ${since(times.lastStartAt)} ago, was cut off`;
   return `ended ${since(times.endedAt)} ago with exit code ${exitCode}`;
 }
 
-function heldText({ held, failures }: RunStatus, name: string): string {
-  const [first] = held;
-  if (first === undefined) return '';
+/** Of a run that goes; what is left of one that does not is listed behind these facts. */
+function heldText({ isRunning, held, failures }: RunStatus, name: string): string {
+  if (!isRunning || held.length === 0) return '';
   const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
   return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
 }

@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
-import { failureText, outcomeText, toGoText } from '../messages/outcome-text.js';
+import { outcomeText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
-import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { runCommand, type RunCommand } from '../../report/messages/run-again.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import type { StartedRun } from './batch-options.js';
+import { whatIsLeft } from './what-is-left.js';
 
 /** A warning of a run. */
 export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
@@ -45,7 +45,9 @@ export async function printOutcome(
   if (exitCode < 128) await writeAfterRun(run);
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
   if (options.quiet && exitCode === 0) return exitCode;
-  const todos = await whatIsToDo(run, summary, exitCode);
+  const { failed, toDo } = summary.rows;
+  const isLeft = failed + toDo > 0;
+  const todos = isLeft ? await whatIsLeft(out, summary, await commandOf(run, summary), exitCode) : [];
   if (options.quiet) {
     io.stderr.write(`${[sentence, ...todos].join('\n')}\n`);
     return exitCode;
@@ -63,18 +65,6 @@ export async function printOutcome(
   return exitCode;
 }
 
-/** The failures of the run, of whatever start, by cause, then the rows to go, each with the command for it. */
-async function whatIsToDo(run: StartedRun, summary: Summary, exitCode: number): Promise<string[]> {
-  const { rows } = summary;
-  if (rows.failed + rows.toDo === 0) return [];
-  const { failureGroups } = await import('../../report/survey/survey-rows.js');
-  const command = await commandOf(run, summary);
-  return [
-    ...failureText(await failureGroups(nodeDisk, run.out), command, pricesOf(summary)),
-    ...toGoText(rows.toDo, command, exitCode),
-  ];
-}
-
 /** What a later start needs to be this run again. What is printed with --quiet is mailed: its paths are absolute. */
 async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand> {
   const { source, out, options, repeat, target, io, live } = run;
@@ -86,12 +76,6 @@ async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand
   const shown = (path: string) => (path === '' || options.quiet ? path : shownPath(path, io.cwd));
   const command = runCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shown(out));
   return { ...command, manifest: shown(command.manifest) };
-}
-
-/** What the next start reserves for a picture, by resolution. */
-function pricesOf({ prices, priceTable }: Summary): Record<string, MicroDollars> {
-  const all = Object.entries({ ...prices, ...priceTable?.reported });
-  return Object.fromEntries(all.map(([resolution, usd]) => [resolution, toMicroDollars(usd)]));
 }
 
 /** Writes the report, and keeps a snapshot of a journal that has grown by much: of a large run that takes a while, and is shown. */

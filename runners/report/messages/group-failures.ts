@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../../src/contract/failure-code.js';
+import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 
 /** Causes beyond this many are counted together: a wall of different texts helps nobody, and memory stays flat. */
 const maxGroups = 200;
@@ -10,6 +10,8 @@ export interface RowFailure {
   readonly code: FailureCode;
   readonly message: string | undefined;
   readonly httpStatus?: number | undefined;
+  /** Where the row says it otherwise than its code, as one that was settled by hand. */
+  readonly paid?: Paid | undefined;
   /** When it failed, ms since the epoch. */
   readonly at?: number | undefined;
   /** Of an edit: what sending it again costs goes by it. */
@@ -20,6 +22,7 @@ export interface RowFailure {
 export interface FailureGroup {
   readonly code: FailureCode;
   readonly httpStatus?: number;
+  readonly paid: Paid;
   /** The message of the first row; `undefined` where the group holds various causes. */
   readonly message: string | undefined;
   /** The message with `…` where the rows differ. */
@@ -54,15 +57,16 @@ export function groupFailures(): FailureGroups {
   const groups: Growing[] = [];
   return {
     take(failure) {
-      const { code, httpStatus, message } = failure;
+      const { code, httpStatus, message, paid = failureCodes[code].paid } = failure;
       const wording = causeOf(message ?? '', failure.id);
-      const cause = `${code} ${httpStatus ?? ''} ${wording}`;
+      const cause = `${code} ${paid} ${httpStatus ?? ''} ${wording}`;
       const isFull = places.size >= maxGroups && !places.has(cause);
-      const key = isFull ? `${code} others` : cause;
+      const key = isFull ? `${code} ${paid} others` : cause;
       const place = places.get(key) ?? groups.length;
       places.set(key, place);
       const group = (groups[place] ??= {
         code,
+        paid,
         ...(httpStatus !== undefined && !isFull && { httpStatus }),
         message: isFull ? undefined : message,
         wording: isFull ? 'various causes' : wording,

@@ -28,7 +28,7 @@ export function whatToDo(
   prices: Readonly<Record<string, MicroDollars>>,
 ): ToDo[] {
   return groups.map((group) => {
-    const [noun, advice, way = 'run'] = help[group.code];
+    const [noun, advice, way = 'run'] = helpFor(group, run);
     const command = commandOf(way, group.code, run);
     const ofCode = groups.filter(({ code }) => code === group.code);
     return {
@@ -85,9 +85,7 @@ function costOf(
   const price = priceOf([group], prices);
   if (way === 'settle')
     return `May have been charged${price === undefined ? '' : `, up to ${formatPrice(price)}`}.`;
-  const before = { no: 'Not charged', maybe: 'May have been charged', yes: 'Paid' }[
-    failureCodes[group.code].paid
-  ];
+  const before = { no: 'Not charged', maybe: 'May have been charged', yes: 'Paid' }[group.paid];
   if (way === 'refetch') return `${before}; downloading is free.`;
   const again = priceOf(ofCode, prices);
   if (way !== 'again' || again === undefined) return `${before}.`;
@@ -132,9 +130,28 @@ function adviceOf(
 }
 
 type Noun = readonly [one: string, many: string];
+type Help = readonly [noun: Noun, advice: string, way?: Way];
 const rows = (what: string): Noun => [`row ${what}`, `rows ${what}`];
 
-const help: Readonly<Record<FailureCode, readonly [noun: Noun, advice: string, way?: Way]>> = {
+/** A code says most of it; who settled a row by hand, and whose job ended with the emulator, need other words. */
+function helpFor({ code, paid }: FailureGroup, { isRehearsal }: RunCommand): Help {
+  if (code !== 'expired') return help[code];
+  if (paid === 'yes') return givenUp;
+  return isRehearsal ? endedWithEmulator : help.expired;
+}
+
+const givenUp: Help = [
+  ['result was given up', 'results were given up'],
+  'Settled by hand as paid, and left at that. To have the results after all, buy them again:',
+  'again',
+];
+const endedWithEmulator: Help = [
+  ['job ended with the emulator', 'jobs ended with the emulator'],
+  'The start that sent these jobs was stopped, and its emulator with it; a real service goes on with them. Send them again:',
+  'again',
+];
+
+const help: Readonly<Record<FailureCode, Help>> = {
   'invalid-row': [['row is invalid', 'rows are invalid'], 'Fix these rows in the manifest and run again:'],
   rejected: [
     ['row was refused by the service', 'rows were refused by the service'],

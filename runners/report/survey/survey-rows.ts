@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
+import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, type JsonObject, numberOr, type PlacedObject, readJsonl } from '../read/read-jsonl.js';
 import { groupFailures, type FailureGroup, type RowFailure } from '../messages/group-failures.js';
@@ -126,9 +126,14 @@ function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailu
     code,
     message: textOr(error['message']),
     httpStatus: numberOr(error['httpStatus'], undefined),
+    paid: paidOf(error['paid']),
     at,
     resolution: facts['kind'] === 'edit' ? textOr(failure['resolution']) || '1k' : undefined,
   };
+}
+
+function paidOf(paid: unknown): Paid | undefined {
+  return paid === 'no' || paid === 'maybe' || paid === 'yes' ? paid : undefined;
 }
 
 /** A wrong row that arrived does not claim its id: it is kept under one with a hash behind it. */

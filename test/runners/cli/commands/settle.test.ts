@@ -142,6 +142,7 @@ describe('millrace settle', () => {
     expect(three.stdout).toContain(
       'j0, j1, j2: the statement has 3 charges of their price (job a, job b, job c): not settled',
     );
+    expect(three.stdout).toMatch(/all were paid; .*\n {4}millrace settle more\.out j0 j1 j2 --paid 0\.02\n$/);
     expect((await work.lines('more.out/journal.jsonl')).length).toBe(before);
     // Decided by hand, the charge is booked, and the others were not charged.
     await work.write('bill.csv', ['job_id,amount', 'one-of-them,0.02']);

@@ -20,6 +20,9 @@ describe('millrace status', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^rows\.out: ended \d+ s ago with exit code 1\n/);
     expect(stdout).toContain('  completed    2 of 3 rows\n  failed       1   job-failed 1\n');
+    expect(stdout).toMatch(
+      /\n {2}1 job failed \(job-failed\): .*\n {4}id bad; .*\n.*\n {6}millrace run rows\.jsonl .*\n$/,
+    );
     const json = await work.call('status', 'rows.out', '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({
       isRunning: false,
@@ -42,7 +45,13 @@ describe('millrace status', () => {
     expect(stdout).toContain('  on the way   1 accepted\n');
     run.child.kill('SIGKILL');
     await run.ended;
-    expect((await work.call('status', 'rows.out')).stdout).toContain('was cut off: run again to go on');
+    const cut = (await work.call('status', 'rows.out')).stdout;
+    expect(cut).toMatch(/^rows\.out: not running; its last start, \d+ s ago, was cut off\n/);
+    expect(cut).toMatch(
+      new RegExp(
+        `\\n  1 row to go\\n    Continue:\\n      millrace run rows\\.jsonl --out rows\\.out --base-url ${work.emulator.baseUrl}[^\\n]*\\n$`,
+      ),
+    );
   });
 
   it('wants a folder with a run in it', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { failureCodes } from '../../../../src/contract/failure-code.js';
 import { failureText, outcomeText } from '../../../../runners/cli/messages/outcome-text.js';
 import { summaryWith } from '../../../support/whole-values.js';
 
@@ -53,6 +54,7 @@ describe('failureText', () => {
   const run = { manifest: 'a.csv', folder: 'a.out', options: ['--max-cost', '5'], isRehearsal: false };
   const group = (code: 'job-failed' | 'unknown', count: number, message: string, ids: string[]) => ({
     ...{ code, count, message, wording: message, ids },
+    paid: failureCodes[code].paid,
     resolutions: new Map([['1k', count]]),
   });
 

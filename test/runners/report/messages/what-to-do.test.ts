@@ -106,3 +106,23 @@ it('goes on with what is left, and prices it first where the cap was reached', (
   );
   expect(toGoOn(0, run, 0)).toEqual([]);
 });
+
+it('does not doubt what a person has settled as paid', () => {
+  const groups = groupFailures();
+  groups.take({ id: 'ash', code: 'expired', message: 'settled by hand', paid: 'yes', resolution: '1k' });
+  groups.take({ id: 'birch', code: 'expired', message: 'settled by hand', resolution: '2k' });
+  const [given, expired] = whatToDo(groups.list(), run, prices);
+  expect(given).toMatchObject({
+    title: '1 result was given up',
+    cost: 'Paid; sending all 2 expired rows again costs $0.2175.',
+  });
+  expect(given?.advice).toContain('Settled by hand as paid');
+  expect(expired?.title).toBe('1 result has expired');
+  expect(expired?.cost).toContain('May have been charged');
+});
+
+it('says of a rehearsal that its jobs ended with the emulator', () => {
+  const { title, advice } = toDoOf('expired', { ...run, isRehearsal: true });
+  expect(title).toBe('2 jobs ended with the emulator');
+  expect(advice).toContain('a real service goes on with them');
+});

@@ -1,0 +1,49 @@
+import { nodeDisk } from '../../batch/formats.js';
+import type { Summary } from '../../batch/internal.js';
+import { runAgain, runCommand, type RunCommand } from '../../report/messages/run-again.js';
+import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { CliIo } from '../io/cli-io.js';
+import { failureText, toGoText } from '../messages/outcome-text.js';
+import { shownPath } from '../messages/plain-text.js';
+
+/**
+ * What of a run is left to a person: its failures of whatever start, by cause, then the rows to go, each with the command for it.
+ *
+ * @param exitCode how the last start ended; `undefined` where it was cut off
+ */
+export async function whatIsLeft(
+  folder: string,
+  { rows, prices, priceTable }: Pick<Summary, 'rows'> & Partial<Pick<Summary, 'prices' | 'priceTable'>>,
+  command: RunCommand,
+  exitCode: number | undefined,
+): Promise<string[]> {
+  const { failureGroups } = await import('../../report/survey/survey-rows.js');
+  const known = Object.entries({ ...prices, ...priceTable?.reported });
+  const micros: Record<string, MicroDollars> = Object.fromEntries(
+    known.map(([resolution, usd]) => [resolution, toMicroDollars(usd)]),
+  );
+  return [
+    ...failureText(await failureGroups(nodeDisk, folder), command, micros),
+    ...toGoText(rows.toDo, command, exitCode),
+  ];
+}
+
+/** The line that names the command for the rows that a settlement has left to be asked for or sent. */
+export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
+  const command = await commandOfRun(folder, io);
+  const again = command && runAgain(command);
+  return again === undefined ? [] : [`Go on: ${again}`];
+}
+
+/** What names the run of a folder in commands, by its first and its last start; `undefined` where it has none. */
+export async function commandOfRun(
+  folder: string,
+  { cwd }: Pick<CliIo, 'cwd'>,
+): Promise<RunCommand | undefined> {
+  const { readStory } = await import('../../report/survey/run-story.js');
+  const { starts } = await readStory(nodeDisk, folder);
+  const [first, last] = [starts[0], starts.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const command = runCommand(first, last, shownPath(folder, cwd));
+  return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, cwd) };
+}
