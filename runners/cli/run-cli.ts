@@ -87,8 +87,8 @@ const commands: readonly CommandEntry[] = [
     name: 'report',
     about: 'write report.html',
     args: [['<out>']],
-    run: async ({ args: [out], io, fault }) =>
-      (await import('./commands/report-command.js')).reportCommand(out as string, io, fault),
+    run: async ({ args: [out], raw, io, fault }) =>
+      (await import('./commands/report-command.js')).reportCommand(out as string, raw, io, fault),
   },
   {
     name: 'settle',

@@ -26,6 +26,8 @@ export interface WriteReportOptions {
   readonly manifestFolder?: string;
   /** @defaultValue the parts that came with the package */
   readonly parts?: PageParts;
+  /** Saves a small copy of a reference on the web; `false`: it cannot be had. @defaultValue none is fetched */
+  readonly saveCopy?: (url: string, target: string) => Promise<boolean>;
   /** Called while the rows of a large run are written: so many of so many are. The first call comes before the first of them. */
   readonly onWritten?: (rows: number, of: number) => void;
 }
@@ -37,7 +39,7 @@ const maxInlineBytes = 30_000_000;
 /**
  * Writes `report.html` into a run's output folder out of the files that lie there: one page that sends no request, with
  * script files beside it (`report/`) when the run is large. Replaces an earlier report in one step. Reads nothing but
- * files, so that it can be called while the run goes.
+ * files, unless `saveCopy` fetches references, so that it can be called while the run goes.
  */
 export async function writeReport(
   folder: string,
@@ -55,6 +57,7 @@ export async function writeReport(
     folder,
     manifestFolders,
     mayMake: count <= maxInlineRows ? Infinity : 0,
+    ...(options.saveCopy && { saveCopy: options.saveCopy }),
   });
   const path = join(folder, 'report.html');
   const inline = count <= maxInlineRows ? await collectInline(disk, survey, shelf) : undefined;

@@ -4,7 +4,7 @@ import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 
 /** Larger pictures go without: they would have to be held whole. */
-const largest = 32 * 2 ** 20;
+export const largestThumbnailed = 32 * 2 ** 20;
 
 /** A small copy of a picture; `undefined`: it cannot be made. */
 export type MakeThumbnail = (picture: Uint8Array) => Promise<Uint8Array | undefined>;
@@ -16,7 +16,7 @@ export async function writeThumbnail(
   image: { readonly path: string; readonly sha256: string; readonly bytes: number },
   make: MakeThumbnail = makeThumbnail,
 ): Promise<void> {
-  if (image.bytes > largest) return;
+  if (image.bytes > largestThumbnailed) return;
   try {
     const thumbnail = await make(await readFile(disk, `${folder}/${image.path}`, image.bytes));
     if (thumbnail === undefined) return;

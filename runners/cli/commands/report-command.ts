@@ -1,11 +1,13 @@
 import type { PageParts } from '../../report/render-page.js';
 import { writeReport } from '../../report/write-report.js';
 import type { CliIo } from '../io/cli-io.js';
-import { showAfterRun } from '../progress/show-after-run.js';
+import type { ReferenceCopies } from '../../report/rows/reference-copies.js';
+import { nodeDisk } from '../../batch/formats.js';
+import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import { type FaultContext, explainPort } from '../io/explain-error.js';
 import { runFolder } from '../options/run-folder.js';
 import { countOf } from '../messages/number-text.js';
-import { shownPath } from '../messages/plain-text.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { watchRun } from '../../report/watch/watch-run.js';
@@ -13,15 +15,27 @@ import { untilStopped } from '../io/listen-for-stop.js';
 import { UsageError } from '../io/usage-error.js';
 import { commandOptions } from '../options/parse-options.js';
 
-/** Writes report.html of a finished or running run out of its files. */
-export async function reportCommand(name: string, io: CliIo, fault: FaultContext): Promise<number> {
+/**
+ * Writes report.html of a finished or running run out of its files. With `--fetch-references` it also saves small copies of
+ * references that lie on the web; one that cannot be had is named, and the exit code stays 0.
+ */
+export async function reportCommand(
+  name: string,
+  raw: Readonly<Record<string, unknown>>,
+  io: CliIo,
+  fault: FaultContext,
+): Promise<number> {
+  const { fetchReferences } = commandOptions('report', raw);
   fault.folder = await runFolder(name, io);
   io.beforeRows?.();
   const after = showAfterRun(io.stderr, { quiet: false });
+  const copies = fetchReferences ? await openCopies(fault.folder, after) : undefined;
   const { path, rows } = await writeReport(fault.folder, {
     ...(await partsOf(io)),
+    ...(copies && { saveCopy: (url, target) => copies.save(url, target) }),
     onWritten: (written, of) => after.written(written, of),
   }).finally(() => after.close());
+  if (copies !== undefined) printCopies(copies, io);
   io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
   return 0;
 }
@@ -53,6 +67,21 @@ export async function watchCommand(
   await stopped;
   await live.close();
   return 0;
+}
+
+/** @throws UsageError that says `npm i sharp`. */
+async function openCopies(folder: string, after: AfterRun): Promise<ReferenceCopies> {
+  if ((await import('sharp').catch(() => undefined)) === undefined)
+    throw new UsageError(['--fetch-references needs a package that is not installed: npm i sharp']);
+  const { ReferenceCopies } = await import('../../report/rows/reference-copies.js');
+  return ReferenceCopies.open(nodeDisk, folder, { onSaved: (count) => after.fetched(count) });
+}
+
+function printCopies({ saved, failed, reasons }: ReferenceCopies, { stderr }: CliIo): void {
+  stderr.write(`${countOf(saved, 'reference')} fetched\n`);
+  if (failed === 0) return;
+  const why = reasons.map((reason) => plainText(reason, 200)).join('; ');
+  stderr.write(`warning: ${countOf(failed, 'reference')} could not be fetched: ${why}\n`);
 }
 
 async function partsOf({ pageParts }: CliIo): Promise<{ parts?: PageParts }> {

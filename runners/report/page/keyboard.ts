@@ -1,4 +1,5 @@
-import type { Gallery, Move } from './gallery/gallery.js';
+import type { Gallery } from './gallery/gallery.js';
+import type { Move } from './gallery/row-cursor.js';
 import type { LargeView } from './large/large-view.js';
 import type { Page } from './page.js';
 
@@ -102,7 +103,7 @@ function leaveField(event: KeyboardEvent, field: HTMLElement): void {
 
 /** The same in the gallery and in the large view. `false`: the key does nothing. */
 function sharedKey(key: string, { gallery, large, help }: KeyTargets): boolean {
-  const subject = large.isOpen ? large : gallery;
+  const subject = large.isOpen ? large : gallery.cursor;
   if (key === 'p') void subject.decide('kept');
   else if (key === 'x') void subject.decide('rejected');
   else if (key === 'u') void subject.decide(null);
@@ -145,14 +146,14 @@ function galleryKey(key: string, event: KeyboardEvent, { page, gallery }: KeyTar
   const target = event.target as HTMLElement;
   const inGallery = target.closest('.sheet') !== null;
   const isControl = target.closest('a, button, summary') !== null;
-  const current = gallery.current();
+  const current = gallery.cursor.current();
   const move = moves[key];
   if (key === '/') gallery.focusSearch();
   else if (key === 'a') gallery.selection.all(gallery.found);
   else if (key === 'Escape') return gallery.selection.clear();
   else if (key === 'Enter' && !isControl && current !== undefined) page.openLarge(current.index);
   else if (move !== undefined && (inGallery || key === 'j' || key === 'k'))
-    gallery.move(move, event.shiftKey);
+    gallery.cursor.move(move, event.shiftKey);
   else return false;
   return true;
 }

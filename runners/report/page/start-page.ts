@@ -25,7 +25,7 @@ function start(): void {
     closed(index) {
       page.address.set({ row: undefined });
       gallery.showReviews();
-      void gallery.goTo(index);
+      void gallery.cursor.goTo(index);
     },
   });
   const gallery = new Gallery(root, {
@@ -38,7 +38,7 @@ function start(): void {
   const tray = new Tray(document.body, {
     page,
     selected: () => gallery.selection.places.size,
-    decide: (verdict) => void gallery.decide(verdict),
+    decide: (verdict) => void gallery.cursor.decide(verdict),
     unselect: () => gallery.selection.clear(),
     undo,
   });
@@ -52,14 +52,6 @@ function start(): void {
   followCopyButtons();
   const opened = page.store.placeOf(page.address.read().row ?? -1);
   if (opened !== undefined) void gallery.ready.then(() => page.openLarge(opened));
-  document.addEventListener('keydown', (event) => {
-    const isPrint = (event.ctrlKey || event.metaKey) && event.key === 'p' && !event.shiftKey;
-    if (!isPrint || page.data.source.kind === 'inline') return;
-    event.preventDefault();
-    void gallery.printAll(() => window.print());
-  });
-  window.addEventListener('beforeprint', () => gallery.showAll(true));
-  window.addEventListener('afterprint', () => gallery.showAll(false));
   followLive(({ summary, figures, data: newer }) => {
     updatePart('summary', summary);
     updatePart('figures', figures);
@@ -92,7 +84,7 @@ function followLinks(gallery: Gallery): void {
     if (anchor === null || (filter === undefined && review === undefined && !anchor.matches('.skip'))) return;
     if (filter !== undefined) return gallery.show({ name: filter, query: '' });
     event.preventDefault();
-    if (review === undefined) gallery.focusCurrent();
+    if (review === undefined) gallery.cursor.focus();
     else void gallery.review(review);
   });
 }

@@ -19,7 +19,7 @@ export interface Picked {
 }
 
 /**
- * Copies the pictures of a list of keepers into a folder of their own, with a list beside them. A file that lies there with
+ * Copies the pictures of a list into a folder of their own, with a list beside them. A file that lies there with
  * other bytes stays, and the copy gets the next free name: `mug-2.png`.
  */
 export async function pickPictures(

@@ -6,7 +6,7 @@ import { safeImagePath } from '../rows/run-pictures.js';
 import { earlierFile } from '../survey/survey-run.js';
 import { plainCell } from './chosen-list.js';
 
-/** A line of a list of keepers, and the picture of the run that it names. */
+/** A line of a list of kept pictures, and the picture of the run that it names. */
 export interface ChosenPicture {
   readonly id: string;
   readonly cells: Readonly<Record<string, string>>;
@@ -29,8 +29,8 @@ interface Wanted {
 }
 
 /**
- * Reads a list of keepers against the results of a run. A line has an `id`; its `jobId`, where it has one, says which
- * version of a row that was bought again: an earlier picture stays the one that was chosen.
+ * Reads a list of kept pictures against the results of a run. A line has an `id`; its `jobId`, where it has one, says which
+ * version of a row that was bought again: an earlier picture stays the one that was kept.
  */
 export async function readChosen(disk: Disk, folder: string, list: string): Promise<ChosenPictures> {
   const wanted: Wanted[] = [];

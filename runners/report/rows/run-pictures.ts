@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
 import { makeThumbnail, thumbnailPath } from '../../batch/artifacts/write-thumbnail.js';
 import type { Disk } from '../../batch/disk/disk.js';
@@ -17,6 +17,8 @@ interface ShelfOptions {
   readonly mayMake: number;
   /** Where the page finds a file. @defaultValue its path relative to the output folder */
   readonly addressOf?: (path: string) => string | undefined;
+  /** Saves a small copy of a reference on the web, where that is wanted; `false`: it cannot be had. */
+  readonly saveCopy?: (url: string, target: string) => Promise<boolean>;
 }
 
 const longestName = 120;
@@ -75,7 +77,7 @@ export class RunPictures {
   async #findReference(name: string): Promise<PageReference> {
     const shown = name.length > longestName ? `${name.slice(0, longestName)}…` : name;
     const url = webUrl(name);
-    if (url !== undefined) return { name: shown, url };
+    if (url !== undefined) return defined({ name: shown, url, thumb: await this.#copyOf(url) });
     if (/^[a-z][a-z+.-]+:/i.test(name)) return { name: shown };
     const { disk, manifestFolders } = this.#options;
     for (const manifestFolder of manifestFolders) {
@@ -87,6 +89,16 @@ export class RunPictures {
       return defined({ name: shown, path: this.#address(path), thumb });
     }
     return { name: shown };
+  }
+
+  /** What lies on the web is shown where a small copy of it was saved. */
+  async #copyOf(url: string): Promise<string | undefined> {
+    const { folder, saveCopy } = this.#options;
+    const target = join(folder, copyPath(url));
+    const isThere = this.#thumbnails.has(basename(target)) || (await saveCopy?.(url, target)) === true;
+    if (!isThere) return undefined;
+    this.#thumbnails.add(basename(target));
+    return this.#address(target);
   }
 
   /** The thumbnail's URL; without one the picture's own. */
@@ -113,6 +125,11 @@ export class RunPictures {
     const { folder, addressOf } = this.#options;
     return addressOf === undefined ? relativeUrl(folder, path) : addressOf(path);
   }
+}
+
+/** The small copy of a reference on the web. */
+function copyPath(url: string): string {
+  return `thumbnails/reference-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.webp`;
 }
 
 async function makeFrom(disk: Disk, picture: string, thumbnail: string): Promise<boolean> {

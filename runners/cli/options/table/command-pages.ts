@@ -2,7 +2,7 @@ import { ofRun, type TablePage } from './table-row.js';
 
 const named = { settle: true, reconcile: true } as const;
 
-/** How a person settles held rows, a billing export, and the first manifest. */
+/** How a person settles held rows, a billing export, the first manifest, and what a report shows. */
 export const settlePage = {
   rows: {
     job: {
@@ -77,6 +77,10 @@ export const settlePage = {
       meaning: 'the manifest',
       otherwise: 'edits.csv in the folder',
       commands: { init: true },
+    },
+    fetchReferences: {
+      meaning: 'save small copies of references that lie on the web, to show them; needs sharp',
+      commands: { report: true },
     },
     to: {
       takes: 'DIR',

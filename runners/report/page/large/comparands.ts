@@ -13,7 +13,7 @@ export function comparandsOf(row: PageRow): Comparand[] {
   const references = row.references
     .filter(({ thumb, path }) => (thumb ?? path) !== undefined)
     .map(({ name, path, thumb }, index) => ({
-      label: index === 0 ? `Original: ${name}` : `Reference: ${name}`,
+      label: `${index === 0 ? 'Original' : 'Reference'}: ${name}${path === undefined ? ' (small copy)' : ''}`,
       path,
       thumb,
     }));

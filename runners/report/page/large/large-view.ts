@@ -56,9 +56,9 @@ export class LargeView {
     this.#row = row;
     this.area.show(row);
     this.#drawPanel(row);
-    this.showReview();
     this.#dialog.setAttribute('aria-label', `Row ${row.row}, ${row.id}`);
     if (!this.#dialog.open) this.#dialog.showModal();
+    this.showReview();
     // A dialog that has the focus is announced by its row, and no button in it has a ring.
     this.#dialog.focus();
     this.#needs.opened(row.row);
@@ -106,7 +106,7 @@ export class LargeView {
   }
 
   showReview(): void {
-    if (this.#row === undefined) return;
+    if (this.#row === undefined || !this.isOpen) return;
     const review = this.#page.reviews.of(this.#row);
     this.#dialog.classList.toggle('rejected', review?.verdict === 'rejected');
     this.#dialog.classList.toggle('kept', review?.verdict === 'kept');

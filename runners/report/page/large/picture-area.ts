@@ -127,7 +127,7 @@ export class PictureArea {
   }
 
   #drawBar(row: PageRow): void {
-    const elsewhere = row.references.filter(({ thumb }) => thumb === undefined);
+    const elsewhere = row.references.filter(({ url, thumb }) => url !== undefined || thumb === undefined);
     const choices = this.#comparands.map(({ label, thumb }, index) =>
       h(
         'button',

@@ -22,7 +22,10 @@ export class BlindComparison {
 
   constructor(page: Page, groups: VariantGroups, by: string, random: () => number = Math.random) {
     [this.#page, this.#by] = [page, by];
-    this.#pairs = shuffledPairs(groups, random);
+    const { data, store } = page;
+    const isCompleted = (place: number): boolean =>
+      data.classes[store.classOf(place)]?.status === 'completed';
+    this.#pairs = shuffledPairs(groups, random, isCompleted);
     this.#dialog = h('dialog', {
       class: 'large blind',
       tabindex: '-1',

@@ -2,7 +2,7 @@ import type { PageRow } from '../../page-data.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
 import { statusLabel } from '../../messages/status-label.js';
 import { check, h, pencilCross } from '../dom.js';
-import { resultContent } from '../gallery/draw-frame.js';
+import { resultContent } from '../gallery/frame.js';
 import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Page } from '../page.js';
 import { BlindComparison } from './blind-comparison.js';

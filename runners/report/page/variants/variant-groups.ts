@@ -39,10 +39,21 @@ export interface VariantPair {
   readonly right: { readonly value: string; readonly place: number };
 }
 
-/** Each two variants of each original once, in an order and on sides that say nothing. */
-export function shuffledPairs({ groups }: VariantGroups, random: () => number): VariantPair[] {
+/**
+ * Each two variants of each original once, in an order and on sides that say nothing.
+ *
+ * @param canShow Whether the row at a place has something to compare.
+ */
+export function shuffledPairs(
+  { groups }: VariantGroups,
+  random: () => number,
+  canShow: (place: number) => boolean,
+): VariantPair[] {
   const pairs = groups.flatMap(({ byValue }) => {
-    const sides = [...byValue].flatMap(([value, [place]]) => (place === undefined ? [] : [{ value, place }]));
+    const sides = [...byValue].flatMap(([value, places]) => {
+      const place = places.find(canShow);
+      return place === undefined ? [] : [{ value, place }];
+    });
     return sides.flatMap((one, index) =>
       sides
         .slice(index + 1)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rm } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { drawPicture } from '../../../support/draw-picture.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 
 describe('millrace report', () => {
@@ -23,6 +24,30 @@ describe('millrace report', () => {
     const html = (await work.everything('rows.out')).get(join(work.folder, 'rows.out', 'report.html'));
     expect(html).toContain('<html');
     expect(html).not.toContain(work.emulator.apiKey);
+  });
+
+  it('fetches references that lie on the web where that is asked for, and buys nothing', async () => {
+    await writeFile(join(work.folder, 'mug.png'), await drawPicture({ subject: 0, width: 64, height: 64 }));
+    const url = work.emulator.fileUrl('mug.png') as string;
+    await work.write('edits.csv', ['id,images,prompt', `a,${url},grayscale`, `b,${url},flip`]);
+    expect((await work.call('run', 'edits.csv', '--endpoint', 'image-edit')).code).toBe(0);
+    const bought = work.emulator.bill().length;
+    const copies = async () =>
+      (await readdir(join(work.folder, 'edits.out', 'thumbnails'))).filter((name) => /^reference-/.test(name));
+    expect(await copies()).toEqual([]);
+    const { code, stdout, stderr } = await work.call('report', 'edits.out', '--fetch-references');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: 'edits.out/report.html: 2 rows\n',
+      stderr: '1 reference fetched\n',
+    });
+    expect(await copies()).toHaveLength(1);
+    await rm(join(work.folder, 'mug.png'));
+    await rm(join(work.folder, 'edits.out', 'thumbnails'), { recursive: true });
+    const gone = await work.call('report', 'edits.out', '--fetch-references');
+    expect(gone.code).toBe(0);
+    expect(gone.stderr).toMatch(/^0 references fetched\nwarning: 1 reference could not be fetched: .*HTTP 404\n$/);
+    expect(work.emulator.bill()).toHaveLength(bought);
   });
 
   it('wants a folder with a run in it', async () => {

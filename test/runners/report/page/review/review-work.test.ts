@@ -119,7 +119,7 @@ describe('reviewing', () => {
     await expect.poll(() => page.locator('.frame.rejected').count()).toBe(0);
   });
 
-  it('hands over the keepers as chosen.csv, with the command that copies them', async () => {
+  it('hands over the pictures that were kept as chosen.csv, with the command that copies them', async () => {
     const page = await open();
     await press(page, 'j', 'p', 'p');
     const { name, text } = await download(page, 'Save chosen.csv');

@@ -1,0 +1,153 @@
+import type { PageReference, PageRow } from '../../page-data.js';
+import { formatPrice } from '../../messages/format-amounts.js';
+import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
+import { visibleText } from '../../messages/escape-html.js';
+import { check, h, link, pencilCross } from '../dom.js';
+import { thumbnail } from '../rows/draw-thumbnail.js';
+import type { Review, Verdict } from '../review/redo-manifest.js';
+import { canDecide } from '../review/reviews.js';
+import { promptOf } from '../rows/row-store.js';
+
+export interface FrameActions {
+  /** The row was clicked on; with Shift or Ctrl it is selected. */
+  open(event: MouseEvent): void;
+  decide(verdict: Verdict | null): void;
+  /** Nothing was spent: no price stands at a frame. */
+  readonly isRehearsal: boolean;
+}
+
+const verdicts = ['kept', 'rejected'] as const;
+const names = { kept: ['Keep', 'Kept'], rejected: ['Reject', 'Rejected'] } as const;
+const referencesShown = 3;
+
+/**
+ * One frame of the contact sheet: the references beside the result, its number, id, cost and prompt. Its pictures stay as
+ * they are, whatever a person decides.
+ */
+export class Frame {
+  readonly element: HTMLElement;
+  /** The picture of the result, as the button that opens it. */
+  readonly result: HTMLElement;
+  readonly row: PageRow;
+  readonly #name = h('span', { class: 'unseen' });
+  readonly #stars = h('span', { class: 'stars', role: 'img' });
+  readonly #prompt = h('p', { class: 'prompt' });
+  readonly #buttons: readonly (readonly [verdict: Verdict, button: HTMLElement, word: Text])[];
+  #review: Review | undefined;
+
+  constructor(row: PageRow, review: Review | undefined, actions: FrameActions) {
+    this.row = row;
+    this.result = drawResult(row, this.#name, actions);
+    this.#buttons = verdicts
+      .filter((verdict) => canDecide(row, verdict))
+      .map((verdict) => {
+        const word = document.createTextNode('');
+        const decide = (): void => actions.decide(this.#review?.verdict === verdict ? null : verdict);
+        return [verdict, drawVerdict(verdict, row.id, word, decide), word];
+      });
+    this.element = h(
+      'li',
+      { class: `frame ${toneOf(row.status)}` },
+      h('div', { class: 'mat' }, drawReferences(row.references), this.result),
+      drawEdge(row, this.#stars, actions.isRehearsal),
+      this.#prompt,
+      h('p', { class: 'verdicts' }, ...this.#buttons.map(([, button]) => button)),
+    );
+    this.#draw(review);
+  }
+
+  /** What a person has decided of the row. */
+  show(review: Review | undefined): void {
+    if (review !== this.#review) this.#draw(review);
+  }
+
+  #draw(review: Review | undefined): void {
+    this.#review = review;
+    const { row } = this;
+    for (const [verdict, button, word] of this.#buttons) {
+      const isPressed = review?.verdict === verdict;
+      button.setAttribute('aria-pressed', String(isPressed));
+      word.data = names[verdict][isPressed ? 1 : 0];
+    }
+    for (const verdict of verdicts) this.element.classList.toggle(verdict, review?.verdict === verdict);
+    const decided = review?.verdict === undefined ? '' : `, ${review.verdict}`;
+    this.#name.textContent = visibleText(`${row.id}, ${statusLabel(row.status)}${decided}`);
+    this.#stars.hidden = review?.stars === undefined;
+    this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
+    this.#stars.setAttribute('aria-label', `${review?.stars ?? 0} stars`);
+    this.#prompt.textContent = visibleText(review?.prompt ?? promptOf(row) ?? '');
+  }
+}
+
+function drawEdge(row: PageRow, stars: HTMLElement, isRehearsal: boolean): HTMLElement {
+  const versions = row.earlier?.length ?? 0;
+  return h(
+    'p',
+    { class: 'edge' },
+    h('span', { class: 'number' }, row.row),
+    h('span', { class: 'id', title: row.id }, row.id),
+    versions > 0 && h('span', { class: 'again', title: 'bought again' }, `×${versions + 1}`),
+    stars,
+    !isRehearsal &&
+      row.cost !== undefined &&
+      row.cost !== null &&
+      h('span', { class: 'cost' }, formatPrice(row.cost)),
+  );
+}
+
+function drawReferences(references: readonly PageReference[]): HTMLElement | false {
+  if (references.length === 0) return false;
+  const more = references.length - referencesShown;
+  return h(
+    'div',
+    { class: 'references' },
+    ...references.slice(0, referencesShown).map(drawReference),
+    more > 0 && h('span', { class: 'more' }, `+${more}`),
+  );
+}
+
+function drawReference(reference: PageReference): HTMLElement {
+  const picture = thumbnail(reference.thumb, `Reference ${reference.name}`);
+  if (picture !== undefined) return picture;
+  const host = /^https?:\/\/([^/]+)/i.exec(reference.url ?? '')?.[1];
+  return link(reference.url, host === undefined ? '?' : '↗', {
+    class: 'remote',
+    title: reference.name,
+    'aria-label': `Reference ${reference.name}`,
+    tabindex: '-1',
+  });
+}
+
+function drawResult(row: PageRow, name: HTMLElement, actions: FrameActions): HTMLElement {
+  return h(
+    'button',
+    { type: 'button', class: 'result', tabindex: '-1', onclick: (event: MouseEvent) => actions.open(event) },
+    name,
+    resultContent(row),
+    pencilCross(),
+    check(),
+  );
+}
+
+export function resultContent(row: PageRow): HTMLElement {
+  const missing = `File not found: ${decodeURIComponent(row.picture?.path ?? row.id)}`;
+  const picture = thumbnail(row.picture?.thumb, '', missing);
+  if (picture !== undefined) return picture;
+  if (row.error !== undefined)
+    return h(
+      'span',
+      { class: 'words' },
+      h('b', {}, sentenceCase(statusLabel(row.status))),
+      h('span', {}, row.error.message),
+    );
+  return h('span', { class: 'words output' }, row.output ?? 'No picture');
+}
+
+function drawVerdict(verdict: Verdict, id: string, word: Text, decide: () => void): HTMLElement {
+  return h(
+    'button',
+    { type: 'button', class: verdict === 'kept' ? 'keep' : 'reject', tabindex: '-1', onclick: decide },
+    word,
+    h('span', { class: 'unseen' }, ` ${id}`),
+  );
+}

@@ -1,0 +1,41 @@
+import type { Page } from '../page.js';
+import type { FoundPage } from './row-cursor.js';
+import type { Sheet } from './sheet.js';
+
+/** A browser that is asked to lay out more takes minutes. */
+const mostPrinted = 5000;
+
+interface PrintNeeds {
+  readonly page: Page;
+  readonly sheet: Sheet;
+  shown(): FoundPage;
+  whenEmpty(): string;
+}
+
+/**
+ * Prints every row that was found, not the page of them that is drawn: as the browser begins to print where the rows stand
+ * in the page, and by the key for it where they have to be loaded first.
+ */
+export function printAllRows({ page, sheet, shown, whenEmpty }: PrintNeeds): void {
+  const putBack = (): void => sheet.draw(shown().rows, whenEmpty());
+  window.addEventListener('beforeprint', () => {
+    const rows = page.store.loadNow(shown().found);
+    if (rows !== undefined) sheet.draw(rows, whenEmpty());
+  });
+  window.addEventListener('afterprint', putBack);
+  document.addEventListener('keydown', (event) => {
+    const isPrint = (event.ctrlKey || event.metaKey) && event.key === 'p' && !event.shiftKey;
+    if (!isPrint || page.data.source.kind === 'inline') return;
+    event.preventDefault();
+    void load().then(() => {
+      window.print();
+      putBack();
+    });
+  });
+  async function load(): Promise<void> {
+    sheet.draw(await page.store.load(shown().found.slice(0, mostPrinted)), whenEmpty());
+    for (const picture of sheet.element.querySelectorAll('img')) picture.loading = 'eager';
+    while (sheet.element.querySelector('img.loading') !== null)
+      await new Promise((next) => requestAnimationFrame(next));
+  }
+}

@@ -1,0 +1,101 @@
+import { dirname } from 'node:path';
+import pLimit from 'p-limit';
+import { firstValueFrom } from 'rxjs';
+import type { Download } from '../../../src/transport/got/download.js';
+import { createGotDownload } from '../../../src/transport/got/got-download.js';
+import { phaseTimeouts } from '../../../src/transport/transport.js';
+import { TransportError } from '../../../src/transport/transport-error.js';
+import { largestThumbnailed, makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
+import type { Disk } from '../../batch/disk/disk.js';
+import { replaceFile } from '../../batch/disk/replace-file.js';
+import { readFirstStart } from '../survey/run-story.js';
+
+/** Nobody waits long for a small picture in a report. */
+const timeouts = phaseTimeouts(15_000, { readMs: 30_000, requestMs: 60_000 });
+const atOnce = 4;
+/** A host that is away this many times in a row is not asked again. */
+const mostFaults = 3;
+const reasonsKept = 5;
+
+export interface ReferenceCopiesOptions {
+  /** @defaultValue one over got, without a key, from the addresses that the run's service may name */
+  readonly download?: Download;
+  /** Called with how many there are after each of them. */
+  readonly onSaved?: (count: number) => void;
+}
+
+/**
+ * Makes small copies of references that lie on the web: each is asked for once, without a key, and held whole only while its
+ * copy is made. One that cannot be had is counted, and nothing fails over it.
+ */
+export class ReferenceCopies {
+  saved = 0;
+  failed = 0;
+  /** Why, for the first of those that failed. */
+  readonly reasons: string[] = [];
+  readonly #disk: Disk;
+  readonly #download: Download;
+  readonly #onSaved: (count: number) => void;
+  readonly #faults = new Map<string, number>();
+  readonly #limit = pLimit(atOnce);
+
+  private constructor(disk: Disk, download: Download, onSaved: (count: number) => void) {
+    [this.#disk, this.#download, this.#onSaved] = [disk, download, onSaved];
+  }
+
+  /** For the run in this folder. */
+  static async open(
+    disk: Disk,
+    folder: string,
+    { download, onSaved = () => undefined }: ReferenceCopiesOptions = {},
+  ): Promise<ReferenceCopies> {
+    const { baseUrl = '', lbBaseUrl = '' } = (await readFirstStart(disk, folder)) ?? {};
+    const services = [baseUrl, lbBaseUrl].filter((url) => url !== '');
+    return new ReferenceCopies(disk, download ?? createGotDownload({ services }), onSaved);
+  }
+
+  /** Resolves whether the copy lies at `target` now. */
+  save(url: string, target: string): Promise<boolean> {
+    return this.#limit(async () => {
+      const host = new URL(url).host;
+      try {
+        if (this.#faultsOf(host) >= mostFaults) throw new Error('did not answer before');
+        const small = await makeThumbnail(await this.#fetch(url));
+        this.#faults.delete(host);
+        if (small === undefined) throw new Error('no picture that can be read');
+        await this.#disk.mkdir(dirname(target));
+        await replaceFile(this.#disk, target, small);
+      } catch (error) {
+        if (error instanceof TransportError && error.phase !== 'too-large')
+          this.#faults.set(host, this.#faultsOf(host) + 1);
+        this.#note(host, error);
+        return false;
+      }
+      this.#onSaved(++this.saved);
+      return true;
+    });
+  }
+
+  #faultsOf(host: string): number {
+    return this.#faults.get(host) ?? 0;
+  }
+
+  async #fetch(url: string): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    const request = { url, maxBytes: largestThumbnailed, timeouts };
+    const { status } = await firstValueFrom(
+      this.#download(request, (bytes) => {
+        chunks.push(Uint8Array.from(bytes));
+      }),
+    );
+    if (status !== 200) throw new Error(`HTTP ${status}`);
+    return Buffer.concat(chunks);
+  }
+
+  /** The whole address is not printed: its query may hold a signature. */
+  #note(host: string, error: unknown): void {
+    this.failed++;
+    const reason = `${host}: ${error instanceof Error ? error.message.replace(/^GET \S+: /, '') : String(error)}`;
+    if (this.reasons.length < reasonsKept && !this.reasons.includes(reason)) this.reasons.push(reason);
+  }
+}
