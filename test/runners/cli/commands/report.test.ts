@@ -33,7 +33,9 @@ describe('millrace report', () => {
     expect((await work.call('run', 'edits.csv', '--endpoint', 'image-edit')).code).toBe(0);
     const bought = work.emulator.bill().length;
     const copies = async () =>
-      (await readdir(join(work.folder, 'edits.out', 'thumbnails'))).filter((name) => /^reference-/.test(name));
+      (await readdir(join(work.folder, 'edits.out', 'thumbnails'))).filter((name) =>
+        /^reference-/.test(name),
+      );
     expect(await copies()).toEqual([]);
     const { code, stdout, stderr } = await work.call('report', 'edits.out', '--fetch-references');
     expect({ code, stdout, stderr }).toEqual({
@@ -46,7 +48,9 @@ describe('millrace report', () => {
     await rm(join(work.folder, 'edits.out', 'thumbnails'), { recursive: true });
     const gone = await work.call('report', 'edits.out', '--fetch-references');
     expect(gone.code).toBe(0);
-    expect(gone.stderr).toMatch(/^0 references fetched\nwarning: 1 reference could not be fetched: .*HTTP 404\n$/);
+    expect(gone.stderr).toMatch(
+      /^0 references fetched\nwarning: 1 reference could not be fetched: .*HTTP 404\n$/,
+    );
     expect(work.emulator.bill()).toHaveLength(bought);
   });
 
