@@ -8,8 +8,8 @@ const mostPrinted = 5000;
 interface PrintNeeds {
   readonly page: Page;
   readonly sheet: Sheet;
-  shown(): FoundPage;
-  whenEmpty(): string;
+  readonly shown: () => FoundPage;
+  readonly whenEmpty: () => string;
 }
 
 /**

@@ -19,11 +19,11 @@ export interface RowCursorNeeds {
   readonly page: Page;
   readonly sheet: Sheet;
   readonly selection: Selection;
-  shown(): FoundPage;
+  readonly shown: () => FoundPage;
   /** Draws the page with the row at this place among those found. */
-  turnTo(place: number): Promise<void>;
+  readonly turnTo: (place: number) => Promise<void>;
   /** A row that gets a verdict leaves the rows that are found. */
-  followsVerdicts(): boolean;
+  readonly followsVerdicts: () => boolean;
 }
 
 /** The row that the keys are for: it moves through all that were found, over pages. */
