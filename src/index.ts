@@ -29,6 +29,7 @@ export { toOutput } from './operators/to-outcome.js';
 export { retryPurchase } from './operators/retry-purchase.js';
 export type { RetryPurchaseOptions } from './operators/retry-purchase.js';
 export { chainJob } from './operators/chain-job.js';
+export { saveWith } from './operators/save-with.js';
 export { cancelOnTeardown } from './operators/cancel-on-teardown.js';
 export { untilAborted } from './operators/until-aborted.js';
 export { iterate } from './operators/iterate.js';

@@ -28,6 +28,7 @@ const names = [
     'retryPurchase',
     '[RetryPurchaseOptions]',
     'chainJob',
+    'saveWith',
     'cancelOnTeardown',
     'untilAborted',
     'iterate',

@@ -1,6 +1,7 @@
 import { distinctUntilChanged, isObservable, Subscription, type Observable, type Observer } from 'rxjs';
 import { InvalidOptionError, MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
+import { factsOf } from '../job.js';
 import { subscribeWithin } from '../subscribe-within.js';
 import type { Feed } from './row-feed.js';
 import { Slot, type RowOutcome } from './row-slot.js';
@@ -44,6 +45,12 @@ function noSlots(slots: unknown): InvalidOptionError {
   return new InvalidOptionError('concurrency', `is no whole number from 0 (got ${String(slots)})`);
 }
 
+/** Why a run ended. One that is not final ends for its subscriber: the next one goes on. */
+interface Failure {
+  readonly error: unknown;
+  readonly isFinal: boolean;
+}
+
 /** A subscriber: what is given it, and whether it has left. */
 export type Sink<V> = Observer<V> & Subscription;
 
@@ -62,6 +69,8 @@ export class FanOut<T, O> {
   private starting: Slot<T, O> | undefined;
   /** In flight when the run was left. */
   private parked: Slot<T, O>[] = [];
+  /** Rows whose jobs the next subscriber joins again: those that errored, and those that were projected after that. */
+  private again: Slot<T, O>[] = [];
   private subscriber: Sink<RowOutcome<T, O>> | undefined;
   private sizes = new Subscription();
   private active = 0;
@@ -70,7 +79,8 @@ export class FanOut<T, O> {
   /** A row that was taken while its slot was taken away, or while the run was left. */
   private held: IteratorYieldResult<T> | undefined;
   private takesRows = true;
-  private failure: { readonly error: unknown } | undefined;
+  private hasAll = false;
+  private failure: Failure | undefined;
   private filling = false;
 
   constructor(
@@ -80,7 +90,8 @@ export class FanOut<T, O> {
 
   /** Begins the run, or goes on with it, until the subscriber leaves. */
   play(subscriber: Sink<RowOutcome<T, O>>, slots: Slots): void {
-    if (this.failure !== undefined && this.options.onError === 'stop')
+    if (this.failure?.isFinal === false) this.recover();
+    else if (this.failure !== undefined && this.options.onError === 'stop')
       return subscriber.error(this.failure.error);
     this.subscriber = subscriber;
     subscriber.add(() => this.leave());
@@ -100,10 +111,10 @@ export class FanOut<T, O> {
     this.endWhenDone();
   }
 
-  /** The first error is the run's. */
-  fail(error: unknown): void {
+  /** The first error is the run's. After that of a job the next subscriber goes on; any other is the end of the run. */
+  fail(error: unknown, isFinal = true): void {
     if (this.failure !== undefined) return;
-    this.failure = { error };
+    this.failure = { error, isFinal };
     if (this.options.onError === 'stop') return this.subscriber?.error(error);
     this.stopTaking();
     if (!this.filling) this.endWhenDone();
@@ -115,7 +126,8 @@ export class FanOut<T, O> {
     if (slot !== this.starting) this.running.delete(slot);
     const { row, index, outcome, failure } = slot;
     if (outcome !== undefined) this.emit({ row, index, outcome });
-    if (failure !== undefined) this.fail(failure.error);
+    else if (failure !== undefined) this.again.push(slot);
+    if (failure !== undefined) this.fail(failure.error, !this.canGoOn(slot));
     this.fill();
   }
 
@@ -137,6 +149,7 @@ export class FanOut<T, O> {
       const taken = this.held ?? this.feed.take();
       this.held = undefined;
       if (taken === undefined) return false;
+      if (taken.done === true) this.hasAll = true;
       if (taken.done === true) this.takesRows = false;
       else if (this.mayTake() && this.active < this.limit) this.startJob(taken.value);
       else this.held = taken;
@@ -152,6 +165,7 @@ export class FanOut<T, O> {
     const slot = new Slot<T, O>(this, row, index, this.options.project(row, index));
     if (this.mayTake()) this.subscribe(slot);
     else if (this.takesRows) this.parked.push(slot);
+    else this.again.push(slot);
   }
 
   private subscribe(slot: Slot<T, O>): void {
@@ -164,6 +178,17 @@ export class FanOut<T, O> {
     }
     this.starting = undefined;
     if (!slot.closed) this.running.add(slot);
+  }
+
+  /** Whether another subscriber may join the job, and take the rows behind it, without buying anything again. */
+  private canGoOn({ job }: Slot<T, O>): boolean {
+    return factsOf(job) !== undefined && (this.hasAll || this.feed.canGoOn());
+  }
+
+  private recover(): void {
+    this.failure = undefined;
+    this.takesRows = !this.hasAll;
+    this.parked.push(...this.again.splice(0));
   }
 
   /** A job is joined where it is: it is not bought again. */
@@ -203,7 +228,7 @@ export class FanOut<T, O> {
   private stopTaking(): void {
     if (!this.takesRows) return;
     this.takesRows = false;
-    this.held = undefined;
+    if (this.failure?.isFinal === true) this.held = undefined;
     this.sizes.unsubscribe();
     this.feed.close();
   }

@@ -13,7 +13,7 @@ export interface MergeOptions {
   /** More rows than this waiting for a slot error the stream. @defaultValue 1_000 */
   maxBuffered?: number;
   /**
-   * What an error does to the rows in flight. `drain`: the source is left and rows that wait are dropped, rows in flight
+   * What an error does to the rows in flight. `drain`: the source is left and no row that waits is begun, rows in flight
    * are followed to their end and emitted, then the stream errors with the first error. `stop`: the stream errors at once.
    * @defaultValue 'drain'
    */
@@ -30,7 +30,7 @@ export interface MergeOptions {
  *
  * It is one run for all subscribers, as with `pullJobs`: one that comes when all have left goes on with the jobs in flight and
  * the rows that wait. A source that has not ended by then is subscribed again: one that begins anew has its rows bought
- * again, unless it is shared.
+ * again, unless it is shared. After the error of a job (a save that failed, see `saveWith`) only a source that has ended is gone on with.
  * @throws InvalidOptionError
  */
 export function mergeJobs<T, O>(
@@ -45,6 +45,7 @@ export function mergeJobs<T, O>(
     const feed = {
       take: () => waiting.shift() ?? (ended ? { done: true as const, value: undefined } : undefined),
       close: () => input.unsubscribe(),
+      canGoOn: () => ended,
     };
     const slots = new FanOut<T, O>(feed, { project, onError });
     const source: Observer<T> = {
@@ -97,10 +98,5 @@ class Queue<T> {
       this.head = 0;
     }
     return item;
-  }
-
-  clear(): void {
-    this.items = [];
-    this.head = 0;
   }
 }

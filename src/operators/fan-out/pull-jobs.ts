@@ -33,8 +33,10 @@ export interface PullOptions {
  *
  * One call is one run, as a job is one purchase. A second subscriber joins it; one that comes when all have left, as `retry`
  * does, goes on: jobs in flight are joined, and the rows behind them are taken. Nothing is bought again; for that, call
- * `pullJobs` again. Leaving a run closes its generator or stream: a subscriber that goes on then gets the jobs in flight, and behind them the
- * error `source-closed`. An array is gone on with.
+ * `pullJobs` again. The error of a job ends the run for its subscribers only, and `retry` joins that job again: with `saveWith` the
+ * outcome is saved once more. Leaving a run, or its error, closes a generator or stream: a subscriber that goes on then gets the jobs in flight,
+ * and behind them the error `source-closed`. An array is gone on with. What `project` gives should be a job: a stream that is none
+ * (`defer`, `concat`) begins anew when it is subscribed again, and may buy again.
  *
  * @example
  * ```ts

@@ -6,6 +6,8 @@ export interface Feed<T> {
   take(): IteratorResult<T, unknown> | undefined;
   /** The fan-out was left or has failed before the feed has ended. One that is left may go on, and take again. */
   close(): void;
+  /** Whether the rows that are left can be taken after the run has failed, and no row twice. */
+  canGoOn(): boolean;
 }
 
 /** The fan-out that takes the rows of an asynchronous source. */
@@ -51,6 +53,7 @@ function syncFeed<T>(source: Iterable<T>): Feed<T> {
       isLeft = true;
       leave();
     },
+    canGoOn: () => true,
   };
 }
 
@@ -95,6 +98,7 @@ function asyncFeed<T>(source: AsyncIterable<T>, { fill, fail }: FeedOwner): Feed
       quietly(() => iterator.return?.());
       if (asked) quietly(() => (source as { destroy?: () => unknown }).destroy?.());
     },
+    canGoOn: () => true,
   };
 }
 

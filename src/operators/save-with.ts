@@ -1,0 +1,71 @@
+import {
+  AsyncSubject,
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  ignoreElements,
+  of,
+  share,
+  type Observable,
+  type ObservableInput,
+} from 'rxjs';
+import { MillraceError } from '../contract/millrace-error.js';
+import type { Outcome } from '../contract/outcome.js';
+import { jobOperator, type JobOperator } from './job.js';
+
+/**
+ * Saves how a job ended before it ends: `settled` is emitted, and the job completes, when `save` has completed. Within a
+ * fan-out the row keeps its slot until then, so that no more than `concurrency` rows are bought ahead of what is saved.
+ * `concatMap(save)` behind the fan-out frees the slot at once, and buys far ahead of a slow store.
+ *
+ * A job stays a job. Its outcome is saved once for all subscribers, and also when they leave meanwhile. If `save` fails,
+ * the stream errors with code `not-saved`, and the outcome is kept: the next subscriber saves it again and buys nothing, also
+ * `retry` behind a fan-out.
+ *
+ * @param save a promise, a stream, or anything that rxjs takes for one
+ *
+ * @example
+ * ```ts
+ * const saved = pullJobs(rows, (row) => edit.run(row).pipe(saveWith(async (outcome) => save(row, outcome))), { concurrency: 8 });
+ * saved.pipe(retry(3)).subscribe();
+ * ```
+ */
+export function saveWith<O>(save: (outcome: Outcome<O>) => ObservableInput<unknown>): JobOperator<O, O> {
+  const saves = new WeakMap<Outcome<unknown>, Observable<never>>();
+  const saved = (outcome: Outcome<O>): Observable<never> => {
+    const known = saves.get(outcome) ?? savedOnce(outcome, save);
+    saves.set(outcome, known);
+    return known;
+  };
+  return jobOperator<O>((events) =>
+    events.pipe(
+      concatMap((event) =>
+        event.type === 'settled' ? concat(saved(event.outcome as Outcome<O>), of(event)) : of(event),
+      ),
+    ),
+  );
+}
+
+function savedOnce<O>(
+  outcome: Outcome<O>,
+  save: (outcome: Outcome<O>) => ObservableInput<unknown>,
+): Observable<never> {
+  return defer(() => save(outcome)).pipe(
+    ignoreElements(),
+    catchError((error: unknown) => {
+      throw notSaved(outcome, error);
+    }),
+    share({
+      connector: () => new AsyncSubject<never>(),
+      resetOnComplete: false,
+      resetOnRefCountZero: false,
+    }),
+  );
+}
+
+function notSaved({ jobId = '' }: Outcome<unknown>, cause: unknown): MillraceError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const what = jobId === '' ? 'an outcome' : `the outcome of job ${jobId}`;
+  return new MillraceError('not-saved', `saveWith: ${what} is not saved: ${why}`, { cause });
+}
