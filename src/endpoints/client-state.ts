@@ -9,9 +9,9 @@ import type { AttachOptions, CallOptions, SyncOptions } from './call-options.js'
 import { checkOutput } from './schema-checks.js';
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
-export interface ClientState extends Omit<ClientContext, 'endpointId' | 'host' | 'quota'> {
+export interface ClientState extends Omit<ClientContext, 'endpointId' | 'host' | 'quota' | 'slots'> {
   /** What all requests of an endpoint share. On a load-balanced route `endpointId` is the empty string. */
-  readonly contextOf: (endpointId: string, baseUrl: string) => ClientContext;
+  readonly contextOf: (endpointId: string, baseUrl: string, maxConcurrency?: number) => ClientContext;
   readonly apiKey: string | undefined;
   /** @throws InvalidOptionError when none is configured */
   readonly baseUrl: () => string;

@@ -9,6 +9,7 @@ import {
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
+import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
 import { TimerQueue } from '../operators/timer-queue.js';
 import { createUntilAborted } from '../operators/until-aborted.js';
 import { EndpointMap } from '../policy/gates/endpoint-map.js';
@@ -46,7 +47,13 @@ export interface ClientOptions {
    * `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
    */
   jobIds?: JobIds;
-  /** All time goes by it. @defaultValue asyncScheduler */
+  /**
+   * Requests on the wire at once, of all kinds and all endpoints together, a whole number from 1. The others wait before
+   * they are sent, and can be left and cancelled meanwhile; free slots are shared fairly among endpoints, and among polls
+   * and submissions. @defaultValue no bound
+   */
+  maxConcurrency?: number;
+  /** All time goes by it, also that of gates and poll schedules that were given no other. @defaultValue asyncScheduler */
   scheduler?: SchedulerLike;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
   random?: () => number;
@@ -134,6 +141,7 @@ const parts: Readonly<Record<keyof ClientOptions, (value: object) => boolean>> =
   gate: (value) => 'admit' in value && 'observe' in value,
   jobIds: (value) => 'claim' in value,
   scheduler: (value) => 'now' in value && 'schedule' in value,
+  maxConcurrency: (value) => value instanceof Number,
   random: (value) => typeof value === 'function',
 };
 
@@ -155,11 +163,14 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
   const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
   if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
   const baseUrl = options.baseUrl === undefined ? undefined : checkBaseUrl(options.baseUrl, 'baseUrl');
+  const { gate = openGate() } = options;
+  gate.useClock?.({ scheduler, random });
+  const bound = boundOf(options.maxConcurrency);
   let jobs = 0;
   const quotas = new EndpointMap(createRetryQuota, (quota) => quota.isFull);
   const shared = {
     transport: options.transport ?? createGotTransport(),
-    gate: guardGate(options.gate ?? openGate({ scheduler, random })),
+    gate: guardGate(gate),
     jobIds: options.jobIds ?? createJobIds(),
     scheduler,
     timers: new TimerQueue(scheduler),
@@ -168,9 +179,11 @@ function stateOf(options: ClientOptions, activity: Subject<Activity>): ClientSta
   };
   return {
     ...shared,
-    contextOf: (endpointId, url) => {
+    contextOf: (endpointId, url, maxConcurrency) => {
       const { host } = new URL(url);
-      return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }) };
+      const bounds = [...boundOf(maxConcurrency), ...bound];
+      const slots = bounds.length === 0 ? undefined : new RequestSlots(bounds, `${host}/${endpointId}`);
+      return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
     },
     apiKey,
     baseUrl: () => {

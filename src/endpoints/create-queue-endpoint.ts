@@ -60,7 +60,8 @@ export function createQueueEndpoint<I, O, C = unknown>(
   const problem = checkEndpointId(id);
   if (problem !== undefined)
     throw new InvalidOptionError('endpoint id', `${problem} (got ${JSON.stringify(id)})`);
-  const resolved = resolveQueueOptions(options, client.scheduler);
+  const resolved = resolveQueueOptions(options);
+  resolved.poll.useClock?.(client);
   const poll = guardSchedule(resolved.poll, client.scheduler);
   return new Queue(client, id, { ...resolved, poll }, schemas);
 }
@@ -80,7 +81,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     private readonly options: ResolvedQueueOptions,
     private readonly schemas: QueueSchemas<I, O>,
   ) {
-    this.context = client.contextOf(id, client.baseUrl());
+    this.context = client.contextOf(id, client.baseUrl(), options.maxConcurrency);
     const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
     this.requests = requests;
     this.queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };

@@ -19,6 +19,8 @@ export interface RouteOptions {
   deadlineMs?: number;
   /** How often and how soon a refused POST and a failed GET are sent again; a POST whose result nobody knows never is. */
   retry?: RetryPolicy;
+  /** Requests on the wire at once, as of a queue endpoint. @defaultValue no bound of its own */
+  maxConcurrency?: number;
 }
 
 export interface RouteCallOptions<O = unknown> extends CallOptions<O> {
@@ -54,11 +56,11 @@ export function createRouteEndpoint(
 ): RouteEndpoint {
   const base = checkBaseUrl(lbBaseUrl, 'lbBaseUrl');
   const { executionTimeoutMs = defaultExecutionTimeoutMs } = options;
-  const resolved = resolveQueueOptions({ ...options, executionTimeoutMs }, client.scheduler);
+  const resolved = resolveQueueOptions({ ...options, executionTimeoutMs });
   // A POST on the wire is not broken off at its deadline: nothing else would end one that the service never answers.
   const responseMs = options.executionTimeoutMs ?? Math.min(executionTimeoutMs, resolved.deadlineMs);
   const wire = createWireRequests(client.apiKey);
-  const context = client.contextOf('', base);
+  const context = client.contextOf('', base, resolved.maxConcurrency);
   const request = (method: 'GET' | 'POST', route: string, body?: string) =>
     wire({
       method,

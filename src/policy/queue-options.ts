@@ -1,4 +1,3 @@
-import type { SchedulerLike } from 'rxjs';
 import * as z from 'zod';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { defaultRunsyncTimeoutMs } from '../contract/limits.js';
@@ -38,6 +37,8 @@ export interface QueueOptions {
   poll?: PollSchedule;
   /** How often and how soon a refused POST and a failed GET are sent again; a POST that may have been accepted never is. */
   retry?: RetryPolicy;
+  /** Requests of this endpoint on the wire at once, of all kinds together, a whole number from 1; see that of the client. @defaultValue no bound of its own */
+  maxConcurrency?: number;
 }
 
 export interface ResolvedQueueOptions {
@@ -46,6 +47,7 @@ export interface ResolvedQueueOptions {
   readonly onUnsubscribe: 'detach' | 'cancel';
   readonly poll: PollSchedule;
   readonly retry: Readonly<Required<RetryPolicy>>;
+  readonly maxConcurrency?: number | undefined;
 }
 
 /** Made with the first endpoint, so that an import stays fast. */
@@ -66,6 +68,7 @@ function makeOptionsSchema() {
         maxMs: duration.default(defaultBackoff.maxMs),
       })
       .prefault({}),
+    maxConcurrency: z.number().optional(),
   });
 }
 
@@ -73,13 +76,10 @@ function makeOptionsSchema() {
  * Checks the options and fills in the defaults, once. `undefined` counts as missing; 0 does not.
  * @throws InvalidOptionError with the name of the first option that is wrong
  */
-export function resolveQueueOptions(
-  options: QueueOptions = {},
-  scheduler?: SchedulerLike,
-): ResolvedQueueOptions {
+export function resolveQueueOptions(options: QueueOptions = {}): ResolvedQueueOptions {
   optionsSchema ??= makeOptionsSchema();
   const parsed = optionsSchema.safeParse(options);
-  if (parsed.success) return { ...parsed.data, poll: parsed.data.poll ?? exponential({}, scheduler) };
+  if (parsed.success) return { ...parsed.data, poll: parsed.data.poll ?? exponential() };
   const [issue] = parsed.error.issues;
   const name = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue?.path;
   throw new InvalidOptionError(name?.join('.') || 'options', issue?.message ?? 'is not valid');

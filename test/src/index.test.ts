@@ -58,7 +58,7 @@ const names = [
     '[RequestKind]',
   ],
   ...['createJobIds', '[AnsweredId]', '[JobIds]'],
-  ...['[GateOptions]', 'adaptiveConcurrency', '[AdaptiveConcurrency]', '[AdaptiveConcurrencyOptions]'],
+  ...['[Clock]', '[GateOptions]', 'adaptiveConcurrency', '[AdaptiveConcurrency]', '[AdaptiveConcurrencyOptions]'],
   ...[
     'createGotTransport',
     '[GotTransportOptions]',

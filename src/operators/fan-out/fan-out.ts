@@ -94,7 +94,10 @@ export class FanOut<T, O> {
     else if (this.failure !== undefined && this.options.onError === 'stop')
       return subscriber.error(this.failure.error);
     this.subscriber = subscriber;
-    subscriber.add(() => this.leave());
+    // `retry` subscribes again from within the error, before the subscriber that receives it is torn down.
+    subscriber.add(() => {
+      if (this.subscriber === subscriber) this.leave();
+    });
     this.resume();
     if (subscriber.closed) return;
     if (isObservable(slots)) this.follow(slots);
@@ -202,6 +205,7 @@ export class FanOut<T, O> {
   }
 
   private follow(concurrency: Observable<number>): void {
+    this.sizes.unsubscribe();
     this.sizes = new Subscription();
     subscribeWithin(this.sizes, concurrency.pipe(distinctUntilChanged()), {
       next: (slots) => this.resize(slots),

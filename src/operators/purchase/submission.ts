@@ -9,7 +9,15 @@ import type { WireRequest } from '../../transport/transport.js';
 import { deadline } from '../deadline.js';
 import { lastOf, type Steps } from '../flow.js';
 import { againAfter } from '../requests/ask-until-answered.js';
-import { exchange, visitOf, waitAtGate, type ClientContext, type Judged } from '../requests/exchange.js';
+import {
+  exchange,
+  passGate,
+  visitOf,
+  waitAtGate,
+  type ClientContext,
+  type Judged,
+} from '../requests/exchange.js';
+import type { RequestSlot } from '../requests/request-slots.js';
 import { failureOf, whatWasAsked, type FailureFacts } from '../requests/outcome-of.js';
 import { awaitCheckpoint, refusedBy, type JobSpec } from './job-spec.js';
 
@@ -49,12 +57,16 @@ export class Submission<O> {
   private tokens: number | undefined;
   private notBefore = { at: 0, why: 'backoff' as WaitReason };
   private lastRefusal: Failed | undefined;
+  /** Taken before the intent, so that a job without one is left and cancelled at will; given back after the POST. */
+  private readonly slot: RequestSlot | undefined;
 
   constructor(
     private readonly spec: JobSpec<O>,
     private readonly context: ClientContext,
     private readonly buyer: Buyer,
-  ) {}
+  ) {
+    this.slot = context.slots?.of('submit');
+  }
 
   /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
   *steps(deadlineAt: number): Steps<JobEvent<O>> {
@@ -69,7 +81,8 @@ export class Submission<O> {
     if (request === undefined) return;
     do {
       if (!this.passesNow(deadlineAt)) yield this.turn(request, deadlineAt);
-      if (buyer.isOpen) yield* this.attempt(request);
+      if (!buyer.isOpen) this.slot?.release();
+      else yield* this.slot === undefined ? this.attempt(request) : this.attemptWithin(this.slot, request);
     } while (buyer.isOpen);
   }
 
@@ -77,7 +90,7 @@ export class Submission<O> {
   private passesNow(deadlineAt: number): boolean {
     const { context, spec, buyer, notBefore } = this;
     const now = context.scheduler.now();
-    if (buyer.isCancelled || notBefore.at > now || deadlineAt <= now) return false;
+    if (buyer.isCancelled || notBefore.at > now || deadlineAt <= now || this.slot !== undefined) return false;
     return context.gate.tryPass?.(visitOf(context, 'submit', spec.key)) ?? false;
   }
 
@@ -88,7 +101,11 @@ export class Submission<O> {
       buyer.end(this.cancelled());
       return EMPTY;
     }
-    const atGate = defer(() => waitAtGate(context.gate, visitOf(context, 'submit', spec.key)));
+    const atGate = defer(() =>
+      this.slot === undefined
+        ? waitAtGate(context.gate, visitOf(context, 'submit', spec.key))
+        : passGate(context, 'submit', spec.key, this.slot),
+    );
     const otherwise = () => {
       buyer.end(
         this.lastRefusal ?? failedBefore(whatWasAsked(request), 'not sent: its deadline passed', 'refused'),
@@ -113,6 +130,14 @@ export class Submission<O> {
     );
   }
 
+  private *attemptWithin(slot: RequestSlot, request: WireRequest): Steps<JobEvent<O>> {
+    try {
+      yield* this.attempt(request);
+    } finally {
+      slot.release();
+    }
+  }
+
   private *attempt(request: WireRequest): Steps<JobEvent<O>> {
     const { spec, buyer } = this;
     buyer.begin();
@@ -120,6 +145,7 @@ export class Submission<O> {
     yield this.checkpoint({ type: 'intent', sync: spec.sync, attempt: this.attempts });
     // The intent may have taken its time to become durable.
     if (!buyer.isCancelled && buyer.isFollowed) return yield* this.post(request);
+    this.slot?.release();
     yield this.checkpoint({ type: 'refused', why: 'not sent: nobody waited for it any more' });
     yield buyer.rest();
   }
@@ -133,6 +159,7 @@ export class Submission<O> {
     this.sentAt = context.scheduler.now();
     const asking = { key, purpose, request, ...(retried !== undefined && { jobId: retried }) };
     const judged = yield* lastOf(exchange(asking, context));
+    this.slot?.release();
     if (judged === undefined) return;
     const claimed = this.ownerOf(judged);
     const owner = typeof claimed === 'object' ? yield* lastOf(claimed) : claimed;

@@ -1,4 +1,4 @@
-import { concatMap, ignoreElements, map, of, throwError, timer, type Observable } from 'rxjs';
+import { concatMap, finalize, ignoreElements, map, of, throwError, timer, type Observable } from 'rxjs';
 import type { WaitReason } from '../../contract/outcome.js';
 import { type BackoffLimits, retryDelayMs } from '../../policy/retry-delay.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
@@ -54,10 +54,12 @@ export function askUntilAnswered(question: Question, context: ClientContext): Ob
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
   return flow<Answered>(function* () {
     let forMs: number | undefined;
+    const slot = context.slots?.of(requestKinds[purpose]);
     for (let failures = 1; ; failures += 1) {
-      yield passGate(context, requestKinds[purpose], key);
+      yield passGate(context, requestKinds[purpose], key, slot);
       onCall?.();
-      yield exchange(question, context).pipe(
+      const exchanged = exchange(question, context);
+      yield (slot === undefined ? exchanged : exchanged.pipe(finalize(() => slot.release()))).pipe(
         map((judged): Answered => {
           const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
           forMs = isLast ? undefined : retryDelayMs(againAfter(judged), failures, context.random, backoff);

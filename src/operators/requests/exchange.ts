@@ -8,6 +8,7 @@ import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { TimerQueue } from '../timer-queue.js';
+import type { RequestSlot, RequestSlots } from './request-slots.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 
 /** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
@@ -19,6 +20,8 @@ export interface ClientContext {
   readonly transport: Transport;
   readonly gate: Gate;
   readonly quota: RetryQuota;
+  /** Absent where requests are not bounded. */
+  readonly slots?: RequestSlots | undefined;
   /** Which job has which id. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
@@ -90,11 +93,18 @@ export function waitAtGate(gate: Gate, request: GateRequest): Observable<Waiting
   return gate.admit(request).pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
 }
 
-/** The same, without a stream for a request that need not wait. */
-export function passGate(context: ClientContext, kind: RequestKind, key: string): Observable<WaitingEvent> {
+/** The same with a slot, where requests are bounded; without a stream for a request that need not wait. */
+export function passGate(
+  context: ClientContext,
+  kind: RequestKind,
+  key: string,
+  slot?: RequestSlot,
+): Observable<WaitingEvent> {
   const { gate } = context;
   const request = visitOf(context, kind, key);
-  return gate.tryPass?.(request) === true ? EMPTY : waitAtGate(gate, request);
+  const tryPass = () => gate.tryPass?.(request) === true;
+  if (slot !== undefined) return slot.pass(tryPass, waitAtGate(gate, request));
+  return tryPass() ? EMPTY : waitAtGate(gate, request);
 }
 
 function judge(reply: WireReply, { purpose, request, jobId }: Asking, context: ClientContext): Judged {

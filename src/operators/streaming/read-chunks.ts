@@ -3,6 +3,7 @@ import {
   concatMap,
   defer,
   EMPTY,
+  finalize,
   ignoreElements,
   of,
   repeat,
@@ -20,6 +21,7 @@ import { JobError } from '../job-error.js';
 import { exchange, passGate, type ClientContext } from '../requests/exchange.js';
 import { whatWasAsked } from '../requests/outcome-of.js';
 import { pollOnce } from '../requests/poll-once.js';
+import type { RequestSlot } from '../requests/request-slots.js';
 import { deadline } from '../deadline.js';
 import { ChunkBook, type ChunkTask } from './chunk-book.js';
 
@@ -78,15 +80,18 @@ class ChunkReader {
   /** One answer, or one fault. Waiting at the gate can be left. */
   private round(): Observable<undefined> {
     const before = this.book.kept.length;
+    const slot = this.context.slots?.of('poll');
     return concat(
-      defer(() => passGate(this.context, 'poll', this.task.key)).pipe(ignoreElements()),
-      defer(() => this.ask()).pipe(ignoreElements()),
+      defer(() => passGate(this.context, 'poll', this.task.key, slot)).pipe(ignoreElements()),
+      defer(() => this.ask(slot)).pipe(ignoreElements()),
       defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
     );
   }
 
-  private ask(): Observable<unknown> {
+  private ask(slot: RequestSlot | undefined): Observable<unknown> {
     const { key, chunks } = this.task;
+    // Another subscriber's request has a slot of its own.
+    if (this.onWire !== undefined) slot?.release();
     this.onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
       tap({
         next: (judged) => {
@@ -95,6 +100,7 @@ class ChunkReader {
         },
         complete: () => (this.onWire = undefined),
       }),
+      finalize(() => slot?.release()),
       // Runs to its end without subscribers; a later one joins it.
       share({ resetOnRefCountZero: false, resetOnComplete: false, resetOnError: false }),
     );

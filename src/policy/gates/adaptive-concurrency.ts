@@ -1,4 +1,5 @@
-import { asyncScheduler, BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import { lateClock, type Clock } from '../late-clock.js';
 import { isSuccess } from '../may-send-again.js';
 import type { GateAnswer } from './gate.js';
 import { RefusalTrial } from './refusal-trial.js';
@@ -11,7 +12,7 @@ export interface AdaptiveConcurrencyOptions {
   max?: number;
   /** The first limit, within the bounds. @defaultValue 8 */
   start?: number;
-  /** Its clock. @defaultValue asyncScheduler */
+  /** Its clock. @defaultValue that of the first client that it is given with `useClock` */
   scheduler?: SchedulerLike;
 }
 
@@ -23,6 +24,8 @@ export interface AdaptiveConcurrency {
   readonly limit: number;
   /** Takes in every answer. */
   observe(answer: Pick<GateAnswer, 'kind' | 'status'>): void;
+  /** As of a gate. */
+  useClock(clock: Clock): void;
 }
 
 /** Answers up to this many ms after a change may belong to requests sent before it. */
@@ -47,6 +50,10 @@ const farBelow = 0.5;
  *     auto.observe(answer);
  *     open.observe(answer);
  *   },
+ *   useClock(clock) {
+ *     auto.useClock(clock);
+ *     open.useClock?.(clock);
+ *   },
  * };
  * const echo = createClient({ apiKey, baseUrl, gate }).queue('echo');
  * pullJobs(rows, (row) => echo.run(row), { concurrency: auto.limit$ }).subscribe(show);
@@ -60,6 +67,7 @@ export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): A
       return sought.limit;
     },
     observe: (answer) => sought.observe(answer),
+    useClock: (clock) => sought.useClock(clock),
   };
 }
 
@@ -68,7 +76,7 @@ class SoughtConcurrency implements AdaptiveConcurrency {
   private readonly rows: BehaviorSubject<number>;
   private readonly min: number;
   private readonly max: number;
-  private readonly scheduler: SchedulerLike;
+  private readonly clock: ReturnType<typeof lateClock>;
   private readonly trial = new RefusalTrial();
   /** Rows in flight before they were lowered, until they are back. */
   private before: number | undefined;
@@ -78,10 +86,10 @@ class SoughtConcurrency implements AdaptiveConcurrency {
   private changedAt = -Infinity;
   private taken = 0;
 
-  constructor({ min = 4, max = 100, start = 8, scheduler = asyncScheduler }: AdaptiveConcurrencyOptions) {
+  constructor({ min = 4, max = 100, start = 8, scheduler }: AdaptiveConcurrencyOptions) {
     this.min = min;
     this.max = max;
-    this.scheduler = scheduler;
+    this.clock = lateClock({ ...(scheduler !== undefined && { scheduler }) });
     this.rows = new BehaviorSubject(Math.min(Math.max(start, min), max));
     this.limit$ = this.rows.asObservable();
   }
@@ -93,7 +101,7 @@ class SoughtConcurrency implements AdaptiveConcurrency {
   observe({ kind, status }: Pick<GateAnswer, 'kind' | 'status'>): void {
     if (status === 0) return;
     const isRefused = status === 429 || status >= 500;
-    const now = this.scheduler.now();
+    const now = this.clock.scheduler.now();
     if (Math.abs(now - this.changedAt) < settleMs) return;
     const isBelow = this.before !== undefined && this.limit < this.before;
     if (!isBelow && !this.trial.isTrying) this.before = undefined;
@@ -103,6 +111,10 @@ class SoughtConcurrency implements AdaptiveConcurrency {
     else if (step === 'noise') this.takeBack(now);
     else if (step === 'limit') this.keepTo(now);
     else if (kind === 'submit' && isSuccess(status) && !this.trial.isTrying) this.raise();
+  }
+
+  useClock(clock: Clock): void {
+    this.clock.use(clock);
   }
 
   private lower(part: number, now: number): void {

@@ -1,4 +1,4 @@
-import { asyncScheduler } from 'rxjs';
+import { lateClock } from '../late-clock.js';
 import { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
 import { createEndpointGate, type GateOptions } from './endpoint-gate.js';
 import type { Gate, RequestKind } from './gate.js';
@@ -19,8 +19,8 @@ export function openGate(options: GateOptions = {}): Gate {
  * @throws InvalidOptionError when the rate is no number above 0
  */
 export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate {
-  const shared = createRateLimiter(ratePerSecond, options.scheduler ?? asyncScheduler);
-  return createEndpointGate(options, { shared });
+  const clock = lateClock(options);
+  return createEndpointGate(clock, { shared: createRateLimiter(ratePerSecond, clock.scheduler) });
 }
 
 /** Requests a second for each kind. */
@@ -37,11 +37,11 @@ export const runpodRates: KindRates = { submit: 99, poll: 198, cancel: 9.9, othe
  * @throws InvalidOptionError when a rate is no number above 0
  */
 export function publishedGate(rates: KindRates = runpodRates, options: GateOptions = {}): Gate {
-  const { scheduler = asyncScheduler } = options;
+  const clock = lateClock(options);
   const gateOf = (kind: RequestKind): Gate => {
-    const create = () => createRateLimiter(rates[kind], scheduler);
+    const create = () => createRateLimiter(rates[kind], clock.scheduler);
     create(); // throws now, and not at the first request
-    return createEndpointGate(options, { own: create });
+    return createEndpointGate(clock, { own: create });
   };
   const gates: Record<RequestKind, Gate> = {
     submit: gateOf('submit'),
@@ -55,6 +55,7 @@ export function publishedGate(rates: KindRates = runpodRates, options: GateOptio
     observe(answer) {
       for (const gate of Object.values(gates)) gate.observe(answer);
     },
+    useClock: (given) => clock.use(given),
   };
 }
 
@@ -64,6 +65,6 @@ export function publishedGate(rates: KindRates = runpodRates, options: GateOptio
  * does not reduce are noise, and do not slow it down. Its `ratePerSecond` is the sum of the rates found.
  */
 export function adaptiveGate(options: GateOptions = {}): Gate {
-  const { scheduler = asyncScheduler } = options;
-  return createEndpointGate(options, { own: () => new AdaptiveRateLimiter(scheduler) });
+  const clock = lateClock(options);
+  return createEndpointGate(clock, { own: () => new AdaptiveRateLimiter(clock.scheduler) });
 }

@@ -1,6 +1,7 @@
-import { asyncScheduler, Observable } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { SchedulerLike, Subscriber, Subscription } from 'rxjs';
 import { clampTimer } from '../clamp-timer.js';
+import { lateClock, type Clock } from '../late-clock.js';
 import { createCircuitBreaker, type GateWait } from './circuit-breaker.js';
 import { EndpointMap } from './endpoint-map.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from './gate.js';
@@ -9,9 +10,9 @@ import type { RateLimiter } from './rate-limiter.js';
 
 /** The clock and the chance of a gate. */
 export interface GateOptions {
-  /** @defaultValue asyncScheduler */
+  /** @defaultValue that of the first client that uses the gate */
   scheduler?: SchedulerLike;
-  /** From 0 to 1. @defaultValue Math.random */
+  /** From 0 to 1. @defaultValue that of the first client that uses the gate */
   random?: () => number;
 }
 
@@ -43,7 +44,8 @@ type Endpoint = GatedEndpoint<Waiter>;
  * and cancels pass before new submissions. Its methods need no `this`, as callers spread a gate to replace one of them.
  */
 export function createEndpointGate(options: GateOptions, rates: GateRates = {}): EndpointGate {
-  const gate = new RatedGate(options, rates);
+  const clock = lateClock(options);
+  const gate = new RatedGate(clock, rates);
   return {
     get ratePerSecond() {
       return gate.ratePerSecond;
@@ -51,6 +53,7 @@ export function createEndpointGate(options: GateOptions, rates: GateRates = {}):
     admit: (request) => gate.admit(request),
     tryPass: (request) => gate.tryPass(request),
     observe: (answer) => gate.observe(answer),
+    useClock: (given) => clock.use(given),
     pausedMs: () => gate.pausedMs(),
   };
 }
@@ -67,7 +70,7 @@ class RatedGate implements EndpointGate {
   /** The alarm was set for a rate and not for a pause: the rate makes up for a timer that fires late. */
   private isForRate = false;
 
-  constructor({ scheduler = asyncScheduler, random = Math.random }: GateOptions, { shared, own }: GateRates) {
+  constructor({ scheduler, random }: Clock, { shared, own }: GateRates) {
     this.scheduler = scheduler;
     this.shared = shared;
     this.endpoints = new EndpointMap(

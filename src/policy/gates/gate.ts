@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { WaitReason } from '../../contract/outcome.js';
+import type { Clock } from '../late-clock.js';
 
 /** What a request is for. Polls of accepted jobs go before new submissions. */
 export type RequestKind = 'submit' | 'poll' | 'cancel' | 'other';
@@ -46,6 +47,8 @@ export interface Gate {
   tryPass?(request: GateRequest): boolean;
   /** Takes in every answer. */
   observe(answer: GateAnswer): void;
+  /** Called by each client that uses the gate. Optional: the built-in ones take the first clock unless they were given one. */
+  useClock?(clock: Clock): void;
 }
 
 /** Whether an answer is a refusal for now: 429, or 503 with a Retry-After. Nothing of the request was done. */

@@ -1,5 +1,6 @@
-import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
+import { Observable, type SchedulerLike } from 'rxjs';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
+import { lateClock } from '../late-clock.js';
 import { EndpointModel, type JobTicket } from './endpoint-model.js';
 import { createPlannedVariants } from './planned-variants.js';
 import type { KeptRunTimes } from './run-time-distribution.js';
@@ -25,10 +26,9 @@ export interface LearnedSchedule extends PollSchedule {
  * Polls when a job has probably ended. It learns the run-time distribution of each endpoint and variant from the
  * executionTime of every result, and from delayTime how the jobs of an endpoint wait for each other.
  */
-export function learned(
-  options: LearnedOptions = {},
-  scheduler: SchedulerLike = asyncScheduler,
-): LearnedSchedule {
+export function learned(options: LearnedOptions = {}, given?: SchedulerLike): LearnedSchedule {
+  const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
+  const { scheduler } = clock;
   const { msPerCall = 190, kept = {} } = options;
   const models = new Map<string, EndpointModel>();
   const variants = createPlannedVariants(msPerCall, kept);
@@ -71,6 +71,7 @@ export function learned(
       if (variants.observe(nameOf(job), { runTimeMs, at: scheduler.now(), running })) model.rearm();
     },
     keep: () => variants.keep(),
+    useClock: (used) => clock.use(used),
   };
 }
 

@@ -1,8 +1,9 @@
-import { asyncScheduler, defer, finalize, map, Observable, Subject, startWith, switchMap, timer } from 'rxjs';
+import { defer, finalize, map, Observable, Subject, startWith, switchMap, timer } from 'rxjs';
 import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import { clampTimer } from '../clamp-timer.js';
+import { lateClock, type Clock } from '../late-clock.js';
 
 /**
  * When to poll a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job an
@@ -13,6 +14,8 @@ export interface PollSchedule {
   pollTimes(job: PollJob): Observable<void>;
   /** Called with every status reply, the final one included. `at` in ms since the epoch. */
   observe(key: string, reply: JobReply, at: number): void;
+  /** Called by each endpoint that uses the schedule. Optional: the built-in ones take the first clock unless they were given one. */
+  useClock?(clock: Clock): void;
 }
 
 /** The job that poll times are needed for. */
@@ -30,8 +33,10 @@ export interface PollJob {
  * Polls every `ms` milliseconds from the submission on; a job submitted longer ago is polled at once. Times that fall into
  * a poll that takes longer than `ms` are left out.
  */
-export function fixed(ms: number, scheduler: SchedulerLike = asyncScheduler): PollSchedule {
+export function fixed(ms: number, given?: SchedulerLike): PollSchedule {
   if (!(ms > 0)) throw new InvalidOptionError('fixed(ms)', `is no number above 0 (got ${ms})`);
+  const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
+  const { scheduler } = clock;
   function emit(this: SchedulerAction<Subscriber<void>>, times?: Subscriber<void>): void {
     times?.next();
     this.schedule(times, clampTimer(ms));
@@ -42,6 +47,7 @@ export function fixed(ms: number, scheduler: SchedulerLike = asyncScheduler): Po
         scheduler.schedule(emit, clampTimer(submittedAt + ms - scheduler.now()), times),
       ),
     observe: () => undefined,
+    useClock: (used) => clock.use(used),
   };
 }
 
@@ -59,14 +65,13 @@ export interface ExponentialOptions {
  * Polls soon at first and then ever more rarely. A wait starts when the reply before it was observed: after a poll without
  * a reply there is no other until it was sent again and answered. A job submitted long ago is polled at once.
  */
-export function exponential(
-  options: ExponentialOptions = {},
-  scheduler: SchedulerLike = asyncScheduler,
-): PollSchedule {
+export function exponential(options: ExponentialOptions = {}, given?: SchedulerLike): PollSchedule {
   const { initialMs = 250, factor = 1.5, maxMs = 5_000 } = options;
   checkOption('initialMs', initialMs, 0);
   checkOption('factor', factor, 1);
   checkOption('maxMs', maxMs, Math.max(initialMs, 1));
+  const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
+  const { scheduler } = clock;
   const replies = new Map<string, Set<Subject<number>>>();
   return {
     pollTimes: ({ key, submittedAt }) =>
@@ -86,6 +91,7 @@ export function exponential(
         );
       }),
     observe: (key, _reply, at) => replies.get(key)?.forEach((subject) => subject.next(at)),
+    useClock: (used) => clock.use(used),
   };
 }
 

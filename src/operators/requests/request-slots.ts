@@ -1,0 +1,81 @@
+import { concat, defer, EMPTY, Observable, Subscription } from 'rxjs';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
+import type { RequestKind } from '../../policy/gates/gate.js';
+import { createLanes, type Lanes } from '../within-lane.js';
+
+/**
+ * How many requests are on the wire at once, of a client and of one endpoint of it. A free slot goes to the endpoint and kind
+ * of request that holds the fewest: polls do not wait behind all submissions, nor one endpoint behind another.
+ */
+export class RequestSlots {
+  /**
+   * @param bounds what a request needs a slot of, in this order
+   * @param endpoint host and id
+   */
+  constructor(
+    private readonly bounds: readonly Lanes[],
+    private readonly endpoint: string,
+  ) {}
+
+  of(kind: RequestKind): RequestSlot {
+    return new RequestSlot(this.bounds, `${this.endpoint} ${kind}`);
+  }
+}
+
+/** The slot of one request at a time. */
+export class RequestSlot {
+  private held = new Subscription();
+
+  constructor(
+    private readonly bounds: readonly Lanes[],
+    private readonly lane: string,
+  ) {}
+
+  /**
+   * Completes when there is a slot and the gate lets the request pass. No slot is held while the gate makes it wait.
+   * Unsubscribing before that leaves the queue.
+   * @param tryPass whether the gate lets it pass now
+   * @param admitted completes when the gate has let it pass
+   */
+  pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T> {
+    return concat(
+      this.taken(),
+      defer(() => {
+        if (tryPass()) return EMPTY;
+        this.release();
+        return concat(admitted, this.taken());
+      }),
+    );
+  }
+
+  /** The request is over, or is not sent. */
+  release(): void {
+    this.held.unsubscribe();
+  }
+
+  private taken(): Observable<never> {
+    return new Observable((subscriber) => {
+      const held = new Subscription();
+      this.held = held;
+      let isTaken = false;
+      const take = (index: number) => {
+        const lanes = this.bounds[index];
+        if (lanes !== undefined) return held.add(lanes.take(this.lane, () => take(index + 1)));
+        isTaken = true;
+        subscriber.complete();
+      };
+      take(0);
+      return () => {
+        if (!isTaken) held.unsubscribe();
+      };
+    });
+  }
+}
+
+/** @throws InvalidOptionError */
+export function boundOf(maxConcurrency: number | undefined): Lanes[] {
+  if (maxConcurrency === undefined || maxConcurrency === Infinity) return [];
+  if (Number.isInteger(maxConcurrency) && maxConcurrency >= 1)
+    return [createLanes({ slots: maxConcurrency })];
+  throw new InvalidOptionError('maxConcurrency', `is no whole number from 1 on (got ${maxConcurrency})`);
+}

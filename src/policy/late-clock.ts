@@ -1,0 +1,45 @@
+import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs';
+
+/** The clock and the chance of a client, as its gate and its poll schedules are given them. */
+export interface Clock {
+  readonly scheduler: SchedulerLike;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** A gate or a schedule that was made without a clock goes by that of the first client that uses it. */
+export class LateClock implements Clock {
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  private readonly later = new LateScheduler();
+  private chance: () => number = Math.random;
+
+  constructor({ scheduler, random }: Partial<Clock>) {
+    this.scheduler = scheduler ?? this.later;
+    this.random = random ?? (() => this.chance());
+  }
+
+  use({ scheduler, random }: Clock): void {
+    if (this.later.given !== undefined) return;
+    this.later.given = scheduler;
+    this.chance = random;
+  }
+}
+
+/** The same clock where it is one already. */
+export function lateClock(options: Partial<Clock>): LateClock {
+  return options instanceof LateClock ? options : new LateClock(options);
+}
+
+class LateScheduler implements SchedulerLike {
+  given: SchedulerLike | undefined;
+
+  now(): number {
+    return (this.given ?? asyncScheduler).now();
+  }
+
+  schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delay?: number, state?: T): Subscription {
+    const { given = asyncScheduler } = this;
+    return state === undefined ? given.schedule(work, delay) : given.schedule(work, delay, state);
+  }
+}
