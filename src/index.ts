@@ -48,9 +48,9 @@ export type { LaneOptions, Lanes } from './operators/within-lane.js';
 export { withinLane } from './operators/within-lane.js';
 
 // Money.
-export { createBudget } from './operators/create-budget.js';
-export type { Budget } from './operators/create-budget.js';
-export { withinBudget } from './operators/within-budget.js';
+export { createBudget } from './operators/budget/create-budget.js';
+export type { Budget } from './operators/budget/create-budget.js';
+export { withinBudget } from './operators/budget/within-budget.js';
 export { toMicroDollars, toUsd } from './contract/micro-dollars.js';
 export type { MicroDollars } from './contract/micro-dollars.js';
 export { imageEditPrices } from './contract/micro-dollars.js';

@@ -10,7 +10,7 @@ import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
-import { TimerQueue } from '../operators/timer-queue.js';
+import { TimerQueue } from '../operators/timers/timer-queue.js';
 import { createUntilAborted } from '../operators/until-aborted.js';
 import { EndpointMap } from '../policy/gates/endpoint-map.js';
 import type { Gate } from '../policy/gates/gate.js';

@@ -58,7 +58,13 @@ const names = [
     '[RequestKind]',
   ],
   ...['createJobIds', '[AnsweredId]', '[JobIds]'],
-  ...['[Clock]', '[GateOptions]', 'adaptiveConcurrency', '[AdaptiveConcurrency]', '[AdaptiveConcurrencyOptions]'],
+  ...[
+    '[Clock]',
+    '[GateOptions]',
+    'adaptiveConcurrency',
+    '[AdaptiveConcurrency]',
+    '[AdaptiveConcurrencyOptions]',
+  ],
   ...[
     'createGotTransport',
     '[GotTransportOptions]',

@@ -6,7 +6,7 @@ import { asJob, type Job } from '../job.js';
 import { askUntilAnswered } from '../requests/ask-until-answered.js';
 import type { ClientContext, Judged, WaitingEvent } from '../requests/exchange.js';
 import { directAnswer, failureOf, whatWasAsked } from '../requests/outcome-of.js';
-import { deadline } from '../deadline.js';
+import { deadline } from '../timers/deadline.js';
 import { awaitCheckpoint, refusedBy, type JobSpec } from './job-spec.js';
 
 /** A GET of a route, and how: what a purchase needs, without what makes it one. */

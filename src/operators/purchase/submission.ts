@@ -6,7 +6,7 @@ import { sharedIdText } from '../../policy/job-ids.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { deadline } from '../deadline.js';
+import { deadline } from '../timers/deadline.js';
 import { lastOf, type Steps } from '../flow.js';
 import { againAfter } from '../requests/ask-until-answered.js';
 import {
@@ -16,8 +16,8 @@ import {
   waitAtGate,
   type ClientContext,
   type Judged,
+  type RequestSlot,
 } from '../requests/exchange.js';
-import type { RequestSlot } from '../requests/request-slots.js';
 import { failureOf, whatWasAsked, type FailureFacts } from '../requests/outcome-of.js';
 import { awaitCheckpoint, refusedBy, type JobSpec } from './job-spec.js';
 

@@ -7,8 +7,7 @@ import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/ma
 import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
-import type { TimerQueue } from '../timer-queue.js';
-import type { RequestSlot, RequestSlots } from './request-slots.js';
+import type { TimerQueue } from '../timers/timer-queue.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 
 /** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
@@ -21,7 +20,7 @@ export interface ClientContext {
   readonly gate: Gate;
   readonly quota: RetryQuota;
   /** Absent where requests are not bounded. */
-  readonly slots?: RequestSlots | undefined;
+  readonly slots?: { of(kind: RequestKind): RequestSlot } | undefined;
   /** Which job has which id. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
@@ -30,6 +29,19 @@ export interface ClientContext {
   readonly random: () => number;
   /** Masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];
+}
+
+/** The slot of one request at a time, where the requests on the wire are bounded. */
+export interface RequestSlot {
+  /**
+   * Completes when there is a slot and the gate lets the request pass. No slot is held while the gate makes it wait.
+   * Unsubscribing before that leaves the queue.
+   * @param tryPass whether the gate lets it pass now
+   * @param admitted completes when the gate has let it pass
+   */
+  pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T>;
+  /** The request is over, or is not sent. */
+  release(): void;
 }
 
 export interface Asking {

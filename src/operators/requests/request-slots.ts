@@ -2,6 +2,7 @@ import { concat, defer, EMPTY, Observable, Subscription } from 'rxjs';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { RequestKind } from '../../policy/gates/gate.js';
 import { createLanes, type Lanes } from '../within-lane.js';
+import type { RequestSlot } from './exchange.js';
 
 /**
  * How many requests are on the wire at once, of a client and of one endpoint of it. A free slot goes to the endpoint and kind
@@ -18,12 +19,11 @@ export class RequestSlots {
   ) {}
 
   of(kind: RequestKind): RequestSlot {
-    return new RequestSlot(this.bounds, `${this.endpoint} ${kind}`);
+    return new Slot(this.bounds, `${this.endpoint} ${kind}`);
   }
 }
 
-/** The slot of one request at a time. */
-export class RequestSlot {
+class Slot implements RequestSlot {
   private held = new Subscription();
 
   constructor(
@@ -31,12 +31,6 @@ export class RequestSlot {
     private readonly lane: string,
   ) {}
 
-  /**
-   * Completes when there is a slot and the gate lets the request pass. No slot is held while the gate makes it wait.
-   * Unsubscribing before that leaves the queue.
-   * @param tryPass whether the gate lets it pass now
-   * @param admitted completes when the gate has let it pass
-   */
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T> {
     return concat(
       this.taken(),
@@ -48,7 +42,6 @@ export class RequestSlot {
     );
   }
 
-  /** The request is over, or is not sent. */
   release(): void {
     this.held.unsubscribe();
   }

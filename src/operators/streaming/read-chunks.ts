@@ -18,11 +18,10 @@ import type { Failed } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import { JobError } from '../job-error.js';
-import { exchange, passGate, type ClientContext } from '../requests/exchange.js';
+import { exchange, passGate, type ClientContext, type RequestSlot } from '../requests/exchange.js';
 import { whatWasAsked } from '../requests/outcome-of.js';
 import { pollOnce } from '../requests/poll-once.js';
-import type { RequestSlot } from '../requests/request-slots.js';
-import { deadline } from '../deadline.js';
+import { deadline } from '../timers/deadline.js';
 import { ChunkBook, type ChunkTask } from './chunk-book.js';
 
 /**

@@ -1,13 +1,13 @@
 import { config, lastValueFrom, NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { cancelOnTeardown } from '../../../src/operators/cancel-on-teardown.js';
-import { createBudget, type Budget } from '../../../src/operators/create-budget.js';
+import { createBudget, type Budget } from '../../../src/operators/budget/create-budget.js';
 import { createLanes, withinLane } from '../../../src/operators/within-lane.js';
 import { retryPurchase } from '../../../src/operators/retry-purchase.js';
 import { switchJobs } from '../../../src/operators/fan-out/switch-jobs.js';
 import { chainJob } from '../../../src/operators/chain-job.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { withinBudget } from '../../../src/operators/within-budget.js';
+import { withinBudget } from '../../../src/operators/budget/within-budget.js';
 import { scriptedClient } from '../../support/scripted-client.js';
 
 /** One poll, when the test says so. */

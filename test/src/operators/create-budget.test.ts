@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { createBudget } from '../../../src/operators/create-budget.js';
+import { createBudget } from '../../../src/operators/budget/create-budget.js';
 
 describe('createBudget', () => {
   it('reserves up to the cap, to the millionth', () => {

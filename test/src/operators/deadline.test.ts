@@ -1,7 +1,7 @@
 import { defer, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
-import { TimerQueue } from '../../../src/operators/timer-queue.js';
-import { deadline } from '../../../src/operators/deadline.js';
+import { TimerQueue } from '../../../src/operators/timers/timer-queue.js';
+import { deadline } from '../../../src/operators/timers/deadline.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('deadline', () => {

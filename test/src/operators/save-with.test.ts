@@ -112,7 +112,7 @@ describe('saveWith', () => {
   it('is no wrong row where the save itself has a wrong input: the job is paid', async () => {
     const { buy } = shop();
     const other = clientOver().client.queue('other');
-    const wrong = () => other.run('no object' as never).output();
+    const wrong = () => other.run('no object').output();
     await expect(buy(1).pipe(saveWith(wrong)).outcome()).rejects.toMatchObject({ code: 'not-saved' });
   });
 

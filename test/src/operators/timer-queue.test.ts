@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fc, test } from '@fast-check/vitest';
 import { asyncScheduler, VirtualTimeScheduler } from 'rxjs';
-import { TimerQueue } from '../../../src/operators/timer-queue.js';
+import { TimerQueue } from '../../../src/operators/timers/timer-queue.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 const time = fc.integer({ min: -5, max: 40 });

@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../contract/millrace-error.js';
-import { toMicroDollars, toUsd, type MicroDollars } from '../contract/micro-dollars.js';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
+import { toMicroDollars, toUsd, type MicroDollars } from '../../contract/micro-dollars.js';
 
 /** A cap that purchases share. What is reserved, spent and kept never passes it, unless the service bills more than was reserved. */
 export interface Budget {

@@ -1,5 +1,5 @@
 import type { SchedulerAction, SchedulerLike, Subscription, Unsubscribable } from 'rxjs';
-import { clampTimer } from '../policy/clamp-timer.js';
+import { clampTimer } from '../../policy/clamp-timer.js';
 
 /**
  * Calls functions at points in time, by one timer for all of them: for deadlines, which are cancelled as a rule. A timer

@@ -1,11 +1,11 @@
 import { defer, finalize, of, tap, type Observable } from 'rxjs';
-import { InvalidOptionError } from '../contract/millrace-error.js';
-import { toMicroDollars, toUsd, type MicroDollars } from '../contract/micro-dollars.js';
-import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { reportedCostUsd } from '../contract/reported-cost.js';
-import { callHook } from '../policy/guard-hooks.js';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
+import { toMicroDollars, toUsd, type MicroDollars } from '../../contract/micro-dollars.js';
+import type { JobEvent, Outcome } from '../../contract/outcome.js';
+import { reportedCostUsd } from '../../contract/reported-cost.js';
+import { callHook } from '../../policy/guard-hooks.js';
 import type { Budget } from './create-budget.js';
-import { asJob, factsOf, type Job, type JobOperator, type Watched } from './job.js';
+import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job.js';
 
 /**
  * Reserves the price before the job is subscribed; without room nothing is sent, and the one event is `settled` with
