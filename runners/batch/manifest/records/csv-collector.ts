@@ -1,5 +1,10 @@
 import { Parser, type Options } from 'csv-parse';
-import { countBreaks, type CsvLine } from './split-csv.js';
+
+/** Cells of one CSV line, and the line where it begins. */
+export interface CsvLine {
+  readonly line: number;
+  readonly cells: string[];
+}
 
 /**
  * A csv-parse that collects records in a batch instead of the stream's queue, each with its line. csv-parse itself can
@@ -47,11 +52,14 @@ export class CsvCollector extends Parser {
     const { lines, empty_lines } = this.info;
     const skipped = empty_lines - this.#emptyLines;
     const line = this.openLine;
-    const breaksInside =
-      lines - this.#linesSeen === skipped + 1 ? 0 : cells.reduce((sum, cell) => sum + countBreaks(cell), 0);
+    const breaksInside = lines - this.#linesSeen === skipped + 1 ? 0 : countBreaks(cells);
     this.#batch.push({ line, cells });
     this.#nextLine = line + breaksInside + 1;
     this.#emptyLines = empty_lines;
     this.#linesSeen = lines;
   }
+}
+
+function countBreaks(cells: readonly string[]): number {
+  return cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
 }

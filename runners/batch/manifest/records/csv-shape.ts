@@ -3,7 +3,7 @@ import { pathColumn } from '../columns/path-column.js';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
-import type { CsvLine } from './split-csv.js';
+import type { CsvLine } from './csv-collector.js';
 
 /** How a CSV is written. */
 export interface CsvShape {

@@ -3,8 +3,7 @@ import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import { checkHeader, csvShape, delimiterName } from './csv-shape.js';
-import { CsvCollector } from './csv-collector.js';
-import { CsvStretches, splitCsv, type CsvLine } from './split-csv.js';
+import { CsvCollector, type CsvLine } from './csv-collector.js';
 import { feed } from './feed.js';
 import { maxRecordBytes, type RawRecord } from './raw-record.js';
 import { countLineBreaks } from './text-guard.js';
@@ -23,22 +22,23 @@ type CsvSettings = Pick<ManifestSettings, 'name' | 'map' | 'delimiter' | 'separa
  * leave them, are no rows. Throws `ManifestError` where quotes or the header are wrong.
  */
 export async function* parseCsv(
-  chunks: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Uint8Array>,
   settings: CsvSettings,
 ): AsyncGenerator<RawRecord[]> {
   const source = chunks[Symbol.asyncIterator]();
   const head = await headOf(source);
   const { delimiter, skippedBytes } = csvShape(head, settings);
   if (delimiter !== ',') settings.separatedBy?.(delimiterName(delimiter).many);
-  const reader = new CsvReader(delimiter, skippedBytes > 0 ? 2 : 1, settings.name);
+  const parser = new CsvCollector({ ...options, delimiter }, skippedBytes > 0 ? 2 : 1);
+  const bounded = boundRecords(withHead(head.subarray(skippedBytes), source), parser, settings.name);
   let names: readonly string[] | undefined;
   try {
-    for await (const lines of reader.read(withHead(head.subarray(skippedBytes), source))) {
+    for await (const lines of feed(bounded, parser, () => parser.takeBatch())) {
       if (names === undefined) names = checkHeader(lines.shift() as CsvLine, settings);
       yield toRecords(lines, names, delimiter);
     }
   } catch (error) {
-    throw error instanceof CsvError ? explain(error, reader.line, names, settings.name) : error;
+    throw error instanceof CsvError ? explain(error, parser.openLine, names, settings.name) : error;
   }
   if (names === undefined)
     throw new ManifestError(settings.name, 'holds only empty lines: its first line has to name the columns');
@@ -47,7 +47,7 @@ export async function* parseCsv(
 const headBytes = 65_536;
 
 /** The beginning of a text: two whole lines, or the most bytes that a header may have. */
-async function headOf(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
   const held: Uint8Array[] = [];
   let size = 0;
   let breaks = 0;
@@ -61,7 +61,7 @@ async function headOf(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   return Buffer.concat(held);
 }
 
-async function* withHead(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* withHead(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     if (head.length > 0) yield head;
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
@@ -76,72 +76,21 @@ const slackBytes = 65_536;
 /** Far more than a header may name. */
 const maxCells = 100_000;
 
-/** Reads the lines of a CSV: those that end in a chunk at a time. */
-class CsvReader {
-  /** Where the next record begins, or the one that is wrong. */
-  line: number;
-  readonly #stretches: CsvStretches;
-
-  constructor(
-    private readonly delimiter: string,
-    firstLine: number,
-    private readonly name: string,
-  ) {
-    this.line = firstLine;
-    this.#stretches = new CsvStretches(delimiter);
-  }
-
-  async *read(chunks: AsyncIterable<Buffer>): AsyncGenerator<CsvLine[]> {
-    for await (const chunk of chunks) {
-      const stretch = this.#stretches.take(chunk);
-      if (stretch.length > 0) yield* this.#linesOf(stretch);
-      if (this.#stretches.openCells > maxCells) throw tooManyCells(this.name, this.line);
-      if (this.#stretches.openBytes <= maxRecordBytes + slackBytes) continue;
-      yield* this.#parsed(this.#stretches.rest());
-      throw tooLong(this.name, this.line);
-    }
-    const rest = this.#stretches.rest();
-    if (rest.length > 0) yield* this.#linesOf(rest);
-  }
-
-  async *#linesOf(stretch: Buffer): AsyncGenerator<CsvLine[]> {
-    const split = this.#mayBeLarge(stretch)
-      ? undefined
-      : splitCsv(stretch.toString(), this.delimiter, this.line);
-    if (split === undefined) {
-      yield* this.#parsed(stretch);
-      return;
-    }
-    this.line = split.nextLine;
-    if (split.records.length > 0) yield split.records;
-  }
-
-  /** Whether a record of it may be longer, or have more cells, than csv-parse is asked to take. */
-  #mayBeLarge(stretch: Buffer): boolean {
-    if (stretch.length <= maxCells) return false;
-    return (
-      stretch.length > maxRecordBytes ||
-      stretch.toString().split(this.delimiter, maxCells).length === maxCells
-    );
-  }
-
-  /** By csv-parse, which says what is wrong with it. */
-  async *#parsed(stretch: Buffer): AsyncGenerator<CsvLine[]> {
-    const parser = new CsvCollector({ ...options, delimiter: this.delimiter }, this.line);
-    try {
-      yield* feed(boundCells(stretch, parser, this.name), parser, () => parser.takeBatch());
-    } finally {
-      this.line = parser.openLine;
-    }
-  }
-}
-
 /** csv-parse limits the text of a record but not the number of its commas: 10 MB of commas would take 300 MB of memory. */
-async function* boundCells(text: Buffer, parser: CsvCollector, name: string): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < text.length; at += slackBytes) {
-    if (parser.openCells > maxCells) throw tooManyCells(name, parser.openLine);
-    yield text.subarray(at, at + slackBytes);
-    await Promise.resolve();
+async function* boundRecords(
+  chunks: AsyncIterable<Uint8Array>,
+  parser: CsvCollector,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  let line = 0;
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes = parser.openLine === line ? bytes + chunk.length : chunk.length;
+    line = parser.openLine;
+    if (bytes > maxRecordBytes + slackBytes) throw tooLong(name, line);
+    if (parser.openCells > maxCells)
+      throw new ManifestError(name, `the row that begins here has more than ${maxCells} cells`, { line });
+    yield chunk;
   }
 }
 
@@ -159,8 +108,7 @@ function toRecords(lines: readonly CsvLine[], names: readonly string[], delimite
 /** Where files were concatenated, their header lines stand among the rows. */
 function isHeader(cells: readonly string[], names: readonly string[]): boolean {
   return (
-    (cells[0] === names[0] || cells[0] === `\ufeff${names[0] ?? ''}`) &&
-    cells.every((cell, at) => at === 0 || cell === names[at])
+    cells[0]?.replace(/^\ufeff/, '') === names[0] && cells.every((cell, at) => at === 0 || cell === names[at])
   );
 }
 
@@ -221,8 +169,4 @@ function tooLong(name: string, line: number): ManifestError {
     'the row that begins here is longer than 10 MB; a quote may be missing, or the file is no CSV',
     { line },
   );
-}
-
-function tooManyCells(name: string, line: number): ManifestError {
-  return new ManifestError(name, `the row that begins here has more than ${maxCells} cells`, { line });
 }
