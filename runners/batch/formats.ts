@@ -34,3 +34,6 @@ export { nodeDisk } from './disk/node-disk.js';
 export { readLines } from './disk/read-lines.js';
 export { replaceFile } from './disk/replace-file.js';
 export { reasonOf, remedyOf } from './journal/journal-error.js';
+
+// The states of a row.
+export { isEnd, type RowStatus } from './row/row-status.js';

@@ -1,4 +1,5 @@
-import type { FailureCode, Paid } from '../../src/contract/failure-code.js';
+import type { Paid } from '../../src/contract/failure-code.js';
+import type { EndStatus } from '../batch/row/row-status.js';
 
 /** What the report's page knows of the whole run; embedded as JSON. Money in micro-dollars, times in ms. */
 export interface PageData {
@@ -57,7 +58,7 @@ export type RowSource =
     };
 
 export interface RowClass {
-  readonly status: 'completed' | FailureCode;
+  readonly status: EndStatus;
   /** Shown as the name of the filter. */
   readonly label: string;
   readonly count: number;
@@ -74,7 +75,7 @@ export interface PageRow {
   readonly kind: string;
   readonly endpoint?: string;
   readonly jobId?: string;
-  readonly status: 'completed' | FailureCode;
+  readonly status: EndStatus;
   /** The row as a manifest has it, so that it can be sent again. Absent when it is too long to be kept here. */
   readonly cells?: Readonly<Record<string, unknown>>;
   readonly references: readonly PageReference[];

@@ -14,7 +14,7 @@ import {
   type Observable,
   type Unsubscribable,
 } from 'rxjs';
-import type { JobEvent } from '../../../src/contract/outcome.js';
+import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
 import type { AdaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { ServiceReach } from '../stop/service-reach.js';
 import { settingAside } from './setting-aside.js';
@@ -27,12 +27,6 @@ export type Slots = Pick<AdaptiveConcurrency, 'limit'> & Partial<AdaptiveConcurr
 /** So many are kept in memory at once. */
 const mostPolled = 1_000;
 
-/**
- * `held`: the row holds a slot. `missing`: the service does not know its job. `refused`: nothing of it was accepted, and it
- * waits. `returning`: its wait is over, and it waits for a slot.
- */
-type SlotState = 'held' | 'missing' | 'refused' | 'returning';
-
 /** The use that a task makes of a slot, until it is unsubscribed. */
 export interface SlotUse extends Unsubscribable {
   /** Takes in an event of the row: whether it still holds its slot. */
@@ -41,8 +35,11 @@ export interface SlotUse extends Unsubscribable {
 
 interface RowSlot {
   readonly endpoint: string;
-  state: SlotState;
   isAccepted: boolean;
+  /** Why the row gave its slot away: its job is missing, or nothing of it was accepted. `undefined`: it holds one. */
+  away: Extract<WaitReason, 'not-found' | 'rate-limited'> | undefined;
+  /** Its wait is over, and it waits for a slot. */
+  isReturning: boolean;
 }
 
 interface Surroundings {
@@ -61,7 +58,9 @@ export class BesidePolls {
   private readonly polled = new BehaviorSubject(0);
   private readonly changes = new Subject<void>();
   private readonly rows = new Map<string, RowSlot>();
-  private readonly counts: Record<SlotState, number> = { held: 0, missing: 0, refused: 0, returning: 0 };
+  private withSlot = 0;
+  private missing = 0;
+  private refused = 0;
 
   constructor(private readonly around: Surroundings) {}
 
@@ -75,20 +74,21 @@ export class BesidePolls {
 
   /** Whether a row has to wait for a slot before it is sent: it gave its own away. */
   mustReturn(id: string): boolean {
-    return this.rows.get(id)?.state === 'refused';
+    const row = this.rows.get(id);
+    return row?.away === 'rate-limited' && !row.isReturning;
   }
 
   /** Completes once the row has a slot again. Rows that come back go before new ones. */
   returned(id: string): Observable<never> {
     return defer(() => {
       const row = this.rows.get(id);
-      if (row?.state !== 'refused') return EMPTY;
-      this.move(row, 'returning');
+      if (row?.away !== 'rate-limited' || row.isReturning) return EMPTY;
+      this.move(row, 'rate-limited', true);
       return this.changes.pipe(
         startWith(undefined),
-        filter(() => this.counts.held < this.around.slots.limit),
+        filter(() => this.withSlot < this.around.slots.limit),
         take(1),
-        tap(() => this.move(row, 'held')),
+        tap(() => this.move(row, undefined)),
         ignoreElements(),
       );
     });
@@ -98,7 +98,7 @@ export class BesidePolls {
   worksBeside(facts: RowFacts, reach: Pick<ServiceReach, 'isFailing'>): boolean {
     const endpoint = endpointOf(facts);
     for (const other of this.rows.values())
-      if (other.state === 'held' && other.endpoint !== endpoint && !reach.isFailing(other.endpoint))
+      if (other.away === undefined && other.endpoint !== endpoint && !reach.isFailing(other.endpoint))
         return true;
     return false;
   }
@@ -110,7 +110,7 @@ export class BesidePolls {
   slots(limit$: Observable<number>): Observable<number> {
     return combineLatest([limit$, this.polled, this.changes.pipe(startWith(undefined))]).pipe(
       map(([limit, polled]) => {
-        const { missing, refused } = this.counts;
+        const { missing, refused } = this;
         return Math.max(limit + Math.min(missing, limit) + refused, Math.min(polled, mostPolled) + 1);
       }),
       distinctUntilChanged(),
@@ -124,14 +124,15 @@ export class BesidePolls {
   }
 
   private enterRow({ id, ...facts }: RowFacts): SlotUse {
-    const row: RowSlot = { endpoint: endpointOf(facts), state: 'held', isAccepted: false };
+    const endpoint = endpointOf(facts);
+    const row: RowSlot = { endpoint, isAccepted: false, away: undefined, isReturning: false };
     this.rows.set(id, row);
-    this.counts.held += 1;
+    this.count(row, 1);
     return {
       follow: (event) => this.follow(row, event),
       unsubscribe: () => {
         this.rows.delete(id);
-        this.counts[row.state] -= 1;
+        this.count(row, -1);
         this.changes.next();
       },
     };
@@ -139,19 +140,26 @@ export class BesidePolls {
 
   private follow(row: RowSlot, event: JobEvent<unknown>): void {
     if (event.type === 'accepted') row.isAccepted = true;
-    if (event.type !== 'waiting') return this.move(row, 'held');
-    if (event.why === 'not-found') return this.move(row, 'missing');
-    if (row.state === 'missing') this.move(row, 'held');
+    if (event.type !== 'waiting') return this.move(row, undefined);
+    if (event.why === 'not-found') return this.move(row, 'not-found');
+    if (row.away === 'not-found') this.move(row, undefined);
     const isRefused = (event.why === 'rate-limited' || event.why === 'backoff') && !row.isAccepted;
-    if (isRefused && this.around.hasSeveralEndpoints) this.move(row, 'refused');
+    if (isRefused && this.around.hasSeveralEndpoints) this.move(row, 'rate-limited');
   }
 
-  private move(row: RowSlot, state: SlotState): void {
-    if (row.state === state) return;
-    this.counts[row.state] -= 1;
-    this.counts[state] += 1;
-    row.state = state;
+  private move(row: RowSlot, away: RowSlot['away'], isReturning = false): void {
+    if (row.away === away && row.isReturning === isReturning) return;
+    this.count(row, -1);
+    row.away = away;
+    row.isReturning = isReturning;
+    this.count(row, 1);
     this.changes.next();
+  }
+
+  private count({ away, isReturning }: RowSlot, by: 1 | -1): void {
+    if (away === undefined) this.withSlot += by;
+    else if (away === 'not-found') this.missing += by;
+    else if (!isReturning) this.refused += by;
   }
 
   /**
@@ -163,7 +171,7 @@ export class BesidePolls {
     if (!hasSeveralEndpoints || task.what !== 'send' || this.rows.size < slots.limit) return true;
     const endpoint = endpointOf(task.row);
     for (const row of this.rows.values())
-      if (row.endpoint === endpoint && (row.state === 'refused' || row.state === 'returning')) return false;
+      if (row.endpoint === endpoint && row.away === 'rate-limited') return false;
     return true;
   }
 }

@@ -1,10 +1,10 @@
-import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { SavedImage } from '../journal/record.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Summary } from '../sinks/summary-file.js';
 import type { Ahead } from '../start/check/ahead.js';
+import type { EndStatus } from '../row/row-status.js';
 
 /** What a run emits. `finished` is always the last event. Money in micro-dollars. */
 export type RunEvent =
@@ -45,7 +45,7 @@ export type RunEvent =
       readonly type: 'ended';
       readonly id: string;
       readonly row: number;
-      readonly status: 'completed' | FailureCode;
+      readonly status: EndStatus;
       readonly cost: MicroDollars | null;
       readonly message?: string;
     }

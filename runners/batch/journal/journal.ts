@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
-import type { RowStatus } from '../row/row-status.js';
+import type { PendingStatus, RowStatus } from '../row/row-status.js';
 import type { RowBooks } from '../row/row-books.js';
 import type { KeptTally, ReportedPrice, Totals } from '../row/totals.js';
 
@@ -50,7 +50,7 @@ export interface RowRecords {
 
 /** A row that has not ended. */
 export interface PendingRow extends RowRecords {
-  readonly status: 'sent' | 'accepted' | 'replied';
+  readonly status: PendingStatus;
   readonly intent: IntentRecord;
   /** The amount reserved for it; `null`: no price is known. */
   readonly price: MicroDollars | null;

@@ -1,6 +1,7 @@
 import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind, RowMode, RowRequest } from '../manifest/manifest-row.js';
+import type { EndStatus } from '../row/row-status.js';
 
 /** Raised when an older reader would misread what is written. A newer format is refused by `recover`. */
 export const journalFormat = 1;
@@ -163,7 +164,7 @@ export type ReplyRecord = RecordOf<'reply'>;
 export type OutcomeRecord = RecordOf<'outcome'>;
 
 /** Whether a person said what a row that ended so has cost: no job that is gone reports a cost. */
-export function isCostByHand(status: 'completed' | FailureCode): boolean {
+export function isCostByHand(status: EndStatus): boolean {
   return status === 'expired';
 }
 

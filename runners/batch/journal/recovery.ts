@@ -6,7 +6,7 @@ import { journalFormat, type JournalRecord, type RecordOf, type RunIdentity } fr
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
-import type { RowStatus } from '../row/row-status.js';
+import { isPending } from '../row/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
 import type { KeptTally } from '../row/totals.js';
 
@@ -23,7 +23,6 @@ const kinds: readonly JournalRecord['k'][] = [
   'reopen',
   'freed',
 ];
-const pendingStatuses: ReadonlySet<RowStatus> = new Set<RowStatus>(['sent', 'accepted', 'replied']);
 
 type RunFact =
   | 'records'
@@ -81,7 +80,7 @@ export class Recovery {
   /** A row whose intent is lost becomes open again; `mustHold` keeps it from being bought. */
   finish(): void {
     for (let row = 0; row < this.table.length; row++) {
-      if (!pendingStatuses.has(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;
+      if (!isPending(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;
       this.lives.open(row);
       this.table.setFlag(row, rowFlags.beforeRepair, true);
       this.heldUpToRow ??= 0;

@@ -13,7 +13,7 @@ import {
   type JournalRecord,
 } from './record.js';
 import type { RecoveredFile } from './recover.js';
-import type { RowStatus } from '../row/row-status.js';
+import { isPending, type RowStatus } from '../row/row-status.js';
 import type { RowTable } from './rows/row-table.js';
 
 const places = {
@@ -98,10 +98,6 @@ function believed<R extends ReplyRecord | OutcomeRecord>(
   const price = intent?.price ?? null;
   if (isBelievable(record.cost, record.source === 'reported' && !isByHand ? price : null)) return record;
   return { ...record, cost: price, source: 'estimated', disbelieved: String(toUsd(record.cost)) };
-}
-
-function isPending(status: RowStatus): status is PendingRow['status'] {
-  return status === 'sent' || status === 'accepted' || status === 'replied';
 }
 
 function urgency({ status }: PendingRow): number {

@@ -10,7 +10,10 @@ export type EndStatus = 'completed' | FailureCode;
 export type RowStatus = UnendedStatus | EndStatus;
 
 /** The states of a row that has not ended. */
-export type UnendedStatus = 'open' | 'sent' | 'accepted' | 'replied';
+export type UnendedStatus = 'open' | PendingStatus;
+
+/** The states of a row whose purchase is on its way. */
+export type PendingStatus = 'sent' | 'accepted' | 'replied';
 
 /** What of a record changes the state of its row. A field says nothing in a record that has none of its name. */
 export interface StatusStep {
@@ -64,7 +67,7 @@ export function statusOf(byte: number): RowStatus {
 }
 
 /** Whether a purchase of a row in this state is on its way. */
-export function isPending(status: RowStatus): status is 'sent' | 'accepted' | 'replied' {
+export function isPending(status: RowStatus): status is PendingStatus {
   return status !== 'open' && !isEnd(status);
 }
 

@@ -1,5 +1,5 @@
 import type { PlanDifference } from '../messages/ahead-text.js';
-import { nodeDisk, shellWords, type PriceBook } from '../../batch/formats.js';
+import { isEnd, nodeDisk, shellWords, type PriceBook, type RowStatus } from '../../batch/formats.js';
 import {
   checkManifest,
   peekJournal,
@@ -53,14 +53,10 @@ export async function planDifference(
   };
 }
 
-function doneOf(rows: ReadonlyMap<string, number> = new Map()): PlanDifference['done'] {
-  const onTheirWay = ['open', 'sent', 'accepted', 'replied'];
+function doneOf(rows: ReadonlyMap<RowStatus, number> = new Map()): PlanDifference['done'] {
   const held = rows.get('unknown') ?? 0;
   const completed = rows.get('completed') ?? 0;
-  const ended = [...rows].reduce(
-    (sum, [status, count]) => sum + (onTheirWay.includes(status) ? 0 : count),
-    0,
-  );
+  const ended = [...rows].reduce((sum, [status, count]) => sum + (isEnd(status) ? count : 0), 0);
   return { completed, held, failed: ended - completed - held };
 }
 

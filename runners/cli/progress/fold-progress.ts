@@ -1,11 +1,13 @@
 import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
+import type { JobState } from '../../../src/contract/service-replies.js';
+import type { RowStatus } from '../../batch/formats.js';
 import type { RunEvent } from '../../batch/internal.js';
 import { plainText } from '../messages/plain-text.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';
 
-/** The phase of a row in flight. `sent`: from its first step until the service reports a status. */
-type Phase = 'sent' | 'queued' | 'working' | 'saving';
+/** The state of a row in flight: its own, and that of its job while the service has it. */
+type FlightState = Extract<RowStatus, 'sent' | 'replied'> | Extract<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>;
 
 /** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
 export interface ProgressFold {
@@ -39,8 +41,8 @@ class ProgressState {
   private rows: number | undefined;
   private endedBefore = 0;
   private readonly ended = { completed: 0, failed: 0, unknown: 0 };
-  private readonly phases = new Map<string, Phase>();
-  private readonly inPhase = { sent: 0, queued: 0, working: 0, saving: 0 };
+  private readonly flight = new Map<string, FlightState>();
+  private readonly counts = { sent: 0, IN_QUEUE: 0, IN_PROGRESS: 0, replied: 0 };
   private readonly waits = new Map<WaitReason, number>();
   private money: ProgressView['money'] = { spent: 0, unknown: 0 };
   private movedAt: number;
@@ -76,9 +78,9 @@ class ProgressState {
   }
 
   view(at: number): ProgressView {
-    const { sent, queued, working } = this.inPhase;
+    const { sent, IN_QUEUE: queued, IN_PROGRESS: working, replied } = this.counts;
     const inFlight = sent + queued + working + this.elsewhere.inFlight;
-    const saving = this.inPhase.saving + this.elsewhere.saving;
+    const saving = replied + this.elsewhere.saving;
     const rowsPerMinute = this.rate.rowsPerMinute(this.done(), at);
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
     const { movedAt, waits, unreached } = this;
@@ -113,27 +115,28 @@ class ProgressState {
     if (step.type === 'waiting') {
       this.waits.set(step.why, Math.max(this.waits.get(step.why) ?? 0, at + step.forMs));
     } else if (step.type === 'submitting') this.enter(id, 'sent', at);
-    else if (step.type === 'accepted') this.enter(id, 'queued', at);
+    else if (step.type === 'accepted') this.enter(id, 'IN_QUEUE', at);
     else if (step.type === 'status') {
-      if (step.status !== 'COMPLETED') this.enter(id, step.status === 'IN_QUEUE' ? 'queued' : 'working', at);
+      if (step.status !== 'COMPLETED')
+        this.enter(id, step.status === 'IN_QUEUE' ? 'IN_QUEUE' : 'IN_PROGRESS', at);
     } else if (step.outcome.status !== 'completed') this.leave(id);
     // Without a picture to save, `ended` may arrive before the row's last step.
-    else if (this.phases.has(id)) this.enter(id, 'saving', at);
+    else if (this.flight.has(id)) this.enter(id, 'replied', at);
   }
 
-  private enter(id: string, phase: Phase, at: number): void {
-    if (this.phases.get(id) === phase) return;
+  private enter(id: string, state: FlightState, at: number): void {
+    if (this.flight.get(id) === state) return;
     this.leave(id);
-    this.phases.set(id, phase);
-    this.inPhase[phase] += 1;
-    if (phase !== 'sent') this.moved(at);
+    this.flight.set(id, state);
+    this.counts[state] += 1;
+    if (state !== 'sent') this.moved(at);
   }
 
   private leave(id: string): void {
-    const phase = this.phases.get(id);
-    if (phase === undefined) return;
-    this.phases.delete(id);
-    this.inPhase[phase] -= 1;
+    const state = this.flight.get(id);
+    if (state === undefined) return;
+    this.flight.delete(id);
+    this.counts[state] -= 1;
   }
 
   private moved(at: number): void {

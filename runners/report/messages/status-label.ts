@@ -1,7 +1,7 @@
-import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { EndStatus } from '../../batch/row/row-status.js';
 
 /** How a row ended, in the words of the page; lower case, to stand in a sentence. */
-const labels: Record<'completed' | FailureCode, string> = {
+const labels: Record<EndStatus, string> = {
   completed: 'completed',
   'invalid-row': 'invalid',
   rejected: 'refused by the service',
@@ -26,7 +26,7 @@ const labels: Record<'completed' | FailureCode, string> = {
   'over-budget': 'over the cap',
 };
 
-export function statusLabel(status: 'completed' | FailureCode): string {
+export function statusLabel(status: EndStatus): string {
   return labels[status];
 }
 
@@ -38,7 +38,7 @@ export function sentenceCase(text: string): string {
 /** How a row stands: what it is coloured by. */
 export type Tone = 'completed' | 'failed' | 'paid' | 'held';
 
-export function toneOf(status: 'completed' | FailureCode | undefined): Tone {
+export function toneOf(status: EndStatus | undefined): Tone {
   if (status === undefined || status === 'completed') return 'completed';
   return status === 'unknown' ? 'held' : status === 'download' ? 'paid' : 'failed';
 }

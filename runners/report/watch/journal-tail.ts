@@ -1,16 +1,14 @@
 import { join } from 'node:path';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-lines.js';
+import type { PendingStatus } from '../../batch/row/row-status.js';
 import { isObject, numberOr, openIfThere, parseObject } from '../read/read-jsonl.js';
 import { recordKind } from '../read/record-kind.js';
 
-/** Where a row is that has not ended: on its way to the service, at the service, or answered and its picture not saved yet. */
-export type FlightPhase = 'sent' | 'accepted' | 'saving';
-
 /** A row that has begun and has not ended. */
-export interface RowInFlight {
+export interface TailRow {
   readonly id: string;
-  readonly phase: FlightPhase;
+  readonly status: PendingStatus;
   /** When its latest request went out, ms since the epoch. */
   readonly since: number;
   /** The line of the journal with all of the row; absent when that is not known any more. */
@@ -25,7 +23,7 @@ const headBytes = 512;
  * rows in flight, not those that ended.
  */
 export class JournalTail {
-  readonly rows = new Map<string, RowInFlight>();
+  readonly rows = new Map<string, TailRow>();
   starts = 0;
   /** How the latest start ended; `undefined` while it goes, and after a crash. */
   exitCode: number | undefined;
@@ -81,27 +79,27 @@ export class JournalTail {
       this.exitCode = numberOr(parseObject(line.toString())?.['exitCode'], undefined);
     else if (kind === 'refused' || kind === 'outcome') this.rows.delete(idOf(line));
     else if (kind === 'intent')
-      this.#put(idOf(line), { phase: 'sent', since: atOf(line), intent: Buffer.from(line) });
+      this.#put(idOf(line), { status: 'sent', since: atOf(line), intent: Buffer.from(line) });
     else if (kind === 'accepted') this.#move(line, 'accepted');
-    else if (kind === 'reply') this.#move(line, 'saving');
+    else if (kind === 'reply') this.#move(line, 'replied');
     else if (kind === 'reopen') this.#reopen(line);
   }
 
-  #put(id: string, row: Omit<RowInFlight, 'id'>): void {
+  #put(id: string, row: Omit<TailRow, 'id'>): void {
     this.rows.delete(id);
     this.rows.set(id, { id, ...row });
   }
 
-  #move(line: Buffer, phase: FlightPhase): void {
+  #move(line: Buffer, status: TailRow['status']): void {
     const id = idOf(line);
-    this.rows.set(id, { since: atOf(line), ...this.rows.get(id), id, phase });
+    this.rows.set(id, { since: atOf(line), ...this.rows.get(id), id, status });
   }
 
   /** A row that is bought again has its next intent to come. */
   #reopen(line: Buffer): void {
     const to = parseObject(line.toString())?.['to'];
     if (to === 'poll') this.#move(line, 'accepted');
-    else if (to === 'download') this.#move(line, 'saving');
+    else if (to === 'download') this.#move(line, 'replied');
   }
 }
 
@@ -117,7 +115,7 @@ function atOf(line: Buffer): number {
 }
 
 /** What the row asks for, in a line. */
-export function requestOf({ intent }: RowInFlight): string {
+export function requestOf({ intent }: TailRow): string {
   const record = intent === undefined ? undefined : parseObject(intent.toString());
   const request = isObject(record?.['request']) ? record['request'] : {};
   const input = isObject(request['input']) ? request['input'] : undefined;

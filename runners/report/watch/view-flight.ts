@@ -2,7 +2,8 @@ import type { Owner } from '../../batch/lock/owner.js';
 import type { Survey } from '../survey/survey-run.js';
 import { countOf, formatCount, formatSpan, formatSum } from '../messages/format-amounts.js';
 import { allOf } from '../survey/sum-money.js';
-import { requestOf, type FlightPhase, type JournalTail, type RowInFlight } from './journal-tail.js';
+import type { PendingStatus } from '../../batch/row/row-status.js';
+import { requestOf, type JournalTail, type TailRow } from './journal-tail.js';
 import type { LiveState } from './live-state.js';
 
 /** What the live page says of a run that may be going on; all of it plain text. */
@@ -28,7 +29,7 @@ interface FlightRow {
   readonly id: string;
   readonly what: string;
   readonly place: string;
-  readonly phase: FlightPhase;
+  readonly status: PendingStatus;
   /** ms since the epoch; 0 where no clock is to run. */
   readonly since: number;
 }
@@ -51,10 +52,10 @@ const rateWindowMs = 120_000;
 /** Less than this says nothing about the rate. */
 const enoughMs = 3_000;
 
-const places: Record<FlightPhase, string> = {
+const places: Record<PendingStatus, string> = {
   sent: 'sending',
   accepted: 'queued or working',
-  saving: 'saving',
+  replied: 'saving',
 };
 
 export function isRunning({ tail, owner }: Pick<RunMoment, 'tail' | 'owner'>): boolean {
@@ -72,7 +73,7 @@ export function viewFlight(moment: RunMoment): FlightView {
     state: goes ? runningWords(live, rows.length, owner) : restWords(tail),
     cause: goes ? causeWords(live) : '',
     facts: goes
-      ? [...phaseFacts(live, rows), ...rateFacts(moment), ...costFacts(survey)]
+      ? [...countFacts(live, rows), ...rateFacts(moment), ...costFacts(survey)]
       : restFacts(tail, rows.length),
     rows: rows.slice(0, rowsShown).map((row) => rowOf(row, goes)),
     more: rows.length > rowsShown ? `and ${formatCount(rows.length - rowsShown)} more` : '',
@@ -118,14 +119,14 @@ function restFacts({ starts }: JournalTail, left: number): string[] {
   ];
 }
 
-function phaseFacts(live: LiveState | undefined, rows: readonly RowInFlight[]): string[] {
-  const count = (phase: FlightPhase): number => rows.filter((row) => row.phase === phase).length;
+function countFacts(live: LiveState | undefined, rows: readonly TailRow[]): string[] {
+  const count = (wanted: PendingStatus): number => rows.filter(({ status }) => status === wanted).length;
   const counts =
     live === undefined
       ? ([
           [count('sent'), 'sending'],
           [count('accepted'), 'queued or working'],
-          [count('saving'), 'saving'],
+          [count('replied'), 'saving'],
         ] as const)
       : ([
           [live.inFlight - live.queued - live.working, 'sending'],
@@ -167,12 +168,12 @@ function costFacts({ money, toDo, cap, isRehearsal }: Survey): string[] {
   ];
 }
 
-function rowOf(row: RowInFlight, goes: boolean): FlightRow {
+function rowOf(row: TailRow, goes: boolean): FlightRow {
   return {
     id: row.id,
     what: requestOf(row),
-    place: places[row.phase],
-    phase: row.phase,
+    place: places[row.status],
+    status: row.status,
     since: goes ? row.since : 0,
   };
 }

@@ -1,5 +1,5 @@
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { RowStatus } from '../../row/row-status.js';
+import { isPending, type RowStatus } from '../../row/row-status.js';
 import type {
   CostSource,
   IntentRecord,
@@ -16,8 +16,6 @@ export interface KnownRow {
   /** POSTs of it so far: the attempt that is in flight is the last of them. */
   readonly attempts: number;
 }
-
-const inFlight: ReadonlySet<RowStatus> = new Set(['sent', 'accepted', 'replied']);
 
 /** The lines about one attempt of a row. */
 interface Attempt {
@@ -65,7 +63,7 @@ export class Evidence {
           yield { k: 'refused', at, id, why: 'a later attempt stands in the files' };
           status = 'open';
         }
-        const isInFlight = status !== undefined && inFlight.has(status) && attempt === known?.attempts;
+        const isInFlight = status !== undefined && isPending(status) && attempt === known?.attempts;
         if (isInFlight) yield* ended.slice(status === 'replied' ? -1 : 1);
         else {
           if (status !== undefined && status !== 'open') yield { k: 'reopen', at, id, why, to: 'buy' };

@@ -1,7 +1,7 @@
 import type { Disk } from '../../disk/disk.js';
 import { onDisk } from '../../disk/disk-fault.js';
 import type { Journal } from '../../journal/journal.js';
-import type { RowStatus } from '../../row/row-status.js';
+import { isEnd } from '../../row/row-status.js';
 import { holdsExtent } from '../line-file.js';
 import type { FilesCovered } from '../spreadsheet.js';
 import { filePurchases, type FilePurchase } from './file-purchases.js';
@@ -13,8 +13,6 @@ interface Place {
   /** The part of the journal that the files cover, by summary.json. */
   readonly covered: FilesCovered | undefined;
 }
-
-const inFlight: ReadonlySet<RowStatus> = new Set(['open', 'sent', 'accepted', 'replied']);
 
 /**
  * The lines of the run's files whose row and attempt the journal does not know. A line is written after its outcome is durable in
@@ -60,7 +58,7 @@ async function isKnown(
 ): Promise<boolean> {
   const state = journal.recovered.rows.get(id);
   if (state === undefined) return false;
-  if (attempt < state.attempts || (attempt === state.attempts && !inFlight.has(state.status))) return true;
+  if (attempt < state.attempts || (attempt === state.attempts && isEnd(state.status))) return true;
   const { intent, outcome } = (await journal.find(id)) ?? {};
   if (outcome === undefined) return false;
   return intent === undefined || outcome.purchase === undefined || outcome.purchase.attempt >= attempt;
