@@ -15,6 +15,7 @@ export { SelectRows } from './tasks/select-rows.js';
 export { takeRows } from './tasks/take-rows.js';
 export { isRead, type RowFacts, type Task } from './row/task.js';
 export { pricedOf } from './row/costs.js';
+export { isFree, isUnanswered } from './row/left-rows.js';
 export { stopCauses } from './stop/stop-causes.js';
 
 // The checks of a start, without starting it.

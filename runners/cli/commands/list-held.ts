@@ -1,16 +1,18 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { peekJournal } from '../../batch/internal.js';
 import { readCosts, type Purchase } from '../../report/read/read-costs.js';
+import { readSentTimes } from '../../report/read/read-sent-times.js';
 import { runAgain } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
+import { namedService } from './settle-evidence.js';
 import { commandOfRun } from '../start/what-is-left.js';
 
 const shown = 30;
 
 /** What is held in a run's folder, and the commands by which a person decides about it. Changes nothing. */
-export async function listHeld(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
+export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): Promise<string[]> {
   const name = shownPath(folder, io.cwd);
   const held = await heldPurchases(folder);
   const [first] = held;
@@ -28,7 +30,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd'>): Promise<
     '  it is not there:',
     `    ${settle(...one, '--not-sent')}`,
     '  it is there, and its result is wanted (put its job id for ID):',
-    `    ${settle(...one)} --job ID`,
+    `    ${settle(...one)} --job ID${await hostWords(folder, io)}`,
     '  it is there, and its result is given up (put what it cost for USD):',
     `    ${settle(...one)} --paid USD`,
     '  by a billing export, a CSV with a line for each charge:',
@@ -37,29 +39,43 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd'>): Promise<
   ];
 }
 
+/** The job is asked for: its host has to be named where neither the environment nor the configuration does. */
+async function hostWords(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): Promise<string> {
+  const { identity, manifests = [] } = (await peekJournal(nodeDisk, folder))?.recovered ?? {};
+  if (identity === undefined || identity.local) return '';
+  const { baseUrl } = await namedService({ baseUrl: undefined, apiKeyFile: undefined }, manifests.at(-1), io);
+  return baseUrl === identity.baseUrl ? '' : ` ${shellWords('--base-url', identity.baseUrl)}`;
+}
+
 interface HeldPurchase extends Purchase {
   /** The row was bought again since: commands name its attempt. */
   readonly isEarlier: boolean;
+  /** When its request left, ms since the epoch. */
+  readonly sentAt: number | undefined;
 }
 
 /** Purchases that may have been made, by costs.csv. What became of the row says whether a person can settle them. */
 async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   const journal = await peekJournal(nodeDisk, folder);
+  const unknown: Purchase[] = [];
+  for await (const purchase of readCosts(nodeDisk, folder))
+    if (purchase.source === 'unknown') unknown.push(purchase);
+  const sentTimes = await readSentTimes(nodeDisk, folder, unknown);
   const held: HeldPurchase[] = [];
-  for await (const purchase of readCosts(nodeDisk, folder)) {
-    if (purchase.source !== 'unknown') continue;
+  for (const purchase of unknown) {
     const row = await journal?.find(purchase.id);
     const isEarlier =
       row !== undefined && (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt;
-    if (isEarlier || row?.status === 'unknown') held.push({ ...purchase, isEarlier });
+    if (isEarlier || row?.status === 'unknown')
+      held.push({ ...purchase, isEarlier, sentAt: sentTimes.get(purchase) });
   }
   return held;
 }
 
-function lineOf({ id, attempt, isEarlier, cost, at }: HeldPurchase): string {
+function lineOf({ id, attempt, isEarlier, cost, sentAt }: HeldPurchase): string {
   const name = `${plainText(id, 60)}${isEarlier ? `, attempt ${attempt}` : ''}`;
   const price = cost === 0 ? 'no known price' : formatMoney(cost);
-  const when = Number.isNaN(at) ? '' : `, no answer by ${timeText(at)}`;
+  const when = sentAt === undefined ? '' : `, sent ${timeText(sentAt)}`;
   return `${name.padEnd(16)} ${price}${when}`;
 }
 

@@ -58,7 +58,7 @@ type Charge = Reconciliation['onlyInStatement'][number];
 
 /** What `reconcile --json` prints: money in USD, times as ISO text. */
 export function reconciliationJson(found: Reconciliation): Record<string, unknown> {
-  const { totals, matched, differing, onlyInRun, onlyInStatement, held, elsewhere, isEven } = found;
+  const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere, isEven } = found;
   return {
     isEven,
     totals: {
@@ -67,6 +67,7 @@ export function reconciliationJson(found: Reconciliation): Record<string, unknow
       charged: toUsd(totals.charged),
     },
     matched,
+    byHand: byHand.length,
     differing: differing.map(({ purchase, charge }) => ({
       purchase: purchaseJson(purchase),
       charge: chargeJson(charge),

@@ -130,7 +130,7 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
     return isFreed ? `${name}: was not sent, and is held no more` : `${name}: is sent when the run goes on`;
   if ('undo' in settlement) return `${name}: is held again`;
   const paid = formatMoney(toMicroDollars(settlement.paidUsd));
-  return isFreed ? `${name}: cost ${paid}` : `${name}: ended as expired at ${paid}`;
+  return isFreed ? `${name}: cost ${paid}` : `${name}: was paid, ${paid}, and its result is given up`;
 }
 
 /** A run whose rows may be on their way has records in its database that are copied first: while that is away, nothing is settled. */

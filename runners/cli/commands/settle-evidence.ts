@@ -8,12 +8,14 @@ import type { CliIo } from '../io/cli-io.js';
 import type { FaultContext } from '../io/explain-error.js';
 import { trackConnections } from '../io/track-connections.js';
 import { UsageError } from '../io/usage-error.js';
+import { loadConfig } from '../options/load-config.js';
+import { commandOptions } from '../options/parse-options.js';
 import { readApiKey } from '../service/read-api-key.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
 import { countOf } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import { explainStatement } from './reconcile-command.js';
@@ -37,28 +39,57 @@ export async function askForJob(folder: string, id: string, jobId: string, askin
   const { options, io } = asking;
   const journal = await peekJournal(nodeDisk, folder);
   const row = await journal?.find(id);
-  const { identity } = journal?.recovered ?? {};
+  const { identity, manifests = [] } = journal?.recovered ?? {};
   if (row?.intent === undefined || identity === undefined || identity.local) return;
+  const named = await namedService(options, manifests.at(-1), io);
   const connections = trackConnections();
-  const problem = await problemOf(row.intent.endpoint, jobId, identity.baseUrl, asking).finally(() =>
-    connections.letGo(),
-  );
+  const problem = await problemOf(
+    { endpoint: row.intent.endpoint, jobId, baseUrl: identity.baseUrl },
+    named,
+    asking,
+  ).finally(() => connections.letGo());
   if (problem === undefined) return;
-  if (options.yes) io.stderr.write(`warning: ${plainText(problem, 500)}\n`);
-  else throw new UsageError([problem], 'nothing is settled; --yes settles it all the same');
+  if (options.yes) io.stderr.write(`warning: ${plainText(problem.text, 500)}\n`);
+  else throw new UsageError([problem.text], `nothing is settled: ${problem.instead}`);
 }
 
+type NamedService = Pick<SettleArguments, 'baseUrl' | 'apiKeyFile'>;
+
+/** The host and the key's file that options, the environment or the configuration beside the run's manifest name. */
+export async function namedService(
+  { baseUrl, apiKeyFile }: NamedService,
+  manifest: string | undefined,
+  io: Pick<CliIo, 'cwd' | 'env'>,
+): Promise<NamedService> {
+  const given = { ...(baseUrl && { baseUrl }), ...(apiKeyFile && { apiKeyFile }) };
+  const isPath = manifest !== undefined && isAbsolute(manifest);
+  const { raw } = await loadConfig(given, isPath ? manifest : undefined, io);
+  const known = commandOptions('settle', { baseUrl: raw['baseUrl'], apiKeyFile: raw['apiKeyFile'] });
+  return { ...known, baseUrl: serviceSettings(known, io.env).baseUrl };
+}
+
+interface Asked {
+  readonly endpoint: string;
+  readonly jobId: string;
+  /** The host of the run. */
+  readonly baseUrl: string;
+}
+
+/** Why a job cannot be trusted to be the row's, and what can be done instead. */
 async function problemOf(
-  endpoint: string,
-  jobId: string,
-  baseUrl: string,
-  { options, io, fault }: Asking,
-): Promise<string | undefined> {
+  { endpoint, jobId, baseUrl }: Asked,
+  named: NamedService,
+  { io, fault }: Asking,
+): Promise<{ readonly text: string; readonly instead: string } | undefined> {
   const job = `job ${JSON.stringify(jobId)}`;
-  // The key goes to a host that was named for this call, not to one that a file names.
-  if (serviceSettings(options, io.env).baseUrl !== baseUrl)
-    return `${job} was not asked for: the run is against ${baseUrl}, which neither --base-url nor MILLRACE_BASE_URL names`;
-  const { key } = await readApiKey(options.apiKeyFile, io);
+  const instead = '--yes settles it all the same';
+  // The key goes to a host that was named for this call, not to one that a file of the run names.
+  if (named.baseUrl !== baseUrl)
+    return {
+      text: `${job} was not asked for: the run is against ${baseUrl}, which is not the host that --base-url, MILLRACE_BASE_URL or the configuration names`,
+      instead: `add --base-url ${baseUrl}, or --yes, which settles it without asking`,
+    };
+  const { key } = await readApiKey(named.apiKeyFile, io);
   fault.secrets.push(key);
   const client = createClient({ apiKey: key, baseUrl });
   return firstValueFrom(
@@ -71,11 +102,11 @@ async function problemOf(
         catchError((error: unknown) => {
           const isUnknown = isMillraceError(error) && error.code === 'not-found';
           const why = error instanceof Error ? error.message : String(error);
-          return of(
-            isUnknown
-              ? `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them`
-              : `${job} could not be asked for: ${why}`,
-          );
+          if (!isUnknown) return of({ text: `${job} could not be asked for: ${why}`, instead });
+          return of({
+            text: `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them (one of /runsync for a minute)`,
+            instead: `where your account shows that it was charged, --paid USD writes that down; ${instead}`,
+          });
         }),
       ),
   );
@@ -96,12 +127,13 @@ export async function proposedSettlements(
   { statement = '', jobColumn: job, amountColumn: amount, timeColumn: time }: SettleArguments,
   io: Pick<CliIo, 'cwd'>,
 ): Promise<{ readonly rows: RowSettlement[]; readonly open: Undecided[] }> {
-  const { held } = await reconcileRun(folder, resolve(io.cwd, statement), {
+  const { held, byHand } = await reconcileRun(folder, resolve(io.cwd, statement), {
     columns: { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) },
   }).catch(explainStatement);
   const journal = await peekJournal(nodeDisk, folder);
   const rows: RowSettlement[] = [];
   const open = new Map<string, Held[]>();
+  const beyond: Undecided[] = [];
   for (const one of held) {
     const { id, attempt } = one.purchase;
     if (ids.length > 0 && !ids.includes(id)) continue;
@@ -109,11 +141,18 @@ export async function proposedSettlements(
       (other) => other !== one && other.charges.some((charge) => one.charges.includes(charge)),
     );
     const charges = one.charges.map(nameOfCharge).join(' ');
-    if (one.charges.length > 1 || rivals.length > 0) open.set(charges, [...(open.get(charges) ?? []), one]);
+    if (one.charges.length === 0 && one.isBeyond) {
+      const text = `${nameOf(one.purchase)}: the statement ends before its request left, so that it says nothing of it: not settled; take a newer statement`;
+      beyond.push({ text, command: undefined });
+    } else if (one.charges.length > 1 || rivals.length > 0)
+      open.set(charges, [...(open.get(charges) ?? []), one]);
     else rows.push(proposal(one, attempt, await journal?.find(id)));
   }
   const name = shownPath(folder, io.cwd);
-  return { rows, open: [...open.values()].map((alike) => ambiguous(name, alike, held)) };
+  return {
+    rows,
+    open: [...[...open.values()].map((alike) => ambiguous(name, alike, { held, byHand })), ...beyond],
+  };
 }
 
 const namesShown = 5;
@@ -127,17 +166,23 @@ interface Undecided {
 }
 
 /** Purchases that the same charges may be: each charge settles at most one, and which one nobody says. */
-function ambiguous(folder: string, alike: readonly Held[], held: readonly Held[]): Undecided {
+function ambiguous(
+  folder: string,
+  alike: readonly Held[],
+  { held, byHand }: Pick<Reconciliation, 'held' | 'byHand'>,
+): Undecided {
   const { charges = [] } = alike[0] ?? {};
+  const settled = alikeByHand(byHand, charges);
   const rivals = held.filter(
     (other) => !alike.includes(other) && other.charges.some((charge) => charges.includes(charge)),
   );
   const names = listed(alike.map(({ purchase }) => nameOf(purchase)));
-  const others = listed(rivals.map(({ purchase }) => nameOf(purchase)));
+  const others = listed([...rivals, ...settled].map(({ purchase }) => nameOf(purchase)));
   const what = `${countOf(charges.length, 'charge')} of ${alike.length > 1 ? 'their' : 'its'} price (${listed(charges.map(nameOfCharge))})`;
   const shared = others === '' ? '' : `, which may be of ${others} as well`;
   const look = `look whose ${charges.length > 1 ? 'they are' : 'it is'}, and settle each row with --job`;
-  const command = rivals.length === 0 ? allPaid(folder, alike, charges) : undefined;
+  const isEach = rivals.length === 0 && charges.length === alike.length + settled.length;
+  const command = isEach ? allPaid(folder, alike, charges) : undefined;
   const instead =
     command && '. It is one for each, so all were paid; to write that down and give their results up:';
   return {
@@ -146,12 +191,18 @@ function ambiguous(folder: string, alike: readonly Held[], held: readonly Held[]
   };
 }
 
+/** Purchases that a person has settled without a job: any charge of their price may be theirs. */
+function alikeByHand(byHand: Reconciliation['byHand'], charges: Held['charges']): Reconciliation['byHand'] {
+  return byHand.filter(({ purchase }) => charges.some(({ amount }) => amount === purchase.cost));
+}
+
 /** The command that writes all of them down as paid, where there is a charge for each and none is an earlier attempt of its row. */
 function allPaid(folder: string, alike: readonly Held[], charges: Held['charges']): string | undefined {
   const ids = new Set(alike.map(({ purchase }) => purchase.id));
   const isFirst = alike.every(({ purchase }) => purchase.attempt === 1);
   const [charge] = charges;
-  if (charge === undefined || !isFirst || ids.size !== charges.length || ids.size > idsInCommand)
+  const isEqual = charges.every(({ amount }) => amount === charge?.amount);
+  if (charge === undefined || !isEqual || !isFirst || ids.size !== alike.length || ids.size > idsInCommand)
     return undefined;
   return shellWords('millrace', 'settle', folder, ...ids, '--paid', String(toUsd(charge.amount)));
 }

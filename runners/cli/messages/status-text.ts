@@ -13,7 +13,8 @@ const enoughMs = 3_000;
 export function statusText(status: RunStatus, name: string, now: number): string[] {
   const { sent, accepted, replied } = status.pending;
   const pending = [
-    sent > 0 && `${formatCount(sent)} sent and not answered`,
+    sent > 0 &&
+      `${formatCount(sent)} sent and not answered${status.isRunning ? '' : ' (held from the next start on)'}`,
     accepted > 0 && `${formatCount(accepted)} accepted`,
     replied > 0 && `${formatCount(replied)} to be saved`,
   ].filter((part) => part !== false);
@@ -26,8 +27,13 @@ export function statusText(status: RunStatus, name: string, now: number): string
     ...fact('not reached', unreachedText(status)),
     ...fact('pace', rateText(status, now)),
     ...fact('at most', limitsText(status)),
-    ...(status.isRunning || status.reason === undefined ? [] : [`  ${plainText(status.reason, 2000)}`]),
+    ...(isNews(status) ? [`  ${plainText(status.reason ?? '', 2000)}`] : []),
   ];
+}
+
+/** How the last start ended, where the figures do not say it: that rows failed, or were held until somebody settled them. */
+function isNews({ isRunning, reason, exitCode = 0 }: RunStatus): boolean {
+  return !isRunning && reason !== undefined && ![0, 1, 6].includes(exitCode);
 }
 
 /** The cap that the run remembers. Any other cap was that of one start. */

@@ -2,6 +2,8 @@ import type { PlanDifference } from '../messages/ahead-text.js';
 import { isEnd, nodeDisk, shellWords, type PriceBook, type RowStatus } from '../../batch/formats.js';
 import {
   checkManifest,
+  isFree,
+  isUnanswered,
   peekJournal,
   readSummary,
   refuseFolder,
@@ -46,9 +48,12 @@ export async function planDifference(
   const { ahead, pending } = await checkManifest(resolved, journal, { isStopping: false });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   const takesMs = await duration(out, ahead);
+  const inDoubt = [...(journal?.recovered.pending.values() ?? [])].filter(
+    (row) => pending.has(row.id) && isUnanswered(row) && !isFree(row),
+  ).length;
   return {
     ...{ out, ahead, notes, isBegun: journal !== undefined, done: doneOf(journal?.recovered.totals.rows) },
-    goingOn: pending.size - ahead.doubled,
+    ...{ goingOn: pending.size - inDoubt, inDoubt: inDoubt - ahead.doubled },
     ...(takesMs !== undefined && { takesMs }),
   };
 }

@@ -8,10 +8,15 @@ const shown = 200;
 
 /** What came of it, line by line, for people. Ids stand as they are: whoever prints them makes them safe for a terminal. */
 export function describeReconciliation(found: Reconciliation): string[] {
-  const { totals, matched, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
+  const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
   return [
     `The run booked ${formatPrice(totals.booked)}${totals.unknown > 0 ? ` and holds ${formatPrice(totals.unknown)} in doubt` : ''}; the statement charges ${formatPrice(totals.charged)} for it.`,
     `${countOf(matched, 'purchase')} ${matched === 1 ? 'stands' : 'stand'} in both at the same price.`,
+    ...(byHand.length > 0
+      ? [
+          `${countOf(byHand.length, 'purchase')} settled by hand ${byHand.length === 1 ? 'has' : 'have'} a charge of the same price.`,
+        ]
+      : []),
     ...section(
       'charged at another price',
       differing,
@@ -33,7 +38,7 @@ export function describeReconciliation(found: Reconciliation): string[] {
     ...section(
       'held, because nobody knows whether it was bought',
       held,
-      ({ purchase, charges }) => `${nameOf(purchase)}: ${suspicion(charges)}`,
+      (one) => `${nameOf(one.purchase)}: ${suspicion(one)}`,
     ),
     ...(elsewhere.count > 0
       ? [
@@ -54,8 +59,10 @@ function section<T>(title: string, items: readonly T[], line: (item: T) => strin
   ];
 }
 
-function suspicion(charges: readonly Charge[]): string {
+function suspicion({ charges, isBeyond }: Reconciliation['held'][number]): string {
   const [first, second] = charges;
+  if (first === undefined && isBeyond)
+    return 'the statement ends before its request left: a newer one may have its charge';
   if (first === undefined)
     return 'no charge looks like it; it was most likely not bought (settle it with --not-sent)';
   if (second === undefined)

@@ -10,8 +10,10 @@ export interface Charge {
   /** Of the export, from 1; the header counts. */
   readonly lines: readonly number[];
   readonly amount: MicroDollars;
-  /** Of its first line that tells one, ms since the epoch. */
+  /** Of its first line that has one, ms since the epoch. */
   readonly at?: number;
+  /** How far the real time may lie from `at`, in ms: a time without a zone may be of any. @defaultValue 0 */
+  readonly slackMs?: number;
 }
 
 /**
@@ -35,12 +37,13 @@ export async function readCharges(
     if (amount === undefined) throw noAmount(path, line, columns.amount, cells[columns.amount] ?? '');
     const jobId = (cells[columns.job] ?? '').trim();
     const before = charges.get(jobId);
-    const at = before?.at ?? timeOf(columns.time === undefined ? '' : (cells[columns.time] ?? ''));
+    const time = before?.at === undefined ? timeOf(cells[columns.time ?? ''] ?? '') : before;
     charges.set(jobId, {
       jobId,
       lines: [...(before?.lines ?? []), line],
       amount: (before?.amount ?? 0) + amount,
-      ...(at !== undefined && { at }),
+      ...(time?.at !== undefined && { at: time.at }),
+      ...((time?.slackMs ?? 0) > 0 && { slackMs: time?.slackMs ?? 0 }),
     });
   }
   if (columns === undefined) throw new MillraceError('statement', `${path} holds no charges`);
@@ -52,15 +55,20 @@ function noAmount(path: string, line: number, column: string, cell: string): Mil
   return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
 }
 
-/** Also of bare seconds or milliseconds since the epoch. */
-function timeOf(cell: string): number | undefined {
+const hourMs = 3_600_000;
+/** Zones lie up to 14 hours apart from UTC. */
+const zoneSlackMs = 14 * hourMs;
+const daySlackMs = 24 * hourMs + zoneSlackMs;
+
+/** Also of bare seconds or milliseconds since the epoch. A time without a zone, and a day, may be far from the real time. */
+function timeOf(cell: string): Required<Pick<Charge, 'at' | 'slackMs'>> | undefined {
   const text = cell.trim();
-  const at = /^\d{10}(?:\.\d+)?$/.test(text)
-    ? Number(text) * 1000
-    : /^\d{13}$/.test(text)
-      ? Number(text)
-      : Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
+  if (/^\d{10}(?:\.\d+)?$/.test(text)) return { at: Number(text) * 1000, slackMs: 0 };
+  if (/^\d{13}$/.test(text)) return { at: Number(text), slackMs: 0 };
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) return undefined;
+  if (/(?:z|utc|gmt|[+-]\d\d:?\d\d)$/i.test(text)) return { at, slackMs: 0 };
+  return { at, slackMs: /\d:\d/.test(text) ? zoneSlackMs : daySlackMs };
 }
 
 /**

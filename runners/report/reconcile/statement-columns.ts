@@ -45,7 +45,9 @@ export function statementColumns(
   const find = (meaning: keyof typeof usual): string | undefined => {
     const name = given[meaning];
     if (name === undefined)
-      return usual[meaning].flatMap((one) => present.find((column) => plain(column) === one) ?? [])[0];
+      return usual[meaning].flatMap(
+        (one) => present.find((column) => plain(column) === one || withoutUnit(column) === one) ?? [],
+      )[0];
     const found =
       present.find((column) => column === name) ?? present.find((column) => plain(column) === plain(name));
     if (found === undefined)
@@ -68,6 +70,11 @@ export function statementColumns(
 
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '');
+}
+
+/** `Charge (USD)`, `Time (UTC)`. */
+function withoutUnit(name: string): string {
+  return plain(name.replace(/\s*[([](?:usd|us\$|\$|utc|gmt)[)\]]\s*$/i, ''));
 }
 
 function listOf(names: readonly string[]): string {

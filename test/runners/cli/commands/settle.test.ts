@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 
 describe('millrace settle', () => {
@@ -56,7 +57,10 @@ describe('millrace settle', () => {
 
   it('writes down what was paid for nothing', async () => {
     const { code, stdout } = await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'j0: ended as expired at $0.0875\n' });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'j0: was paid, $0.0875, and its result is given up\n',
+    });
     expect(await work.json('rows.out/summary.json')).toMatchObject({
       failures: { expired: 1 },
       cost: { reported: 0.0875 },
@@ -149,6 +153,39 @@ describe('millrace settle', () => {
     expect((await work.call('settle', 'more.out', 'j1', '--job', 'one-of-them', '--yes')).code).toBe(0);
     const rest = await work.call(...args);
     expect(rest.stdout).not.toContain('j1');
+  });
+
+  it('counts rows that were settled as paid among those that a charge may be of', async () => {
+    losesReplies = true;
+    await work.write('more.jsonl', echoJobs(3));
+    expect((await work.call('run', 'more.jsonl', '--assume-price', '0.02', '--concurrency', '1')).code).toBe(
+      6,
+    );
+    losesReplies = false;
+    expect((await work.call('settle', 'more.out', 'j0', '--paid', '0.02')).code).toBe(0);
+    const args = ['settle', 'more.out', '--statement', 'bill.csv', '--yes'];
+    await work.write('bill.csv', ['job_id,amount', 'a,0.02']);
+    const one = await work.call(...args);
+    expect(one).toMatchObject({ code: 1, stdout: expect.stringContaining('which may be of j0 as well') });
+    await work.write('bill.csv', ['job_id,amount', 'a,0.02', 'b,0.02', 'c,0.02']);
+    const all = await work.call(...args);
+    expect(all.stdout).toContain('millrace settle more.out j1 j2 --paid 0.02\n');
+    expect((await work.call('settle', 'more.out', 'j1', 'j2', '--paid', '0.02')).code).toBe(0);
+    expect((await work.call('reconcile', 'more.out', '--statement', 'bill.csv')).code).toBe(0);
+  });
+
+  it('finds the host of the job in the configuration beside the manifest, and names it where nothing does', async () => {
+    const [bought] = work.emulator.bill();
+    const bare = { MILLRACE_API_KEY: work.emulator.apiKey };
+    const settle = (...args: string[]) =>
+      millrace(['settle', 'rows.out', ...args], { cwd: work.folder, env: bare });
+    const host = `--base-url ${work.emulator.baseUrl}`;
+    expect((await settle()).stdout).toContain(`millrace settle rows.out j0 --job ID ${host}\n`);
+    const refused = await settle('j0', '--job', bought!.id);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`add ${host}`) });
+    await work.write('millrace.config.json', [JSON.stringify({ base_url: work.emulator.baseUrl })]);
+    expect((await settle()).stdout).toContain('millrace settle rows.out j0 --job ID\n');
+    expect((await settle('j0', '--job', bought!.id)).code).toBe(0);
   });
 
   it('does what reconcile proposes by a statement, with --yes where it cannot ask', async () => {

@@ -54,6 +54,25 @@ describe('millrace status', () => {
     );
   });
 
+  it('says of a request without an answer that the next start holds it, as plan does', async () => {
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+    const run = work.start('run', 'rows.jsonl', '--mode', 'sync');
+    await until(
+      async () =>
+        JSON.parse((await work.call('status', 'rows.out', '--json')).stdout || '{}').pending?.sent === 1,
+    );
+    run.child.kill('SIGKILL');
+    await run.ended;
+    expect((await work.call('status', 'rows.out')).stdout).toContain(
+      '  on the way   1 sent and not answered (held from the next start on)\n',
+    );
+    const { stdout } = await work.call('plan', 'rows.jsonl', '--mode', 'sync', '--max-cost', 'none');
+    expect(stdout).toContain('  held         1 row that may have been bought');
+    expect(stdout).not.toContain('going on');
+    const json = await work.call('plan', 'rows.jsonl', '--mode', 'sync', '--json');
+    expect(JSON.parse(json.stdout).start).toMatchObject({ goingOn: 0, toHold: 1, toSend: 0 });
+  });
+
   it('wants a folder with a run in it', async () => {
     expect(await work.call('status', '.')).toMatchObject({
       code: 2,

@@ -84,6 +84,55 @@ describe('reconcile', () => {
     expect(found.onlyInStatement.map(({ jobId }) => jobId)).toEqual(['other']);
   });
 
+  it('looks for the charge of a request at the time when it left: a run that was killed gives it up a day later', async () => {
+    const sentAt = Date.parse(at) - 24 * 3_600_000;
+    const folder = await reportFolder({
+      'costs.csv': [costs[0], costs[4]].join('\r\n'),
+      'journal.jsonl': `${JSON.stringify({ n: 1, k: 'intent', at: sentAt, id: 'd', attempt: 1 })}\n`,
+      'statement.csv': `job,cost,time\nlost,0.0875,${new Date(sentAt).toISOString()}\nlater,0.5,${at}\n`,
+    });
+    const { held: doubted } = await reconcileRun(folder, join(folder, 'statement.csv'));
+    expect(doubted).toMatchObject([{ sentAt, isBeyond: false, charges: [{ jobId: 'lost' }] }]);
+  });
+
+  it.each([
+    ['2026-11-20 02:30', 'a time without a zone'],
+    ['2026-11-21', 'a day'],
+  ])('takes %s for a time that may be of any zone', async (time) => {
+    const found = await held(['job,cost,time', `lost,0.0875,${time}`]);
+    expect(found.held.map(({ charges }) => charges.length)).toEqual([1]);
+  });
+
+  it('takes a charge of somewhat another price for one that may be of the held row', async () => {
+    const found = await held(['job,cost', 'dearer,0.1', 'far,0.5']);
+    expect(found.held.map(({ charges }) => charges.map(({ jobId }) => jobId))).toEqual([['dearer']]);
+    const unpriced = await held(['job,cost', 'far,0.5'], [head, `d,4,1,,e,,0,unknown,${at}`]);
+    expect(unpriced.held.map(({ charges }) => charges.length)).toEqual([1]);
+  });
+
+  it('concludes nothing from a statement that ends before the request left', async () => {
+    const found = await held(['job,cost,time', 'job-a,0.0875,2026-11-20T09:59:00Z']);
+    expect(found.held).toMatchObject([{ isBeyond: true, charges: [] }]);
+    expect(describeReconciliation(found).join('\n')).toContain('a newer one may have its charge');
+  });
+
+  it('takes a purchase that was settled by hand for the charge of its price, and no charge for two', async () => {
+    const settled = [head, `a,1,1,job-a,e,1k,0.0875,reported,${at}`, `d,4,1,,e,1k,0.0875,reported,${at}`];
+    const even = await held(['job,cost', 'job-a,0.0875', 'lost,0.0875'], settled);
+    expect(even).toMatchObject({ isEven: true, onlyInRun: [], onlyInStatement: [] });
+    expect(describeReconciliation(even)).toContain(
+      '1 purchase settled by hand has a charge of the same price.',
+    );
+    const twice = await held(['job,cost', 'job-a,0.0875', 'lost,0.0875', 'more,0.0875'], settled);
+    expect(twice.isEven).toBe(false);
+    expect(twice.onlyInStatement.map(({ jobId }) => jobId)).toEqual(['more']);
+  });
+
+  it('knows columns that name their unit', async () => {
+    const found = await held(['Job,Charge (USD),Time (UTC)', `job-a,0.0875,${at}`], costs.slice(0, 2));
+    expect(found.isEven).toBe(true);
+  });
+
   it('leaves charges of other times aside', async () => {
     const found = await held(
       ['job,cost,date', `job-a,0.0875,${at}`, `job-b,0.13,${at}`, 'old,5,2026-10-01', 'seconds,1,1790000000'],
