@@ -67,7 +67,7 @@ export interface PlanDifference {
   /** Rows of the manifest that an earlier start left in flight. */
   readonly goingOn: number;
   /** Rows of the manifest whose request was out, without an answer, when the last start died: this one holds them. */
-  readonly inDoubt: number;
+  readonly unanswered: number;
   /** How long the start would take at the rate of the last one, in ms; absent when that is unknown. */
   readonly takesMs?: number;
   /** Notes about the manifest, for people. */
@@ -76,7 +76,7 @@ export interface PlanDifference {
 
 /** The difference between a manifest and the run in its folder, a line for each kind of row, and what a start would cost. */
 export function differenceText(found: PlanDifference, shownOut: string): string[] {
-  const { ahead, isBegun, done, goingOn, inDoubt, takesMs, notes } = found;
+  const { ahead, isBegun, done, goingOn, unanswered, takesMs, notes } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, gone, changed } = ahead;
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
@@ -104,7 +104,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
       'changed',
       changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
     ),
-    ...fact('held', heldText(done.held + toHold + inDoubt, shownOut)),
+    ...fact('held', heldText(done.held + toHold + unanswered, shownOut)),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
     ...fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of the run: their results stay` : ''),
   ];
@@ -122,10 +122,10 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
 
 /** The same for `plan --json`; money in USD, times in ms. */
 export function differenceJson(found: PlanDifference): object {
-  const { out, ahead, isBegun, done, goingOn, inDoubt, takesMs } = found;
+  const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, later, gone, changed, cap, fits } = ahead;
   const { newlySent } = ahead;
-  const toHold = ahead.toHold + inDoubt;
+  const toHold = ahead.toHold + unanswered;
   return {
     start: {
       ...{

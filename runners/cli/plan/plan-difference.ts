@@ -48,12 +48,12 @@ export async function planDifference(
   const { ahead, pending } = await checkManifest(resolved, journal, { isStopping: false });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   const takesMs = await duration(out, ahead);
-  const inDoubt = [...(journal?.recovered.pending.values() ?? [])].filter(
+  const unanswered = [...(journal?.recovered.pending.values() ?? [])].filter(
     (row) => pending.has(row.id) && isUnanswered(row) && !isFree(row),
   ).length;
   return {
     ...{ out, ahead, notes, isBegun: journal !== undefined, done: doneOf(journal?.recovered.totals.rows) },
-    ...{ goingOn: pending.size - inDoubt, inDoubt: inDoubt - ahead.doubled },
+    ...{ goingOn: pending.size - unanswered, unanswered: unanswered - ahead.doubled },
     ...(takesMs !== undefined && { takesMs }),
   };
 }
