@@ -6,7 +6,7 @@ import type { RowRecord } from '../../runners/batch/row/record-head.js';
 import { inTransaction, wakeWorkers } from '../../runners/distributed/database/transaction.js';
 import { readRecords } from '../../runners/distributed/table/records.js';
 import { addRows, itemAt } from '../../runners/distributed/table/rows.js';
-import { changed, lockLedger, noChange, saveLedger } from '../../runners/distributed/table/run-ledger.js';
+import { lockLedger, saveLedger } from '../../runners/distributed/table/run-ledger.js';
 import { readState, type RunState } from '../../runners/distributed/table/run-state.js';
 import { beginStart, makeRun } from '../../runners/distributed/table/runs.js';
 import type { RunTerms } from '../../runners/distributed/table/run-terms.js';
@@ -102,10 +102,9 @@ export async function openFleet(
 export async function feedRows(database: RunDatabase, run: number, tasks: readonly RowTask[]): Promise<void> {
   await inTransaction(database.pool, async (on) => {
     const ledger = await lockLedger(on, run);
-    const change = noChange();
     const rows = tasks.map((task, place) => ({ item: itemAt(place), task, reserved: 0 }));
-    await addRows({ on, queue: database.queue, run, ledger, change }, rows);
-    await saveLedger(on, run, changed(ledger, change));
+    await addRows({ on, queue: database.queue, run, ledger }, rows);
+    await saveLedger(on, run, ledger);
     await wakeWorkers(on, run, 'orders');
   });
 }

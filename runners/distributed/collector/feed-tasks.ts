@@ -10,7 +10,7 @@ import { RowInFlight } from '../../batch/row/row-in-flight.js';
 import { isRead, type Task } from '../../batch/row/task.js';
 import { inTransaction, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
-import { changed, lockLedger, noChange, saveLedger } from '../table/run-ledger.js';
+import { lockLedger, saveLedger } from '../table/run-ledger.js';
 import type { Handover } from './handover.js';
 import type { RemoteRun } from './remote-run.js';
 
@@ -33,11 +33,12 @@ export async function feedTasks(
   // The addresses of uploaded pictures do not live for ever.
   const ahead = run.pictures.host === undefined ? Math.max(limit, leastAhead) : limit;
   let batch: RowTask[] = [];
+  let batches = 0;
   const feed = async () => {
     const rows = batch;
     batch = [];
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
-    if (!run.stops.isStopping && rows.length > 0) await feedBatch(remote, rows);
+    if (!run.stops.isStopping && rows.length > 0) await feedBatch(remote, ++batches, rows);
   };
   for await (const task of tasks) {
     if (task.what !== 'send' && task.what !== 'poll') await here.give(task);
@@ -73,7 +74,7 @@ async function withAddresses(run: Run, task: RowTask): Promise<RowTask | undefin
     : undefined;
 }
 
-async function feedBatch(remote: RemoteRun, batch: readonly RowTask[]): Promise<void> {
+async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowTask[]): Promise<void> {
   const { database, run } = remote;
   for (const task of batch)
     if (task.what === 'poll' && task.intent !== undefined) remote.bought.set(task.row.id, task.intent);
@@ -81,15 +82,10 @@ async function feedBatch(remote: RemoteRun, batch: readonly RowTask[]): Promise<
   await remote.ask(() =>
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
-      const change = noChange();
-      const { rows: known } = await on.query('select from millrace.rows where run = $1 and item = $2', [
-        run,
-        rows[0]?.item,
-      ]);
-      // The connection broke, and did not say that they were added.
-      if (known.length > 0) return;
-      await addRows({ on, queue: database.queue, run, ledger, change }, rows);
-      await saveLedger(on, run, changed(ledger, change));
+      // The connection broke, and did not say that they were added: workers may have ended them since.
+      if (ledger.fed >= number) return;
+      await addRows({ on, queue: database.queue, run, ledger }, rows);
+      await saveLedger(on, run, { ...ledger, fed: number });
       await wakeWorkers(on, run, 'rows');
     }),
   );

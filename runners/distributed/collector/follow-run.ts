@@ -2,7 +2,7 @@ import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
-import { readRecords } from '../table/records.js';
+import { readRecords, type StoredRecord } from '../table/records.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
 import { RecordCopier } from './copy-records.js';
@@ -50,9 +50,7 @@ export async function followRun(following: Following): Promise<void> {
     const state = await remote.look();
     obey(run, state);
     refusedSince = stopIfRefused(following, state, refusedSince);
-    const page = await remote.ask(() =>
-      readRecords(remote.database.pool, remote.run, collected, pageRecords),
-    );
+    const page = await nextPage(remote, collected);
     await copier.copy(page);
     await saving.room();
     collected = page.at(-1)?.seq ?? collected;
@@ -67,6 +65,13 @@ export async function followRun(following: Following): Promise<void> {
   }
   for (const row of copier.unsaved()) saving.add(row);
   await saving.all();
+}
+
+/** An outcome whose row is sent again is copied together with the record of that, which is the next one. */
+async function nextPage({ ask, database, run }: RemoteRun, after: number): Promise<StoredRecord[]> {
+  const page = await ask(() => readRecords(database.pool, run, after, pageRecords));
+  const last = page.at(-1);
+  return last?.record.k === 'outcome' && !last.isLast ? page.slice(0, -1) : page;
 }
 
 /** A run that stops waits for what workers have on the wire. */

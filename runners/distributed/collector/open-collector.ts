@@ -41,9 +41,11 @@ export async function openCollector(
   const found = await readRunNote(disk, out);
   const database = await connect();
   try {
-    const keeper = noteKeeper(disk, out, found ?? newRunNote(database), database);
     const run = found === undefined ? undefined : await findRun(database, found.key);
-    if (found?.isBegun === true && run === undefined) throw notThere(out, found, database.shown);
+    if (found?.isOpen === true && run === undefined) throw notThere(out, found, database.shown);
+    // The journal has all that another database knew.
+    const known = run === undefined ? undefined : found;
+    const keeper = noteKeeper(disk, out, known ?? newRunNote(database), database);
     if (run !== undefined && found?.isOpen === true)
       await recallRows({ database, run, scheduler, warn, stop });
     let journal = await read();

@@ -59,9 +59,9 @@ async function collect(
   settled: Subject<PaidRow>,
 ): Promise<void> {
   const { ask, note, keepNote, database } = collection;
+  const number = await ask(() => makeRun(database, note().key));
   // Before anything is fed: a start that dies here must not be gone on with as if nothing were on its way.
   await keepNote({ isBegun: true, isOpen: true });
-  const number = await ask(() => makeRun(database, note().key));
   const { spent, unknown } = run.journal.tally.totals();
   const before = { spent: spent.reported + spent.estimated, unknown };
   await ask(() => beginStart(database, number, termsOf(run, collection.terms), before));

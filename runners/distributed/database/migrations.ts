@@ -33,6 +33,8 @@ create table millrace.runs (
 create table millrace.ledgers (
   run         int primary key references millrace.runs on delete cascade,
   seq         bigint not null default 0,
+  -- Batches of rows that the collector of this start has fed.
+  fed         int not null default 0,
   cap         bigint,
   reserved    bigint not null default 0 check (reserved >= 0),
   spent       bigint not null default 0,

@@ -79,8 +79,10 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
     },
     async fetch(on, run, place, most) {
       if (most < 1) return [];
-      const options = { batchSize: Math.floor(most), priority: false, db: executing(on) };
-      return (await boss.fetch(queueOf(run, place), options)).map(({ id }) => id);
+      // A row waits for nothing: the clock of a database may be set back.
+      const options = { batchSize: Math.floor(most), priority: false, ignoreStartAfter: true };
+      const jobs = await boss.fetch(queueOf(run, place), { ...options, db: executing(on) });
+      return jobs.map(({ id }) => id);
     },
     async remove(on, run, place, items) {
       if (items.length > 0) await boss.deleteJob(queueOf(run, place), [...items], { db: executing(on) });

@@ -5,7 +5,7 @@ import type { StopCause } from '../../batch/stop/stops.js';
 import { inTransaction, wakeCollector, wakeWorkers } from '../database/transaction.js';
 import { claimJobs, type RowJob } from './claim-jobs.js';
 import type { RunDatabase } from './run-database.js';
-import { changed, lockLedger, moneyIn, noChange, saveLedger } from './run-ledger.js';
+import { lockLedger, moneyIn, saveLedger } from './run-ledger.js';
 import { insertRecords, type NewRecord } from './records.js';
 import {
   claimRows,
@@ -73,29 +73,28 @@ export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Pr
   const { run } = seat;
   return inTransaction(database.pool, async (on) => {
     const ledger = await lockLedger(on, run);
-    const rows: RowsChange = { on, queue: database.queue, run, ledger, change: noChange() };
-    const before = await noteGroup(on, seat, { number: group.number, first: ledger.seq });
+    const rows: RowsChange = { on, queue: database.queue, run, ledger };
+    const after = ledger.seq;
+    const before = await noteGroup(on, seat, { number: group.number, first: after });
     if (before !== undefined) return recovered(rows, seat, group, before);
-    await insertRecords(on, run, ledger.seq, group.records);
-    rows.change.records = group.records.length;
-    rows.change.spent = group.booked.spent;
-    rows.change.unknown = group.booked.unknown;
+    await insertRecords(on, run, ledger, group.records);
+    ledger.spent += group.booked.spent;
+    ledger.unknown += group.booked.unknown;
     await endRows(rows, group.ended);
     await reserveForRows(rows, new Map(group.freed.map((item) => [item, 0])));
     const owners = await claimJobs(on, run, group.jobs);
     const granted = await grant(rows, group.grants);
     const { claimed, unfit } =
       group.claim === undefined ? nothingClaimed : await claimRows(rows, group.claim);
-    const after = changed(ledger, rows.change);
     if (group.stop !== undefined) await stopRun(on, run, group.stop);
     if (unfit !== undefined || granted.includes(false))
-      await stopRun(on, run, stopCauses.capReached(moneyIn(after)));
+      await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
     await noteBlocked(rows, group.blocked);
-    await saveLedger(on, run, after);
+    await saveLedger(on, run, ledger);
     if (group.records.length > 0 || group.ended.length > 0) await wakeCollector(on, run);
-    const hasRoom = after.waiting > 0 && after.inFlight < after.concurrency && claimed.length === 0;
+    const hasRoom = ledger.waiting > 0 && ledger.inFlight < ledger.concurrency && claimed.length === 0;
     if (hasRoom) await wakeWorkers(on, run, 'rows');
-    return { after: ledger.seq, owners, granted, claimed, waiting: after.waiting };
+    return { after, owners, granted, claimed, waiting: ledger.waiting };
   });
 }
 
@@ -105,7 +104,7 @@ async function grant(rows: RowsChange, grants: Group['grants']): Promise<boolean
   const granted: boolean[] = [];
   for (const { item, reserved, price } of grants) {
     const more = price === null ? null : price - reserved;
-    const fits = fitsUnderCap(moneyIn(changed(rows.ledger, rows.change)), more);
+    const fits = fitsUnderCap(moneyIn(rows.ledger), more);
     if (fits) await reserveForRows(rows, new Map([[item, price ?? 0]]));
     granted.push(fits);
   }
@@ -134,6 +133,8 @@ async function recovered(
   const owners = new Map([...(await claimJobs(on, run, jobs))].filter(([job, owner]) => owner !== job.key));
   const mine = await rowsOfWorker(on, run, worker);
   const reserved = new Map(mine.map((row) => [row.item, row.reserved]));
-  const granted = grants.map(({ item, price }) => price !== null && (reserved.get(item) ?? 0) >= price);
+  const granted = grants.map(({ item, price }) =>
+    price === null ? ledger.cap === null : (reserved.get(item) ?? 0) >= price,
+  );
   return { after, owners, granted, claimed: claim === undefined ? [] : mine, waiting: ledger.waiting };
 }

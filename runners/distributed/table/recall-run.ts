@@ -1,6 +1,6 @@
 import { inTransaction } from '../database/transaction.js';
 import type { RunDatabase } from './run-database.js';
-import { changed, lockLedger, noChange, saveLedger } from './run-ledger.js';
+import { lockLedger, saveLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
 import { places } from '../queue/row-queue.js';
 
@@ -33,7 +33,6 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number): Promise
       'delete from millrace.rows where run = $1 and worker is null returning item, place, reserved::float8',
       [run],
     );
-    const change = noChange();
     for (const place of places)
       await queue.remove(
         on,
@@ -41,8 +40,8 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number): Promise
         place,
         rows.filter((row) => row.place === place).map(({ item }) => item),
       );
-    change.waiting -= rows.length;
-    for (const { reserved } of rows) change.reserved -= reserved;
-    await saveLedger(on, run, changed(ledger, change));
+    ledger.waiting -= rows.length;
+    for (const { reserved } of rows) ledger.reserved -= reserved;
+    await saveLedger(on, run, ledger);
   });
 }

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { Transaction } from '../database/transaction.js';
+import type { RunLedger } from './run-ledger.js';
 
 /** A record on its way into the table. */
 export interface NewRecord {
@@ -22,11 +23,11 @@ export interface StoredRecord {
   readonly record: RowRecord;
 }
 
-/** Adds records behind number `after`. The caller holds the run's ledger. */
+/** Adds records behind the last one. */
 export async function insertRecords(
   on: Transaction,
   run: number,
-  after: number,
+  ledger: RunLedger,
   records: readonly NewRecord[],
 ): Promise<void> {
   if (records.length === 0) return;
@@ -36,12 +37,13 @@ export async function insertRecords(
      from unnest($3::uuid[], $4::boolean[], $5::text[]) with ordinality as new (item, is_last, record, place)`,
     [
       run,
-      after,
+      ledger.seq,
       records.map(({ item }) => item),
       records.map(({ isLast }) => isLast),
       records.map(({ text }) => text),
     ],
   );
+  ledger.seq += records.length;
 }
 
 /** The next records behind number `after`, in their order. */

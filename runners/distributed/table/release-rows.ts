@@ -3,7 +3,7 @@ import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
 import type { RunDatabase } from './run-database.js';
-import { changed, lockLedger, noChange, saveLedger, type RunLedger } from './run-ledger.js';
+import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
 import { addRows, endRows, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
 import type { RunTerms } from './run-terms.js';
 import { giveSeatUp, type Seat } from './seats.js';
@@ -21,10 +21,8 @@ export async function releaseSeat(
   await inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
     if (!(await isDue(on)) || !(await giveSeatUp(on, seat))) return;
-    const rows: RowsChange = { on, queue, run, ledger, change: noChange() };
-    const held = await rowsOfWorker(on, run, worker);
-    await release(rows, held);
-    await saveLedger(on, run, changed(ledger, rows.change));
+    await release({ on, queue, run, ledger }, await rowsOfWorker(on, run, worker));
+    await saveLedger(on, run, ledger);
     await wakeWorkers(on, run, 'rows');
     await wakeCollector(on, run);
   });
@@ -32,7 +30,7 @@ export async function releaseSeat(
 
 async function release(rows: RowsChange, held: readonly TableRow[]): Promise<void> {
   if (held.length === 0) return;
-  const { on, run, ledger, change } = rows;
+  const { on, run, ledger } = rows;
   const items = held.map(({ item }) => item);
   const since = held.reduce((least, row) => Math.min(least, row.since), ledger.seq);
   const written = await recordsOfItems(on, run, since, items);
@@ -47,8 +45,8 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
     for (const record of before) books.know(record);
     for (const record of left.records) {
       const { spent, unknown } = books.add(record);
-      change.spent += spent;
-      change.unknown += unknown;
+      ledger.spent += spent;
+      ledger.unknown += unknown;
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
       records.push({ item, text: JSON.stringify(record), isLast });
     }
@@ -56,10 +54,9 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
     if (left.goesOn !== undefined)
       again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
   }
-  await insertRecords(on, run, ledger.seq, records);
-  change.records += records.length;
+  await insertRecords(on, run, ledger, records);
   await endRows(rows, items);
-  await addRows({ ...rows, ledger: changed(ledger, change) }, again);
+  await addRows(rows, again);
 }
 
 /** A run that stops sends nothing again. */

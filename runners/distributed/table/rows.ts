@@ -4,7 +4,7 @@ import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
 import type { Place, RowQueue } from '../queue/row-queue.js';
-import { changed, moneyIn, type LedgerChange, type RunLedger } from './run-ledger.js';
+import { moneyIn, type RunLedger } from './run-ledger.js';
 
 /** A row on its way, as it lies in the table. */
 export interface TableRow {
@@ -17,13 +17,12 @@ export interface TableRow {
   readonly since: number;
 }
 
-/** A transaction that changes the rows of a run, and what it adds to the ledger that it has locked. */
+/** A transaction that changes the rows of a run, and the ledger that it has locked. */
 export interface RowsChange {
   readonly on: Transaction;
   readonly queue: RowQueue;
   readonly run: number;
   readonly ledger: RunLedger;
-  readonly change: LedgerChange;
 }
 
 /** Where a row with this task waits. */
@@ -43,7 +42,7 @@ type NewRow = Omit<TableRow, 'since'>;
 
 /** Adds rows that wait for a worker. */
 export async function addRows(
-  { on, queue, run, ledger, change }: RowsChange,
+  { on, queue, run, ledger }: RowsChange,
   rows: readonly NewRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
@@ -63,13 +62,13 @@ export async function addRows(
     const items = rows.filter(({ task }) => placeOf(task) === place).map(({ item }) => item);
     await queue.put(on, run, place, items);
   }
-  change.waiting += rows.length;
-  for (const { reserved } of rows) change.reserved += reserved;
+  ledger.waiting += rows.length;
+  for (const { reserved } of rows) ledger.reserved += reserved;
 }
 
 /** Deletes rows that a worker has, and frees their part of the budget. */
 export async function endRows(
-  { on, queue, run, change }: RowsChange,
+  { on, queue, run, ledger }: RowsChange,
   items: readonly string[],
 ): Promise<void> {
   if (items.length === 0) return;
@@ -78,9 +77,9 @@ export async function endRows(
     [run, items],
   );
   for (const { place, reserved } of rows) {
-    change.inFlight -= 1;
-    if (place === 'poll') change.polled -= 1;
-    change.reserved -= reserved;
+    ledger.inFlight -= 1;
+    if (place === 'poll') ledger.polled -= 1;
+    ledger.reserved -= reserved;
   }
   for (const place of ['poll', 'send'] as const)
     await queue.remove(
@@ -93,7 +92,7 @@ export async function endRows(
 
 /** Changes the part of the budget that rows have. */
 export async function reserveForRows(
-  { on, run, change }: RowsChange,
+  { on, run, ledger }: RowsChange,
   prices: ReadonlyMap<string, MicroDollars>,
 ): Promise<void> {
   if (prices.size === 0) return;
@@ -104,7 +103,7 @@ export async function reserveForRows(
      where run = $1 and rows.item = given.item returning (price - before.reserved)::float8 as by`,
     [run, [...prices.keys()], [...prices.values()]],
   );
-  for (const { by } of rows) change.reserved += by;
+  for (const { by } of rows) ledger.reserved += by;
 }
 
 /** What a worker takes. */
@@ -125,30 +124,24 @@ export async function claimRows(
   claim: Claim,
 ): Promise<{ readonly claimed: readonly TableRow[]; readonly unfit: TableRow | undefined }> {
   const polls = await fetchRows(rows, 'poll', claim.most.poll);
-  const sends = await fetchRows(
-    rows,
-    'send',
-    Math.min(claim.most.send, roomFor(changed(rows.ledger, rows.change), polls.length)),
-  );
-  const { on, run, queue, change, ledger } = rows;
+  const sends = await fetchRows(rows, 'send', Math.min(claim.most.send, roomFor(rows.ledger, polls.length)));
+  const { on, run, queue, ledger } = rows;
   const claimed: TableRow[] = [...polls];
-  let room = changed(ledger, change);
   let unfit: TableRow | undefined;
   for (const row of sends) {
     const price = claim.priceOf(row.task);
-    if (!fitsUnderCap(moneyIn(room), price)) unfit ??= row;
+    if (!fitsUnderCap(moneyIn(ledger), price)) unfit ??= row;
     if (unfit !== undefined) continue;
-    room = { ...room, reserved: room.reserved + (price ?? 0) - row.reserved };
+    ledger.reserved += (price ?? 0) - row.reserved;
     claimed.push({ ...row, reserved: price ?? 0 });
   }
   const left = sends.slice(claimed.length - polls.length).map(({ item }) => item);
   await queue.remove(on, run, 'send', left);
   await queue.put(on, run, 'send', left);
   await give(rows, claim.worker, claimed);
-  change.reserved += room.reserved - changed(ledger, change).reserved;
-  change.waiting -= claimed.length;
-  change.inFlight += claimed.length;
-  change.polled += polls.length;
+  ledger.waiting -= claimed.length;
+  ledger.inFlight += claimed.length;
+  ledger.polled += polls.length;
   return { claimed, unfit };
 }
 

@@ -3,19 +3,21 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { LedgerSnapshot } from '../../batch/ledger/ledger.js';
 import type { Transaction } from '../database/transaction.js';
 
-/** The budget and the counts of a run, and the number of its last record. Money in millionths of a dollar. */
+/** The budget and the counts of a run, and the number of its last record, as a transaction changes them. Money in millionths of a dollar. */
 export interface RunLedger {
-  readonly seq: number;
+  /** How many batches of rows this start has fed. */
+  readonly fed: number;
+  seq: number;
   readonly cap: MicroDollars | null;
-  readonly reserved: MicroDollars;
-  readonly spent: MicroDollars;
-  readonly unknown: MicroDollars;
+  reserved: MicroDollars;
+  spent: MicroDollars;
+  unknown: MicroDollars;
   /** Rows that no worker has. */
-  readonly waiting: number;
+  waiting: number;
   /** Rows that workers have. */
-  readonly inFlight: number;
+  inFlight: number;
   /** Of these, the ones that were only polled from the beginning. */
-  readonly polled: number;
+  polled: number;
   readonly concurrency: number;
   /** The run is to take no more rows. */
   readonly isStopped: boolean;
@@ -30,9 +32,9 @@ export class RunGone extends MillraceError {
   }
 }
 
-/** Locks a run's ledger until the transaction ends. Any transaction that locks more locks this first. */
+/** Locks a run's ledger until the transaction ends, which saves it then. Any transaction that locks more locks this first. */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
-  const text = `select seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting,
+  const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting,
       in_flight as "inFlight", polled, concurrency, stop is not null as "isStopped"
     from millrace.ledgers join millrace.runs using (run) where run = $1 for update of ledgers`;
   const [ledger] = (await on.query<RunLedger>(text, [run])).rows;
@@ -40,41 +42,12 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
   return ledger;
 }
 
-/** What a transaction adds to a ledger. */
-export interface LedgerChange {
-  records: number;
-  reserved: MicroDollars;
-  spent: MicroDollars;
-  unknown: MicroDollars;
-  waiting: number;
-  inFlight: number;
-  polled: number;
-}
-
-export function noChange(): LedgerChange {
-  return { records: 0, reserved: 0, spent: 0, unknown: 0, waiting: 0, inFlight: 0, polled: 0 };
-}
-
-/** The ledger as it stands after a change that is not saved yet. */
-export function changed(ledger: RunLedger, change: LedgerChange): RunLedger {
-  return {
-    ...ledger,
-    seq: ledger.seq + change.records,
-    reserved: ledger.reserved + change.reserved,
-    spent: ledger.spent + change.spent,
-    unknown: ledger.unknown + change.unknown,
-    waiting: ledger.waiting + change.waiting,
-    inFlight: ledger.inFlight + change.inFlight,
-    polled: ledger.polled + change.polled,
-  };
-}
-
 export async function saveLedger(on: Transaction, run: number, ledger: RunLedger): Promise<void> {
-  const { seq, reserved, spent, unknown, waiting, inFlight, polled } = ledger;
+  const { seq, fed, reserved, spent, unknown, waiting, inFlight, polled } = ledger;
   await on.query(
-    `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8
+    `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8, fed = $9
      where run = $1`,
-    [run, seq, reserved, spent, unknown, waiting, inFlight, polled],
+    [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed],
   );
 }
 

@@ -44,11 +44,13 @@ export function beginStart(
   return inTransaction(pool, async (on) => {
     await lockLedger(on, run);
     await on.query(
-      'update millrace.ledgers set cap = $2, spent = $3, unknown = $4, concurrency = $5 where run = $1',
+      'update millrace.ledgers set cap = $2, spent = $3, unknown = $4, concurrency = $5, fed = 0 where run = $1',
       [run, terms.cap ?? null, spent, unknown, mostInFlight(terms)],
     );
     await on.query('update millrace.gates set rate = $2 where run = $1', [run, terms.rate ?? null]);
     await on.query('delete from millrace.troubles where run = $1', [run]);
+    // A worker may have come since the rows were asked back, by the terms of the earlier start.
+    await on.query('delete from millrace.seats where run = $1', [run]);
     const { rows } = await on.query<{ start: number }>(
       `update millrace.runs set terms = $2, start = start + 1, stop = null, blocked = '{}', prices = '[]', started_at = now()
        where run = $1 returning start`,

@@ -119,22 +119,22 @@ export async function sweep(database: RunDatabase, patienceMs = deadAfterMs): Pr
 const graceMs = 15_000;
 
 /**
- * A sweep for every few seconds. While the database is away no worker can send a heartbeat, so none is taken for dead until
- * the database has been back for a while.
+ * A sweep for every few seconds. While the database is away no worker can send a heartbeat, and where its clock is set forward all
+ * heartbeats are old: none is taken for dead until the database has been back, and its clock steady, for a while.
  */
 export function createSweeper(database: RunDatabase, now: () => number): () => Promise<void> {
-  let isBroken = false;
   let steadySince = -Infinity;
+  let ahead: number | undefined;
   return async () => {
     const lookedAt = now();
-    try {
-      await database.pool.query('select 1');
-      if (isBroken || now() - lookedAt > graceMs / 3) steadySince = now();
-      isBroken = false;
-      if (now() - steadySince >= graceMs) await sweep(database);
-    } catch (error) {
-      isBroken = true;
-      throw error;
-    }
+    const before = ahead;
+    ahead = NaN;
+    const { rows } = await database.pool.query<{ now: number }>(
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
+    );
+    ahead = (rows[0]?.now ?? 0) - now();
+    const isSteady = before === undefined || Math.abs(ahead - before) < graceMs / 3;
+    if (!isSteady || now() - lookedAt > graceMs / 3) steadySince = now();
+    if (now() - steadySince >= graceMs) await sweep(database);
   };
 }

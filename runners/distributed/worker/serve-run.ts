@@ -19,7 +19,6 @@ import { exitOf } from '../../batch/stop/exit-of.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import type { DatabaseLink } from '../database/database-link.js';
-import { inTransaction } from '../database/transaction.js';
 import { commitGroup } from '../table/commit-group.js';
 import { pauseRun, takeTurns } from '../table/gates.js';
 import { noteLateJob } from '../table/late-jobs.js';
@@ -62,7 +61,7 @@ export class ServedRun {
   private readonly money: RowsMoney;
   private readonly context: PurchaseContext;
   private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
-  private clockAhead = 0;
+  private readonly clockAhead: number;
   private isSeated = false;
   private isFinished = false;
   private saving = 0;
@@ -123,8 +122,8 @@ export class ServedRun {
   async serve(): Promise<ServedEnd> {
     const { database, artifacts } = this.settings;
     const { context, tasks, stops, link, seat } = this;
-    await link.insist(() => inTransaction(database.pool, (on) => takeSeat(on, seat)));
-    this.isSeated = true;
+    this.isSeated = await link.insist(() => takeSeat(database.pool, seat, this.orders.start));
+    if (!this.isSeated) return { why: 'over' };
     this.journal.wake();
     const paid = buyRows(context, tasks).pipe(
       tap(({ row, free }) => {
@@ -158,7 +157,6 @@ export class ServedRun {
       return;
     }
     this.orders = orders;
-    this.clockAhead = orders.now - this.settings.scheduler.now();
     if (orders.pausedMs > 0) this.gate.hold(orders.pausedMs);
     for (const { cost, ...row } of orders.prices) this.money.prices.observe(row, cost);
     if (orders.stop !== undefined) this.stops.order(orders.stop);

@@ -228,9 +228,9 @@ export class TableJournal implements Journal {
       this.take(committed, group.claim);
     } catch (error) {
       this.left = new Set([...leaving, ...this.left]);
+      this.jobs.unshift(...jobs);
+      this.grants.unshift(...grants);
       await this.afterFailure(batch, error);
-      if (this.failure !== undefined) for (const { key, jobId } of jobs) this.noteLate(key, jobId);
-      for (const { reject } of [...jobs, ...grants]) reject(error);
     }
   }
 

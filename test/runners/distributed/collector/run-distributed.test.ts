@@ -174,16 +174,24 @@ it('goes on where a collector died between two records', { timeout: 60_000 }, as
   }
 });
 
-it('refuses a database that does not know the run, and options that no worker could obey', async () => {
+it('goes on in another database, but where rows may be on their way; refuses options that no worker could obey', async () => {
   await startWorker();
   const path = folder.manifest(jobs(2));
-  await collect(path);
+  await collect(path, { limit: 1 });
   const other = await openDatabase();
   closing.push(() => other.close());
-  const elsewhere = await collect(path, {}, () => connectDatabase({ url: other.url }));
+  const there = () => connectDatabase({ url: other.url });
+  const note = join(folder.out, 'distributed.json');
+  const closed = readFileSync(note, 'utf8');
+  writeFileSync(note, closed.replace('"isOpen":false', '"isOpen":true'));
+  const elsewhere = await collect(path, {}, there);
   expect(elsewhere.exitCode).toBe(2);
   expect(elsewhere.reason).toContain('Name that database, or choose another --out');
   expect(elsewhere.reason).not.toContain(new URL(database.url).password);
+  writeFileSync(note, closed);
+  await startWorker({ database: await there() });
+  const moved = await collect(path, {}, there);
+  expect([moved.exitCode, moved.summary.rows.completed]).toEqual([0, 2]);
   expect(() => runDistributed({ manifest: { path }, out: folder.out, rate: 'runpod' }, { connect })).toThrow(
     '--db',
   );

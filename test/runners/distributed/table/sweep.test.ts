@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commitGroup, type Group } from '../../../../runners/distributed/table/commit-group.js';
-import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
 import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
 import { createSweeper } from '../../../../runners/distributed/table/worker-record.js';
@@ -13,10 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('takes nobody for dead until the database has been back for a while', async () => {
+const isClock = (text: string): boolean => text.startsWith('select extract(epoch from clock_timestamp())');
+
+it('takes nobody for dead until the database has been back, and its clock steady, for a while', async () => {
   const fleet = await openFleet(database, rowsOf(1));
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000001' };
-  await inTransaction(database.pool, (on) => takeSeat(on, seat));
+  await takeSeat(database.pool, seat, 1);
   const claim = { worker: seat.worker, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
   const nothing = {
     records: [],
@@ -29,11 +30,15 @@ it('takes nobody for dead until the database has been back for a while', async (
   const group: Group = { ...nothing, number: 1, blocked: {}, stop: undefined, claim };
   expect((await commitGroup(database, seat, group)).claimed).toHaveLength(1);
   let now = 0;
+  let ahead = 0;
   let isAway = true;
   const pool = new Proxy(database.pool, {
     get: (target, name) =>
-      name === 'query' && isAway
-        ? () => Promise.reject(new Error('away'))
+      name === 'query'
+        ? (text: string, values: unknown[]) => {
+            if (isAway) return Promise.reject(new Error('away'));
+            return isClock(text) ? { rows: [{ now: now + ahead }] } : target.query(text, values);
+          }
         : (Reflect.get(target, name, target) as unknown),
   });
   const sweep = createSweeper({ pool, queue: database.queue }, () => now);
@@ -44,6 +49,13 @@ it('takes nobody for dead until the database has been back for a while', async (
   await sweep();
   expect((await readState(database, fleet.run)).inFlight).toBe(1);
   now = 15_000;
+  // All heartbeats are hours old by it.
+  ahead = 7_200_000;
+  await sweep();
+  now = 29_999;
+  await sweep();
+  expect((await readState(database, fleet.run)).inFlight).toBe(1);
+  now = 30_000;
   await sweep();
   expect(await readState(database, fleet.run)).toMatchObject({ inFlight: 0, open: 1, reserved: 0 });
   await fleet.close();

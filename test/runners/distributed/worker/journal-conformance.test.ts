@@ -2,7 +2,6 @@ import { asyncScheduler } from 'rxjs';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import type { RowTask } from '../../../../runners/batch/row/row-after.js';
-import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
 import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { readRecords } from '../../../../runners/distributed/table/records.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
@@ -26,7 +25,7 @@ function taskOf(id: string): RowTask {
 conformsToJournal('a table', async () => {
   const fleet = await openFleet(database, ['a', 'b', 'c'].map(taskOf));
   const seat = { run: fleet.run, worker: randomUUID() };
-  await inTransaction(database.pool, (on) => takeSeat(on, seat));
+  await takeSeat(database.pool, seat, 1);
   let claimed = 0;
   let taken = (): void => undefined;
   const isTaken = new Promise<void>((resolve) => (taken = resolve));
