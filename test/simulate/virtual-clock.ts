@@ -108,7 +108,7 @@ function isBefore(a: Entry, b: Entry): boolean {
  * @param latenessMs by how much a timer rings too late
  */
 export function schedulerOf(
-  clock: VirtualClock,
+  clock: TellsTime,
   isDead: () => boolean,
   latenessMs: () => number = () => 0,
 ): SchedulerLike {
@@ -119,13 +119,14 @@ export function schedulerOf(
   };
 }
 
+type TellsTime = Pick<VirtualClock, 'now' | 'in'>;
 type Work<T> = (this: SchedulerAction<T>, state: T) => void;
 
 class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
   private takeBack: (() => void) | undefined;
 
   constructor(
-    private readonly clock: VirtualClock,
+    private readonly clock: TellsTime,
     private readonly isDead: () => boolean,
     private readonly work: Work<T>,
   ) {

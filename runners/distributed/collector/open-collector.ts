@@ -7,6 +7,7 @@ import { openJournal } from '../../batch/journal/open-journal.js';
 import { retryCodes } from '../../batch/row/decide-row.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
+import { explainDatabase, isAway } from '../database/database-error.js';
 import { findRun } from '../table/runs.js';
 import { bringHome, recallRows } from './bring-home.js';
 import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
@@ -70,7 +71,7 @@ export async function openCollector(
     return { journal: closingWith(journal, database), database, ...keeper };
   } catch (error) {
     await database.close();
-    throw error;
+    throw isAway(error) ? explainDatabase(error, database.shown) : error;
   }
 }
 

@@ -37,8 +37,8 @@ afterAll(async () => {
 
 const connect = () => connectDatabase({ url: database.url });
 
-async function startWorker(options: Partial<WorkerOptions> = {}): Promise<void> {
-  const connected = await connect();
+async function startWorker(options: Partial<WorkerOptions> = {}, over = connect): Promise<void> {
+  const connected = await over();
   const stop = new Subject<void>();
   const { apiKey, baseUrl, lbBaseUrl } = emulator;
   const work = runWorker({ database: connected, apiKey, baseUrl, lbBaseUrl, stop, ...options });
@@ -179,8 +179,9 @@ it('goes on in another database, but where rows may be on their way; refuses opt
   const path = folder.manifest(jobs(2));
   await collect(path, { limit: 1 });
   const other = await openDatabase();
-  closing.push(() => other.close());
   const there = () => connectDatabase({ url: other.url });
+  await startWorker({}, there);
+  closing.push(() => other.close());
   const note = join(folder.out, 'distributed.json');
   const closed = readFileSync(note, 'utf8');
   writeFileSync(note, closed.replace('"isOpen":false', '"isOpen":true'));
@@ -189,7 +190,6 @@ it('goes on in another database, but where rows may be on their way; refuses opt
   expect(elsewhere.reason).toContain('Name that database, or choose another --out');
   expect(elsewhere.reason).not.toContain(new URL(database.url).password);
   writeFileSync(note, closed);
-  await startWorker({ database: await there() });
   const moved = await collect(path, {}, there);
   expect([moved.exitCode, moved.summary.rows.completed]).toEqual([0, 2]);
   expect(() => runDistributed({ manifest: { path }, out: folder.out, rate: 'runpod' }, { connect })).toThrow(

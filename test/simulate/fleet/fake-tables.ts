@@ -1,0 +1,308 @@
+/** The tables of one database. What a transaction changes is a copy of them until it is committed. */
+export class FakeTables {
+  runs: Row[] = [];
+  ledgers: Row[] = [];
+  rows: Row[] = [];
+  records: Row[] = [];
+  seats: Row[] = [];
+  jobs: Row[] = [];
+  troubles: Row[] = [];
+  lateJobs: Row[] = [];
+  /** Of pg-boss, in the order in which they were put. */
+  queued: Row[] = [];
+  workers: Row[] = [];
+  gates: Row[] = [];
+}
+
+export type Row = Record<string, unknown>;
+
+/** What a statement does: its rows. */
+type Statement = (tables: FakeTables, values: Values, at: number) => readonly Row[];
+export type Values = readonly [never, never, never, never, never, never, never, never, never];
+
+const nothing: readonly Row[] = [];
+
+function removeFrom(table: Row[], isGone: (row: Row) => boolean): Row[] {
+  const gone = table.filter(isGone);
+  if (gone.length > 0) table.splice(0, table.length, ...table.filter((row) => !gone.includes(row)));
+  return gone;
+}
+
+function of(table: readonly Row[], fields: Row): Row | undefined {
+  return table.find((row) => Object.entries(fields).every(([name, value]) => row[name] === value));
+}
+
+function change(table: readonly Row[], fields: Row, by: Row): readonly Row[] {
+  const found = of(table, fields);
+  if (found !== undefined) Object.assign(found, by);
+  return found === undefined ? nothing : [found];
+}
+
+/** Adds a row unless one with the same key is there; returns it if it is new. */
+function add(table: Row[], key: readonly string[], row: Row): readonly Row[] {
+  if (of(table, Object.fromEntries(key.map((name) => [name, row[name]]))) !== undefined) return nothing;
+  table.push(row);
+  return [row];
+}
+
+const isAlive = ({ workers }: FakeTables, worker: unknown, at: number, patienceMs: number): boolean =>
+  workers.some((one) => one['worker'] === worker && (one['seen_at'] as number) > at - patienceMs);
+
+const stored = ({ seq, item, is_last: isLast, record }: Row): Row => ({ seq, item, isLast, record });
+
+/** The statements of `runners/distributed/table`, by how they begin. */
+export const statements: readonly (readonly [begin: string, does: Statement])[] = [
+  [
+    'select fed, seq::float8, cap',
+    (tables, [run]) => {
+      const ledger = of(tables.ledgers, { run });
+      const isStopped = of(tables.runs, { run })?.['stop'] != null;
+      return ledger === undefined ? nothing : [{ ...ledger, isStopped }];
+    },
+  ],
+  [
+    'update millrace.ledgers set seq',
+    ({ ledgers }, [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed]) =>
+      change(ledgers, { run }, { seq, reserved, spent, unknown, waiting, inFlight, polled, fed }),
+  ],
+  [
+    'update millrace.ledgers set cap',
+    ({ ledgers }, [run, cap, spent, unknown, concurrency]) =>
+      change(ledgers, { run }, { cap, spent, unknown, concurrency, fed: 0 }),
+  ],
+  ['select run from millrace.runs where key', ({ runs }, [key]) => runs.filter((run) => run['key'] === key)],
+  [
+    'insert into millrace.runs',
+    ({ runs }, [key]) => {
+      const run = { run: runs.length + 1, key, terms: '{}', start: 0, stop: null, blocked: '{}', prices: '[]' };
+      add(runs, ['key'], run);
+      return [of(runs, { key })!];
+    },
+  ],
+  [
+    'with made as (insert into millrace.ledgers',
+    ({ ledgers, gates }, [run]) => {
+      const money = { cap: null, reserved: 0, spent: 0, unknown: 0 };
+      const counts = { seq: 0, fed: 0, waiting: 0, inFlight: 0, polled: 0, concurrency: 1 };
+      add(ledgers, ['run'], { run, ...money, ...counts });
+      return add(gates, ['run'], { run, rate: null, next_at: 0, paused_until: 0 });
+    },
+  ],
+  ['update millrace.gates set rate', ({ gates }, [run, rate]) => change(gates, { run }, { rate })],
+  ['delete from millrace.troubles', ({ troubles }, [run]) => removeFrom(troubles, (row) => row['run'] === run)],
+  [
+    'delete from millrace.seats where run = $1 and worker',
+    ({ seats }, [run, worker]) => removeFrom(seats, (row) => row['run'] === run && row['worker'] === worker),
+  ],
+  ['delete from millrace.seats', ({ seats }, [run]) => removeFrom(seats, (row) => row['run'] === run)],
+  [
+    'update millrace.runs set terms',
+    ({ runs }, [run, terms]) => {
+      const start = (of(runs, { run })?.['start'] as number) + 1;
+      return change(runs, { run }, { terms, start, stop: null, blocked: '{}', prices: '[]' });
+    },
+  ],
+  ['select stop from millrace.runs', ({ runs }, [run]) => runs.filter((row) => row['run'] === run)],
+  ['update millrace.runs set stop', ({ runs }, [run, stop]) => change(runs, { run }, { stop })],
+  ['update millrace.runs set prices', ({ runs }, [run, prices]) => change(runs, { run }, { prices })],
+  ['select blocked from millrace.runs', ({ runs }, [run]) => runs.filter((row) => row['run'] === run)],
+  ['update millrace.runs set blocked', ({ runs }, [run, blocked]) => change(runs, { run }, { blocked })],
+  [
+    'select run, start, terms',
+    (tables, [runs], at) =>
+      tables.runs.flatMap((run) => {
+        const { waiting } = of(tables.ledgers, { run: run['run'] }) ?? {};
+        const gate = of(tables.gates, { run: run['run'] });
+        if (waiting === undefined || gate === undefined) return [];
+        const isWanted = ((waiting as number) > 0 && run['stop'] === null) || (runs as unknown[]).includes(run['run']);
+        const pausedMs = Math.max((gate['paused_until'] as number) - at, 0);
+        return isWanted ? [{ ...run, waiting, pausedMs, now: at }] : [];
+      }),
+  ],
+  [
+    'select terms, extract',
+    ({ runs }, [run], at) => runs.filter((row) => row['run'] === run).map((row) => ({ ...row, now: at })),
+  ],
+  [
+    'insert into millrace.seats',
+    ({ runs, seats }, [run, worker, start]) => {
+      if (of(runs, { run, start }) === undefined) return nothing;
+      add(seats, ['run', 'worker'], { run, worker, groups: 0, first: 0 });
+      return [of(seats, { run, worker })!];
+    },
+  ],
+  [
+    'update millrace.seats set groups',
+    ({ seats }, [run, worker, groups, first]) => {
+      const seat = of(seats, { run, worker });
+      return seat === undefined || (seat['groups'] as number) >= groups ? nothing : change(seats, { run, worker }, { groups, first });
+    },
+  ],
+  ['select first::float8', ({ seats }, [run, worker]) => seats.filter((row) => row['run'] === run && row['worker'] === worker)],
+  [
+    'insert into millrace.records',
+    ({ records }, [run, after, items, lasts, texts]) =>
+      (items as string[]).flatMap((item, place) => {
+        const seq = (after as number) + place + 1;
+        if (of(records, { run, seq }) !== undefined) throw new Error(`two records with number ${seq}`);
+        return add(records, ['run', 'seq'], { run, seq, item, is_last: lasts[place], record: texts[place] });
+      }),
+  ],
+  [
+    'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 order',
+    ({ records }, [run, after, most]) =>
+      records.filter((row) => row['run'] === run && (row['seq'] as number) > after).slice(0, most).map(stored),
+  ],
+  [
+    'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 and item',
+    ({ records }, [run, after, items]) =>
+      records
+        .filter((row) => row['run'] === run && (row['seq'] as number) > after && (items as unknown[]).includes(row['item']))
+        .map(stored),
+  ],
+  [
+    'insert into millrace.rows',
+    ({ rows }, [run, since, items, tasks, places, reserved]) =>
+      (items as string[]).flatMap((item, at) => {
+        const row = { run, item, task: tasks[at], place: places[at], reserved: reserved[at], since, worker: null };
+        if (add(rows, ['run', 'item'], row) === nothing) throw new Error('a row was added twice');
+        return [row];
+      }),
+  ],
+  [
+    'delete from millrace.rows where run = $1 and item',
+    ({ rows }, [run, items]) => removeFrom(rows, (row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
+  ],
+  [
+    'delete from millrace.rows where run = $1 and worker is null',
+    ({ rows }, [run]) => removeFrom(rows, (row) => row['run'] === run && row['worker'] === null),
+  ],
+  [
+    'with given as',
+    ({ rows }, [run, items, prices]) =>
+      (items as string[]).flatMap((item, place) => {
+        const row = of(rows, { run, item });
+        if (row === undefined) return [];
+        const by = (prices[place] as number) - (row['reserved'] as number);
+        row['reserved'] = prices[place];
+        return [{ by }];
+      }),
+  ],
+  [
+    'update millrace.rows set worker',
+    ({ rows }, [run, worker, items, reserved]) =>
+      (items as string[]).flatMap((item, place) => change(rows, { run, item }, { worker, reserved: reserved[place] })),
+  ],
+  [
+    'select item, task, reserved::float8, since::float8 from millrace.rows where run = $1 and item',
+    ({ rows }, [run, items]) => rows.filter((row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
+  ],
+  [
+    'select item, task, reserved::float8, since::float8 from millrace.rows where run = $1 and worker',
+    ({ rows }, [run, worker]) => rows.filter((row) => row['run'] === run && row['worker'] === worker),
+  ],
+  [
+    'select (select count(*)::int from millrace.seats',
+    ({ seats, ledgers }, [run]) => [
+      { seats: seats.filter((row) => row['run'] === run).length, rows: of(ledgers, { run })?.['inFlight'] },
+    ],
+  ],
+  [
+    'select seq::float8, waiting as open',
+    (tables, [run, patienceMs], at) => {
+      const row = of(tables.runs, { run });
+      if (row === undefined) return nothing;
+      const { waiting: open, ...ledger } = of(tables.ledgers, { run })!;
+      const troubles = tables.troubles.filter((one) => one['run'] === run).map(({ cause }) => cause);
+      const pausedMs = Math.max((of(tables.gates, { run })!['paused_until'] as number) - at, 0);
+      const seats = tables.seats.filter((one) => one['run'] === run && isAlive(tables, one['worker'], at, patienceMs));
+      const { stop, blocked } = row;
+      return [{ ...ledger, open, stop, blocked, pausedMs, troubles, workers: seats.length }];
+    },
+  ],
+  [
+    'insert into millrace.jobs',
+    ({ jobs }, [run, hashes, ids]) =>
+      (hashes as string[]).flatMap((hash, place) => add(jobs, ['run', 'hash'], { run, hash, id: ids[place] })),
+  ],
+  [
+    'select replace(hash',
+    ({ jobs }, [run, hashes]) => jobs.filter((row) => row['run'] === run && (hashes as unknown[]).includes(row['hash'])),
+  ],
+  [
+    'with before as (select run, rate',
+    ({ gates }, [run, turns], at) => {
+      const gate = of(gates, { run })!;
+      const first = Math.max(gate['next_at'] as number, at);
+      const everyMs = 1_000 / (gate['rate'] as number);
+      gate['next_at'] = first + turns * everyMs;
+      return [{ inMs: first - at, everyMs }];
+    },
+  ],
+  [
+    'update millrace.gates set paused_until',
+    ({ gates }, [run, forMs], at) => {
+      const gate = of(gates, { run })!;
+      return (gate['paused_until'] as number) < at + forMs ? change(gates, { run }, { paused_until: at + forMs }) : nothing;
+    },
+  ],
+  [
+    'insert into millrace.late_jobs',
+    ({ lateJobs }, [run, id, attempt, jobId]) => add(lateJobs, ['run', 'id', 'attempt'], { run, id, attempt, jobId }),
+  ],
+  ['select id, attempt, job_id', ({ lateJobs }, [run]) => lateJobs.filter((row) => row['run'] === run)],
+  ['insert into millrace.troubles', ({ troubles }, [run, worker, cause]) => add(troubles, ['run', 'worker'], { run, worker, cause })],
+  [
+    'select w.worker, host, pid',
+    ({ workers, rows }, _, at) =>
+      workers.map((worker) => ({
+        ...{ ...worker, startedAt: 0, seenMsAgo: Math.max(at - (worker['seen_at'] as number), 0) },
+        rows: rows.filter((row) => row['worker'] === worker['worker']).length,
+      })),
+  ],
+  [
+    'insert into millrace.workers',
+    ({ workers }, [worker, host, pid, does], at) => {
+      add(workers, ['worker'], { worker, host, pid });
+      return change(workers, { worker }, { does, seen_at: at });
+    },
+  ],
+  ['delete from millrace.workers where worker', ({ workers }, [worker]) => removeFrom(workers, (row) => row['worker'] === worker)],
+  ['delete from millrace.workers where seen_at', () => nothing],
+  [
+    'select run, worker from millrace.seats s',
+    (tables, [patienceMs], at) => tables.seats.filter(({ worker }) => !isAlive(tables, worker, at, patienceMs)),
+  ],
+  [
+    'select from (select $2::uuid',
+    (tables, [patienceMs, worker], at) => (isAlive(tables, worker, at, patienceMs) ? nothing : [{}]),
+  ],
+  ['select extract(epoch from clock_timestamp())', (_, __, at) => [{ now: at }]],
+  [
+    'queue put',
+    ({ queued }, [run, place, items]) =>
+      (items as string[]).flatMap((item) => {
+        if (add(queued, ['item'], { run, place, item, isActive: false }) === nothing)
+          throw new Error('a job was put twice');
+        return [];
+      }),
+  ],
+  [
+    'queue fetch',
+    ({ queued }, [run, place, most]) => {
+      const found = queued.filter((job) => job['run'] === run && job['place'] === place && job['isActive'] === false);
+      return found.slice(0, most).map((job) => Object.assign(job, { isActive: true }));
+    },
+  ],
+  [
+    'queue remove',
+    ({ queued }, [run, place, items]) =>
+      removeFrom(
+        queued,
+        (job) => job['run'] === run && job['place'] === place && (items as unknown[]).includes(job['item']),
+      ),
+  ],
+];
+
+/** Tables that a transaction does not lock: what is written there is seen at once. */
+export const isShared = (text: string): boolean => /millrace\.(workers|gates)/.test(text) && !text.startsWith('with made');

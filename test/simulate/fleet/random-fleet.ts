@@ -1,0 +1,64 @@
+import { seeded } from '../../support/seeded.js';
+import type { Weather } from '../weather.js';
+import type { CollectorFate, FleetFate, FleetSimulation } from './simulate-fleet.js';
+
+const hourMs = 3_600_000;
+
+/** A run over a database, and what befalls its processes, by the seed alone. */
+export function randomFleet(seed: number): FleetSimulation {
+  const random = seeded(seed * 2 + 1);
+  const chance = (probability: number): boolean => random() < probability;
+  const some = <T>(most: number, one: () => T): T[] => Array.from({ length: Math.floor(random() * (most + 1)) }, one);
+  const isUneven = chance(0.5);
+  const capUsd = chance(0.25) ? 0.2 + random() * 0.6 : undefined;
+  const stopAfter = () => ({ afterMs: random() * 20_000, order: chance(0.7) ? ('graceful' as const) : ('now' as const) });
+  const worker = (): FleetFate => ({
+    ...(chance(0.5) && { diesAtCall: 1 + Math.floor(random() ** 2 * 600) }),
+    ...(chance(0.3) && { freezes: [{ afterMs: random() * 20_000, forMs: 10 ** (3 + random() * 2.2) }] }),
+    ...(chance(0.2) && { cuts: [{ afterMs: random() * 20_000, forMs: 10 ** (3 + random() * 2.2) }] }),
+    ...(chance(0.2) && { stops: [stopAfter()] }),
+    ...(isUneven && { skewMs: (random() - 0.5) * 4 * hourMs }),
+    beginsMs: random() * 5_000,
+  });
+  const collector = (): CollectorFate => ({
+    ...(chance(0.6) && { diesAtCall: 1 + Math.floor(random() ** 2 * 500) }),
+    ...(chance(0.15) && { freezes: [{ afterMs: random() * 20_000, forMs: 10 ** (3 + random() * 2.2) }] }),
+    ...(chance(0.3) && { stops: [stopAfter()] }),
+    ...(isUneven && { skewMs: (random() - 0.5) * 4 * hourMs }),
+    isLocal: chance(0.25),
+    options: {
+      ...(capUsd !== undefined && { maxCostUsd: capUsd }),
+      ...(chance(0.15) && { limit: 1 + Math.floor(random() * 6) }),
+      ...(chance(0.2) && { timeoutMs: 5_000 + random() * 60_000 }),
+      ...(chance(0.1) && { halt: { count: 1 + Math.floor(random() * 3) } }),
+    },
+  });
+  return {
+    seed,
+    rows: 1 + Math.floor(random() * 12),
+    beside: 1 + Math.floor(random() * 3),
+    workers: some(8, worker),
+    collectors: some(3, collector),
+    ...(chance(0.6) && { weather: randomWeather(random) }),
+    database: { breaks: chance(0.5) ? random() ** 3 * 0.1 : 0, mostMs: 1 + random() ** 3 * 60 },
+    ...(chance(0.3) && { away: [{ afterMs: random() * 20_000, forMs: 10 ** (2 + random() * 2.8) }] }),
+    ...(isUneven && { clockSet: some(2, () => ({ afterMs: random() * 30_000, byMs: (random() - 0.5) * 4 * hourMs })) }),
+    options: {
+      concurrency: 1 + Math.floor(random() * 8),
+      retries: Math.floor(random() * 5),
+      ...(chance(0.15) && { onUnknown: 'retry' as const }),
+      ...(chance(0.15) && { rate: 2 + random() * 20 }),
+    },
+  };
+}
+
+function randomWeather(random: () => number): Weather {
+  return {
+    refusals: random() ** 2 * 0.3,
+    unknowns: random() * 0.15,
+    reads: random() * 0.25,
+    early: random(),
+    downloads: random() * 0.25,
+    retentionMs: 30 * 60_000,
+  };
+}
