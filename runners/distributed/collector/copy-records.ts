@@ -34,7 +34,11 @@ export class RecordCopier {
   /** Resolves when they are durable, and lines are written. */
   async copy(page: readonly StoredRecord[]): Promise<void> {
     const copying: Promise<unknown>[] = [];
+    const again = new Set<string>();
     for (const { record, isLast } of page) {
+      // The purchase before is booked first.
+      if (record.k === 'intent' && again.has(record.id)) await Promise.all(copying.splice(0));
+      if (record.k === 'reopen') again.add(record.id);
       const copied = this.copied(record, isLast);
       if (copied !== undefined) copying.push(lastValueFrom(copied, { defaultValue: undefined }));
     }

@@ -121,6 +121,8 @@ create table millrace.gates (
   run          int primary key references millrace.runs on delete cascade,
   rate         double precision,
   next_at      timestamptz not null default now(),
+  -- When a turn was last taken.
+  taken_at     timestamptz not null default now(),
   paused_until timestamptz not null default now()
 ) with (fillfactor = 50);
 `;

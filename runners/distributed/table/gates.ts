@@ -12,19 +12,29 @@ export interface Turns {
 /** Takes so many turns of a run's rate, behind those that other workers have taken. */
 export async function takeTurns({ pool }: RunDatabase, run: number, turns: number): Promise<Turns> {
   const { rows } = await pool.query<{ inMs: number; everyMs: number }>(
-    `with before as (select run, rate, greatest(next_at, clock_timestamp()) as first from millrace.gates where run = $1 for update)
-     update millrace.gates set next_at = first + $2::int * interval '1 s' / before.rate from before where gates.run = before.run
-     returning greatest(extract(epoch from first - clock_timestamp())::float8 * 1000, 0) as "inMs", 1000 / before.rate as "everyMs"`,
+    // Where the database's clock was set back, so are the turns that were taken.
+    `with before as (select run, rate, clock_timestamp() as now,
+         greatest(next_at - greatest(taken_at - clock_timestamp(), interval '0'), clock_timestamp()) as first
+       from millrace.gates where run = $1 for update)
+     update millrace.gates set taken_at = now, next_at = first + $2::int * interval '1 s' / before.rate
+     from before where gates.run = before.run returning extract(epoch from first - now)::float8 * 1000 as "inMs", 1000 / before.rate as "everyMs"`,
     [run, turns],
   );
   return rows[0] ?? { inMs: 0, everyMs: 0 };
 }
 
+/** No pause is longer: the database's clock was set back. */
+const isNoPause = `paused_until > clock_timestamp() + interval '10 minutes'`;
+
+/** How long requests of a run are still paused, in SQL. */
+export const pausedMs = `case when ${isNoPause} then 0
+  else greatest(extract(epoch from paused_until - clock_timestamp())::float8 * 1000, 0) end as "pausedMs"`;
+
 /** Pauses all workers of a run. A pause during another one can only make it longer. */
 export async function pauseRun({ pool }: RunDatabase, run: number, forMs: number): Promise<void> {
   const { rowCount } = await pool.query(
     `update millrace.gates set paused_until = clock_timestamp() + $2::float8 * interval '1 ms'
-     where run = $1 and paused_until < clock_timestamp() + $2::float8 * interval '1 ms'`,
+     where run = $1 and (paused_until < clock_timestamp() + $2::float8 * interval '1 ms' or ${isNoPause})`,
     [run, forMs],
   );
   if (rowCount === 1) await wakeWorkers(pool, run, 'orders');

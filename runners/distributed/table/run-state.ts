@@ -1,5 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { StopCause } from '../../batch/stop/stops.js';
+import { pausedMs } from './gates.js';
 import type { RunDatabase } from './run-database.js';
 import { RunGone } from './run-ledger.js';
 import { deadAfterMs } from './worker-record.js';
@@ -31,7 +32,7 @@ export interface RunState {
 export async function readState({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<RunState> {
   const { rows } = await pool.query<Stored>(
     `select seq::float8, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
-       stop, blocked, greatest(extract(epoch from paused_until - clock_timestamp())::float8 * 1000, 0) as "pausedMs",
+       stop, blocked, ${pausedMs},
        array(select cause from millrace.troubles t where t.run = runs.run) as troubles,
        (select count(*)::int from millrace.seats s join millrace.workers w using (worker)
         where s.run = runs.run and seen_at > clock_timestamp() - $2::float8 * interval '1 ms') as workers

@@ -3,6 +3,7 @@ import type { ReportedPrice } from '../../batch/row/totals.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { inTransaction, type Transaction, wakeWorkers } from '../database/transaction.js';
+import { pausedMs } from './gates.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger } from './run-ledger.js';
 import { mostInFlight, type RunTerms } from './run-terms.js';
@@ -107,7 +108,7 @@ export interface RunOrders {
 export async function readOrders({ pool }: RunDatabase, runs: readonly number[]): Promise<RunOrders[]> {
   const { rows } = await pool.query<Stored>(
     `select run, start, terms, stop, prices, waiting,
-       greatest(extract(epoch from paused_until - clock_timestamp())::float8 * 1000, 0) as "pausedMs",
+       ${pausedMs},
        extract(epoch from clock_timestamp())::float8 * 1000 as now
      from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run)
      where (waiting > 0 and stop is null) or run = any($1::int[]) order by run`,

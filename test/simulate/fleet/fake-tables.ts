@@ -48,6 +48,11 @@ function add(table: Row[], key: readonly string[], row: Row): readonly Row[] {
 const isAlive = ({ workers }: FakeTables, worker: unknown, at: number, patienceMs: number): boolean =>
   workers.some((one) => one['worker'] === worker && (one['seen_at'] as number) > at - patienceMs);
 
+const pausedMs = ({ paused_until: until }: Row, at: number): number => {
+  const ms = Math.max((until as number) - at, 0);
+  return ms > 600_000 ? 0 : ms;
+};
+
 const stored = ({ seq, item, is_last: isLast, record }: Row): Row => ({ seq, item, isLast, record });
 
 /** The statements of `runners/distributed/table`, by how they begin. */
@@ -85,7 +90,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       const money = { cap: null, reserved: 0, spent: 0, unknown: 0 };
       const counts = { seq: 0, fed: 0, waiting: 0, inFlight: 0, polled: 0, concurrency: 1 };
       add(ledgers, ['run'], { run, ...money, ...counts });
-      return add(gates, ['run'], { run, rate: null, next_at: 0, paused_until: 0 });
+      return add(gates, ['run'], { run, rate: null, next_at: 0, taken_at: 0, paused_until: 0 });
     },
   ],
   ['update millrace.gates set rate', ({ gates }, [run, rate]) => change(gates, { run }, { rate })],
@@ -115,8 +120,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         const gate = of(tables.gates, { run: run['run'] });
         if (waiting === undefined || gate === undefined) return [];
         const isWanted = ((waiting as number) > 0 && run['stop'] === null) || (runs as unknown[]).includes(run['run']);
-        const pausedMs = Math.max((gate['paused_until'] as number) - at, 0);
-        return isWanted ? [{ ...run, waiting, pausedMs, now: at }] : [];
+        return isWanted ? [{ ...run, waiting, pausedMs: pausedMs(gate, at), now: at }] : [];
       }),
   ],
   [
@@ -214,10 +218,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       if (row === undefined) return nothing;
       const { waiting: open, ...ledger } = of(tables.ledgers, { run })!;
       const troubles = tables.troubles.filter((one) => one['run'] === run).map(({ cause }) => cause);
-      const pausedMs = Math.max((of(tables.gates, { run })!['paused_until'] as number) - at, 0);
       const seats = tables.seats.filter((one) => one['run'] === run && isAlive(tables, one['worker'], at, patienceMs));
       const { stop, blocked } = row;
-      return [{ ...ledger, open, stop, blocked, pausedMs, troubles, workers: seats.length }];
+      return [{ ...ledger, open, stop, blocked, pausedMs: pausedMs(of(tables.gates, { run })!, at), troubles, workers: seats.length }];
     },
   ],
   [
@@ -233,7 +236,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'with before as (select run, rate',
     ({ gates }, [run, turns], at) => {
       const gate = of(gates, { run })!;
-      const first = Math.max(gate['next_at'] as number, at);
+      const setBackMs = Math.max((gate['taken_at'] as number) - at, 0);
+      const first = Math.max((gate['next_at'] as number) - setBackMs, at);
+      gate['taken_at'] = at;
       const everyMs = 1_000 / (gate['rate'] as number);
       gate['next_at'] = first + turns * everyMs;
       return [{ inMs: first - at, everyMs }];
@@ -243,7 +248,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'update millrace.gates set paused_until',
     ({ gates }, [run, forMs], at) => {
       const gate = of(gates, { run })!;
-      return (gate['paused_until'] as number) < at + forMs ? change(gates, { run }, { paused_until: at + forMs }) : nothing;
+      const isLonger = (gate['paused_until'] as number) < at + forMs || pausedMs(gate, at) === 0;
+      return isLonger ? change(gates, { run }, { paused_until: at + forMs }) : nothing;
     },
   ],
   [

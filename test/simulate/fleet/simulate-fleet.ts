@@ -127,6 +127,10 @@ class FleetWorld {
   }
 
   end(): void {
+    if (this.broken.length > 0) {
+      for (const { seq, record } of this.database.committed.records) this.simulation.watch?.(`${String(seq)} ${String(record)}`);
+      this.simulation.watch?.(String(this.disk.peek(`${out}/journal.jsonl`)));
+    }
     for (const life of this.living.keys()) life.die();
   }
 
