@@ -11,6 +11,8 @@ import type { FleetLife } from './fleet-life.js';
 export interface DatabaseWeather {
   /** Chance that a connection breaks before or after a statement. */
   readonly breaks: number;
+  /** Chance that it breaks when a commit is done, before that is known. */
+  readonly lostCommits: number;
   readonly mostMs: number;
 }
 
@@ -21,7 +23,7 @@ const silentMs = 5_000;
 export class FakeDatabase {
   /** What is wrong with what was committed. */
   readonly broken: string[] = [];
-  weather: DatabaseWeather = { breaks: 0, mostMs: 3 };
+  weather: DatabaseWeather = { breaks: 0, lostCommits: 0, mostMs: 3 };
   skewMs = 0;
   private tables = new FakeTables();
   private awayUntil = -Infinity;
@@ -180,9 +182,10 @@ class FakeClient extends EventEmitter {
     const number = ++this.statements;
     try {
       await this.pass();
-      this.breakPerhaps();
+      const { breaks, lostCommits } = database.weather;
+      this.breakPerhaps(breaks);
       const rows = await this.execute(raw.replace(/\s+/g, ' ').trim(), values);
-      this.breakPerhaps();
+      this.breakPerhaps(raw === 'commit' ? lostCommits : breaks);
       await this.pass();
       this.breakWhenSilent(number);
       return { rows, rowCount: rows.length };
@@ -258,8 +261,8 @@ class FakeClient extends EventEmitter {
     if (this.isBroken) throw gone();
   }
 
-  private breakPerhaps(): void {
-    if (this.database.random() >= this.database.weather.breaks) return;
+  private breakPerhaps(chance: number): void {
+    if (this.database.random() >= chance) return;
     this.break();
     throw gone();
   }

@@ -40,7 +40,11 @@ export function randomFleet(seed: number): FleetSimulation {
     workers: some(8, worker),
     collectors: some(3, collector),
     ...(chance(0.6) && { weather: randomWeather(random) }),
-    database: { breaks: chance(0.5) ? random() ** 3 * 0.1 : 0, mostMs: 1 + random() ** 3 * 60 },
+    database: {
+      breaks: chance(0.5) ? random() ** 3 * 0.1 : 0,
+      lostCommits: chance(0.4) ? random() * 0.3 : 0,
+      mostMs: 1 + random() ** 3 * 60,
+    },
     ...(chance(0.3) && { away: [{ afterMs: random() * 20_000, forMs: 10 ** (2 + random() * 2.8) }] }),
     ...(isUneven && { clockSet: some(2, () => ({ afterMs: random() * 30_000, byMs: (random() - 0.5) * 4 * hourMs })) }),
     options: {

@@ -146,7 +146,7 @@ class FleetWorld {
   private makePeace(): void {
     this.isPeace = true;
     this.service.weather = fairWeather;
-    this.database.weather = { breaks: 0, mostMs: 3 };
+    this.database.weather = { breaks: 0, lostCommits: 0, mostMs: 3 };
     this.database.comeBack();
     this.startWorker();
   }
