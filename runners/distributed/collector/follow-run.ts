@@ -55,7 +55,7 @@ export async function followRun(following: Following): Promise<void> {
     await saving.room();
     collected = page.at(-1)?.seq ?? collected;
     await prices.note();
-    const isOver = collected >= state.seq && hasEnded(run, state, wasFed);
+    const isOver = collected >= state.seq && hasEnded(state, wasFed);
     if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
       await keepNote({ collected, among: run.journal.records });
@@ -74,9 +74,9 @@ async function nextPage({ ask, database, run }: RemoteRun, after: number): Promi
   return last?.record.k === 'outcome' && !last.isLast ? page.slice(0, -1) : page;
 }
 
-/** A run that stops waits for what workers have on the wire. */
-function hasEnded({ stops }: Run, { open, inFlight }: RunState, wasFed: boolean): boolean {
-  return inFlight === 0 && (stops.isStopping || (wasFed && open === 0));
+/** A run that stops waits for what workers have on the wire. Until the database knows of the stop they take more. */
+function hasEnded({ open, inFlight, stop }: RunState, wasFed: boolean): boolean {
+  return inFlight === 0 && (stop !== undefined || (wasFed && open === 0));
 }
 
 function obey({ stops, service }: Run, { stop, blocked }: RunState): void {

@@ -84,8 +84,8 @@ async function collect(
         .finally(() => here.close()),
       followRun({ run, remote, note, keepNote, save, isFed: () => isFed }),
     ]);
-    await ask(() => withdrawRows(database, number));
-    await keepNote({ isOpen: false });
+    const left = await ask(() => withdrawRows(database, number));
+    await keepNote({ isOpen: left > 0 });
   } finally {
     await watching.end();
     await stopping.end();
@@ -104,10 +104,12 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
       if (end === undefined) return;
       const cause = { ...end, leaves: [...leaving] };
       const forward = () => inTransaction(remote.database.pool, (on) => stopRun(on, remote.run, cause));
-      forwarding = forwarding.then(forward).catch((error: unknown) => {
-        const message = `The workers could not be told to stop: ${(error as Error).message}`;
-        run.events.next({ type: 'warning', code: 'database', message });
-      });
+      forwarding = forwarding
+        .then(() => remote.ask(forward))
+        .catch((error: unknown) => {
+          const message = `The workers could not be told to stop: ${(error as Error).message}`;
+          run.events.next({ type: 'warning', code: 'database', message });
+        });
     });
   return {
     end: async () => {

@@ -25,8 +25,11 @@ export async function countSeats(
   return rows[0] ?? { seats: 0, rows: 0 };
 }
 
-/** Takes the rows out of the database that no worker has: what is known of them lies in the journal of the folder. */
-export function withdrawRows({ pool, queue }: RunDatabase, run: number): Promise<void> {
+/**
+ * Takes the rows out of the database that no worker has: what is known of them lies in the journal of the folder. Returns how many
+ * rows workers have.
+ */
+export function withdrawRows({ pool, queue }: RunDatabase, run: number): Promise<number> {
   return inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
     const { rows } = await on.query<{ item: string; place: string; reserved: number }>(
@@ -43,5 +46,6 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number): Promise
     ledger.waiting -= rows.length;
     for (const { reserved } of rows) ledger.reserved -= reserved;
     await saveLedger(on, run, ledger);
+    return ledger.inFlight;
   });
 }

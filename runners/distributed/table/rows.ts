@@ -109,6 +109,8 @@ export async function reserveForRows(
 /** What a worker takes. */
 export interface Claim {
   readonly worker: string;
+  /** The start whose terms the worker has. */
+  readonly start: number;
   /** At most this many rows of each place. */
   readonly most: Readonly<Record<Place, number>>;
   /** What a row that is sent is expected to cost; `null`: it is not known. */
@@ -123,6 +125,7 @@ export async function claimRows(
   rows: RowsChange,
   claim: Claim,
 ): Promise<{ readonly claimed: readonly TableRow[]; readonly unfit: TableRow | undefined }> {
+  if (rows.ledger.start !== claim.start) return { claimed: [], unfit: undefined };
   const polls = await fetchRows(rows, 'poll', claim.most.poll);
   const sends = await fetchRows(rows, 'send', Math.min(claim.most.send, roomFor(rows.ledger, polls.length)));
   const { on, run, queue, ledger } = rows;

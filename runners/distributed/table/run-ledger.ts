@@ -19,6 +19,8 @@ export interface RunLedger {
   /** Of these, the ones that were only polled from the beginning. */
   polled: number;
   readonly concurrency: number;
+  /** The start that the run is at. */
+  readonly start: number;
   /** The run is to take no more rows. */
   readonly isStopped: boolean;
 }
@@ -35,7 +37,7 @@ export class RunGone extends MillraceError {
 /** Locks a run's ledger until the transaction ends, which saves it then. Any transaction that locks more locks this first. */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
   const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting,
-      in_flight as "inFlight", polled, concurrency, stop is not null as "isStopped"
+      in_flight as "inFlight", polled, concurrency, start, stop is not null as "isStopped"
     from millrace.ledgers join millrace.runs using (run) where run = $1 for update of ledgers`;
   const [ledger] = (await on.query<RunLedger>(text, [run])).rows;
   if (ledger === undefined) throw new RunGone(run);

@@ -50,8 +50,6 @@ export function beginStart(
     );
     await on.query('update millrace.gates set rate = $2 where run = $1', [run, terms.rate ?? null]);
     await on.query('delete from millrace.troubles where run = $1', [run]);
-    // A worker may have come since the rows were asked back, by the terms of the earlier start.
-    await on.query('delete from millrace.seats where run = $1', [run]);
     const { rows } = await on.query<{ start: number }>(
       `update millrace.runs set terms = $2, start = start + 1, stop = null, blocked = '{}', prices = '[]', started_at = now()
        where run = $1 returning start`,

@@ -16,18 +16,11 @@ export class SeatLost extends MillraceError {
   }
 }
 
-/** Returns false where the run is at another start by now. */
-export async function takeSeat(
-  on: Pick<Transaction, 'query'>,
-  { run, worker }: Seat,
-  start: number,
-): Promise<boolean> {
-  const { rowCount } = await on.query(
-    `insert into millrace.seats (run, worker) select run, $2 from millrace.runs where run = $1 and start = $3 for share
-     on conflict (run, worker) do update set worker = excluded.worker`,
-    [run, worker, start],
-  );
-  return rowCount === 1;
+export async function takeSeat(on: Pick<Transaction, 'query'>, { run, worker }: Seat): Promise<void> {
+  await on.query('insert into millrace.seats (run, worker) values ($1, $2) on conflict do nothing', [
+    run,
+    worker,
+  ]);
 }
 
 /** Returns false where the worker has none. */

@@ -122,8 +122,8 @@ export class ServedRun {
   async serve(): Promise<ServedEnd> {
     const { database, artifacts } = this.settings;
     const { context, tasks, stops, link, seat } = this;
-    this.isSeated = await link.insist(() => takeSeat(database.pool, seat, this.orders.start));
-    if (!this.isSeated) return { why: 'over' };
+    await link.insist(() => takeSeat(database.pool, seat));
+    this.isSeated = true;
     this.journal.wake();
     const paid = buyRows(context, tasks).pipe(
       tap(({ row, free }) => {
@@ -187,6 +187,7 @@ export class ServedRun {
     const { prices } = this.money;
     return {
       worker: this.seat.worker,
+      start: this.orders.start,
       most: { send, poll },
       priceOf: ({ row }) => (isRead(row) ? 0 : prices.priceOf(pricedOf(row))),
     };

@@ -115,12 +115,15 @@ export class FakeDatabase {
     for (const ledger of tables.ledgers) {
       const { run, reserved, spent, unknown, cap, waiting, inFlight } = ledger as Record<string, number>;
       const sum = reserved! + spent! + unknown!;
-      if (cap !== null && sum > cap!) this.broken.push(`${sum} reserved, spent and unknown under a cap of ${cap}`);
+      if (cap !== null && sum > cap!)
+        this.broken.push(`${sum} reserved, spent and unknown under a cap of ${cap}`);
       if (Math.min(reserved!, waiting!, inFlight!) < 0) this.broken.push('a ledger is below zero');
       const rows = tables.rows.filter((row) => row['run'] === run);
       const held = rows.filter(({ worker }) => worker !== null).length;
       if (held !== inFlight || rows.length !== waiting! + held)
-        this.broken.push(`${inFlight} in flight and ${waiting} waiting, of ${held} and ${rows.length - held}`);
+        this.broken.push(
+          `${inFlight} in flight and ${waiting} waiting, of ${held} and ${rows.length - held}`,
+        );
     }
     for (const payload of notifications) this.notify(payload);
   }
@@ -176,7 +179,10 @@ class FakeClient extends EventEmitter {
     });
   }
 
-  async query(raw: string, values: readonly unknown[] = []): Promise<{ rows: readonly Row[]; rowCount: number }> {
+  async query(
+    raw: string,
+    values: readonly unknown[] = [],
+  ): Promise<{ rows: readonly Row[]; rowCount: number }> {
     const { life, database } = this;
     if (!life.step()) return new Promise(() => undefined);
     const number = ++this.statements;
@@ -286,7 +292,9 @@ const queue: RowQueue = {
     if (items.length > 0) await ask(on, 'queue put', run, place, items);
   },
   fetch: async (on, run, place, most) =>
-    most < 1 ? [] : (await ask(on, 'queue fetch', run, place, Math.floor(most))).map(({ item }) => item as string),
+    most < 1
+      ? []
+      : (await ask(on, 'queue fetch', run, place, Math.floor(most))).map(({ item }) => item as string),
   remove: async (on, run, place, items) => {
     if (items.length > 0) await ask(on, 'queue remove', run, place, items);
   },

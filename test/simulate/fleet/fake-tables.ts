@@ -61,8 +61,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'select fed, seq::float8, cap',
     (tables, [run]) => {
       const ledger = of(tables.ledgers, { run });
-      const isStopped = of(tables.runs, { run })?.['stop'] != null;
-      return ledger === undefined ? nothing : [{ ...ledger, isStopped }];
+      const { stop, start } = of(tables.runs, { run }) ?? {};
+      return ledger === undefined ? nothing : [{ ...ledger, start, isStopped: stop != null }];
     },
   ],
   [
@@ -79,7 +79,15 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'insert into millrace.runs',
     ({ runs }, [key]) => {
-      const run = { run: runs.length + 1, key, terms: '{}', start: 0, stop: null, blocked: '{}', prices: '[]' };
+      const run = {
+        run: runs.length + 1,
+        key,
+        terms: '{}',
+        start: 0,
+        stop: null,
+        blocked: '{}',
+        prices: '[]',
+      };
       add(runs, ['key'], run);
       return [of(runs, { key })!];
     },
@@ -94,12 +102,14 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     },
   ],
   ['update millrace.gates set rate', ({ gates }, [run, rate]) => change(gates, { run }, { rate })],
-  ['delete from millrace.troubles', ({ troubles }, [run]) => removeFrom(troubles, (row) => row['run'] === run)],
+  [
+    'delete from millrace.troubles',
+    ({ troubles }, [run]) => removeFrom(troubles, (row) => row['run'] === run),
+  ],
   [
     'delete from millrace.seats where run = $1 and worker',
     ({ seats }, [run, worker]) => removeFrom(seats, (row) => row['run'] === run && row['worker'] === worker),
   ],
-  ['delete from millrace.seats', ({ seats }, [run]) => removeFrom(seats, (row) => row['run'] === run)],
   [
     'update millrace.runs set terms',
     ({ runs }, [run, terms]) => {
@@ -119,7 +129,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         const { waiting } = of(tables.ledgers, { run: run['run'] }) ?? {};
         const gate = of(tables.gates, { run: run['run'] });
         if (waiting === undefined || gate === undefined) return [];
-        const isWanted = ((waiting as number) > 0 && run['stop'] === null) || (runs as unknown[]).includes(run['run']);
+        const isWanted =
+          ((waiting as number) > 0 && run['stop'] === null) || (runs as unknown[]).includes(run['run']);
         return isWanted ? [{ ...run, waiting, pausedMs: pausedMs(gate, at), now: at }] : [];
       }),
   ],
@@ -129,20 +140,21 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'insert into millrace.seats',
-    ({ runs, seats }, [run, worker, start]) => {
-      if (of(runs, { run, start }) === undefined) return nothing;
-      add(seats, ['run', 'worker'], { run, worker, groups: 0, first: 0 });
-      return [of(seats, { run, worker })!];
-    },
+    ({ seats }, [run, worker]) => add(seats, ['run', 'worker'], { run, worker, groups: 0, first: 0 }),
   ],
   [
     'update millrace.seats set groups',
     ({ seats }, [run, worker, groups, first]) => {
       const seat = of(seats, { run, worker });
-      return seat === undefined || (seat['groups'] as number) >= groups ? nothing : change(seats, { run, worker }, { groups, first });
+      return seat === undefined || (seat['groups'] as number) >= groups
+        ? nothing
+        : change(seats, { run, worker }, { groups, first });
     },
   ],
-  ['select first::float8', ({ seats }, [run, worker]) => seats.filter((row) => row['run'] === run && row['worker'] === worker)],
+  [
+    'select first::float8',
+    ({ seats }, [run, worker]) => seats.filter((row) => row['run'] === run && row['worker'] === worker),
+  ],
   [
     'insert into millrace.records',
     ({ records }, [run, after, items, lasts, texts]) =>
@@ -155,27 +167,44 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 order',
     ({ records }, [run, after, most]) =>
-      records.filter((row) => row['run'] === run && (row['seq'] as number) > after).slice(0, most).map(stored),
+      records
+        .filter((row) => row['run'] === run && (row['seq'] as number) > after)
+        .slice(0, most)
+        .map(stored),
   ],
   [
     'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 and item',
     ({ records }, [run, after, items]) =>
       records
-        .filter((row) => row['run'] === run && (row['seq'] as number) > after && (items as unknown[]).includes(row['item']))
+        .filter(
+          (row) =>
+            row['run'] === run &&
+            (row['seq'] as number) > after &&
+            (items as unknown[]).includes(row['item']),
+        )
         .map(stored),
   ],
   [
     'insert into millrace.rows',
     ({ rows }, [run, since, items, tasks, places, reserved]) =>
       (items as string[]).flatMap((item, at) => {
-        const row = { run, item, task: tasks[at], place: places[at], reserved: reserved[at], since, worker: null };
+        const row = {
+          run,
+          item,
+          task: tasks[at],
+          place: places[at],
+          reserved: reserved[at],
+          since,
+          worker: null,
+        };
         if (add(rows, ['run', 'item'], row) === nothing) throw new Error('a row was added twice');
         return [row];
       }),
   ],
   [
     'delete from millrace.rows where run = $1 and item',
-    ({ rows }, [run, items]) => removeFrom(rows, (row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
+    ({ rows }, [run, items]) =>
+      removeFrom(rows, (row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
   ],
   [
     'delete from millrace.rows where run = $1 and worker is null',
@@ -195,11 +224,14 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'update millrace.rows set worker',
     ({ rows }, [run, worker, items, reserved]) =>
-      (items as string[]).flatMap((item, place) => change(rows, { run, item }, { worker, reserved: reserved[place] })),
+      (items as string[]).flatMap((item, place) =>
+        change(rows, { run, item }, { worker, reserved: reserved[place] }),
+      ),
   ],
   [
     'select item, task, reserved::float8, since::float8 from millrace.rows where run = $1 and item',
-    ({ rows }, [run, items]) => rows.filter((row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
+    ({ rows }, [run, items]) =>
+      rows.filter((row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
   ],
   [
     'select item, task, reserved::float8, since::float8 from millrace.rows where run = $1 and worker',
@@ -218,19 +250,34 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       if (row === undefined) return nothing;
       const { waiting: open, ...ledger } = of(tables.ledgers, { run })!;
       const troubles = tables.troubles.filter((one) => one['run'] === run).map(({ cause }) => cause);
-      const seats = tables.seats.filter((one) => one['run'] === run && isAlive(tables, one['worker'], at, patienceMs));
+      const seats = tables.seats.filter(
+        (one) => one['run'] === run && isAlive(tables, one['worker'], at, patienceMs),
+      );
       const { stop, blocked } = row;
-      return [{ ...ledger, open, stop, blocked, pausedMs: pausedMs(of(tables.gates, { run })!, at), troubles, workers: seats.length }];
+      return [
+        {
+          ...ledger,
+          open,
+          stop,
+          blocked,
+          pausedMs: pausedMs(of(tables.gates, { run })!, at),
+          troubles,
+          workers: seats.length,
+        },
+      ];
     },
   ],
   [
     'insert into millrace.jobs',
     ({ jobs }, [run, hashes, ids]) =>
-      (hashes as string[]).flatMap((hash, place) => add(jobs, ['run', 'hash'], { run, hash, id: ids[place] })),
+      (hashes as string[]).flatMap((hash, place) =>
+        add(jobs, ['run', 'hash'], { run, hash, id: ids[place] }),
+      ),
   ],
   [
     'select replace(hash',
-    ({ jobs }, [run, hashes]) => jobs.filter((row) => row['run'] === run && (hashes as unknown[]).includes(row['hash'])),
+    ({ jobs }, [run, hashes]) =>
+      jobs.filter((row) => row['run'] === run && (hashes as unknown[]).includes(row['hash'])),
   ],
   [
     'with before as (select run, rate',
@@ -254,10 +301,14 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'insert into millrace.late_jobs',
-    ({ lateJobs }, [run, id, attempt, jobId]) => add(lateJobs, ['run', 'id', 'attempt'], { run, id, attempt, jobId }),
+    ({ lateJobs }, [run, id, attempt, jobId]) =>
+      add(lateJobs, ['run', 'id', 'attempt'], { run, id, attempt, jobId }),
   ],
   ['select id, attempt, job_id', ({ lateJobs }, [run]) => lateJobs.filter((row) => row['run'] === run)],
-  ['insert into millrace.troubles', ({ troubles }, [run, worker, cause]) => add(troubles, ['run', 'worker'], { run, worker, cause })],
+  [
+    'insert into millrace.troubles',
+    ({ troubles }, [run, worker, cause]) => add(troubles, ['run', 'worker'], { run, worker, cause }),
+  ],
   [
     'select w.worker, host, pid',
     ({ workers, rows }, _, at) =>
@@ -273,11 +324,15 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       return change(workers, { worker }, { does, seen_at: at });
     },
   ],
-  ['delete from millrace.workers where worker', ({ workers }, [worker]) => removeFrom(workers, (row) => row['worker'] === worker)],
+  [
+    'delete from millrace.workers where worker',
+    ({ workers }, [worker]) => removeFrom(workers, (row) => row['worker'] === worker),
+  ],
   ['delete from millrace.workers where seen_at', () => nothing],
   [
     'select run, worker from millrace.seats s',
-    (tables, [patienceMs], at) => tables.seats.filter(({ worker }) => !isAlive(tables, worker, at, patienceMs)),
+    (tables, [patienceMs], at) =>
+      tables.seats.filter(({ worker }) => !isAlive(tables, worker, at, patienceMs)),
   ],
   [
     'select from (select $2::uuid',
@@ -296,7 +351,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'queue fetch',
     ({ queued }, [run, place, most]) => {
-      const found = queued.filter((job) => job['run'] === run && job['place'] === place && job['isActive'] === false);
+      const found = queued.filter(
+        (job) => job['run'] === run && job['place'] === place && job['isActive'] === false,
+      );
       return found.slice(0, most).map((job) => Object.assign(job, { isActive: true }));
     },
   ],
@@ -311,4 +368,5 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
 ];
 
 /** Tables that a transaction does not lock: what is written there is seen at once. */
-export const isShared = (text: string): boolean => /millrace\.(workers|gates)/.test(text) && !text.startsWith('with made');
+export const isShared = (text: string): boolean =>
+  /millrace\.(workers|gates)/.test(text) && !text.startsWith('with made');

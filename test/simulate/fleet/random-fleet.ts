@@ -8,10 +8,14 @@ const hourMs = 3_600_000;
 export function randomFleet(seed: number): FleetSimulation {
   const random = seeded(seed * 2 + 1);
   const chance = (probability: number): boolean => random() < probability;
-  const some = <T>(most: number, one: () => T): T[] => Array.from({ length: Math.floor(random() * (most + 1)) }, one);
+  const some = <T>(most: number, one: () => T): T[] =>
+    Array.from({ length: Math.floor(random() * (most + 1)) }, one);
   const isUneven = chance(0.5);
   const capUsd = chance(0.25) ? 0.2 + random() * 0.6 : undefined;
-  const stopAfter = () => ({ afterMs: random() * 20_000, order: chance(0.7) ? ('graceful' as const) : ('now' as const) });
+  const stopAfter = () => ({
+    afterMs: random() * 20_000,
+    order: chance(0.7) ? ('graceful' as const) : ('now' as const),
+  });
   const worker = (): FleetFate => ({
     ...(chance(0.5) && { diesAtCall: 1 + Math.floor(random() ** 2 * 600) }),
     ...(chance(0.3) && { freezes: [{ afterMs: random() * 20_000, forMs: 10 ** (3 + random() * 2.2) }] }),
@@ -46,7 +50,9 @@ export function randomFleet(seed: number): FleetSimulation {
       mostMs: 1 + random() ** 3 * 60,
     },
     ...(chance(0.3) && { away: [{ afterMs: random() * 20_000, forMs: 10 ** (2 + random() * 2.8) }] }),
-    ...(isUneven && { clockSet: some(2, () => ({ afterMs: random() * 30_000, byMs: (random() - 0.5) * 4 * hourMs })) }),
+    ...(isUneven && {
+      clockSet: some(2, () => ({ afterMs: random() * 30_000, byMs: (random() - 0.5) * 4 * hourMs })),
+    }),
     options: {
       concurrency: 1 + Math.floor(random() * 8),
       retries: Math.floor(random() * 5),

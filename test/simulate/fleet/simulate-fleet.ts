@@ -1,7 +1,12 @@
 import { lastValueFrom, Subject } from 'rxjs';
 import { createPriceBook } from '../../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../../runners/batch/ledger/price-list.js';
-import { runBatch, type RunBatchOptions, type RunEvent, type StopOrder } from '../../../runners/batch/run-batch.js';
+import {
+  runBatch,
+  type RunBatchOptions,
+  type RunEvent,
+  type StopOrder,
+} from '../../../runners/batch/run-batch.js';
 import { runDistributed } from '../../../runners/distributed/collector/run-distributed.js';
 import { DatabaseError } from '../../../runners/distributed/database/database-error.js';
 import { runWorker } from '../../../runners/distributed/worker/run-worker.js';
@@ -48,6 +53,7 @@ export interface FleetSimulation {
   readonly away?: readonly { readonly afterMs: number; readonly forMs: number }[];
   readonly clockSet?: readonly { readonly afterMs: number; readonly byMs: number }[];
   readonly options?: Partial<RunBatchOptions>;
+  /** Called with what happens, and at the end with the tables and the journal. */
   readonly watch?: (line: string) => void;
 }
 
@@ -115,11 +121,14 @@ class FleetWorld {
       if (start === collectors.length) this.makePeace();
       const { life, finished } = await this.collect(fate);
       this.exitCodes.push(finished?.exitCode ?? 'died');
-      this.simulation.watch?.(`collector: ${finished === undefined ? 'died' : `${finished.exitCode}: ${finished.reason}`}`);
+      this.simulation.watch?.(
+        `collector: ${finished === undefined ? 'died' : `${finished.exitCode}: ${finished.reason}`}`,
+      );
       this.broken.push(...this.wrongWith(finished), ...this.service.broken, ...this.database.broken);
       life.die();
       if (this.broken.length > 0) return this.report([]);
-      if (start >= collectors.length && finished?.summary?.rows.toDo === 0) return this.report(await this.check(finished));
+      if (start >= collectors.length && finished?.summary?.rows.toDo === 0)
+        return this.report(await this.check(finished));
       this.disk = finished === undefined && this.random() < 0.5 ? this.disk.restart() : this.disk.handOver();
       this.clock.now += this.random() * 5_000;
     }
@@ -127,10 +136,11 @@ class FleetWorld {
   }
 
   end(): void {
-    if (this.broken.length > 0) {
-      for (const { seq, record } of this.database.committed.records) this.simulation.watch?.(`${String(seq)} ${String(record)}`);
-      this.simulation.watch?.(String(this.disk.peek(`${out}/journal.jsonl`)));
-    }
+    const { watch = () => undefined } = this.simulation;
+    const { records, ...tables } = this.database.committed;
+    watch(JSON.stringify(tables, undefined, 1));
+    for (const { seq, record } of records) watch(`${String(seq)} ${String(record)}`);
+    watch(String(this.disk.peek(`${out}/journal.jsonl`)));
     for (const life of this.living.keys()) life.die();
   }
 
@@ -157,8 +167,16 @@ class FleetWorld {
     const unlessPeace = (work: () => void) => () => {
       if (!this.isPeace && !life.isDead) work();
     };
-    for (const { afterMs, forMs } of freezes) this.clock.in(afterMs, unlessPeace(() => life.freeze(forMs)));
-    for (const { afterMs, forMs } of cuts) this.clock.in(afterMs, unlessPeace(() => life.cut(forMs)));
+    for (const { afterMs, forMs } of freezes)
+      this.clock.in(
+        afterMs,
+        unlessPeace(() => life.freeze(forMs)),
+      );
+    for (const { afterMs, forMs } of cuts)
+      this.clock.in(
+        afterMs,
+        unlessPeace(() => life.cut(forMs)),
+      );
     return life;
   }
 
@@ -185,7 +203,8 @@ class FleetWorld {
           life.wasCutOff = true;
         }
         if (event.type === 'fault') this.broken.push(`a worker: ${event.message}`);
-        if (event.type !== 'progress') this.simulation.watch?.(`${this.clock.now % 1e8} ${JSON.stringify(event)}`);
+        if (event.type !== 'progress')
+          this.simulation.watch?.(`${this.clock.now % 1e8} ${JSON.stringify(event)}`);
       },
     }).catch((error: unknown) => this.broken.push(`a worker ended: ${(error as Error).stack}`));
     this.living.set(life, { stop: () => stop.next(), ended });
@@ -208,7 +227,8 @@ class FleetWorld {
     const life = this.lifeOf(fate);
     const stop = new Subject<StopOrder>();
     for (const { afterMs, order } of fate.stops ?? []) this.clock.in(afterMs, () => stop.next(order));
-    if (fate.isLocal === true && (fate.stops ?? []).some(({ order }) => order === 'now')) life.wasCutOff = true;
+    if (fate.isLocal === true && (fate.stops ?? []).some(({ order }) => order === 'now'))
+      life.wasCutOff = true;
     const options = this.optionsFor(life, fate, stop);
     const isOpen = this.disk.peek(`${out}/distributed.json`)?.includes('"isOpen":true') === true;
     const connect = () =>
@@ -253,10 +273,14 @@ class FleetWorld {
   private async check(finished: Extract<RunEvent, { type: 'finished' }>): Promise<string[]> {
     const { rows, service, disk } = this;
     const { options, collectors } = this.simulation;
-    const retried = [options, ...collectors.map((fate) => fate.options)].some((some) => some?.onUnknown === 'retry');
+    const retried = [options, ...collectors.map((fate) => fate.options)].some(
+      (some) => some?.onUnknown === 'retry',
+    );
     const books = { rows, service, disk, out, finished, retried, failedAgain: false, leftPictures: false };
     const [ledger] = this.database.committed.ledgers;
-    const left = ['reserved', 'waiting', 'inFlight', 'polled'].filter((name) => ledger !== undefined && ledger[name] !== 0);
+    const left = ['reserved', 'waiting', 'inFlight', 'polled'].filter(
+      (name) => ledger !== undefined && ledger[name] !== 0,
+    );
     return [
       ...(await checkBooks(books)),
       ...left.map((name) => `${name} in the database is ${String(ledger?.[name])}`),
@@ -269,7 +293,10 @@ class FleetWorld {
     const all = [...this.living];
     for (const [, { stop }] of all) stop();
     try {
-      await this.clock.until(Promise.all(all.map(([life, { ended }]) => Promise.race([ended, life.died]))), 300_000);
+      await this.clock.until(
+        Promise.all(all.map(([life, { ended }]) => Promise.race([ended, life.died]))),
+        300_000,
+      );
       return [];
     } catch (error) {
       return [`a worker does not leave: ${(error as Error).message}`];

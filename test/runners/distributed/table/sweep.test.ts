@@ -17,8 +17,8 @@ const isClock = (text: string): boolean => text.startsWith('select extract(epoch
 it('takes nobody for dead until the database has been back, and its clock steady, for a while', async () => {
   const fleet = await openFleet(database, rowsOf(1));
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000001' };
-  await takeSeat(database.pool, seat, 1);
-  const claim = { worker: seat.worker, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
+  await takeSeat(database.pool, seat);
+  const claim = { worker: seat.worker, start: 1, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
   const nothing = {
     records: [],
     booked: { spent: 0, unknown: 0 },

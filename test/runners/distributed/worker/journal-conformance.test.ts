@@ -25,7 +25,7 @@ function taskOf(id: string): RowTask {
 conformsToJournal('a table', async () => {
   const fleet = await openFleet(database, ['a', 'b', 'c'].map(taskOf));
   const seat = { run: fleet.run, worker: randomUUID() };
-  await takeSeat(database.pool, seat, 1);
+  await takeSeat(database.pool, seat);
   let claimed = 0;
   let taken = (): void => undefined;
   const isTaken = new Promise<void>((resolve) => (taken = resolve));
@@ -41,7 +41,7 @@ conformsToJournal('a table', async () => {
       claim: () =>
         claimed === 3
           ? undefined
-          : { worker: seat.worker, most: { send: 3 - claimed, poll: 0 }, priceOf: () => 87_500 },
+          : { worker: seat.worker, start: 1, most: { send: 3 - claimed, poll: 0 }, priceOf: () => 87_500 },
       onClaimed: (rows) => {
         claimed += rows.length;
         taken();
