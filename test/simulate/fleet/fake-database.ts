@@ -107,13 +107,16 @@ export class FakeDatabase {
   /** The tables for a transaction. */
   copy(): FakeTables {
     const { workers, gates, ...own } = this.tables;
-    return { ...structuredClone(own), workers, gates };
+    return Object.assign(new FakeTables(), structuredClone(own), { workers, gates });
   }
 
   commit(tables: FakeTables, notifications: readonly string[]): void {
     this.tables = tables;
     for (const ledger of tables.ledgers) {
-      const { run, reserved, spent, unknown, cap, waiting, inFlight } = ledger as Record<string, number>;
+      const { run, reserved, spent, unknown, cap, waiting, inFlight } = ledger as Record<
+        string,
+        number | null
+      >;
       const sum = reserved! + spent! + unknown!;
       if (cap !== null && sum > cap!)
         this.broken.push(`${sum} reserved, spent and unknown under a cap of ${cap}`);
@@ -129,7 +132,7 @@ export class FakeDatabase {
   }
 
   private notify(payload: string): void {
-    for (const client of this.clients) client.hear(payload);
+    for (const client of this.clients) client.receive(payload);
   }
 
   run(text: string, values: readonly unknown[], tables: FakeTables): readonly Row[] {
@@ -171,7 +174,7 @@ class FakeClient extends EventEmitter {
     this.database.remove(this);
   }
 
-  hear(payload: string): void {
+  receive(payload: string): void {
     const [channel, text] = payload.split('|');
     if (channel !== this.channel || this.isCut) return;
     this.database.clock.in(this.latency(), () => {

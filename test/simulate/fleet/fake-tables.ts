@@ -295,8 +295,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'update millrace.gates set paused_until',
     ({ gates }, [run, forMs], at) => {
       const gate = of(gates, { run })!;
-      const isLonger = (gate['paused_until'] as number) < at + forMs || pausedMs(gate, at) === 0;
-      return isLonger ? change(gates, { run }, { paused_until: at + forMs }) : nothing;
+      const until = at + (forMs as number);
+      const isLonger = (gate['paused_until'] as number) < until || pausedMs(gate, at) === 0;
+      return isLonger ? change(gates, { run }, { paused_until: until }) : nothing;
     },
   ],
   [
