@@ -108,7 +108,7 @@ function isBefore(a: Entry, b: Entry): boolean {
  * @param latenessMs by how much a timer rings too late
  */
 export function schedulerOf(
-  clock: TellsTime,
+  clock: ClockOfRun,
   isDead: () => boolean,
   latenessMs: () => number = () => 0,
 ): SchedulerLike {
@@ -119,14 +119,14 @@ export function schedulerOf(
   };
 }
 
-type TellsTime = Pick<VirtualClock, 'now' | 'in'>;
+type ClockOfRun = Pick<VirtualClock, 'now' | 'in'>;
 type Work<T> = (this: SchedulerAction<T>, state: T) => void;
 
 class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
   private takeBack: (() => void) | undefined;
 
   constructor(
-    private readonly clock: TellsTime,
+    private readonly clock: ClockOfRun,
     private readonly isDead: () => boolean,
     private readonly work: Work<T>,
   ) {
