@@ -18,6 +18,10 @@ export interface FrameActions {
 
 const verdicts = ['kept', 'rejected'] as const;
 const names = { kept: ['Keep', 'Kept'], rejected: ['Reject', 'Rejected'] } as const;
+const marks = {
+  kept: { name: 'tick', draw: check },
+  rejected: { name: 'pencil', draw: pencilCross },
+} as const;
 const referencesShown = 3;
 
 /**
@@ -61,6 +65,27 @@ export class Frame {
     if (review !== this.#review) this.#draw(review);
   }
 
+  /** The only frame of the page that Tab reaches. */
+  makeCurrent(isCurrent: boolean): void {
+    this.element.classList.toggle('current', isCurrent);
+    for (const control of this.element.querySelectorAll<HTMLElement>('button, a'))
+      control.tabIndex = isCurrent ? 0 : -1;
+  }
+
+  select(isSelected: boolean): void {
+    if (this.element.classList.contains('selected') === isSelected) return;
+    this.element.classList.toggle('selected', isSelected);
+    if (isSelected) this.result.setAttribute('aria-current', 'true');
+    else this.result.removeAttribute('aria-current');
+  }
+
+  /** Most frames of a page have no verdict, and need no drawing of one. */
+  #mark(verdict: Verdict | undefined): void {
+    for (const one of verdicts) this.element.classList.toggle(one, verdict === one);
+    if (verdict === undefined || this.result.querySelector(`.${marks[verdict].name}`) !== null) return;
+    this.result.append(marks[verdict].draw());
+  }
+
   #draw(review: Review | undefined): void {
     this.#review = review;
     const { row } = this;
@@ -69,7 +94,7 @@ export class Frame {
       button.setAttribute('aria-pressed', String(isPressed));
       word.data = names[verdict][isPressed ? 1 : 0];
     }
-    for (const verdict of verdicts) this.element.classList.toggle(verdict, review?.verdict === verdict);
+    this.#mark(review?.verdict);
     const decided = review?.verdict === undefined ? '' : `, ${review.verdict}`;
     this.#name.textContent = visibleText(`${row.id}, ${statusLabel(row.status)}${decided}`);
     this.#stars.hidden = review?.stars === undefined;
@@ -124,8 +149,6 @@ function drawResult(row: PageRow, name: HTMLElement, actions: FrameActions): HTM
     { type: 'button', class: 'result', tabindex: '-1', onclick: (event: MouseEvent) => actions.open(event) },
     name,
     resultContent(row),
-    pencilCross(),
-    check(),
   );
 }
 

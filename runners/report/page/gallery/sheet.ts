@@ -50,19 +50,13 @@ export class Sheet {
 
   /** The rows with these ids are selected. */
   showSelected(ids: ReadonlySet<string>): void {
-    for (const { row, element, result } of this.#frames) {
-      const isSelected = ids.has(row.id);
-      if (element.classList.contains('selected') === isSelected) continue;
-      element.classList.toggle('selected', isSelected);
-      if (isSelected) result.setAttribute('aria-current', 'true');
-      else result.removeAttribute('aria-current');
-    }
+    for (const frame of this.#frames) frame.select(ids.has(frame.row.id));
   }
 
   makeCurrent(place: number, focus: boolean): void {
-    setCurrent(this.#frame(), false);
+    this.#frame()?.makeCurrent(false);
     this.#current = Math.max(0, Math.min(place, this.#frames.length - 1));
-    setCurrent(this.#frame(), true);
+    this.#frame()?.makeCurrent(true);
     if (focus) this.#frame()?.result.focus();
   }
 
@@ -112,11 +106,4 @@ function showFrames(sheet: HTMLElement, frames: readonly HTMLElement[]): void {
 
 function isEqual(one: PageRow, other: PageRow): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function setCurrent(frame: Frame | undefined, isCurrent: boolean): void {
-  if (frame === undefined) return;
-  frame.element.classList.toggle('current', isCurrent);
-  for (const control of frame.element.querySelectorAll<HTMLElement>('button, a'))
-    control.tabIndex = isCurrent ? 0 : -1;
 }

@@ -106,8 +106,8 @@ export class VariantGrid {
       },
       h('span', { class: 'unseen' }, label.join(', ')),
       resultContent(row),
-      pencilCross(),
-      check(),
+      review?.verdict === 'rejected' && pencilCross(),
+      review?.verdict === 'kept' && check(),
       review?.stars !== undefined && h('span', { class: 'stars' }, '★'.repeat(review.stars)),
     );
   }
