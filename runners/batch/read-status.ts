@@ -14,6 +14,8 @@ import { readSummary, type CostSummary, type Summary } from './sinks/summary-fil
 export interface RunStatus {
   /** A process works on it. */
   readonly isRunning: boolean;
+  /** It went against the embedded emulator: nothing was spent. */
+  readonly isRehearsal?: true;
   /** Which one, as it says itself. */
   readonly owner?: { readonly pid: number; readonly host: string; readonly started: string };
   /** What the run works off, as it was named. */
@@ -58,6 +60,7 @@ export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk
   const cap = capOf(recovered.capUsd, summary);
   return {
     isRunning: owner !== undefined,
+    ...(recovered.identity?.local === true && { isRehearsal: true as const }),
     ...(owner && { owner: { pid: owner.pid, host: owner.host.name, started: owner.started } }),
     rows: rowsOf(totals, summary),
     failures: failureCounts(totals.rows),

@@ -42,6 +42,8 @@ export interface RunFacts {
   /** Nothing was spent, and a redo spends nothing. */
   readonly isRehearsal: boolean;
   readonly manifestFormat: 'csv' | 'jsonl';
+  /** Some results are pictures. */
+  readonly hasPictures: boolean;
 }
 
 /** Where the page gets its rows: out of the page itself, or from script files beside it. */

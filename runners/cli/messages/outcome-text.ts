@@ -1,7 +1,7 @@
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/internal.js';
-import { countOf, formatCount, formatMoney } from './number-text.js';
+import { countOf, formatCount, formatDuration, formatMoney } from './number-text.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
 import type { RunCommand } from '../../report/messages/run-again.js';
 import { toGoOn, whatToDo, type ToDo } from '../../report/messages/what-to-do.js';
@@ -30,6 +30,18 @@ export function outcomeText(summary: Standing, isRehearsal = false): string[] {
     ),
     ...fact('status calls', (summary.statusCalls ?? 0) > 0 ? formatCount(summary.statusCalls ?? 0) : ''),
   ];
+}
+
+/** How long the latest start took, by the clock; nothing of a start in which no row ended. */
+export function tookText({
+  times,
+  thisStart,
+  starts,
+}: Pick<Summary, 'times' | 'thisStart' | 'starts'>): string[] {
+  const ms = Date.parse(times.endedAt ?? '') - Date.parse(times.startedAt);
+  if (thisStart.ended === 0 || Number.isNaN(ms)) return [];
+  const took = ms < 1000 ? 'under 1 s' : formatDuration(ms);
+  return fact('took', starts > 1 ? `${took}, this start` : took);
 }
 
 /** Failures by equal cause, the most frequent first, each with what to do about it and the command for it. */

@@ -20,7 +20,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
   ].filter((part) => part !== false);
   return [
     `${name}: ${stateText(status, now)}`,
-    ...outcomeText(status),
+    ...outcomeText(status, status.isRehearsal),
     ...fact('cap', capText(status)),
     ...fact('on the way', pending.join(', ')),
     ...fact('held', heldText(status, name)),

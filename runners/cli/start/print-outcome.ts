@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
-import { outcomeText } from '../messages/outcome-text.js';
+import { outcomeText, tookText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 import { runCommand, type RunCommand } from '../../report/messages/run-again.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
@@ -55,6 +55,7 @@ export async function printOutcome(
   const lines = [
     sentence,
     ...outcomeText(summary, run.target.local),
+    ...tookText(summary),
     ...todos,
     ...(await filesText(out, io.cwd)),
   ];

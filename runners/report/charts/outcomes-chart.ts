@@ -16,7 +16,9 @@ export function outcomesChart(survey: Survey): Chart {
   for (const { tone } of endsOf(survey.rows)) ends[tone]++;
   const ended = totalOf(ends);
   if (ended < 2) return { title, caption: 'Too few rows ended to draw.', svg: '' };
-  const perMinute = survey.workedMs > 0 ? ended / (survey.workedMs / 60_000) : 0;
+  // A later start may only have tried again what had failed: its time is no measure of the pace.
+  const isOneStart = survey.story.starts.length === 1 && survey.workedMs > 0;
+  const perMinute = isOneStart ? ended / (survey.workedMs / 60_000) : 0;
   const rate = perMinute >= 1 ? `, ${formatCount(perMinute)} a minute` : '';
   const caption = `${countOf(ended, 'row')} in ${formatSpan(survey.workedMs)} of work${rate}.`;
   // Fewer than four rows to a bar, and the bars are noise.

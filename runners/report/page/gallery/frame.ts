@@ -6,7 +6,7 @@ import { check, h, link, pencilCross } from '../dom.js';
 import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Review, Verdict } from '../review/redo-manifest.js';
 import { canDecide } from '../review/reviews.js';
-import { promptOf } from '../rows/row-store.js';
+import { requestText } from '../rows/row-store.js';
 
 export interface FrameActions {
   /** The row was clicked on; with Shift or Ctrl it is selected. */
@@ -100,7 +100,7 @@ export class Frame {
     this.#stars.hidden = review?.stars === undefined;
     this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
     this.#stars.setAttribute('aria-label', `${review?.stars ?? 0} stars`);
-    this.#prompt.textContent = visibleText(review?.prompt ?? promptOf(row) ?? '');
+    this.#prompt.textContent = visibleText(review?.prompt ?? requestText(row));
   }
 }
 

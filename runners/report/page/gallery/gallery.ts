@@ -29,6 +29,7 @@ export class Gallery {
   /** The first rows are drawn. */
   readonly ready: Promise<void>;
   readonly #root: HTMLElement;
+  readonly #heading = h('h2');
   readonly #page: Page;
   readonly #needs: GalleryNeeds;
   readonly #toolbar: Toolbar;
@@ -72,7 +73,7 @@ export class Gallery {
     });
     this.#variants = new VariantGrid(page);
     root.replaceChildren(
-      h('h2', {}, 'Gallery'),
+      this.#heading,
       this.#toolbar.element,
       this.#sheet.element,
       this.#variants.element,
@@ -150,6 +151,7 @@ export class Gallery {
       if (turn !== this.#turn) return;
       this.#shown = { found, first, rows };
       this.#page.address.set({ ...this.#filter, by: this.#by, from: first });
+      this.#heading.textContent = this.#page.data.run.hasPictures ? 'Gallery' : 'Results';
       this.#sheet.element.hidden = isGrid;
       this.#variants.element.hidden = !isGrid;
       this.#toolbar.setPlace(first, isGrid ? found.length : rows.length, found.length);

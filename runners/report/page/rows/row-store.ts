@@ -59,6 +59,17 @@ export function readBlock<T>(id: string): T | undefined {
   return text === undefined || text === '' ? undefined : (JSON.parse(text) as T);
 }
 
+/** What the row asks for, in a line: its prompt, else its input. */
+export function requestText(row: PageRow): string {
+  const { route, method, ...cells } = row.cells ?? {};
+  const fields = Object.entries(cells).filter(([name]) => /^(input|body)(\.|$)/.test(name));
+  const input = fields.map(([name, value]) =>
+    /^(input|body)$/.test(name) ? JSON.stringify(value) : `${name.replace(/^\w+\./, '')}: ${String(value)}`,
+  );
+  const call = typeof route === 'string' ? [`${typeof method === 'string' ? method : 'POST'} ${route}`] : [];
+  return promptOf(row) ?? [...call, ...input].join(', ');
+}
+
 export function promptOf(row: PageRow): string | undefined {
   const prompt = row.cells?.['prompt'];
   return typeof prompt === 'string' ? prompt : undefined;

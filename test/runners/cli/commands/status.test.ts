@@ -32,6 +32,17 @@ describe('millrace status', () => {
     expect(await work.everything('rows.out')).toEqual(before);
   });
 
+  it('says of a rehearsal that nothing was spent', async () => {
+    await work.write('rows.jsonl', echoJobs(1));
+    await work.call('run', 'rows.jsonl', '--local');
+    expect((await work.call('status', 'rows.local.out')).stdout).toContain(
+      '  cost         rehearsal, nothing spent; a real run: ',
+    );
+    expect(JSON.parse((await work.call('status', 'rows.local.out', '--json')).stdout)).toMatchObject({
+      isRehearsal: true,
+    });
+  });
+
   it('tells of a run while it runs', async () => {
     await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
     const run = work.start('run', 'rows.jsonl');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureCodes } from '../../../../src/contract/failure-code.js';
-import { failureText, outcomeText } from '../../../../runners/cli/messages/outcome-text.js';
+import { failureText, outcomeText, tookText } from '../../../../runners/cli/messages/outcome-text.js';
 import { summaryWith } from '../../../support/whole-values.js';
 
 const summary = summaryWith({
@@ -40,6 +40,29 @@ describe('outcomeText', () => {
       '  completed    1 of 1 row',
       '  cost         $82.25 reported',
     ]);
+  });
+});
+
+describe('tookText', () => {
+  const times = {
+    firstStartAt: '2026-11-22T08:00:00Z',
+    startedAt: '2026-11-22T10:00:00Z',
+    endedAt: '2026-11-22T10:00:42.400Z',
+  };
+  const took = (changes: object) =>
+    tookText({ ...summary, times, thisStart: { ...summary.thisStart, ended: 12 }, starts: 1, ...changes });
+
+  it('says how long the start took by the clock', () => {
+    expect(took({})).toEqual(['  took         42 s']);
+    expect(took({ starts: 2 })).toEqual(['  took         42 s, this start']);
+    expect(took({ times: { ...times, endedAt: '2026-11-22T10:00:00.400Z' } })).toEqual([
+      '  took         under 1 s',
+    ]);
+  });
+
+  it('says nothing of a start in which no row ended, or that was cut off', () => {
+    expect(took({ thisStart: { ...summary.thisStart, ended: 0 } })).toEqual([]);
+    expect(took({ times: { firstStartAt: times.firstStartAt, startedAt: times.startedAt } })).toEqual([]);
   });
 });
 

@@ -47,6 +47,14 @@ describe('outcomesChart', () => {
     expect(outcomesChart(survey).svg).toMatch(/nothing ran from \d+ Nov/);
   });
 
+  it('names a pace only where one start did it all: a later one may have waited for what failed again', () => {
+    const { caption } = outcomesChart(survey);
+    expect(caption).toMatch(/^300 rows in .* of work\.$/);
+    const starts = survey.story.starts.slice(0, 1);
+    const alone = { ...survey, story: { ...survey.story, starts }, workedMs: 30 * 60_000 };
+    expect(outcomesChart(alone).caption).toBe('300 rows in 30 min of work, 10 a minute.');
+  });
+
   it('draws nothing of a single row', () => {
     const places = new RowPlaces();
     places.add(survey.rows.places.at(0));

@@ -26,6 +26,7 @@ const run: RunFacts = {
   options: [],
   isRehearsal: false,
   manifestFormat: 'csv',
+  hasPictures: true,
 };
 
 /** A completed row as the report knows it. */

@@ -1,0 +1,226 @@
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { writeReport } from '../../../../runners/report/write-report.js';
+import { axeViolations } from '../../../support/axe-violations.js';
+import { launchBrowser } from '../../../support/browser.js';
+import { makeRun } from '../../../support/make-run.js';
+import { pageParts } from '../../../support/page-parts.js';
+
+const parts = await pageParts();
+const desktop = { viewport: { width: 1440, height: 900 } };
+
+interface Line {
+  readonly id: string;
+  request: { input: { images: string[] } };
+}
+
+let folder: string;
+let browser: Browser;
+let page: Page;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-layout-'));
+  browser = await launchBrowser();
+  const run = join(folder, 'edits.out');
+  await makeRun({ folder: run, rows: 120, maxCost: 40 });
+  await giveReferences(run);
+  await writeReport(run, { parts });
+  await writeJobs(join(folder, 'jobs.out'));
+  await writeReport(join(folder, 'jobs.out'), { parts });
+  await writeReport(await emptyRun(), { parts });
+}, 120_000);
+afterEach(() => page.context().close());
+afterAll(async () => {
+  await browser.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Row 1 gets three references, row 2 fourteen. */
+async function giveReferences(run: string): Promise<void> {
+  const names = Array.from({ length: 14 }, (_, place) => `photos/view-${place}-of-the-same-thing.png`);
+  for (const name of names) await copyFile(join(folder, 'photos/mug.png'), join(folder, name));
+  const lines = (await readFile(join(run, 'results.jsonl'), 'utf8')).trimEnd().split('\n');
+  const changed = lines.map((text, place) => {
+    const line = JSON.parse(text) as Line;
+    if (place < 2) line.request.input.images = names.slice(0, place === 0 ? 3 : 14);
+    return JSON.stringify(line);
+  });
+  await writeFile(join(run, 'results.jsonl'), `${changed.join('\n')}\n`);
+}
+
+async function writeJobs(run: string): Promise<void> {
+  await mkdir(run);
+  const jobs = Array.from({ length: 6 }, (_, place) => ({
+    ...{ id: `job-${place}`, row: place + 1, kind: 'job', endpoint: 'echo', jobId: `j-${place}` },
+    ...{ status: 'completed', output: { answer: { words: ['one', 'two'] } }, cost: 0.01 },
+    ...{ attempts: 1, settledAt: '2026-11-20T09:12:04.000Z', columns: {} },
+    request: { input: { question: `How many are ${place}?` } },
+  }));
+  await writeFile(join(run, 'results.jsonl'), jobs.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const costs = jobs.map(({ id, row, jobId }) => `${id},${row},1,${jobId},echo,,0.01,reported,`);
+  const head = 'id,row,attempt,jobId,endpoint,resolution,cost,source,settledAt';
+  await writeFile(join(run, 'costs.csv'), [head, ...costs, ''].join('\r\n'));
+}
+
+async function emptyRun(): Promise<string> {
+  const run = join(folder, 'empty.out');
+  await mkdir(run);
+  const start = { n: 1, k: 'start', at: Date.now(), identity: { baseUrl: 'https://api.example.test' } };
+  await writeFile(join(run, 'journal.jsonl'), `${JSON.stringify({ ...start, manifest: 'edits.csv' })}\n`);
+  return run;
+}
+
+async function open(name = 'edits.out', options: BrowserContextOptions = desktop, hash = ''): Promise<void> {
+  page = await (await browser.newContext(options)).newPage();
+  await page.goto(pathToFileURL(join(folder, name, 'report.html')).href + hash);
+  await page.locator('.frame, .empty').first().waitFor();
+}
+
+interface Box {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+const boxesOf = (selector: string): Promise<Box[]> =>
+  page.evaluate<Box[]>(
+    `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => { const { x, y, right, bottom } = one.getBoundingClientRect();
+      return { name: one.className + ' ' + one.textContent, x, y, right, bottom }; }).filter(({ x, right }) => right > x)`,
+  );
+
+/** Pairs of boxes that cover each other by more than a rounding. */
+function overlaps(boxes: readonly Box[], others: readonly Box[] = []): string[] {
+  const pairs = boxes.flatMap((one, place) =>
+    (others.length > 0 ? others : boxes.slice(place + 1)).map((other) => [one, other] as const),
+  );
+  return pairs
+    .filter(
+      ([one, other]) =>
+        Math.min(one.right, other.right) - Math.max(one.x, other.x) > 1 &&
+        Math.min(one.bottom, other.bottom) - Math.max(one.y, other.y) > 1,
+    )
+    .map(([one, other]) => `${one.name} / ${other.name}`);
+}
+
+const styleOf = (selector: string, property: string): Promise<string> =>
+  page.evaluate<string>(
+    `getComputedStyle(document.querySelector(${JSON.stringify(selector)})).getPropertyValue(${JSON.stringify(property)})`,
+  );
+
+describe('in the large view', () => {
+  it.each([
+    ['3 references', 1, { width: 1440, height: 900 }],
+    ['14 references', 2, { width: 1440, height: 900 }],
+    ['14 references in a small window', 2, { width: 1280, height: 720 }],
+  ])('nothing covers anything else: %s', async (_name, row, viewport) => {
+    await open('edits.out', { viewport }, `#row=${row}`);
+    await page.locator('.choice').first().waitFor();
+    expect(await page.locator('.choice').count()).toBe(row === 1 ? 3 : 14);
+    expect(overlaps(await boxesOf('.compare > *'))).toEqual([]);
+    expect(overlaps(await boxesOf('.compare'), await boxesOf('.caption, .pane'))).toEqual([]);
+  });
+
+  it('the cross of a rejected picture lies on the picture', async () => {
+    await open('edits.out', desktop, '#row=3');
+    await page.locator('.now img').waitFor();
+    await page.keyboard.press('x');
+    await page.keyboard.press('ArrowLeft');
+    await page.locator('dialog.rejected .now img').waitFor();
+    const [cross, picture] = [(await boxesOf('.now .pencil'))[0]!, (await boxesOf('.now img'))[0]!];
+    expect((cross.x + cross.right) / 2).toBeCloseTo((picture.x + picture.right) / 2, 0);
+    expect((cross.y + cross.bottom) / 2).toBeCloseTo((picture.y + picture.bottom) / 2, 0);
+  });
+});
+
+describe('in a narrow window', () => {
+  it.each([
+    ['a phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
+    ['200 %', { viewport: { width: 720, height: 450 } }],
+  ])('references stand beside the result, and the filters stay in sight: %s', async (_name, options) => {
+    await open('edits.out', options);
+    expect(await page.locator('.frame').first().locator('.references > *').count()).toBe(3);
+    for (const frame of await page
+      .locator('.frame')
+      .all()
+      .then((all) => all.slice(0, 4))) {
+      const [references, result] = [frame.locator('.references'), frame.locator('.result')];
+      const [left, right] = [(await references.boundingBox())!, (await result.boundingBox())!];
+      expect(left.x + left.width).toBeLessThanOrEqual(right.x + 1);
+    }
+    await page.locator('.frame').nth(30).scrollIntoViewIfNeeded();
+    const [filters] = await boxesOf('.filters');
+    expect(filters!.y).toBeGreaterThanOrEqual(-1);
+    expect(filters!.bottom).toBeLessThanOrEqual(options.viewport.height / 4);
+  });
+});
+
+describe('on a wide screen', () => {
+  it('bar, gallery and charts end at one line', async () => {
+    await open();
+    const ends = await Promise.all(
+      ['.bar', '.sheet', '#figures .charts'].map(async (one) => (await boxesOf(one))[0]!),
+    );
+    for (const { x, right } of ends) {
+      expect(right).toBeCloseTo(ends[0]!.right, 0);
+      expect(x).toBeCloseTo(ends[0]!.x, 0);
+    }
+  });
+
+  it('what leads somewhere looks like a link, and no text is tiny', async () => {
+    await open();
+    expect(await styleOf('a.tally', 'text-decoration-line')).toBe('underline');
+    const smallest = await page.evaluate<number>(
+      `Math.min(...[...document.querySelectorAll('main *')].filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
+        && one.getClientRects().length > 0).map((one) => parseFloat(getComputedStyle(one).fontSize) * (one.closest('svg') === null ? 1 : one.getScreenCTM().a)))`,
+    );
+    expect(smallest).toBeGreaterThanOrEqual(11.5);
+    expect(parseFloat(await styleOf('.frame .id', 'font-size'))).toBeGreaterThanOrEqual(13);
+  });
+
+  it('the dots of tallies and legends keep their colours where a person has chosen others', async () => {
+    await open('edits.out', { ...desktop, forcedColors: 'active' });
+    for (const place of ['.tally', '.legend']) {
+      const colours = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('${place} .dot')].map((one) => getComputedStyle(one).backgroundColor)`,
+      );
+      expect(new Set(colours).size).toBeGreaterThan(1);
+      expect(colours).not.toContain('rgba(0, 0, 0, 0)');
+    }
+  });
+
+  it('paid and not downloaded has another colour than failed, and its own word', async () => {
+    await open();
+    const [paid, failed] = await Promise.all(
+      ['.tally .dot.paid', '.tally .dot.failed'].map((one) => styleOf(one, 'background-color')),
+    );
+    expect(paid).not.toBe(failed);
+    expect(await page.locator('.tally', { has: page.locator('.paid') }).textContent()).toContain(
+      'to be downloaded',
+    );
+  });
+});
+
+describe('answers without pictures', () => {
+  it('are results with what was asked, and no gallery and no resolution', async () => {
+    await open('jobs.out');
+    expect(await page.locator('.gallery > h2').textContent()).toBe('Results');
+    expect(await page.locator('.frame .prompt').first().textContent()).toBe('{"question":"How many are 0?"}');
+    expect(await page.locator('.frame .output').first().textContent()).toContain('{\n  "answer"');
+    expect(await page.locator('.figures thead th').first().textContent()).toBe('Rows');
+    expect(await axeViolations(page)).toEqual([]);
+  });
+});
+
+describe('a run in which nothing has ended', () => {
+  it('draws no chart and makes no excuse', async () => {
+    await open('empty.out');
+    expect(await page.locator('figure, table').count()).toBe(0);
+    expect(await page.locator('main').textContent()).not.toMatch(/No journal|told no times|Too few/);
+    expect(await page.locator('.empty').textContent()).toBe('No results yet.');
+  });
+});
