@@ -50,16 +50,15 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/** The stream, with lines wrapped where it is a terminal. */
-export function wrapped(stream: OutStream): OutStream {
+/** The stream, with lines wrapped where it is a terminal. All else of it stays: questions are asked through it as well. */
+export function wrapped<T extends OutStream>(stream: T): T {
   if (stream.isTTY !== true) return stream;
-  return {
-    isTTY: true,
-    get columns() {
-      return stream.columns ?? 0;
+  const write = (text: string): boolean => stream.write(wrapLines(text, columnsOf(stream)));
+  return new Proxy(stream, {
+    get(target, name) {
+      if (name === 'write') return write;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
-    write: (text) => stream.write(wrapLines(text, columnsOf(stream))),
-    on: (event, listener) => stream.on(event, listener),
-    off: (event, listener) => stream.off(event, listener),
-  };
+  });
 }

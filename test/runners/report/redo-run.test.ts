@@ -63,9 +63,8 @@ it('a rejected picture is bought again once by the command that the report tells
   expect(await page.locator('.frame .number').allTextContents()).toEqual(['3', '12']);
   expect(await page.locator('.frame.rejected').count()).toBe(0);
   await page.locator('.frame .result').first().click();
-  expect(await page.locator('.earlier figcaption').textContent()).toContain(
-    'Black and white, brighten by 35',
-  );
+  const versions = page.locator('.choice[title^="Earlier version"]');
+  expect(await versions.getAttribute('title')).toContain('Black and white, brighten by 35');
   expect(await page.locator('dialog textarea').inputValue()).toBe('Black and white, a white frame');
 }, 120_000);
 

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { createInterface } from 'node:readline/promises';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { OutStream } from '../../../../runners/cli/io/cli-io.js';
 import { wrapLines, wrapped } from '../../../../runners/cli/io/wrap-lines.js';
@@ -26,6 +28,16 @@ describe.each([40, 60, 80])('a terminal of %i columns', (columns) => {
 it('leaves JSON, what fits, and what draws on the terminal', () => {
   for (const text of ['{"a":"b c d e f g h i j"}', 'fits here', '\u001b[2A\rdrawn by the display\u001b[J'])
     expect(wrapLines(text, 12)).toBe(text);
+});
+
+it('lets a person be asked, as readline asks', async () => {
+  const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true, columns: 40 })];
+  const dialogue = createInterface({ input, output: wrapped(output) });
+  const answer = dialogue.question('Go on? [y/N] ');
+  input.write('y\n');
+  expect(await answer).toBe('y');
+  dialogue.close();
+  expect(String(output.read())).toContain('Go on? [y/N] ');
 });
 
 it('wraps on a terminal alone', () => {
