@@ -18,7 +18,7 @@ export interface FrameActions {
 
 const verdicts = ['kept', 'rejected'] as const;
 const names = { kept: ['Keep', 'Kept'], rejected: ['Reject', 'Rejected'] } as const;
-const marks = {
+const drawings = {
   kept: { name: 'tick', draw: check },
   rejected: { name: 'pencil', draw: pencilCross },
 } as const;
@@ -82,8 +82,8 @@ export class Frame {
   /** Most frames of a page have no verdict, and need no drawing of one. */
   #mark(verdict: Verdict | undefined): void {
     for (const one of verdicts) this.element.classList.toggle(one, verdict === one);
-    if (verdict === undefined || this.result.querySelector(`.${marks[verdict].name}`) !== null) return;
-    this.result.append(marks[verdict].draw());
+    if (verdict === undefined || this.result.querySelector(`.${drawings[verdict].name}`) !== null) return;
+    this.result.append(drawings[verdict].draw());
   }
 
   #draw(review: Review | undefined): void {
