@@ -52,7 +52,12 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
   await soon(() => flight.locator('h2').textContent()).toContain(
     `Running: 8 rows in progress (PID ${first.child.pid})`,
   );
-  await soon(() => page.locator('.frame').count()).toBe(40);
+  // Rows that end later wait for a click.
+  const newer = page.getByRole('button', { name: /^Show \d+ new$/ });
+  await soon(async () => {
+    if (await newer.isVisible()) await newer.click();
+    return page.locator('.frame').count();
+  }).toBe(40);
   expect(await flight.locator('.facts').textContent()).toContain('8 sending');
   expect(await flight.locator('.what').allTextContents()).toHaveLength(8);
   expect(await flight.locator('.what').first().textContent()).toMatch(/^Look <b>\d+<\/b>$/);
