@@ -87,13 +87,19 @@ function capOf(remembered: number | null | undefined, summary: Summary | undefin
   return remembered === undefined ? summary?.cost.cap : (remembered ?? undefined);
 }
 
-/** The journal knows more than the last summary; only how many rows there are stands nowhere else. */
+/**
+ * The journal knows more than the last summary; only how many rows there are stands nowhere else. A run that was killed
+ * before its first summary has those that its journal knows.
+ */
 function rowsOf({ rows }: Totals, summary: Summary | undefined): Summary['rows'] {
   const completed = rows.get('completed') ?? 0;
   const failed = Object.values(failureCounts(rows)).reduce((sum, count) => sum + count, 0);
-  const since = summary === undefined ? 0 : completed + failed - summary.rows.completed - summary.rows.failed;
-  const toDo = Math.max((summary?.rows.toDo ?? 0) - since, 0);
-  return { total: summary?.rows.total ?? completed + failed, completed, failed, toDo };
+  if (summary === undefined) {
+    const total = [...rows.values()].reduce((sum, count) => sum + count, 0);
+    return { total, completed, failed, toDo: total - completed - failed };
+  }
+  const since = completed + failed - summary.rows.completed - summary.rows.failed;
+  return { total: summary.rows.total, completed, failed, toDo: Math.max(summary.rows.toDo - since, 0) };
 }
 
 function pendingOf({ recovered }: JournalReader): RunStatus['pending'] {

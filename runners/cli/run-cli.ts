@@ -193,6 +193,7 @@ function buildProgram(
       writeErr: (text) => void io.stderr.write(text),
       getOutHelpWidth: () => widthOf(io.stdout.columns),
       getErrHelpWidth: () => widthOf(io.stderr.columns),
+      outputError: (text, write) => write(withHint(text, argv)),
     })
     .addHelpText('after', closingWords);
   for (const { name, about, args = [], after, run } of commands) {
@@ -212,6 +213,18 @@ function buildProgram(
     if (after !== undefined) command.addHelpText('after', after);
   }
   return program;
+}
+
+/** What commander says is wrong, and where a person finds what is right. */
+function withHint(text: string, argv: readonly string[]): string {
+  if (text.includes('(Did you mean')) return text;
+  const command = commands.find(({ name }) => name === argv[0]);
+  if (text.includes("missing required argument 'out'"))
+    return `${text}  name the output folder of a run, as in: millrace ${argv[0] ?? ''} edits.out\n`;
+  if (!text.includes('unknown option') && !text.includes('unknown command')) return text;
+  if (command !== undefined) return `${text}  its options: millrace ${command.name} --help\n`;
+  const isAhead = commands.some(({ name }) => argv.includes(name));
+  return `${text}  ${isAhead ? 'options stand behind the command: millrace run edits.csv --max-cost 5' : 'the commands: millrace --help'}\n`;
 }
 
 /** The width of a terminal that does not know its own, which reports 0, is that of most. */

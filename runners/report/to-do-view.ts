@@ -58,6 +58,7 @@ function viewToDo(group: FailureGroup, index: number, todo: ToDo | undefined): T
 
 function runCommandOf({ folder, story, isRehearsal }: Survey): RunCommand {
   const [first, last] = [story.starts[0], story.starts.at(-1)];
-  if (first === undefined || last === undefined) return { manifest: '', folder, options: [], isRehearsal };
+  if (first === undefined || last === undefined)
+    return { manifest: '', folder, options: [], isRehearsal, isCapped: false };
   return runCommand(first, last, folder);
 }

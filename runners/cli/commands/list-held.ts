@@ -20,6 +20,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   const sum = held.reduce((total, { cost }) => total + cost, 0);
   const command = await commandOfRun(folder, io);
   const again = command && runAgain(command, '--retry', 'unknown');
+  const asked = await serviceWords(folder, command?.options ?? [], io);
   const settle = (...words: string[]) => shellWords('millrace', 'settle', name, ...words);
   const one = [first.id, ...attemptWords(first)];
   return [
@@ -30,7 +31,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
     '  it is not there:',
     `    ${settle(...one, '--not-sent')}`,
     '  it is there, and its result is wanted (put its job id for ID):',
-    `    ${settle(...one)} --job ID${await hostWords(folder, io)}`,
+    `    ${settle(...one)} --job ID${asked}`,
     '  it is there, and its result is given up (put what it cost for USD):',
     `    ${settle(...one)} --paid USD`,
     '  by a billing export, a CSV with a line for each charge:',
@@ -39,12 +40,22 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   ];
 }
 
-/** The job is asked for: its host has to be named where neither the environment nor the configuration does. */
-async function hostWords(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): Promise<string> {
+/** The job is asked for: its host and the key have to be named where neither the environment nor the configuration does. */
+async function serviceWords(
+  folder: string,
+  options: readonly string[],
+  io: Pick<CliIo, 'cwd' | 'env'>,
+): Promise<string> {
   const { identity, manifests = [] } = (await peekJournal(nodeDisk, folder))?.recovered ?? {};
   if (identity === undefined || identity.local) return '';
-  const { baseUrl } = await namedService({ baseUrl: undefined, apiKeyFile: undefined }, manifests.at(-1), io);
-  return baseUrl === identity.baseUrl ? '' : ` ${shellWords('--base-url', identity.baseUrl)}`;
+  const named = await namedService({ baseUrl: undefined, apiKeyFile: undefined }, manifests.at(-1), io);
+  const keyAt = options.indexOf('--api-key-file');
+  const hasKey = named.apiKeyFile !== undefined || (io.env['MILLRACE_API_KEY'] ?? '') !== '';
+  const words = [
+    ...(named.baseUrl === identity.baseUrl ? [] : ['--base-url', identity.baseUrl]),
+    ...(keyAt < 0 || hasKey ? [] : options.slice(keyAt, keyAt + 2)),
+  ];
+  return words.length === 0 ? '' : ` ${shellWords(...words)}`;
 }
 
 interface HeldPurchase extends Purchase {

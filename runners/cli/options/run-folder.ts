@@ -1,19 +1,55 @@
-import { stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { shellWords } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
+import { shownPath } from '../messages/plain-text.js';
 import type { ManifestSource } from './find-manifest.js';
 
-/** The absolute path of a run's folder. Throws `UsageError` when there is no run in it. */
+/** The absolute path of a run's folder. Throws `UsageError` when there is no run in it, with runs that may be meant. */
 export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<string> {
   const folder = resolve(io.cwd, name);
   const found = await stat(folder).catch(() => undefined);
   if (found === undefined) throw new UsageError([`"${name}": there is no such folder`]);
-  if (!found.isDirectory()) throw new UsageError([`"${name}" is no folder: name the output folder of a run`]);
-  const journal = await stat(join(folder, 'journal.jsonl')).catch(() => undefined);
-  if (journal === undefined)
-    throw new UsageError([`"${name}" holds no run: there is no journal.jsonl in it`]);
+  if (!found.isDirectory())
+    throw new UsageError(
+      [`"${name}" is no folder: name the output folder of a run`],
+      await meant(dirname(folder), io, `${stemOf(folder)}.`),
+    );
+  if (!(await holdsRun(folder)))
+    throw new UsageError(
+      [`"${name}" holds no run: there is no journal.jsonl in it`],
+      await meant(folder, io, ''),
+    );
   return folder;
+}
+
+const namesShown = 3;
+
+/** The runs beside a manifest, or in a folder: a person may have named that instead. */
+async function meant(
+  parent: string,
+  { cwd }: Pick<CliIo, 'cwd'>,
+  beginning: string,
+): Promise<string | undefined> {
+  const names = (await readdir(parent).catch((): string[] => [])).filter((name) =>
+    name.startsWith(beginning),
+  );
+  const runs: string[] = [];
+  for (const name of names.sort()) if (await holdsRun(join(parent, name))) runs.push(join(parent, name));
+  if (runs.length === 0) return undefined;
+  const shown = runs.slice(0, namesShown).map((path) => shellWords(shownPath(path, cwd)));
+  return `a run is in ${shown.join(', ')}${runs.length > shown.length ? ', …' : ''}`;
+}
+
+async function holdsRun(folder: string): Promise<boolean> {
+  return (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
+}
+
+function stemOf(path: string): string {
+  return basename(path)
+    .replace(/\.gz$/i, '')
+    .replace(/\.(csv|jsonl|ndjson)$/i, '');
 }
 
 /** The run's folder: as given, else beside the manifest by its name: `edits.csv` → `edits.out`, with `--local` `edits.local.out`. */
@@ -26,8 +62,5 @@ export function outFolder(
   if (given !== undefined) return resolve(cwd, given);
   if (source.path === undefined)
     throw new UsageError(['a manifest from stdin (-) needs --out DIR: it is kept there']);
-  const stem = basename(source.path)
-    .replace(/\.gz$/i, '')
-    .replace(/\.(csv|jsonl|ndjson)$/i, '');
-  return join(source.folder, `${stem}${local ? '.local' : ''}.out`);
+  return join(source.folder, `${stemOf(source.path)}${local ? '.local' : ''}.out`);
 }

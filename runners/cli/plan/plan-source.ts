@@ -89,7 +89,9 @@ export function refuseInvalid(
   if (options.skipInvalid) return;
   throw new UsageError(
     [`${source.name} has ${countOf(plan.invalid, 'invalid row')}: nothing was sent`],
-    'correct the manifest, or count its invalid rows as failures with --skip-invalid',
+    plan.invalid === plan.rows
+      ? 'correct the options or the manifest'
+      : 'correct the manifest, or count its invalid rows as failures with --skip-invalid',
   );
 }
 

@@ -10,6 +10,8 @@ export interface RunCommand {
   readonly options: readonly string[];
   /** A rehearsal against the embedded emulator: nothing was spent. */
   readonly isRehearsal: boolean;
+  /** A cap of the run held for the last start, not that of a day alone. */
+  readonly isCapped: boolean;
 }
 
 /** What a start went by. */
@@ -24,6 +26,8 @@ export interface StartFacts {
   readonly repeat: { readonly manifest: readonly string[]; readonly others: readonly string[] };
   /** USD: the cap that held for it, unless the configuration says it again. */
   readonly maxCost: number | undefined;
+  /** USD: the cap that held for it, wherever it was from. */
+  readonly cap?: number;
 }
 
 /**
@@ -44,6 +48,7 @@ export function runCommand(
     folder,
     options: optionsOf(last, repeat.manifest),
     isRehearsal: last.local,
+    isCapped: last.cap !== undefined,
   };
 }
 

@@ -41,9 +41,13 @@ export function whatToDo(
   });
 }
 
-/** What to do about rows without an outcome, where no process works on them. */
+/**
+ * What to do about rows without an outcome, where no process works on them.
+ *
+ * @param exitCode how the last start ended; `undefined` where it was cut off
+ */
 export function toGoOn(count: number, run: RunCommand, exitCode: number | undefined): ToDo[] {
-  const isCapped = exitCode === cappedCode;
+  const isCapped = exitCode === cappedCode && run.isCapped;
   const command = isCapped ? priceRest(run) : runAgain(run);
   if (count === 0 || command === undefined) return [];
   return [
@@ -51,11 +55,21 @@ export function toGoOn(count: number, run: RunCommand, exitCode: number | undefi
       title: `${countOf(count, 'row')} to go`,
       cause: '',
       cost: run.isRehearsal ? 'Rehearsal, nothing spent.' : '',
-      advice: isCapped ? 'See what they cost, then run with a higher --max-cost:' : 'Continue:',
+      advice: isCapped
+        ? 'See what they cost, then run with a higher --max-cost:'
+        : (beforeGoingOn[exitCode ?? 0] ?? 'Continue:'),
       command,
     },
   ];
 }
+
+/** By exit code: the sentence about the end says what it was. */
+const beforeGoingOn: Readonly<Record<number, string>> = {
+  3: 'When there is room again under what stopped it, continue:',
+  4: 'Put right what stopped it, in this command too where it is an option, then continue:',
+  69: 'When the service can be reached, at the right address, continue:',
+  74: 'Put right what stopped it, then continue:',
+};
 
 const cappedCode = 3;
 

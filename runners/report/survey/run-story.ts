@@ -15,8 +15,6 @@ export interface RunStory {
 
 export interface RunStart extends StartFacts {
   readonly at: number;
-  /** USD: the cap that held for it, wherever it was from. */
-  readonly cap?: number;
 }
 
 /** Nothing else is parsed: most of the journal tells nothing here. */

@@ -43,6 +43,21 @@ describe('readStatus', () => {
     expect(run.disk.paths().map((path) => [path, run.disk.peek(path)?.toString()])).toEqual(files);
   });
 
+  it('counts what the journal knows where a run died before its first summary', async () => {
+    const run = paperRun();
+    run.manifest([job('a'), job('b')]);
+    const before = run.disk;
+    const watch = (event: RunEvent): void => {
+      if (event.type === 'row' && event.event.type === 'accepted' && !before.crashed)
+        run.disk = before.handOver();
+    };
+    await run.follow(runBatch(run.options({ concurrency: 1 })), watch);
+    if (run.disk.peek('/job/out/summary.json') !== undefined) await run.disk.unlink('/job/out/summary.json');
+    const { rows, pending } = await readStatus('/job/out', { disk: run.disk });
+    expect(pending.accepted).toBe(1);
+    expect(rows).toEqual({ total: 1, completed: 0, failed: 0, toDo: 1 });
+  });
+
   it('says that there is no run', async () => {
     await expect(readStatus('/job/out', { disk: paperRun().disk })).rejects.toMatchObject({ code: 'usage' });
   });

@@ -84,6 +84,16 @@ describe('millrace status', () => {
     expect(JSON.parse(json.stdout).start).toMatchObject({ goingOn: 0, toHold: 1, toSend: 0 });
   });
 
+  it('names the runs that may be meant by a manifest or by the folder around them', async () => {
+    await work.write('rows.jsonl', echoJobs(1));
+    await work.call('run', 'rows.jsonl');
+    for (const name of ['rows.jsonl', '.'])
+      expect(await work.call('status', name)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('\n  a run is in rows.out\n'),
+      });
+  });
+
   it('wants a folder with a run in it', async () => {
     expect(await work.call('status', '.')).toMatchObject({
       code: 2,

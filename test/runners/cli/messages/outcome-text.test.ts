@@ -74,7 +74,13 @@ describe('outcomeText of a rehearsal', () => {
 });
 
 describe('failureText', () => {
-  const run = { manifest: 'a.csv', folder: 'a.out', options: ['--max-cost', '5'], isRehearsal: false };
+  const run = {
+    manifest: 'a.csv',
+    folder: 'a.out',
+    options: ['--max-cost', '5'],
+    isRehearsal: false,
+    isCapped: true,
+  };
   const group = (code: 'job-failed' | 'unknown', count: number, message: string, ids: string[]) => ({
     ...{ code, count, message, wording: message, ids },
     paid: failureCodes[code].paid,

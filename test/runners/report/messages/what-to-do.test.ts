@@ -11,6 +11,7 @@ const run: RunCommand = {
   folder: 'my.out',
   options: ['--base-url', 'https://api.example.test', '--max-cost', '20'],
   isRehearsal: false,
+  isCapped: true,
 };
 const prices = { '1k': 87_500, '2k': 130_000 };
 const began = Date.UTC(2026, 10, 22, 9);
@@ -125,4 +126,12 @@ it('says of a rehearsal that its jobs ended with the emulator', () => {
   const { title, advice } = toDoOf('expired', { ...run, isRehearsal: true });
   expect(title).toBe('2 jobs ended with the emulator');
   expect(advice).toContain('a real service goes on with them');
+});
+
+it('names no higher --max-cost where another limit stopped the run, and no plain going on where something is wrong', () => {
+  const [ofDay] = toGoOn(3, { ...run, isCapped: false }, 3);
+  expect(ofDay?.advice).toContain('room again');
+  expect(ofDay?.command).toContain('millrace run ');
+  expect(toGoOn(3, run, 4)[0]?.advice).toContain('Put right what stopped it');
+  expect(toGoOn(3, run, 69)[0]?.advice).toContain('can be reached');
 });
