@@ -10,7 +10,14 @@ import { bundlePage } from './bundle-page.mjs';
 const require = createRequire(import.meta.url);
 const declarations = 'node_modules/.cache/declarations';
 /** What `exports` in package.json offers. */
-const doors = ['src/index', 'src/undici', 'runners/batch/index', 'runners/emulator/index'];
+const doors = [
+  'src/index',
+  'src/core',
+  'src/fetch',
+  'src/undici',
+  'runners/batch/index',
+  'runners/emulator/index',
+];
 const common = {
   bundle: true,
   splitting: true,

@@ -208,9 +208,23 @@ module.exports = {
     {
       name: 'runs-anywhere',
       severity: 'error',
-      comment: 'Contract, policy and operators are pure: they run in a browser as well.',
-      from: { path: '^src/(contract|policy|operators)/' },
+      comment:
+        'Contract, policy, operators, endpoints and fetch run in a browser as well: only create-client.ts is of Node.js.',
+      from: {
+        path: '^src/(contract|policy|operators|endpoints|transport/fetch)/|^src/transport/[^/]*.ts$|^src/(core|fetch).ts$',
+        pathNot: '^src/(endpoints/create-client|transport/reply-body).ts$',
+      },
       to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'core-needs-no-node',
+      severity: 'error',
+      comment: 'millrace/core and millrace/fetch reach nothing of Node.js, by however many steps.',
+      from: { path: '^src/(core|fetch).ts$' },
+      to: {
+        reachable: true,
+        path: '^(src/transport/(got|undici|connections|reply-body)|src/endpoints/create-client)',
+      },
     },
     {
       name: 'resolvable',

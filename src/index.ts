@@ -6,7 +6,7 @@
 
 // A client and its endpoints: what can be bought.
 export { createClient } from './endpoints/create-client.js';
-export type { Client, ClientOptions, QueueEndpointOptions } from './endpoints/create-client.js';
+export type { Client, ClientOptions, QueueEndpointOptions } from './endpoints/client-on.js';
 export type { ChunkOf, EndpointTypes, InputOf, OutputOf } from './endpoints/endpoint-types.js';
 export type {
   QueueEndpoint,
@@ -18,6 +18,8 @@ export type { RouteCall, RouteCallOptions, RouteEndpoint, RouteOptions } from '.
 export type { AttachOptions, CallOptions } from './endpoints/call-options.js';
 export type { JobPolicy, SubmitOptions, SyncOptions } from './endpoints/call-options.js';
 export type { Activity } from './endpoints/client-state.js';
+export type { RequestReport, TracedCall } from './operators/requests/request-report.js';
+export type { RequestPurpose } from './policy/may-send-again.js';
 
 // A job, its events and its outcome.
 export type { Job, JobOperator, JobPipe } from './operators/job.js';

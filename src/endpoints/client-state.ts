@@ -3,13 +3,17 @@ import type { JobEvent, Outcome } from '../contract/outcome.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import type { JobSpec } from '../operators/purchase/job-spec.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
+import type { JobTrace } from '../operators/requests/request-report.js';
 import type { UntilAborted } from '../operators/until-aborted.js';
 import type { ResolvedQueueOptions } from '../policy/queue-options.js';
 import type { AttachOptions, CallOptions, SyncOptions } from './call-options.js';
 import { checkOutput } from './schema-checks.js';
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
-export interface ClientState extends Omit<ClientContext, 'endpointId' | 'host' | 'quota' | 'slots'> {
+export interface ClientState extends Omit<
+  ClientContext,
+  'endpointId' | 'host' | 'quota' | 'slots' | 'open' | 'probe'
+> {
   /** What all requests of an endpoint share. On a load-balanced route `endpointId` is the empty string. */
   readonly contextOf: (endpointId: string, baseUrl: string, maxConcurrency?: number) => ClientContext;
   readonly apiKey: string | undefined;
@@ -18,11 +22,23 @@ export interface ClientState extends Omit<ClientContext, 'endpointId' | 'host' |
   readonly untilAborted: UntilAborted;
   /** A name for a job that was given none. */
   readonly nextKey: (endpointId: string) => string;
-  readonly report: (event: JobEvent<unknown>, whose: { endpointId: string; key: string }) => void;
+  readonly report: (event: JobEvent<unknown>, trace: JobTrace) => void;
 }
 
-/** An event of any job, with whose it is. On a load-balanced route `endpointId` is the empty string. */
-export type Activity = JobEvent<unknown> & { endpointId: string; key: string };
+/** An event of any job, with whose it is, when it was, and what is known of the job's requests by then. */
+export type Activity = JobEvent<unknown> & {
+  /** The empty string on a load-balanced route. */
+  endpointId: string;
+  key: string;
+  /** In ms since the epoch, by the client's scheduler. */
+  at: number;
+  /** POSTs of the job so far; of a route's GET, requests. 0 before the first, and of an attached job. */
+  attempt: number;
+  /** The HTTP status of its last reply; absent before the first, and after a request without one. */
+  httpStatus?: number;
+  /** The `x-request-id` of that reply. */
+  requestId?: string;
+};
 
 interface Terms<O> {
   /** Endpoint id; the empty string on a route. */
@@ -45,7 +61,13 @@ export function jobSpecOf<O>(
       throw new InvalidOptionError(name, `is no option of a call: ${[...callOptions].join(', ')}`);
   if (!(deadlineMs >= 0))
     throw new InvalidOptionError('deadlineMs', `is no number from 0 on (got ${deadlineMs})`);
-  const whose = { endpointId: endpoint, key };
+  const trace: JobTrace = {
+    endpointId: endpoint,
+    key,
+    attempt: 0,
+    httpStatus: undefined,
+    requestId: undefined,
+  };
   return {
     key,
     endpoint,
@@ -54,7 +76,8 @@ export function jobSpecOf<O>(
     check: output === undefined ? unchecked<O> : (outcome) => checkOutput(output, outcome),
     checkpoint,
     untilAborted: client.untilAborted(signal),
-    report: (event) => client.report(event, whose),
+    trace,
+    report: (event) => client.report(event, trace),
   };
 }
 

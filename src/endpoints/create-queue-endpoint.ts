@@ -174,6 +174,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       checkpoint: terms.checkpoint,
       untilAborted: terms.untilAborted,
       report: terms.report,
+      trace: terms.trace,
       purpose: what.purpose,
       sync: what.sync,
       request: what.request,

@@ -2,9 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 
-/** A longer reply is cut off, in bytes, before and after decompression. */
-export const defaultMaxReplyBytes = 64 * 1024 * 1024;
-
 /** Collects the bytes of one reply up to a cap. */
 export class ReplyBody {
   /** Most replies are one chunk. */

@@ -44,7 +44,14 @@ export interface WireReply {
  * One exchange. Cold: subscribing sends, one reply is emitted, then completion; unsubscribing aborts.
  * Errors only with `TransportError`; any HTTP status is a reply, not an error.
  */
-export type Transport = (request: WireRequest) => Observable<WireReply>;
+export interface Transport {
+  (request: WireRequest): Observable<WireReply>;
+  /** Closes its connections. Optional: a client closes a transport that it made itself. */
+  close?(): void;
+}
+
+/** 64 MiB. */
+export const defaultMaxReplyBytes = 64 * 1024 * 1024;
 
 const defaults = {
   lookupMs: 10_000,

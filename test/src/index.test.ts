@@ -8,7 +8,17 @@ const names = [
   ...['[ChunkOf]', '[EndpointTypes]', '[InputOf]', '[OutputOf]'],
   ...['[QueueEndpoint]', '[StatusOptions]', '[StreamOptions]', '[WatchOptions]'],
   ...['[RouteCall]', '[RouteCallOptions]', '[RouteEndpoint]', '[RouteOptions]'],
-  ...['[AttachOptions]', '[CallOptions]', '[JobPolicy]', '[SubmitOptions]', '[SyncOptions]', '[Activity]'],
+  ...[
+    '[AttachOptions]',
+    '[CallOptions]',
+    '[JobPolicy]',
+    '[SubmitOptions]',
+    '[SyncOptions]',
+    '[Activity]',
+    '[RequestReport]',
+    '[TracedCall]',
+    '[RequestPurpose]',
+  ],
   ...[
     '[Job]',
     '[JobOperator]',

@@ -1,5 +1,6 @@
 import { of } from 'rxjs';
-import { createClient, type ClientOptions } from '../../src/endpoints/create-client.js';
+import type { ClientOptions } from '../../src/endpoints/client-on.js';
+import { createClient } from '../../src/endpoints/create-client.js';
 import type { WireReply, WireRequest } from '../../src/transport/transport.js';
 import { replied } from './virtual-time.js';
 

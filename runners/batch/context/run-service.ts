@@ -1,5 +1,6 @@
 import { concat, type SchedulerLike, type Subject } from 'rxjs';
-import type { Client, ClientOptions, createClient } from '../../../src/endpoints/create-client.js';
+import type { Client, ClientOptions } from '../../../src/endpoints/client-on.js';
+import type { createClient } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';

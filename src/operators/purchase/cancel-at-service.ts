@@ -12,12 +12,12 @@ import type { JobSpec } from './job-spec.js';
  */
 export function cancelAtService(
   jobId: string,
-  { key, queue, options }: Pick<JobSpec<unknown>, 'key' | 'queue' | 'options'>,
+  { key, queue, options, trace }: Pick<JobSpec<unknown>, 'key' | 'queue' | 'options' | 'trace'>,
   context: ClientContext,
 ): Observable<Outcome<unknown>> {
   if (queue === undefined) return EMPTY;
   const request = queue.cancel(jobId);
-  return ask({ purpose: 'cancel', key, request, jobId }, { retry: options.retry }, context).pipe(
+  return ask({ purpose: 'cancel', key, request, jobId, trace }, { retry: options.retry }, context).pipe(
     map((reading) => ('job' in reading ? reading.job : undefined)),
     filter((job) => job !== undefined && isTerminal(job.status) && job.status !== 'COMPLETED'),
     map((job) => outcomeOf({ ...job, id: jobId } as Parameters<typeof outcomeOf>[0], request)),

@@ -11,7 +11,7 @@ import {
   Subject,
   takeUntil,
   tap,
-  type Observable,
+  Observable,
 } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
@@ -69,12 +69,13 @@ class Purchase<O> implements JobFacts<O>, Buyer {
     this.wasPolled = spec.known !== undefined;
     this.submission = new Submission(spec, context, this);
     this.run = flow(() => this.steps()).pipe(
-      tap({ next: (event) => this.emitted(event), error: () => this.cancelReply?.complete() }),
+      tap({ next: (event) => this.emitted(event), error: () => this.failed() }),
       shareRun({ replay: 1, left: () => this.left(), isFinal: () => this.isCritical }),
     );
-    const followed = defer(() => {
+    const followed = new Observable<JobEvent<O>>((subscriber) => {
+      if (this.settled === undefined && context.open?.follow(subscriber) === false) return undefined;
       this.isFollowed = true;
-      return this.run;
+      return this.run.subscribe(subscriber);
     });
     this.events =
       untilAborted === identity
@@ -153,12 +154,14 @@ class Purchase<O> implements JobFacts<O>, Buyer {
 
   begin(): void {
     this.isCritical = true;
+    this.context.open?.begin(this);
   }
 
   /** To be yielded: a job that nobody follows stops here, and nothing behind it is begun. */
   rest(): Observable<never> {
     if (this.outcome !== undefined) return EMPTY;
     this.isCritical = false;
+    this.context.open?.end(this);
     if (!this.isFollowed) this.rested?.next();
     return EMPTY;
   }
@@ -195,12 +198,20 @@ class Purchase<O> implements JobFacts<O>, Buyer {
     const isWanted = !this.isCancelled && spec.options.onUnsubscribe === 'detach';
     if (isWanted || id === undefined || this.cancelIsSent) return;
     this.cancelIsSent = true;
+    const cancelling = {};
+    context.open?.begin(cancelling);
     cancelAtService(id, spec, context).subscribe({
       next: (outcome) => this.end(outcome),
       complete: () => {
+        context.open?.end(cancelling);
         if (this.outcome === undefined) this.cancelReply?.complete();
       },
     });
+  }
+
+  private failed(): void {
+    this.context.open?.end(this);
+    this.cancelReply?.complete();
   }
 
   private emitted(event: JobEvent<O>): void {
@@ -209,6 +220,7 @@ class Purchase<O> implements JobFacts<O>, Buyer {
     this.spec.report(event);
     this.notify(event);
     if (event.type !== 'settled') return;
+    this.context.open?.end(this);
     this.cancelReply?.next(event.outcome);
     this.cancelReply?.complete();
   }
@@ -266,6 +278,7 @@ class Purchase<O> implements JobFacts<O>, Buyer {
       backoff: spec.options.retry,
       atOnce,
       last: this.lastStatus,
+      trace: spec.trace,
       onCall: () => (this.statusCalls += 1),
     };
   }

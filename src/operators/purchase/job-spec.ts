@@ -2,6 +2,7 @@ import { defer, EMPTY, ignoreElements, type MonoTypeOperatorFunction, type Obser
 import type { Checkpoint, CheckpointEvent, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
+import type { JobTrace } from '../requests/request-report.js';
 
 /** All that a job has to know: what it buys, and how. */
 export interface JobSpec<O> {
@@ -26,6 +27,8 @@ export interface JobSpec<O> {
   readonly checkpoint?: Checkpoint<O> | undefined;
   /** Errors when the signal of the call aborts. */
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
+  /** What is known of its requests, for whoever looks in. */
+  readonly trace?: JobTrace;
   /** Called with every event, also while nobody is subscribed. */
   readonly report: (event: JobEvent<O>) => void;
 }

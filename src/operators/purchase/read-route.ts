@@ -12,7 +12,7 @@ import { awaitCheckpoint, refusedBy, type JobSpec } from './job-spec.js';
 /** A GET of a route, and how: what a purchase needs, without what makes it one. */
 export type RouteQuery<O> = Pick<
   JobSpec<O>,
-  'key' | 'check' | 'options' | 'checkpoint' | 'untilAborted' | 'report'
+  'key' | 'check' | 'options' | 'checkpoint' | 'untilAborted' | 'report' | 'trace'
 > & { readonly request: WireRequest };
 
 /**
@@ -26,8 +26,9 @@ export function readRoute<O>(query: RouteQuery<O>, context: ClientContext): Job<
 }
 
 function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<JobEvent<O>> {
-  const { request, options, checkpoint } = query;
+  const { request, options, checkpoint, trace } = query;
   return defer(() => {
+    if (trace !== undefined) trace.attempt = 1;
     const at = context.scheduler.now() + options.deadlineMs;
     const late = () => of<Step>({ type: 'ended', outcome: overdue(request, options.deadlineMs) });
     return concat(
@@ -45,16 +46,17 @@ function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<J
 type Step = WaitingEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
 
 function ask<O>(query: RouteQuery<O>, context: ClientContext): Observable<Step> {
-  const { key, request, options } = query;
+  const { key, request, options, trace } = query;
   let tokens: number | undefined;
   const mayAskAgain = ({ verdict, fault }: Judged, failures: number) => {
     if (verdict.verdict !== 'again' || failures > options.retry.maxRetries) return false;
     const taken = context.quota.take({ timedOut: fault?.timedOut ?? false });
     if (taken !== undefined) tokens = (tokens ?? 0) + taken;
+    if (taken !== undefined && trace !== undefined) trace.attempt = failures + 1;
     return taken !== undefined;
   };
   return askUntilAnswered(
-    { purpose: 'route-get', request, key, backoff: options.retry, mayAskAgain },
+    { purpose: 'route-get', request, key, trace, backoff: options.retry, mayAskAgain },
     context,
   ).pipe(
     map((step): Step => {

@@ -142,6 +142,7 @@ export class Submission<O> {
     const { spec, buyer } = this;
     buyer.begin();
     this.attempts += 1;
+    if (spec.trace !== undefined) spec.trace.attempt = this.attempts;
     yield this.checkpoint({ type: 'intent', sync: spec.sync, attempt: this.attempts });
     // The intent may have taken its time to become durable.
     if (!buyer.isCancelled && buyer.isFollowed) return yield* this.post(request);
@@ -153,11 +154,11 @@ export class Submission<O> {
   /** The one place from which a purchase goes on the wire. */
   private *post(request: WireRequest): Steps<JobEvent<O>> {
     const { spec, context } = this;
-    const { key, purpose, retried } = spec;
+    const { key, purpose, retried, trace } = spec;
     this.isUnsent = false;
     yield of<JobEvent<O>>({ type: 'submitting', sync: spec.sync });
     this.sentAt = context.scheduler.now();
-    const asking = { key, purpose, request, ...(retried !== undefined && { jobId: retried }) };
+    const asking = { key, purpose, request, trace, ...(retried !== undefined && { jobId: retried }) };
     const judged = yield* lastOf(exchange(asking, context));
     this.slot?.release();
     if (judged === undefined) return;

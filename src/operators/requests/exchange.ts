@@ -1,4 +1,4 @@
-import { EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
+import { EMPTY, map, Observable, type SchedulerLike, type Subscriber } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
@@ -9,6 +9,8 @@ import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { TimerQueue } from '../timers/timer-queue.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
+import { callHook } from '../../policy/guard-hooks.js';
+import type { JobTrace, RequestProbe, RequestReport } from './request-report.js';
 
 /** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
 export interface ClientContext {
@@ -21,6 +23,10 @@ export interface ClientContext {
   readonly quota: RetryQuota;
   /** Absent where requests are not bounded. */
   readonly slots?: { of(kind: RequestKind): RequestSlot } | undefined;
+  /** Absent where nobody closes the client. */
+  readonly open?: OpenSteps | undefined;
+  /** Absent where nobody can look in. */
+  readonly probe?: RequestProbe | undefined;
   /** Which job has which id. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
@@ -29,6 +35,15 @@ export interface ClientContext {
   readonly random: () => number;
   /** Masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];
+}
+
+/** What a client that is closed ends, and what it waits for. */
+export interface OpenSteps {
+  /** @returns whether the subscriber may follow its job; it is errored where the client is closed */
+  follow(subscriber: Subscriber<never>): boolean;
+  /** @param step what must not be cut off from now until `end`, by identity */
+  begin(step: object): void;
+  end(step: object): void;
 }
 
 /** The slot of one request at a time, where the requests on the wire are bounded. */
@@ -51,6 +66,8 @@ export interface Asking {
   readonly request: WireRequest;
   /** The id that the reply must echo. */
   readonly jobId?: string;
+  /** What is known of the requests of its job. */
+  readonly trace?: JobTrace | undefined;
 }
 
 /** What came back, and what it means for sending again. */
@@ -64,10 +81,14 @@ export type Judged =
  */
 export function exchange(asking: Asking, context: ClientContext): Observable<Judged> {
   return new Observable((subscriber) => {
+    const { probe, scheduler } = context;
+    const sentAt = probe?.isObserved === true ? scheduler.now() : undefined;
     let isOver = false;
-    const end = (judged: Judged) => {
+    const end = (judged: Judged, reply?: WireReply) => {
       if (isOver) return;
       isOver = true;
+      if (asking.trace !== undefined) note(asking.trace, reply);
+      if (sentAt !== undefined) probe?.report(requestReport(asking, context, { judged, reply, sentAt }));
       context.gate.observe(reportOf(asking, context, judged));
       subscriber.next(judged);
       subscriber.complete();
@@ -76,7 +97,7 @@ export function exchange(asking: Asking, context: ClientContext): Observable<Jud
       if (!isOver) end(faulted(error, asking, context));
     };
     try {
-      const reply = context.transport(asking.request).subscribe({
+      const reply = context.transport(traced(asking, context)).subscribe({
         next: (received) => {
           let judged: Judged;
           try {
@@ -84,7 +105,7 @@ export function exchange(asking: Asking, context: ClientContext): Observable<Jud
           } catch (error) {
             return fail(error);
           }
-          end(judged);
+          end(judged, received);
         },
         error: fail,
         complete: () => {
@@ -96,6 +117,47 @@ export function exchange(asking: Asking, context: ClientContext): Observable<Jud
       fail(error);
     }
   });
+}
+
+function note(trace: JobTrace, reply: WireReply | undefined): void {
+  trace.httpStatus = reply?.status;
+  trace.requestId = reply?.headers['x-request-id'];
+}
+
+interface Exchanged {
+  readonly judged: Judged;
+  readonly reply: WireReply | undefined;
+  readonly sentAt: number;
+}
+
+function requestReport(
+  { key, purpose, request, trace }: Asking,
+  { endpointId, host, scheduler, secrets }: ClientContext,
+  { judged: { fault }, reply, sentAt }: Exchanged,
+): RequestReport {
+  const requestId = reply?.headers['x-request-id'];
+  return {
+    at: sentAt,
+    durationMs: scheduler.now() - sentAt,
+    ...{ endpointId, host, key, purpose },
+    method: request.method,
+    path: new URL(request.url).pathname,
+    ...(trace !== undefined && { attempt: trace.attempt }),
+    status: reply?.status ?? 0,
+    ...(requestId !== undefined && { requestId: redact(requestId, secrets) }),
+    ...(fault !== undefined && { fault: { phase: fault.phase, sent: fault.sent } }),
+  };
+}
+
+const traceparentPattern = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+
+/** The request, with the user's `traceparent` where there is one. */
+function traced({ key, purpose, request }: Asking, { probe, endpointId, host }: ClientContext): WireRequest {
+  const ask = probe?.traceparent;
+  if (ask === undefined) return request;
+  const traceparent = callHook(() => ask({ endpointId, host, key, purpose }), undefined);
+  if (traceparent === undefined || !traceparentPattern.test(traceparent)) return request;
+  return { ...request, headers: { ...request.headers, traceparent } };
 }
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;

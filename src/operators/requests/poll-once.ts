@@ -7,6 +7,7 @@ import type { WireRequest } from '../../transport/transport.js';
 import { askUntilAnswered } from './ask-until-answered.js';
 import type { ClientContext, Judged, WaitingEvent } from './exchange.js';
 import { failureOf } from './outcome-of.js';
+import type { JobTrace } from './request-report.js';
 
 export interface PollQuestion {
   readonly key: string;
@@ -18,6 +19,7 @@ export interface PollQuestion {
   /** GET of the job's status. */
   readonly request: WireRequest;
   readonly backoff: BackoffLimits;
+  readonly trace?: JobTrace | undefined;
   /** Called for each request that is sent. */
   readonly onCall: () => void;
 }
@@ -35,7 +37,7 @@ const keyRetries = 3;
  * the key time and again, or fails TLS verification or redirects elsewhere; the job may have been paid. For one subscription.
  */
 export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
-  const { jobId, request, key, backoff, onCall } = question;
+  const { jobId, request, key, backoff, onCall, trace } = question;
   let keyRefusals = 0;
   const isGivenUp = missing(question, context);
   const mayAskAgain = ({ verdict }: Judged) => {
@@ -43,7 +45,7 @@ export function pollOnce(question: PollQuestion, context: ClientContext): Observ
     if (verdict.code === 'expired') return !isGivenUp();
     return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
   };
-  const asking = { purpose: 'poll', request, jobId, key, backoff, onCall, mayAskAgain } as const;
+  const asking = { purpose: 'poll', request, jobId, key, backoff, trace, onCall, mayAskAgain } as const;
   return askUntilAnswered(asking, context).pipe(
     map((step) => (step.type === 'waiting' ? step : polled(step.judged, question))),
   );

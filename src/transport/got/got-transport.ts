@@ -6,20 +6,20 @@ import type { Got, Options, Request, Response } from 'got';
 import { Observable } from 'rxjs';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
-import {
-  acceptEncoding,
-  announcesMore,
-  defaultMaxReplyBytes,
-  flatHeaders,
-  ReplyBody,
-} from '../reply-body.js';
+import { acceptEncoding, announcesMore, flatHeaders, ReplyBody } from '../reply-body.js';
 import { gotDelays, gotFault } from './got-fault.js';
 import {
   type AgentOptions,
   createKeepAliveAgents,
   type KeepAliveAgents,
 } from '../connections/keep-alive-agents.js';
-import type { PhaseTimeouts, Transport, WireReply, WireRequest } from '../transport.js';
+import {
+  defaultMaxReplyBytes,
+  type PhaseTimeouts,
+  type Transport,
+  type WireReply,
+  type WireRequest,
+} from '../transport.js';
 
 /** How connections are kept and trusted. */
 export type GotTransportOptions = AgentOptions;
@@ -31,8 +31,8 @@ export type GotTransportOptions = AgentOptions;
 export function createGotTransport(options: GotTransportOptions = {}): Transport {
   const agents = createKeepAliveAgents(options);
   const instanceFor = createInstances(agents);
-  return (request) =>
-    new Observable((subscriber) => {
+  const transport = (request: WireRequest) =>
+    new Observable<WireReply>((subscriber) => {
       const exchange = open(instanceFor(request), request);
       return receive(exchange, request, agents, {
         reply(reply) {
@@ -42,6 +42,8 @@ export function createGotTransport(options: GotTransportOptions = {}): Transport
         fault: (error) => subscriber.error(error),
       });
     });
+  const close = () => [agents.http, agents.https].forEach((agent) => agent.destroy());
+  return Object.assign(transport, { close });
 }
 
 /** Far more than a client has endpoints; a caller with different limits for every request must not fill the memory. */

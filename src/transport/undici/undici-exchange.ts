@@ -1,17 +1,11 @@
 import type { Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { faultOf, type FaultPhase, readClientError, tooLarge, TransportError } from '../transport-error.js';
-import {
-  acceptEncoding,
-  announcesMore,
-  defaultMaxReplyBytes,
-  flatHeaders,
-  ReplyBody,
-} from '../reply-body.js';
+import { acceptEncoding, announcesMore, flatHeaders, ReplyBody } from '../reply-body.js';
 import { hasUnreadBytes } from '../connections/connection-reuse.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { ExchangeLimits } from './exchange-limits.js';
-import type { WireReply, WireRequest } from '../transport.js';
+import { defaultMaxReplyBytes, type WireReply, type WireRequest } from '../transport.js';
 import type { Connection, Connections } from './undici-connections.js';
 import { ConnectTimeout } from './undici-connect.js';
 

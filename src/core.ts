@@ -1,0 +1,120 @@
+/**
+ * All of millrace that needs nothing of Node.js: for browsers, Bun, Deno and workers, with a transport of `millrace/fetch`.
+ * It is `millrace` without got and `diagnostics_channel`.
+ *
+ * @module millrace/core
+ */
+
+// A client and its endpoints: what can be bought.
+export { createCoreClient as createClient } from './endpoints/core-client.js';
+export type { CoreClientOptions } from './endpoints/core-client.js';
+export type { Client, ClientOptions, QueueEndpointOptions } from './endpoints/client-on.js';
+export type { ChunkOf, EndpointTypes, InputOf, OutputOf } from './endpoints/endpoint-types.js';
+export type {
+  QueueEndpoint,
+  StatusOptions,
+  StreamOptions,
+  WatchOptions,
+} from './endpoints/queue-endpoint.js';
+export type { RouteCall, RouteCallOptions, RouteEndpoint, RouteOptions } from './endpoints/route-endpoint.js';
+export type { AttachOptions, CallOptions } from './endpoints/call-options.js';
+export type { JobPolicy, SubmitOptions, SyncOptions } from './endpoints/call-options.js';
+export type { Activity } from './endpoints/client-state.js';
+export type { RequestReport, TracedCall } from './operators/requests/request-report.js';
+export type { RequestPurpose } from './policy/may-send-again.js';
+
+// A job, its events and its outcome.
+export type { Job, JobOperator, JobPipe } from './operators/job.js';
+export type { Completed, Failed, JobEvent, Outcome } from './contract/outcome.js';
+export type { Paid } from './contract/failure-code.js';
+export type { WaitReason, Checkpoint, CheckpointEvent } from './contract/outcome.js';
+export { toOutcome } from './operators/to-outcome.js';
+export { toOutput } from './operators/to-outcome.js';
+export { retryPurchase } from './operators/retry-purchase.js';
+export type { RetryPurchaseOptions } from './operators/retry-purchase.js';
+export { chainJob } from './operators/chain-job.js';
+export { saveWith } from './operators/save-with.js';
+export { cancelOnTeardown } from './operators/cancel-on-teardown.js';
+export { untilAborted } from './operators/until-aborted.js';
+export { iterate } from './operators/iterate.js';
+
+// Many jobs.
+export { pullJobs } from './operators/fan-out/pull-jobs.js';
+export type { PullOptions } from './operators/fan-out/pull-jobs.js';
+export type { PulledJobs } from './operators/fan-out/pulled-jobs.js';
+export { mergeJobs } from './operators/fan-out/merge-jobs.js';
+export type { MergeOptions } from './operators/fan-out/merge-jobs.js';
+export { switchJobs } from './operators/fan-out/switch-jobs.js';
+export type { OnError } from './operators/fan-out/fan-out.js';
+export type { RowOutcome } from './operators/fan-out/row-slot.js';
+export { createLanes } from './operators/within-lane.js';
+export type { LaneOptions, Lanes } from './operators/within-lane.js';
+export { withinLane } from './operators/within-lane.js';
+
+// Money.
+export { createBudget } from './operators/budget/create-budget.js';
+export type { Budget } from './operators/budget/create-budget.js';
+export { withinBudget } from './operators/budget/within-budget.js';
+export { toMicroDollars, toUsd } from './contract/micro-dollars.js';
+export type { MicroDollars } from './contract/micro-dollars.js';
+export { imageEditPrices } from './contract/micro-dollars.js';
+
+// When to ask, when to send, when to send again.
+export type { QueueOptions, RetryPolicy } from './policy/queue-options.js';
+export { fixed, exponential } from './policy/polling/poll-schedule.js';
+export type { ExponentialOptions } from './policy/polling/poll-schedule.js';
+export { learned } from './policy/polling/learned.js';
+export type { LearnedOptions, LearnedSchedule } from './policy/polling/learned.js';
+export type { PollJob, PollSchedule } from './policy/polling/poll-schedule.js';
+export { openGate, rateGate, publishedGate } from './policy/gates/built-in-gates.js';
+export type { KindRates } from './policy/gates/built-in-gates.js';
+export { adaptiveGate } from './policy/gates/built-in-gates.js';
+export type { Gate, GateAnswer, GateRequest, RequestKind } from './policy/gates/gate.js';
+export { createJobIds } from './policy/job-ids.js';
+export type { AnsweredId, JobIds } from './policy/job-ids.js';
+export type { Clock } from './policy/late-clock.js';
+export type { GateOptions } from './policy/gates/endpoint-gate.js';
+export { adaptiveConcurrency } from './policy/gates/adaptive-concurrency.js';
+export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/gates/adaptive-concurrency.js';
+
+// The wire.
+export type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport/transport.js';
+
+// The words of the service, as schemas.
+export {
+  imageEditInputSchema,
+  imageEditOutputSchema,
+  looseImageEditInputSchema,
+} from './contract/image-edit.js';
+export type { ImageEditInput, ImageEditOutput } from './contract/image-edit.js';
+export { jobReplySchema } from './contract/service-replies.js';
+export type { JobReply } from './contract/service-replies.js';
+export { jobStates, isTerminal } from './contract/service-replies.js';
+export type { JobState } from './contract/service-replies.js';
+export { healthSchema } from './contract/service-replies.js';
+export type { Health, Purged } from './contract/service-replies.js';
+export type { StandardSchema } from './contract/standard-schema.js';
+
+// What goes wrong.
+export { failureCodes } from './contract/failure-code.js';
+export type { FailureCode, QueueFailureCode } from './contract/failure-code.js';
+export type { RouteGetFailureCode, RoutePostFailureCode } from './contract/failure-code.js';
+export { isMillraceError, MillraceError } from './contract/millrace-error.js';
+export { JobError } from './operators/job-error.js';
+export { ChunkGapError } from './operators/job-error.js';
+export { InvalidInputError } from './operators/job-error.js';
+export { InvalidOptionError } from './contract/millrace-error.js';
+export { TransportError } from './transport/transport-error.js';
+export type { FaultPhase } from './transport/transport-error.js';
+export {
+  BadRequestError,
+  MalformedReplyError,
+  NotFoundError,
+  RateLimitedError,
+  RedirectError,
+  ReplyError,
+  ServerError,
+  UnauthorizedError,
+  UnexpectedStatusError,
+} from './transport/reply-error.js';
+export { version } from './contract/version.js';

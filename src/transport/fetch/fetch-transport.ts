@@ -1,0 +1,140 @@
+import { asyncScheduler, Observable, timer, type SchedulerLike, type Subscriber } from 'rxjs';
+import { clampTimer } from '../../policy/clamp-timer.js';
+import { faultOf, tooLarge } from '../transport-error.js';
+import {
+  defaultMaxReplyBytes,
+  type PhaseTimeouts,
+  type Transport,
+  type WireReply,
+  type WireRequest,
+} from '../transport.js';
+
+/** Options of `createFetchTransport`. */
+export interface FetchTransportOptions {
+  /** @defaultValue the global one */
+  fetch?: typeof fetch;
+  /** The clock of its time limits. @defaultValue asyncScheduler */
+  scheduler?: SchedulerLike;
+}
+
+/**
+ * A transport on `fetch`, for browsers, Bun, Deno and workers. `fetch` does not say whether a request that failed has left: every
+ * such POST may have been accepted, and its job ends as `unknown`, where got and undici can tell a refused connection from
+ * a lost reply. It does not name the phases either: their limits hold together, up to the head of the reply.
+ *
+ * In a browser the key would be in everybody's hands: leave `apiKey` out, and let a proxy of yours add it.
+ *
+ * @example
+ * ```ts
+ * import { createFetchTransport } from 'millrace/fetch';
+ *
+ * createClient({ baseUrl: 'https://api.example.com', apiKey, transport: createFetchTransport() });
+ * ```
+ */
+export function createFetchTransport(options: FetchTransportOptions = {}): Transport {
+  const { scheduler = asyncScheduler } = options;
+  return (request) =>
+    new Observable((subscriber) => {
+      const exchange = new FetchExchange(request, subscriber);
+      const { timeouts } = request;
+      subscriber.add(() => exchange.abort());
+      subscriber.add(
+        timer(clampTimer(beforeReplyMs(timeouts)), scheduler).subscribe(() => exchange.timeOut('response')),
+      );
+      subscriber.add(
+        timer(clampTimer(timeouts.requestMs), scheduler).subscribe(() => exchange.timeOut('read')),
+      );
+      void exchange.send(options.fetch ?? fetch);
+    });
+}
+
+function beforeReplyMs({ lookupMs, connectMs, secureConnectMs, sendMs, responseMs }: PhaseTimeouts): number {
+  return lookupMs + connectMs + secureConnectMs + sendMs + responseMs;
+}
+
+class FetchExchange {
+  private readonly controller = new AbortController();
+  private hasHead = false;
+  private timedOut: 'response' | 'read' | undefined;
+
+  constructor(
+    private readonly request: WireRequest,
+    private readonly subscriber: Subscriber<WireReply>,
+  ) {}
+
+  async send(fetching: typeof fetch): Promise<void> {
+    const { request, subscriber } = this;
+    try {
+      const response = await fetching(request.url, this.init());
+      this.hasHead = true;
+      const body = await this.read(response);
+      if (body === undefined) return subscriber.error(tooLarge(request, maxBytesOf(request)));
+      subscriber.next({ status: statusOf(response), headers: Object.fromEntries(response.headers), body });
+      subscriber.complete();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  abort(): void {
+    this.controller.abort();
+  }
+
+  timeOut(phase: 'response' | 'read'): void {
+    if (phase === 'response' && this.hasHead) return;
+    this.timedOut = phase;
+    this.fail(undefined);
+    this.abort();
+  }
+
+  /** Never follows a redirect, and sends no cookie: the key goes to this address and to no other. */
+  private init(): RequestInit {
+    const { method, headers, body } = this.request;
+    const sent = Object.entries(headers).filter(([name]) => name !== 'User-Agent');
+    return {
+      method,
+      headers: Object.fromEntries(sent),
+      ...(body !== undefined && { body }),
+      redirect: 'manual',
+      credentials: 'omit',
+      ...neverCached,
+      referrerPolicy: 'no-referrer',
+      signal: this.controller.signal,
+    };
+  }
+
+  /** `undefined`: the body is longer than its cap. */
+  private async read({ body }: Response): Promise<string | undefined> {
+    const decoder = new TextDecoder();
+    const reader = body?.getReader();
+    let [text, size] = ['', 0];
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+      const bytes = part.value as Uint8Array;
+      size += bytes.byteLength;
+      if (size > maxBytesOf(this.request)) {
+        this.abort();
+        return undefined;
+      }
+      text += decoder.decode(bytes, { stream: true });
+    }
+    return text + decoder.decode();
+  }
+
+  private fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : '';
+    const fault = { message, neverConnected: false, responded: this.hasHead, timedOut: this.timedOut };
+    this.subscriber.error(faultOf(this.request, fault));
+  }
+}
+
+/** Of browsers alone: the types of Node.js do not know it. */
+const neverCached: object = { cache: 'no-store' };
+
+/** A redirect that is not followed has no status in a browser. */
+function statusOf({ type, status }: Response): number {
+  return type === 'opaqueredirect' ? 302 : status;
+}
+
+function maxBytesOf({ maxReplyBytes }: WireRequest): number {
+  return maxReplyBytes ?? defaultMaxReplyBytes;
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../../src/endpoints/create-client.js';
+import { clientOver, finished } from '../../support/client-over.js';
+import { serveQueue } from '../../support/queue-server.js';
+import { scriptedClient } from '../../support/scripted-client.js';
+
+const turn = () => new Promise(setImmediate);
+const closed = { code: 'closed' };
+
+describe('client.close()', () => {
+  it('ends the streams of its jobs, and waits for the answer to a POST that is on the wire', async () => {
+    const service = scriptedClient();
+    const endpoint = service.client.queue('e');
+    const [paid, waiting] = [endpoint.run({ row: 1 }), endpoint.attach('old')];
+    const outcomes = [paid, waiting].map((job) => expect(job.outcome()).rejects.toMatchObject(closed));
+    let isClosed = false;
+    const closing = service.client.close().then(() => (isClosed = true));
+    await Promise.all(outcomes);
+    await turn();
+    expect(isClosed).toBe(false);
+    service.answer('/run', { id: 'j', status: 'IN_QUEUE' });
+    await closing;
+    expect(paid.jobId).toBe('j');
+    expect(service.paths.filter((path) => path.includes('/status/j'))).toStrictEqual([]);
+  });
+
+  it('waits until what was accepted is durable, and until a job is cancelled that is not wanted any more', async () => {
+    const service = scriptedClient();
+    let durable = () => {};
+    const checkpoint = ({ type }: { type: string }) =>
+      type === 'accepted' ? new Promise<void>((resolve) => (durable = resolve)) : [];
+    service.client
+      .queue('e', { onUnsubscribe: 'cancel' })
+      .run({}, { checkpoint })
+      .subscribe({ error: () => undefined });
+    const steps: string[] = [];
+    const closing = service.client.close().then(() => steps.push('closed'));
+    service.answer('/run', { id: 'j', status: 'IN_QUEUE' });
+    await turn();
+    steps.push('durable');
+    durable();
+    await turn();
+    steps.push('cancelled');
+    service.answer('/cancel/j', { id: 'j', status: 'CANCELLED' });
+    await closing;
+    expect(steps).toStrictEqual(['durable', 'cancelled', 'closed']);
+  });
+
+  it('sends nothing more: a job that is subscribed afterwards errors, one that has ended keeps its outcome', async () => {
+    const { client, sent } = clientOver(finished);
+    const [ended, late] = [client.queue('e').run({}), client.queue('e').run({})];
+    await ended.outcome();
+    await client.close();
+    await client.close();
+    await expect(late.outcome()).rejects.toMatchObject(closed);
+    expect(await ended.outcome()).toMatchObject({ status: 'completed' });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('closes the connections that the client made, at the end of an `await using` block', async () => {
+    await using server = await serveQueue({ polls: 0 });
+    const disconnected = server.connectionClosed();
+    {
+      await using client = createClient({ baseUrl: server.url, apiKey: 'key-0123456789' });
+      await client.queue('e').run({}).outcome();
+    }
+    await disconnected;
+  });
+
+  it('leaves a transport alone that it was given', async () => {
+    let closes = 0;
+    const { client } = clientOver();
+    const transport = Object.assign(() => [], { close: () => (closes += 1) });
+    const other = createClient({ transport: transport as never });
+    await Promise.all([client.close(), other.close()]);
+    expect(closes).toBe(0);
+  });
+});
