@@ -13,7 +13,7 @@ import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import type { ClientContext, WaitingEvent } from './exchange.js';
 import { outcomeOf, whatWasAsked } from './outcome-of.js';
-import { pollOnce, type Polled, type PollQuestion } from './poll-once.js';
+import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.js';
 
 export interface PollTask extends PollJob, Omit<PollQuestion, keyof PollJob> {
   readonly schedule: PollSchedule;

@@ -6,7 +6,7 @@ import { ChunkGapError } from '../job-error.js';
 import { againAfter } from '../requests/ask-until-answered.js';
 import type { Judged } from '../requests/exchange.js';
 import { failureOf, outcomeOf } from '../requests/outcome-of.js';
-import type { PollQuestion } from '../requests/poll-once.js';
+import type { PollQuestion } from '../requests/ask-until-answered.js';
 
 /** Waits in ms between requests to a service that answers at once: longer and longer while nothing comes. */
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;

@@ -20,7 +20,7 @@ import { clampTimer } from '../../policy/clamp-timer.js';
 import { JobError } from '../job-error.js';
 import { exchange, passGate, type ClientContext, type RequestSlot } from '../requests/exchange.js';
 import { whatWasAsked } from '../requests/outcome-of.js';
-import { pollOnce } from '../requests/poll-once.js';
+import { pollOnce } from '../requests/ask-until-answered.js';
 import { deadline } from '../timers/deadline.js';
 import { ChunkBook, type ChunkTask } from './chunk-book.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pollOnce, type PollQuestion } from '../../../../src/operators/requests/poll-once.js';
+import { pollOnce, type PollQuestion } from '../../../../src/operators/requests/ask-until-answered.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import {
