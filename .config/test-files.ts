@@ -21,6 +21,7 @@ export const long = [
   'test/simulate/**/*.test.ts',
   'test/crash/**/*.test.ts',
   'test/samples/**/*.test.ts',
+  'test/package/*.test.ts',
   'test/runners/batch/run/crash.test.ts',
   'test/runners/batch/lock/*.process.test.ts',
   'test/runners/batch/journal/*.process.test.ts',
