@@ -1,21 +1,14 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from 'millrace/emulator';
+import { bundlePage, servePage } from '../../samples/browser/serve-page.js';
 import { launchBrowser } from '../support/browser.js';
-
-interface Sample {
-  bundlePage(): Promise<string>;
-  servePage(service: { baseUrl: string; apiKey: string }): Promise<{ url: string; close(): Promise<void> }>;
-}
-const { bundlePage, servePage } = (await import(
-  new URL('../../samples/browser/serve-page.mjs', import.meta.url).href
-)) as Sample;
 
 describe('the page of samples/browser', () => {
   let browser: Browser;
   let page: Page;
   let emulator: Emulator;
-  let served: Awaited<ReturnType<Sample['servePage']>>;
+  let served: Awaited<ReturnType<typeof servePage>>;
   const requests: Record<string, string>[] = [];
   const errors: string[] = [];
 

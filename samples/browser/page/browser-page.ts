@@ -1,18 +1,19 @@
 // Jobs in a browser: bought, watched and cancelled. The key is the proxy's, so the client has none.
-import { createClient } from 'millrace/core';
+import { createClient, type Job, type JobEvent } from 'millrace/core';
 import { createFetchTransport } from 'millrace/fetch';
 
 const client = createClient({ baseUrl: location.origin, transport: createFetchTransport() });
 const endpoint = client.queue('echo');
-const list = document.querySelector('ul');
+const form = document.querySelector('form')!;
+const list = document.querySelector('ul')!;
 
-document.querySelector('form').addEventListener('submit', (event) => {
+form.addEventListener('submit', (event) => {
   event.preventDefault();
-  const { text, sleepMs } = Object.fromEntries(new FormData(event.target));
+  const { text, sleepMs } = Object.fromEntries(new FormData(form));
   show(endpoint.run({ text, sleepMs: Number(sleepMs) }));
 });
 
-function show(job) {
+function show(job: Job<unknown>): void {
   const item = list.appendChild(document.createElement('li'));
   const status = item.appendChild(document.createElement('span'));
   const cancel = item.appendChild(document.createElement('button'));
@@ -24,7 +25,7 @@ function show(job) {
   });
 }
 
-function textOf(event) {
+function textOf(event: JobEvent<unknown>): string {
   if (event.type === 'status') return event.status;
   if (event.type !== 'settled') return event.type;
   const { outcome } = event;
