@@ -30,14 +30,13 @@ export class JournalWriter {
     return defer(() => {
       const appended = this.journal.append(record);
       // A record counts also when its row was left while it was on its way to the disk.
-      appended.subscribe({ next: (number) => this.note(record, number), error: () => undefined });
+      const note = (number: number): void => {
+        this.count = Math.max(this.count, number);
+        if (record.k === 'outcome') this.outcome = Math.max(this.outcome, number);
+        if ('id' in record) this.tally.take(record);
+      };
+      appended.subscribe({ next: note, error: () => undefined });
       return appended;
     });
-  }
-
-  private note(record: JournalRecord, number: number): void {
-    this.count = Math.max(this.count, number);
-    if (record.k === 'outcome') this.outcome = Math.max(this.outcome, number);
-    if ('id' in record) this.tally.take(record);
   }
 }

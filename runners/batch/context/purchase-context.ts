@@ -64,11 +64,9 @@ export type PurchaseOptions = Pick<
   | 'timeoutMs'
 >;
 
-/** Where the lines of rows are written. A call resolves when they are in the files; `record` is the number of the outcome. */
+/** Where the lines of rows are written. A call resolves when they are in the files. `record` is the number of the outcome; a row that is not current is bought again at once. */
 interface RowLines {
-  write(row: EndedRow, record: number): Promise<void>;
-  /** Of a row that is bought again at once: only its purchase gets a line. */
-  writeCost(row: EndedRow, record: number): Promise<void>;
+  write(row: EndedRow, record: number, isCurrent: boolean): Promise<void>;
 }
 
 /** The money of a run. */

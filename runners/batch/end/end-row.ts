@@ -60,7 +60,7 @@ export function* leave(context: PurchaseContext, ending: Ending): Steps<never, E
   }
   const ended: EndedRow = { intent, reply, outcome };
   const isDouble = at < records.length - 1;
-  const lines = isDouble ? projections.writeCost(ended, number) : projections.write(ended, number);
+  const lines = projections.write(ended, number, !isDouble);
   yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
   if (isDouble) {
     reportDouble(context, outcome);

@@ -82,7 +82,6 @@ class MemoryLedger implements Ledger {
   reserve(id: string, price: MicroDollars | null): boolean {
     this.refuseSecond(id);
     if (this.cap !== undefined && !fitsUnderCap(this.snapshot(), price)) return false;
-    this.forget(id);
     this.add(id, { price, state: 'reserved' });
     return true;
   }
@@ -91,7 +90,7 @@ class MemoryLedger implements Ledger {
     if (cost === null) {
       this.keepUnknown(id);
       // A million rows of no known price would be a million names.
-      return this.forget(id);
+      return void this.holds.delete(id);
     }
     const reserved = this.holds.get(id)?.price;
     // Where no price was known, nothing is dearer than expected; a cap is passed by it all the same.
@@ -113,7 +112,6 @@ class MemoryLedger implements Ledger {
 
   hold(id: string, price: MicroDollars | null): void {
     this.refuseSecond(id);
-    this.forget(id);
     this.add(id, { price, state: 'unknown' });
   }
 
@@ -122,16 +120,12 @@ class MemoryLedger implements Ledger {
     return { ...this.sums, spent, drift, unpriced, ...(cap !== undefined && { cap }) };
   }
 
-  /** An unknown purchase stays in the sum, under no name. */
-  private forget(id: string): void {
-    this.holds.delete(id);
-  }
-
   private refuseSecond(id: string): void {
     if (this.holds.get(id)?.state !== 'reserved') return;
     throw new MillraceError('ledger', `Row "${id}" has a reservation already.`);
   }
 
+  /** An unknown purchase of the row that was held before stays in the sum, under no name. */
   private add(id: string, hold: Hold): void {
     this.holds.set(id, hold);
     this.sums[hold.state] += hold.price ?? 0;

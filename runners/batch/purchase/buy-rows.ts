@@ -66,7 +66,7 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
     case 'send':
     case 'poll': {
       const row = new RowInFlight(task);
-      yield whileInFlight(context, row, (event) => use.follow(event))(buyRow(context, row));
+      yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
       const reply = toSave(row);
       if (reply !== undefined) yield handOver(reply, paid);
       return;

@@ -62,9 +62,19 @@ export function journalled(
       case 'refused':
         noteFailedTry(context, row, event.why);
         if (isRead(row.task.row)) return EMPTY;
-        return append(context, row, { k: 'refused', at: now(context), id: row.id, why: event.why });
+        return append(context, row, {
+          k: 'refused',
+          at: context.options.scheduler.now(),
+          id: row.id,
+          why: event.why,
+        });
       case 'accepted':
-        return append(context, row, { k: 'accepted', at: now(context), id: row.id, jobId: event.jobId });
+        return append(context, row, {
+          k: 'accepted',
+          at: context.options.scheduler.now(),
+          id: row.id,
+          jobId: event.jobId,
+        });
       case 'settled':
         return EMPTY;
     }
@@ -83,7 +93,7 @@ function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInF
 /** A job that was bought elsewhere is noted like a purchase, but for its price. */
 export function* collecting(context: PurchaseContext, row: RowInFlight, jobId: string): Steps<never> {
   const { journal, service } = context;
-  const at = now(context);
+  const at = context.options.scheduler.now();
   const { facts, attempts } = row.progress;
   const intent = intentRecord(facts, { at, attempt: attempts, price: 0, takes: 'job', jobId });
   row.take(intent);
@@ -95,7 +105,7 @@ export function* collecting(context: PurchaseContext, row: RowInFlight, jobId: s
 function intend(context: PurchaseContext, row: RowInFlight): Observable<unknown> {
   const { facts, attempts, submittedAt, price } = row.progress;
   const isFree = isRead(facts);
-  const at = (isFree ? submittedAt : undefined) ?? now(context);
+  const at = (isFree ? submittedAt : undefined) ?? context.options.scheduler.now();
   const intent = intentRecord(facts, { at, attempt: attempts + 1, price: isFree ? 0 : price });
   row.take(intent);
   return isFree ? EMPTY : context.journal.append(intent);
@@ -103,8 +113,4 @@ function intend(context: PurchaseContext, row: RowInFlight): Observable<unknown>
 
 function append(context: PurchaseContext, row: RowInFlight, record: RowRecord): Observable<unknown> {
   return context.journal.append(record).pipe(tap(() => row.take(record)));
-}
-
-function now({ options }: PurchaseContext): number {
-  return options.scheduler.now();
 }

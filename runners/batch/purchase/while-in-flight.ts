@@ -1,4 +1,4 @@
-import { filter, Observable, switchMap, takeUntil, type MonoTypeOperatorFunction } from 'rxjs';
+import { filter, Observable, switchMap, takeUntil } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
@@ -15,37 +15,37 @@ import type { Stops } from '../stop/stops.js';
 export function whileInFlight(
   context: PurchaseContext,
   row: RowInFlight,
+  events: Observable<JobEvent<unknown>>,
   follow: (event: JobEvent<unknown>) => void,
-): MonoTypeOperatorFunction<JobEvent<unknown>> {
-  return (events) =>
-    new Observable<JobEvent<unknown>>((subscriber) => {
-      /** The attempt whose POST has left. */
-      let sent: number | undefined;
-      let isGoing = true;
-      const going = events.subscribe({
-        next: (event) => {
-          if (event.type === 'submitting') sent = row.progress.attempts;
-          if (subscriber.closed) return;
-          context.events.next({ type: 'row', id: row.id, row: row.task.row.row, event });
-          follow(event);
-          subscriber.next(event);
-        },
-        error: (error: unknown) => {
-          isGoing = false;
-          subscriber.error(error);
-        },
-        complete: () => {
-          isGoing = false;
-          subscriber.complete();
-        },
-      });
-      return () => {
-        giveBack(context, row);
-        if (!isGoing) return;
-        const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, sent)));
-        going.add(isDone.subscribe(() => going.unsubscribe()));
-      };
-    }).pipe(takeUntil(isLeft(row, context.stops)));
+): Observable<JobEvent<unknown>> {
+  return new Observable<JobEvent<unknown>>((subscriber) => {
+    /** The attempt whose POST has left. */
+    let sent: number | undefined;
+    let isGoing = true;
+    const going = events.subscribe({
+      next: (event) => {
+        if (event.type === 'submitting') sent = row.progress.attempts;
+        if (subscriber.closed) return;
+        context.events.next({ type: 'row', id: row.id, row: row.task.row.row, event });
+        follow(event);
+        subscriber.next(event);
+      },
+      error: (error: unknown) => {
+        isGoing = false;
+        subscriber.error(error);
+      },
+      complete: () => {
+        isGoing = false;
+        subscriber.complete();
+      },
+    });
+    return () => {
+      giveBack(context, row);
+      if (!isGoing) return;
+      const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, sent)));
+      going.add(isDone.subscribe(() => going.unsubscribe()));
+    };
+  }).pipe(takeUntil(isLeft(row, context.stops)));
 }
 
 function mustGoOn({ status, isOver, attempts, facts }: RowProgress, sent: number | undefined): boolean {

@@ -20,21 +20,21 @@ export function costOfCompleted(
   { output, executionTimeMs }: Pick<Completed<unknown>, 'output' | 'executionTimeMs'>,
   prices: PriceBook,
 ): Cost {
-  if (buysNothing(purchase)) return { cost: inMicroDollars(reportedCostUsd(output)), source: 'none' };
+  if (buysNothing(purchase)) return { cost: reportedCost(output), source: 'none' };
+  const reserved = purchase.intent?.price ?? null;
   const estimate = prices.estimate(pricedOf(purchase.facts), executionTimeMs);
   // The time that it is made from is reported as well.
-  const booked = estimate === null || isBelievable(estimate, null) ? estimate : reservedFor(purchase);
-  return costReported(output, purchase, booked) ?? { cost: booked, source: 'estimated' };
+  const booked = estimate === null || isBelievable(estimate, null) ? estimate : reserved;
+  return costReported(output, reserved, booked) ?? { cost: booked, source: 'estimated' };
 }
 
 /** Of a row that failed: what may have been bought is held at its price, and what was not costs nothing. */
 export function costOfFailed(purchase: RowPurchase, { paid, output }: Pick<Failed, 'paid' | 'output'>): Cost {
   if (buysNothing(purchase)) return { cost: null, source: 'none' };
-  const reported = costReported(output, purchase, reservedFor(purchase));
-  if (reported !== undefined) return reported;
-  return paid === 'no'
-    ? { cost: 0, source: 'estimated' }
-    : { cost: reservedFor(purchase), source: 'unknown' };
+  const reserved = purchase.intent?.price ?? null;
+  const unreported: Cost =
+    paid === 'no' ? { cost: 0, source: 'estimated' } : { cost: reserved, source: 'unknown' };
+  return costReported(output, reserved, reserved) ?? unreported;
 }
 
 export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>) {
@@ -44,21 +44,16 @@ export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' |
 /** What an output reports; the estimate where that is not believed. `undefined`: it reports nothing. */
 function costReported(
   output: unknown,
-  purchase: RowPurchase,
+  reserved: MicroDollars | null,
   estimate: MicroDollars | null,
 ): Cost | undefined {
-  const expected = Math.max(estimate ?? 0, reservedFor(purchase) ?? 0);
-  const disbelieved = disbelievedCost(output, expected);
-  if (disbelieved !== undefined)
-    return { cost: estimate ?? reservedFor(purchase), source: 'estimated', disbelieved };
-  const cost = inMicroDollars(reportedCostUsd(output));
+  const disbelieved = disbelievedCost(output, Math.max(estimate ?? 0, reserved ?? 0));
+  if (disbelieved !== undefined) return { cost: estimate ?? reserved, source: 'estimated', disbelieved };
+  const cost = reportedCost(output);
   return cost === null ? undefined : { cost, source: 'reported' };
 }
 
-function reservedFor({ intent }: RowPurchase): MicroDollars | null {
-  return intent?.price ?? null;
-}
-
-function inMicroDollars(usd: number | null): MicroDollars | null {
+function reportedCost(output: unknown): MicroDollars | null {
+  const usd = reportedCostUsd(output);
   return usd === null ? null : toMicroDollars(usd);
 }

@@ -18,7 +18,7 @@ export interface RecordHead extends StatusStep {
   readonly price: number;
   readonly statusCalls: number;
   /** What is bought; `undefined` where the record does not name it. */
-  purchase(): PurchaseKind | undefined;
+  readonly purchase: PurchaseKind | undefined;
 }
 
 /** What a record that was just written changes in the state of its row. */
@@ -44,7 +44,7 @@ export function headOf(record: RowRecord): RecordHead {
     cost: ('cost' in record ? record.cost : null) ?? Number.NaN,
     price: ('price' in record ? record.price : null) ?? Number.NaN,
     statusCalls: record.k === 'outcome' ? record.statusCalls : 0,
-    purchase: () => purchaseOf(record),
+    purchase: purchaseOf(record),
   };
 }
 

@@ -39,14 +39,12 @@ export interface RowProgress extends RowPurchase {
 
 /** A row in flight: nothing of it changes but its progress, which is replaced as a whole. */
 export class RowInFlight {
+  readonly id: string;
   readonly progress$: BehaviorSubject<RowProgress>;
 
   constructor(readonly task: TaskOf<'send' | 'poll'>) {
+    this.id = task.row.id;
     this.progress$ = new BehaviorSubject(progressOf(task));
-  }
-
-  get id(): string {
-    return this.task.row.id;
   }
 
   get progress(): RowProgress {

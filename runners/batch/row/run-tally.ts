@@ -52,14 +52,11 @@ export class RunTally {
   }
 
   private rowOf(id: string): RunRow {
-    const row = this.rows.get(id) ?? this.known.booksOf(id) ?? this.newRow();
+    const known: RunRow | undefined = this.rows.get(id) ?? this.known.booksOf(id);
+    if (known === undefined) this.tally.addRow();
+    const row = known ?? { status: 'open', booking: bookings.none, amount: 0, isUnpriced: false, account: 0 };
     this.rows.set(id, row);
     return row;
-  }
-
-  private newRow(): RunRow {
-    this.tally.addRow();
-    return { status: 'open', booking: bookings.none, amount: 0, isUnpriced: false, account: 0 };
   }
 
   private countEnd({ id, source }: OutcomeRecord, row: RunRow): void {

@@ -13,7 +13,7 @@ import {
   type RowBooks,
 } from './row-books.js';
 import { nextStatus, statusBytes, statuses, type RowStatus } from './row-status.js';
-import type { Account, KeptTally, PurchaseKind, ReportedPrice, Totals } from './totals.js';
+import type { KeptTally, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
 /**
  * Adds up rows and money, record by record: a row's later record replaces what an earlier one booked. The one sum of a
@@ -45,7 +45,12 @@ export class Tally {
 
   /** Takes in a record, and brings its row up to it. */
   take(row: RowBooks, record: RecordHead): void {
-    this.bookRecord(row, record);
+    if (record.k === 'intent') this.bookIntent(row, record);
+    else if (record.k === 'refused' && row.status === 'sent') this.unbook(row);
+    else if (record.k === 'reply') this.settle(row, record);
+    else if (record.k === 'outcome') this.bookOutcome(row, record);
+    else if (record.k === 'reopen') this.bookReopening(row, record);
+    else if (record.k === 'freed') this.free(record);
     this.move(row, nextStatus(row.status, record));
   }
 
@@ -76,26 +81,6 @@ export class Tally {
     return this.accounts.highestReported();
   }
 
-  private bookRecord(row: RowBooks, record: RecordHead): void {
-    switch (record.k) {
-      case 'intent':
-        return this.bookIntent(row, record);
-      case 'refused':
-        if (row.status === 'sent') this.unbook(row);
-        return;
-      case 'accepted':
-        return;
-      case 'reply':
-        return this.settle(row, record);
-      case 'outcome':
-        return this.bookOutcome(row, record);
-      case 'reopen':
-        return this.bookReopening(row, record);
-      case 'freed':
-        return this.free(record);
-    }
-  }
-
   private bookIntent(row: RowBooks, record: RecordHead): void {
     // Nothing of an earlier purchase belongs to this one.
     if (record.takes === '') this.close(row);
@@ -119,7 +104,7 @@ export class Tally {
 
   /** Says what the row buys, where the record names it. Only while nothing is booked for the row. */
   private setPurchase(row: RowBooks, record: RecordHead): void {
-    const purchase = record.purchase();
+    const { purchase } = record;
     if (purchase !== undefined) row.account = this.accounts.placeOf(purchase);
   }
 
@@ -186,34 +171,25 @@ export class Tally {
 
   /** Takes a purchase out of what is held that was closed before. */
   private free(record: RecordHead): void {
-    const account = this.accounts.at(this.accounts.placeOf(record.purchase() ?? nothing));
-    const isPriced = record.price >= 0;
-    const known = isPriced ? Math.round(record.price) : 0;
-    this.possiblyDouble -= known;
-    change(account, bookings.unknown, { amount: -known, count: -1, unpriced: isPriced ? 0 : -1 });
+    const account = this.accounts.placeOf(record.purchase ?? nothing);
+    const isUnpriced = !(record.price >= 0);
+    const amount = isUnpriced ? 0 : Math.round(record.price);
+    this.possiblyDouble -= amount;
+    this.add({ account, booking: bookings.unknown, amount, isUnpriced }, -1);
     if (record.source === 'reported')
-      change(account, bookings.reported, { amount: record.cost, count: 1, unpriced: 0 });
+      this.add({ account, booking: bookings.reported, amount: record.cost, isUnpriced: false }, 1);
   }
 
-  private add(row: RowBooks, sign: 1 | -1): void {
-    const { booking, amount, isUnpriced } = row;
+  private add({ account, booking, amount, isUnpriced }: Omit<RowBooks, 'status'>, sign: 1 | -1): void {
     if (booking === bookings.none) return;
-    const account = this.accounts.at(row.account);
-    change(account, booking, { amount: sign * amount, count: sign, unpriced: isUnpriced ? sign : 0 });
+    const { sums, counts, unpriced } = this.accounts.at(account);
+    sums[booking] = (sums[booking] ?? 0) + sign * amount;
+    counts[booking] = (counts[booking] ?? 0) + sign;
+    if (isUnpriced) unpriced[booking] = (unpriced[booking] ?? 0) + sign;
   }
 
   private count(status: RowStatus, by: 1 | -1): void {
     const byte = statusBytes[status];
     this.rows[byte] = (this.rows[byte] ?? 0) + by;
   }
-}
-
-function change(
-  account: Account,
-  booking: Booking,
-  { amount, count, unpriced }: { amount: number; count: number; unpriced: number },
-): void {
-  account.sums[booking] = (account.sums[booking] ?? 0) + amount;
-  account.counts[booking] = (account.counts[booking] ?? 0) + count;
-  account.unpriced[booking] = (account.unpriced[booking] ?? 0) + unpriced;
 }

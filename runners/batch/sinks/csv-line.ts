@@ -6,11 +6,15 @@ import { unwritable } from './line-json.js';
  * spreadsheet would take for a formula is escaped.
  */
 export function csvLine(cells: readonly unknown[]): string {
-  const texts = cells.map((cell) =>
-    typeof cell === 'string' || typeof cell === 'number' ? cell : asText(cell),
-  );
+  const texts: (string | number)[] = [];
+  let isPlainLine = cells.length > 1;
+  for (const cell of cells) {
+    const text = typeof cell === 'string' || typeof cell === 'number' ? cell : asText(cell);
+    isPlainLine &&= isPlain(text);
+    texts.push(text);
+  }
   // Almost every line of a run: the general way takes twenty times as long.
-  if (texts.length > 1 && texts.every(isPlain)) return `${texts.join(',')}\n`;
+  if (isPlainLine) return `${texts.join(',')}\n`;
   return stringify([texts], { escape_formulas: true, record_delimiter: '\n' });
 }
 

@@ -30,8 +30,9 @@ export class LineBatch {
   add(row: EndedRow, isCurrent: boolean, isVoid = false): void {
     this.count++;
     if (!isVoid) this.costs += costLine(row.outcome) ?? '';
-    const result = isCurrent ? resultLine(row) : undefined;
-    const failure = isCurrent ? failureLine(row) : undefined;
+    if (!isCurrent) return;
+    const result = resultLine(row);
+    const failure = result === undefined ? failureLine(row) : undefined;
     if (result) this.results.push(result);
     if (failure) this.failures.push(failure);
   }

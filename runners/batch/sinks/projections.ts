@@ -58,14 +58,16 @@ export class Projections {
    * Writes the lines of a row that has ended. Resolves when they are in the files.
    *
    * @param record Number of its outcome in the journal; rows come in this order.
+   * @param isCurrent False for a row that is bought again at once: only its purchase gets a line.
    */
-  write(row: EndedRow, record: number): Promise<void> {
-    return this.add(row, record, true);
-  }
-
-  /** The same for a row that is bought again at once: only its purchase gets a line. */
-  writeCost(row: EndedRow, record: number): Promise<void> {
-    return this.add(row, record, false);
+  async write(row: EndedRow, record: number, isCurrent = true): Promise<void> {
+    this.waiting.add(row, isCurrent);
+    this.waiting.record = record;
+    while (this.checking !== undefined) await this.checking;
+    // Lines that arrive during an append go with the next one.
+    this.running ??= Promise.resolve().then(() => this.drain());
+    await this.running;
+    this.refuse();
   }
 
   /** Makes durable what was written, under the names of the files. Resolves to how far that is. */
@@ -113,16 +115,6 @@ export class Projections {
 
   close(): Promise<void> {
     return this.files.close();
-  }
-
-  private async add(row: EndedRow, record: number, isCurrent: boolean): Promise<void> {
-    this.waiting.add(row, isCurrent);
-    this.waiting.record = record;
-    while (this.checking !== undefined) await this.checking;
-    // Lines that arrive during an append go with the next one.
-    this.running ??= Promise.resolve().then(() => this.drain());
-    await this.running;
-    this.refuse();
   }
 
   private async drain(): Promise<void> {

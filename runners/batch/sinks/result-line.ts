@@ -1,5 +1,5 @@
 import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
-import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { ReplyRecord, SavedImage } from '../journal/record.js';
 import type { RowKind, RowRequest } from '../manifest/manifest-row.js';
 import {
@@ -56,7 +56,7 @@ export function resultLine({ intent, reply, outcome }: EndedRow): ResultLine | u
     status: 'completed',
     output: reply.output ?? null,
     ...(image && { image }),
-    cost: usdOf(reply.cost),
+    cost: reply.cost === null ? null : toUsd(reply.cost),
     ...(reply.delayTime !== undefined && { delayTime: reply.delayTime }),
     ...(reply.executionTime !== undefined && { executionTime: reply.executionTime }),
     attempts: intent.attempt,
@@ -80,10 +80,6 @@ export function expiryOf(reply: Pick<ReplyRecord, 'at'>): string {
 
 function unsavedImage(reply: ReplyRecord): Partial<SavedImage> | undefined {
   return reply.imageUrl === undefined ? undefined : { url: reply.imageUrl, expiresAt: expiryOf(reply) };
-}
-
-function usdOf(cost: MicroDollars | null): number | null {
-  return cost === null ? null : toUsd(cost);
 }
 
 /** Columns of results.csv that every row has, in this order. */

@@ -68,7 +68,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     },
     journal,
     mustHold: () => false,
-    projections: { write: () => Promise.resolve(), writeCost: () => Promise.resolve() },
+    projections: { write: () => Promise.resolve() },
     money: { ledger: money.ledger, shared: money, prices: money.prices },
     service: serviceOf(parts, log),
     pictures: {

@@ -24,20 +24,16 @@ export class UnfitRecord extends MillraceError {
  * @throws {UnfitRecord}
  */
 export function encodeRecord(n: number, record: JournalRecord): Buffer {
-  const text = bodyOf(n, record);
-  return Buffer.from(`${text},"c":"${checksumText(crc32(text))}"}\n`);
+  try {
+    const text = inOrder(n, record);
+    return Buffer.from(`${text},"c":"${checksumText(crc32(text))}"}\n`);
+  } catch (cause) {
+    throw new UnfitRecord(record, cause);
+  }
 }
 
 export function checksumText(checksum: number): string {
   return checksum.toString(16).padStart(8, '0');
-}
-
-function bodyOf(n: number, record: JournalRecord): string {
-  try {
-    return inOrder(n, record);
-  } catch (cause) {
-    throw new UnfitRecord(record, cause);
-  }
 }
 
 /** The JSON of the line without its closing brace. A run writes four records a row: no object is made for one. */
@@ -49,7 +45,7 @@ function inOrder(n: number, record: JournalRecord): string {
   let bodies = 'error' in record ? field('error', codeFirst(record.error)) : '';
   for (const [name, value] of Object.entries(record)) {
     if (placed.has(name)) continue;
-    if (isBody(value)) bodies += field(name, value);
+    if (typeof value === 'object' && value !== null) bodies += field(name, value);
     else heads += field(name, value);
   }
   return heads + bodies;
@@ -61,10 +57,6 @@ const placed: ReadonlySet<string> = new Set(['k', 'at', 'id', 'error']);
 function field(name: string, value: unknown): string {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? '' : `,"${name}":${text}`;
-}
-
-function isBody(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** The reader looks for the code right behind the brace. */

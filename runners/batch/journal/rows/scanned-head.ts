@@ -63,7 +63,7 @@ export class ScannedHead implements RecordHead {
   }
 
   /** Rows that buy the same follow each other: the same object then, and no new text. */
-  purchase(): PurchaseKind | undefined {
+  get purchase(): PurchaseKind | undefined {
     const { kind, endpoint, resolution } = this.latest;
     const found = {
       kind: this.word(field.kind, [kind]),

@@ -138,13 +138,10 @@ export class Survey {
     if (task.what === 'poll') this.count.toPoll++;
     else if (task.what === 'fetch') this.count.toDownload++;
     else if (task.what === 'hold') this.count.toHold++;
-    else this.seeSent(row, task.reopen);
-  }
-
-  private seeSent(row: Row, reopen: 'retry' | 'redo' | undefined): void {
+    if (task.what !== 'send') return;
     this.count.toSend++;
-    if (reopen === 'retry') this.count.retried++;
-    if (reopen === 'redo') this.count.redone++;
+    if (task.reopen === 'retry') this.count.retried++;
+    if (task.reopen === 'redo') this.count.redone++;
     if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
     this.addPrice(row);
   }
