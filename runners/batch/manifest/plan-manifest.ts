@@ -124,6 +124,7 @@ class Tally {
 
   plan(): Plan {
     const { edit, job, route } = this.#byKind;
+    const { warnings, ...columns } = this.#columns.result();
     return {
       rows: edit + job + route + this.#invalid,
       byKind: this.#byKind,
@@ -132,7 +133,8 @@ class Tally {
       invalid: this.#invalid,
       firstInvalid: this.#firstInvalid,
       ...this.#problems.result(),
-      ...this.#columns.result(),
+      ...columns,
+      warnings,
       imagesBeyondRecommended: this.#manyImages,
       cost: { estimated: this.#estimated, unpriced: this.#unpriced },
     };

@@ -32,7 +32,12 @@ import type { GateOptions } from '../../../src/policy/gates/endpoint-gate.js';
 const whole = z.int().min(1);
 const duration = z.number().positive();
 
-const plainSchema = z.object({
+/** Options with a form of their own: hosts and key, the manifest, and what can be replaced. */
+type OtherOption = 'manifest' | 'identity' | 'baseUrl' | 'lbBaseUrl' | 'apiKey' | 'rate' | keyof Parts;
+type Parts = ReturnType<typeof parts>;
+
+/** The plain values. An option without its line is a compile error: it would be dropped. */
+const plainFields = {
   out: z.string().min(1),
   concurrency: z.union([whole, z.literal('auto')]).optional(),
   downloads: whole.default(4),
@@ -59,7 +64,8 @@ const plainSchema = z.object({
   halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
   repair: z.boolean().default(false),
   repeat: z.object({ manifest: z.array(z.string()), others: z.array(z.string()) }).optional(),
-});
+} satisfies Record<Exclude<keyof RunBatchOptions, OtherOption>, z.ZodType>;
+const plainSchema = z.object(plainFields);
 
 /**
  * Checks the options and fills in what is missing, once.

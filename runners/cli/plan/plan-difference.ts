@@ -99,22 +99,17 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
   return [plainText(text, 2000)];
 }
 
-/** Decisions about rows that failed, changed or are left for later, as the batch runner takes them. */
+/** Decisions about rows that failed, changed or are left for later. */
+const choices = [
+  ...(['onUnknown', 'repair', 'retry', 'changed', 'same', 'limit', 'only'] as const),
+  ...(['skipInvalid', 'add', 'download', 'halt'] as const),
+];
+
+/** They have one name on the command line and in the batch runner. */
 export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
-  const { onUnknown, repair, retry, changed, same, limit, only, skipInvalid, add, download, halt } = options;
-  return {
-    onUnknown,
-    repair,
-    changed,
-    same,
-    skipInvalid,
-    add,
-    download,
-    ...(retry !== undefined && { retry }),
-    ...(limit !== undefined && { limit }),
-    ...(only !== undefined && { only }),
-    ...(halt !== undefined && { halt }),
-  };
+  return Object.fromEntries(
+    choices.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  ) satisfies Partial<Pick<RunBatchOptions, (typeof choices)[number]>>;
 }
 
 /** The cap, as the batch runner takes it. What the run remembers wins over a cap of the configuration. */
