@@ -1,6 +1,6 @@
 import type { PageRow } from './page-data.js';
 
-/** What rows are sorted, filtered and laid side by side by: some thousand rows in one block, column by column. */
+/** What rows are sorted, filtered and laid side by side by: some thousand rows in one block, column by column. The page makes it. */
 export interface FacetBlock {
   readonly count: number;
   /** Micro-dollars, ms and ms since the epoch; `null`: not known. */

@@ -56,8 +56,24 @@ export type RowSource =
       /** Of this writing: files of another one are not taken. */
       readonly version: string;
       readonly rowsPerFile: number;
-      readonly textFiles: number;
     };
+
+/**
+ * What a file of rows says beside their lines, which stand in it as they stand in the run's files: what follows from a line
+ * is worked out by the page that shows it.
+ */
+export interface LineFacts {
+  /** A letter a row: the line of a result or of a failure, or a row that was made already. */
+  readonly kinds: string;
+  /** Row numbers, as runs. */
+  readonly numbers: readonly (readonly [number, number])[];
+  /** Addresses of the thumbnails of saved pictures; `null`: a row has none. Absent: no row has. */
+  readonly thumbs?: readonly (string | null)[];
+  /** Pictures that rows were given and that lie on this machine, by the name that the manifest has. Pairs: a name may be `__proto__`. */
+  readonly references: readonly (readonly [string, PageReference])[];
+}
+
+export const lineKinds = { result: 'r', failure: 'f', made: 'm' } as const;
 
 export interface RowClass {
   readonly status: EndStatus;

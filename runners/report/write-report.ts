@@ -62,10 +62,7 @@ export async function writeReport(
   const path = join(folder, 'report.html');
   const inline = count <= maxInlineRows ? await collectInline(disk, survey, shelf) : undefined;
   if (inline === undefined) {
-    const source = await writeRowFiles(disk, folder, pageRows(disk, survey, shelf), {
-      count,
-      ...(options.onWritten && { onWritten: options.onWritten }),
-    });
+    const source = await writeRowFiles(disk, survey, shelf, options.onWritten);
     await replaceFile(disk, path, pageText(parts, survey, shelf, { source, state }));
   } else {
     await replaceFile(

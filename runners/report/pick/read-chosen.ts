@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readCsv } from '../read/read-csv.js';
-import { isObject, readJsonl } from '../read/read-jsonl.js';
-import { safeImagePath } from '../rows/run-pictures.js';
+import { isObject } from '../read/json-object.js';
+import { readJsonl } from '../read/read-jsonl.js';
+import { safeImagePath } from '../rows/picture-facts.js';
 import { earlierFile } from '../survey/survey-run.js';
 import { plainCell } from './chosen-list.js';
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { readCsv } from './read-csv.js';
+import { IsoTimes } from './iso-time.js';
+import { readCsvBlocks } from './read-csv.js';
 
 const sources = ['reported', 'estimated', 'unknown'] as const;
 export type PurchaseSource = (typeof sources)[number];
@@ -27,33 +28,54 @@ export interface Purchase {
  * what became of it, and it is left out here. Those that are unknown still come last.
  */
 export async function* readCosts(disk: Disk, folder: string): AsyncGenerator<Purchase, void, void> {
-  const open = new Map<string, Purchase>();
-  for await (const { cells } of readCsv(disk, join(folder, 'costs.csv'))) {
-    const purchase = purchaseOf(cells);
-    if (purchase === undefined) continue;
-    const key = `${purchase.attempt} ${purchase.id}`;
-    if (purchase.source === 'unknown') {
-      open.set(key, purchase);
-      continue;
-    }
-    open.delete(key);
-    yield purchase;
-  }
-  yield* open.values();
+  for await (const purchases of readCostBlocks(disk, folder)) yield* purchases;
 }
 
-function purchaseOf(cells: Readonly<Record<string, string>>): Purchase | undefined {
-  const source = sources.find((name) => name === cells['source']);
-  const cost = Number(cells['cost']);
-  if (source === undefined || !Number.isFinite(cost)) return undefined;
+/** The same, some thousand at a time: for millions of purchases. */
+export async function* readCostBlocks(
+  disk: Disk,
+  folder: string,
+): AsyncGenerator<readonly Purchase[], void, void> {
+  const open = new Map<string, Purchase>();
+  const times = new IsoTimes();
+  for await (const { names, rows } of readCsvBlocks(disk, join(folder, 'costs.csv'))) {
+    const known: Purchase[] = [];
+    const places = columns.map((name) => names.indexOf(name));
+    for (const { cells } of rows) {
+      const purchase = purchaseOf(cells, places, times);
+      if (purchase?.source === 'unknown') open.set(keyOf(purchase), purchase);
+      else if (purchase !== undefined) {
+        if (open.size > 0) open.delete(keyOf(purchase));
+        known.push(purchase);
+      }
+    }
+    yield known;
+  }
+  yield [...open.values()];
+}
+
+function keyOf({ attempt, id }: Purchase): string {
+  return `${attempt} ${id}`;
+}
+
+const columns = ['id', 'row', 'attempt', 'jobId', 'resolution', 'cost', 'source', 'settledAt'];
+
+function purchaseOf(
+  cells: readonly string[],
+  [id = -1, row = -1, attempt = -1, jobId = -1, resolution = -1, cost = -1, source = -1, at = -1]: number[],
+  times: IsoTimes,
+): Purchase | undefined {
+  const from = sources.find((name) => name === cells[source]);
+  const amount = cost < 0 ? Number.NaN : Number(cells[cost] ?? '');
+  if (from === undefined || !Number.isFinite(amount)) return undefined;
   return {
-    id: cells['id'] ?? '',
-    row: Number(cells['row']),
-    attempt: Number(cells['attempt']),
-    jobId: cells['jobId'] ?? '',
-    resolution: cells['resolution'] ?? '',
-    cost: toMicroDollars(cost),
-    source,
-    at: Date.parse(cells['settledAt'] ?? ''),
+    id: cells[id] ?? '',
+    row: Number(cells[row]),
+    attempt: Number(cells[attempt]),
+    jobId: cells[jobId] ?? '',
+    resolution: cells[resolution] ?? '',
+    cost: toMicroDollars(amount),
+    source: from,
+    at: times.of(cells[at] ?? ''),
   };
 }

@@ -1,5 +1,5 @@
 import type { Disk } from '../../batch/disk/disk.js';
-import { readLines } from '../../batch/disk/read-lines.js';
+import { readLineBlocks } from '../../batch/disk/read-lines.js';
 import { openIfThere } from './read-jsonl.js';
 
 /** One record of a CSV file. */
@@ -21,27 +21,61 @@ export async function* readCsv(
   path: string,
   unended: (line: number) => void = () => undefined,
 ): AsyncGenerator<CsvRow, void, void> {
+  for await (const { names, rows } of readCsvBlocks(disk, path, unended))
+    for (const { line, cells } of rows) yield { line, cells: byName(names, cells) };
+}
+
+/** Some thousand rows of a CSV file. */
+interface CsvBlock {
+  readonly names: readonly string[];
+  readonly rows: readonly { readonly line: number; readonly cells: readonly string[] }[];
+}
+
+/** The same for millions of rows: some thousand at a time, and no object with names for each. */
+export async function* readCsvBlocks(
+  disk: Disk,
+  path: string,
+  unended: (line: number) => void = () => undefined,
+): AsyncGenerator<CsvBlock, void, void> {
   const file = await openIfThere(disk, path);
   if (file === undefined) return;
+  const reader = new RecordReader();
   try {
-    let names: string[] | undefined;
-    let separator = ',';
-    let record = '';
-    let [last, first] = [0, 1];
-    for await (const line of readLines(file)) {
-      last++;
-      if (record === '') first = last;
-      record += (record === '' ? '' : '\n') + line.bytes.toString('utf8');
-      if (names === undefined) separator = separatorOf(record);
-      const cells = splitRecord(record, separator);
-      if (cells === undefined) continue;
-      record = '';
-      if (names === undefined) names = cells.map((name) => name.replace(/^\uFEFF/, '').trim());
-      else if (cells.length > 1 || cells[0] !== '') yield { line: first, cells: byName(names, cells) };
-    }
-    if (record !== '') unended(first);
+    for await (const { bytes } of readLineBlocks(file)) yield reader.blockOf(bytes.toString('utf8'));
+    if (reader.isOpen) unended(reader.first);
   } finally {
     await file.close();
+  }
+}
+
+class RecordReader {
+  /** Where the last record begins. */
+  first = 1;
+  private last = 0;
+  private record = '';
+  private names: readonly string[] | undefined;
+  private separator = ',';
+
+  get isOpen(): boolean {
+    return this.record !== '';
+  }
+
+  blockOf(text: string): CsvBlock {
+    const rows: CsvBlock['rows'][number][] = [];
+    const lines = text.split('\n');
+    if (lines.at(-1) === '') lines.pop();
+    for (const line of lines) {
+      this.last++;
+      if (this.record === '') this.first = this.last;
+      this.record += this.record === '' ? line : `\n${line}`;
+      if (this.names === undefined) this.separator = separatorOf(this.record);
+      const cells = splitRecord(this.record, this.separator);
+      if (cells === undefined) continue;
+      this.record = '';
+      if (this.names === undefined) this.names = cells.map((name) => name.replace(/^\uFEFF/, '').trim());
+      else if (cells.length > 1 || cells[0] !== '') rows.push({ line: this.first, cells });
+    }
+    return { names: this.names ?? [], rows };
   }
 }
 
@@ -52,7 +86,7 @@ function separatorOf(header: string): string {
 
 /** `undefined` while a quote is open: the record goes on in the next line. */
 function splitRecord(record: string, separator: string): string[] | undefined {
-  if (!record.includes('"')) return record.replace(/\r$/, '').split(separator);
+  if (!record.includes('"')) return (record.endsWith('\r') ? record.slice(0, -1) : record).split(separator);
   const cells: string[] = [];
   let at = 0;
   for (;;) {
@@ -78,5 +112,12 @@ function closingQuote(record: string, from: number): number {
 }
 
 function byName(names: readonly string[], cells: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
+  const row: Record<string, string> = {};
+  for (let place = 0; place < names.length; place++) {
+    const name = names[place] ?? '';
+    const cell = cells[place] ?? '';
+    if (name === '__proto__') Object.defineProperty(row, name, { value: cell, enumerable: true });
+    else row[name] = cell;
+  }
+  return row;
 }

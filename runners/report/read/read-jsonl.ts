@@ -1,7 +1,7 @@
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
-import { readLines } from '../../batch/disk/read-lines.js';
-
-export type JsonObject = Record<string, unknown>;
+import { readLineBlocks, readLines } from '../../batch/disk/read-lines.js';
+import { parseObject, type JsonObject } from './json-object.js';
+import type { ObjectScanner } from './object-scanner.js';
 
 /** One line of a JSONL file, and where it stands. */
 export interface PlacedObject {
@@ -35,27 +35,41 @@ export async function* readJsonl(
   }
 }
 
+/**
+ * The same for millions of lines of which little is wanted: no object is made of a line.
+ *
+ * @param into.take Called with the scanner as it stands on the line.
+ */
+export async function scanJsonl(
+  disk: Disk,
+  path: string,
+  scanner: ObjectScanner,
+  into: {
+    readonly take: (line: ObjectScanner, offset: number, length: number) => void;
+    readonly skipped: () => void;
+  },
+): Promise<void> {
+  const file = await openIfThere(disk, path);
+  if (file === undefined) return;
+  try {
+    for await (const { bytes, offset } of readLineBlocks(file)) {
+      for (let start = 0; start < bytes.length;) {
+        const at = bytes.indexOf(newline, start);
+        const end = at < 0 ? bytes.length : at;
+        if (end > start && scanner.scan(bytes, start, end)) into.take(scanner, offset + start, end - start);
+        else if (end > start && at >= 0) into.skipped();
+        start = end + 1;
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const newline = 0x0a;
+
 /** `undefined` when the file is missing. */
 export async function openIfThere(disk: Disk, path: string): Promise<DiskFile | undefined> {
   const found = await disk.stat(path);
   return found?.kind === 'file' ? disk.open(path, 'r') : undefined;
-}
-
-/** `undefined` for anything but one JSON object. */
-export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A finite number, or what stands in for it. */
-export function numberOr<T>(value: unknown, other: T): number | T {
-  return typeof value === 'number' && Number.isFinite(value) ? value : other;
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
-import { openIfThere, parseObject, type JsonObject } from './read-jsonl.js';
+import { parseObject, type JsonObject } from './json-object.js';
+import { openIfThere } from './read-jsonl.js';
 
 /** A line of one of the run's files. */
 export interface Place {
@@ -12,6 +13,8 @@ export interface Place {
 export interface PlaceReader {
   /** The objects at these places, in their order; `undefined` where a line has changed since it was surveyed. */
   read(places: readonly Place[]): Promise<(JsonObject | undefined)[]>;
+  /** The same as bytes; empty where the file has become too short. */
+  readBytes(places: readonly Place[]): Promise<Buffer[]>;
   close(): Promise<void>;
 }
 
@@ -22,15 +25,17 @@ const maxReadBytes = 8 * 2 ** 20;
 /** Reads lines by where they stand: a run writes them as they end, the report shows them in the order of the manifest. */
 export async function openPlaces(disk: Disk, folder: string, names: readonly string[]): Promise<PlaceReader> {
   const files = await openAll(disk, folder, names);
+  const readBytes = async (places: readonly Place[]): Promise<Buffer[]> => {
+    const found = new Map<Place, Buffer>();
+    for (const [name, file] of files) {
+      const inFile = places.filter((place) => place.file === name).sort((a, b) => a.offset - b.offset);
+      for (const group of neighbours(inFile)) await readGroup(file, group, found);
+    }
+    return places.map((place) => found.get(place) ?? nothing);
+  };
   return {
-    async read(places) {
-      const found = new Map<Place, JsonObject | undefined>();
-      for (const [name, file] of files) {
-        const inFile = places.filter((place) => place.file === name).sort((a, b) => a.offset - b.offset);
-        for (const group of neighbours(inFile)) await readGroup(file, group, found);
-      }
-      return places.map((place) => found.get(place));
-    },
+    readBytes,
+    read: async (places) => (await readBytes(places)).map((bytes) => parseObject(bytes.toString('utf8'))),
     async close() {
       for (const file of files.values()) await file.close();
     },
@@ -52,6 +57,8 @@ async function openAll(disk: Disk, folder: string, names: readonly string[]): Pr
   }
 }
 
+const nothing = Buffer.alloc(0);
+
 function neighbours(sorted: readonly Place[]): Place[][] {
   const groups: Place[][] = [];
   let begin = 0;
@@ -66,11 +73,7 @@ function neighbours(sorted: readonly Place[]): Place[][] {
   return groups;
 }
 
-async function readGroup(
-  file: DiskFile,
-  group: readonly Place[],
-  found: Map<Place, JsonObject | undefined>,
-): Promise<void> {
+async function readGroup(file: DiskFile, group: readonly Place[], found: Map<Place, Buffer>): Promise<void> {
   const from = group[0]?.offset ?? 0;
   const last = group.at(-1);
   const bytes = Buffer.allocUnsafe(last === undefined ? 0 : last.offset + last.length - from);
@@ -82,6 +85,6 @@ async function readGroup(
   }
   for (const place of group) {
     const start = place.offset - from;
-    found.set(place, parseObject(bytes.toString('utf8', start, Math.min(start + place.length, filled))));
+    found.set(place, bytes.subarray(Math.min(start, filled), Math.min(start + place.length, filled)));
   }
 }

@@ -1,11 +1,11 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import type { EarlierPicture, PageRow } from '../page-data.js';
 import type { RunPictures } from './run-pictures.js';
-import { isObject, type JsonObject } from '../read/read-jsonl.js';
+import { isObject, parseObject, type JsonObject } from '../read/json-object.js';
 import { openPlaces, type PlaceReader } from '../read/read-places.js';
 import type { RowPlace } from '../survey/row-places.js';
 import { earlierFile, type Survey } from '../survey/survey-run.js';
-import { imagesOf, manifestImage, rowOfFailure, rowOfResult } from './row-of-line.js';
+import { rowOfLine } from './row-of-line.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 
 const batchRows = 250;
@@ -30,16 +30,36 @@ export class PageRowReader {
   /** The rows at places `from` up to `to` of the order of the manifest. */
   async read(from: number, to: number): Promise<PageRow[]> {
     const places = this.#survey.rows.places.slice(from, to);
-    const { earlier, story } = this.#survey;
-    const isLocal = story.starts.at(-1)?.local === true;
-    const sources = { shelf: this.#shelf, reader: this.#reader, earlier, isLocal };
     const lines = await this.#reader.read(places);
-    return Promise.all(places.map((place, index) => pageRow(place, lines[index] ?? {}, sources)));
+    return Promise.all(places.map((place, index) => pageRow(place, lines[index] ?? {}, this.#sources())));
+  }
+
+  /** The same rows as they stand in the files. */
+  async readLines(from: number, to: number): Promise<PlacedLine[]> {
+    const places = this.#survey.rows.places.slice(from, to);
+    const lines = await this.#reader.readBytes(places);
+    return places.map((place, index) => ({ place, bytes: lines[index] ?? Buffer.alloc(0) }));
+  }
+
+  /** A row of them as the gallery shows it. */
+  rowOf({ place, bytes }: PlacedLine): Promise<PageRow> {
+    return pageRow(place, parseObject(bytes.toString()) ?? {}, this.#sources());
   }
 
   close(): Promise<void> {
     return this.#reader.close();
   }
+
+  #sources(): Sources {
+    const { earlier, isRehearsal: isLocal } = this.#survey;
+    return { shelf: this.#shelf, reader: this.#reader, earlier, isLocal };
+  }
+}
+
+/** A line of a row, and where it stands. */
+export interface PlacedLine {
+  readonly place: RowPlace;
+  readonly bytes: Buffer;
 }
 
 /** All rows of a run, some hundred at a time. */
@@ -66,13 +86,9 @@ interface Sources {
 
 async function pageRow(place: RowPlace, line: JsonObject, sources: Sources): Promise<PageRow> {
   const { shelf, isLocal } = sources;
-  const isResult = place.file === 'results.jsonl';
-  const bare = isResult ? rowOfResult(line, isLocal) : rowOfFailure(line);
-  const images = imagesOf(isResult ? objectIn(objectIn(line, 'request'), 'input') : line);
-  const references = images.map((image) => shelf.reference(manifestImage(image, isLocal)));
-  const picture = await shelf.result(
-    isResult ? line['image'] : { url: objectIn(line, 'millrace')['imageUrl'] },
-  );
+  const { row: bare, images, image } = rowOfLine(line, place.file === 'results.jsonl', isLocal);
+  const references = images.map((name) => shelf.reference(name));
+  const picture = await shelf.result(image);
   const before = await earlierOf(bare.id, sources);
   return {
     ...bare,
@@ -89,11 +105,6 @@ async function earlierOf(id: string, { reader, earlier, shelf }: Sources): Promi
   const lines = (await reader.read(places)).filter((line) => line !== undefined);
   const pictures = await Promise.all(lines.map((line) => earlierPicture(line, shelf)));
   return pictures.filter((picture) => picture !== undefined).reverse();
-}
-
-function objectIn(line: JsonObject, name: string): JsonObject {
-  const value = line[name];
-  return isObject(value) ? value : {};
 }
 
 /** A superseded result as the gallery shows it behind the latest; `undefined` when it had no picture. */

@@ -2,62 +2,58 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
-import { FacetCollector } from '../facets.js';
 import type { PageRow, RowSource } from '../page-data.js';
 import { embedJson } from '../messages/escape-html.js';
-import { searchText } from '../messages/search-text.js';
+import type { Survey } from '../survey/survey-run.js';
+import { LineFiles } from './line-files.js';
+import { PageRowReader } from './page-rows.js';
+import type { RunPictures } from './run-pictures.js';
 
-export const rowsPerFile = 250;
-/** Each file is synced: where there are very many rows, more of them share one. */
-const manyRows = 100_000;
+const rowsPerFile = 250;
+/** Each file is synced: where there are many rows, more of them share one. */
+const manyRows = 20_000;
 const manyRowsPerFile = 1000;
-export const textsPerFile = 10_000;
 export const folderName = 'report';
 
-export type FileKind = 'page' | 'search' | 'facets';
+export function rowsPerFileOf(count: number): number {
+  return count > manyRows ? manyRowsPerFile : rowsPerFile;
+}
 
 /**
- * Writes rows as scripts that hand them to the page, since a browser refuses to fetch files; and what the search reads.
+ * Writes rows as scripts that hand them to the page, since a browser refuses to fetch files.
  *
- * @param all.count How many rows there are.
- * @param all.onWritten Called with how many of them are written, the first time with none.
+ * @param survey.onWritten Called with how many of them are written, the first time with none.
  */
 export async function writeRowFiles(
   disk: Disk,
-  folder: string,
-  batches: AsyncIterable<readonly PageRow[]>,
-  { count, onWritten = () => undefined }: { count: number; onWritten?: (rows: number, of: number) => void },
+  survey: Survey,
+  shelf: RunPictures,
+  onWritten: (rows: number, of: number) => void = () => undefined,
 ): Promise<RowSource> {
-  const perFile = count > manyRows ? manyRowsPerFile : rowsPerFile;
+  const count = survey.rows.places.length;
+  const perFile = rowsPerFileOf(count);
   const version = randomBytes(6).toString('hex');
-  await disk.mkdir(join(folder, folderName));
+  const folder = join(survey.folder, folderName);
+  await disk.mkdir(folder);
+  const reader = await PageRowReader.open(disk, survey, shelf);
+  const files = new LineFiles(reader, shelf, survey.isRehearsal);
   const writer = new WriteBehind();
-  const write = (kind: FileKind, file: number, value: unknown): Promise<void> => {
-    const text = scriptText(kind, version, file, value);
-    return writer.begin(() => replaceFile(disk, join(folder, folderName, fileName(kind, file)), text));
-  };
-  let [pages, searches] = [0, 0];
-  let [texts, facets] = [[] as string[], new FacetCollector()];
-  const writeTexts = async (): Promise<void> => {
-    await write('facets', searches, facets.block());
-    await write('search', searches++, texts);
-    [texts, facets] = [[], new FacetCollector()];
-  };
+  let pages = 0;
   onWritten(0, count);
   try {
-    for await (const rows of regrouped(batches, perFile)) {
-      await write('page', pages++, rows);
-      onWritten(Math.min(pages * perFile, count), count);
-      for (const row of rows) facets.add(row);
-      texts.push(...rows.map(searchText));
-      if (texts.length >= textsPerFile) await writeTexts();
+    for (let from = 0; from < count; from += perFile) {
+      const call = `millraceRows(${JSON.stringify(version)},${pages},`;
+      const content = await files.content(call, from, Math.min(from + perFile, count));
+      const path = join(folder, pageName(pages++));
+      await writer.begin(() => replaceFile(disk, path, content));
+      onWritten(Math.min(from + perFile, count), count);
     }
-    if (texts.length > 0) await writeTexts();
   } finally {
     await writer.ended();
+    await reader.close();
   }
-  await removeRowFiles(disk, folder, pages, searches);
-  return { kind: 'files', folder: folderName, version, rowsPerFile: perFile, textFiles: searches };
+  await removeRowFiles(disk, survey.folder, pages);
+  return { kind: 'files', folder: folderName, version, rowsPerFile: perFile };
 }
 
 /** One write at a time, while the next one's content is put together. */
@@ -77,36 +73,21 @@ class WriteBehind {
   }
 }
 
-/** Removes what an earlier, larger report left. */
-export async function removeRowFiles(disk: Disk, folder: string, pages: number, searches = 0): Promise<void> {
+/** Removes what an earlier, larger report left; earlier versions also wrote files for the search. */
+export async function removeRowFiles(disk: Disk, folder: string, pages: number): Promise<void> {
   for (const name of await disk.list(join(folder, folderName))) {
     const found = /^(page|search|facets)-(\d+)\.js$/.exec(name);
-    if (found !== null && Number(found[2]) > (found[1] === 'page' ? pages : searches))
+    if (found !== null && (found[1] !== 'page' || Number(found[2]) > pages))
       await disk.unlink(join(folder, folderName, name));
   }
 }
 
-export function scriptText(kind: FileKind, version: string, file: number, value: unknown): string {
-  const receiver = { page: 'millraceRows', search: 'millraceTexts', facets: 'millraceFacets' }[kind];
+/** A script that hands over rows that were made already. */
+export function scriptOf(version: string, file: number, rows: readonly PageRow[]): string {
   // The rows travel as a text of JSON: as a literal, a column named __proto__ would be more than a column.
-  return `${receiver}(${JSON.stringify(version)},${file},${embedJson(JSON.stringify(value))})\n`;
+  return `millraceRows(${JSON.stringify(version)},${file},${embedJson(JSON.stringify(rows))})\n`;
 }
 
-function fileName(kind: FileKind, file: number): string {
-  return `${kind}-${String(file + 1).padStart(kind === 'page' ? 4 : 2, '0')}.js`;
-}
-
-async function* regrouped<T>(
-  batches: AsyncIterable<readonly T[]>,
-  size: number,
-): AsyncGenerator<T[], void, void> {
-  let held: T[] = [];
-  for await (const batch of batches) {
-    held.push(...batch);
-    while (held.length >= size) {
-      yield held.slice(0, size);
-      held = held.slice(size);
-    }
-  }
-  if (held.length > 0) yield held;
+function pageName(file: number): string {
+  return `page-${String(file + 1).padStart(4, '0')}.js`;
 }

@@ -4,7 +4,7 @@ import { CellProblem, imageList } from '../../batch/manifest/columns/manifest-fi
 import type { RowKind } from '../../batch/manifest/manifest-row.js';
 import { requestCells } from '../../batch/manifest/rows/request-cells.js';
 import type { PageError, PageRow } from '../page-data.js';
-import { isObject, type JsonObject } from '../read/read-jsonl.js';
+import { isObject, objectIn, type JsonObject } from '../read/json-object.js';
 
 /** A row as the gallery shows it, but for its pictures: those are added by whoever knows where they lie. */
 type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
@@ -44,7 +44,26 @@ export function rowOfFailure(failure: JsonObject): BareRow {
   });
 }
 
-/** The images that a row sends, as the manifest has them. */
+/** A row with what its pictures are made of. */
+export interface RowAndPictures {
+  readonly row: BareRow;
+  /** The pictures that the row was given, as the manifest names them. */
+  readonly images: readonly string[];
+  /** The picture that it got: the `image` of a result. */
+  readonly image: unknown;
+}
+
+/** A line of one of the two files. */
+export function rowOfLine(line: JsonObject, isResult: boolean, isLocal: boolean): RowAndPictures {
+  const sent = isResult ? objectIn(objectIn(line, 'request'), 'input') : line;
+  return {
+    row: isResult ? rowOfResult(line, isLocal) : rowOfFailure(line),
+    images: imagesOf(sent).map((image) => manifestImage(image, isLocal)),
+    image: isResult ? line['image'] : { url: objectIn(line, 'millrace')['imageUrl'] },
+  };
+}
+
+/** The images that a row sends. */
 export function imagesOf(cells: JsonObject | undefined): string[] {
   const images = cells?.['images'] === undefined ? [] : imageList(cells['images']);
   return images instanceof CellProblem ? [] : images.filter((image) => typeof image === 'string');

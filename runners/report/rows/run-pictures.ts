@@ -5,7 +5,16 @@ import { makeThumbnail, thumbnailPath } from '../../batch/artifacts/write-thumbn
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { PagePicture, PageReference } from '../page-data.js';
-import { isObject, type JsonObject } from '../read/read-jsonl.js';
+import { isObject } from '../read/json-object.js';
+import {
+  defined,
+  leftAtItsUrl,
+  pathAddress,
+  remoteReference,
+  savedPath,
+  savedPicture,
+  shownName,
+} from './picture-facts.js';
 import { readWhole } from './picture-files.js';
 
 interface ShelfOptions {
@@ -21,8 +30,6 @@ interface ShelfOptions {
   readonly saveCopy?: (url: string, target: string) => Promise<boolean>;
 }
 
-const longestName = 120;
-
 /** Rows that share a reference mostly stand near each other: those of a million rows are not kept. */
 const referencesKept = 10_000;
 
@@ -30,6 +37,8 @@ const referencesKept = 10_000;
 export class RunPictures {
   /** Pictures that are shown without a thumbnail. */
   plain = 0;
+  /** References on the web may have small copies. */
+  readonly mayHaveCopies: boolean;
   readonly #options: ShelfOptions;
   readonly #thumbnails: Set<string>;
   readonly #references = new Map<string, Promise<PageReference>>();
@@ -42,6 +51,8 @@ export class RunPictures {
     this.#options = options;
     this.#thumbnails = new Set(thumbnails);
     this.#mayMake = options.mayMake;
+    this.mayHaveCopies =
+      options.saveCopy !== undefined || thumbnails.some((name) => name.startsWith('reference-'));
   }
 
   static async open(options: ShelfOptions): Promise<RunPictures> {
@@ -51,19 +62,24 @@ export class RunPictures {
   /** The `image` of a result; without a path it was left at its URL. */
   async result(image: unknown): Promise<PagePicture | undefined> {
     if (!isObject(image)) return undefined;
-    const path = safeImagePath(image['path']);
+    const path = savedPath(image);
     if (path === undefined) return leftAtItsUrl(image);
-    const { folder } = this.#options;
-    return defined({
-      path: this.#address(join(folder, path)),
-      thumb: await this.#thumbOf(
-        join(folder, path),
-        thumbnailPath({ path, sha256: textOf(image['sha256']) ?? '' }),
-      ),
-      bytes: typeof image['bytes'] === 'number' ? image['bytes'] : undefined,
-      url: webUrl(image['url']),
-      expiresAt: textOf(image['expiresAt']),
-    });
+    const picture = join(this.#options.folder, path);
+    const thumb = await this.#thumbOf(picture, thumbnailOf(path, image['sha256']));
+    return savedPicture(image, defined({ path: this.#address(picture), thumb }));
+  }
+
+  /** Whether pictures have thumbnails at all. */
+  get hasThumbnails(): boolean {
+    return this.#thumbnails.size > 0;
+  }
+
+  /** Where the page finds the thumbnail of a saved picture; `undefined`: it has none, and is counted. */
+  thumbnail(path: string, sha256: unknown): string | undefined {
+    const thumbnail = thumbnailOf(path, sha256);
+    if (this.#thumbnails.has(thumbnail.slice(thumbnail.indexOf('/') + 1))) return pathAddress(thumbnail);
+    this.plain++;
+    return undefined;
   }
 
   /** One of a row's references, as the manifest names it. */
@@ -75,10 +91,9 @@ export class RunPictures {
   }
 
   async #findReference(name: string): Promise<PageReference> {
-    const shown = name.length > longestName ? `${name.slice(0, longestName)}…` : name;
-    const url = webUrl(name);
-    if (url !== undefined) return defined({ name: shown, url, thumb: await this.#copyOf(url) });
-    if (/^[a-z][a-z+.-]+:/i.test(name)) return { name: shown };
+    const remote = remoteReference(name);
+    if (remote?.url !== undefined) return defined({ ...remote, thumb: await this.#copyOf(remote.url) });
+    if (remote !== undefined) return remote;
     const { disk, manifestFolders } = this.#options;
     for (const manifestFolder of manifestFolders) {
       const path = resolve(manifestFolder, name);
@@ -86,9 +101,9 @@ export class RunPictures {
       if (found?.kind !== 'file') continue;
       const key = createHash('sha256').update(`${path} ${found.size}`).digest('hex').slice(0, 16);
       const thumb = await this.#thumbOf(path, `thumbnails/reference-${key}.webp`);
-      return defined({ name: shown, path: this.#address(path), thumb });
+      return defined({ name: shownName(name), path: this.#address(path), thumb });
     }
-    return { name: shown };
+    return { name: shownName(name) };
   }
 
   /** What lies on the web is shown where a small copy of it was saved. */
@@ -141,31 +156,8 @@ async function makeFrom(disk: Disk, picture: string, thumbnail: string): Promise
   return true;
 }
 
-function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
-  const url = webUrl(image['url']);
-  return url === undefined ? undefined : defined({ url, expiresAt: textOf(image['expiresAt']) });
-}
-
-/** Only what lies in the folder: results.jsonl is read as it stands, whoever wrote into it. */
-export function safeImagePath(path: unknown): string | undefined {
-  if (typeof path !== 'string' || path === '' || path.startsWith('/')) return undefined;
-  return path.split(/[/\\]/).some((part) => part === '..' || part === '') || /^[a-z]:/i.test(path)
-    ? undefined
-    : path;
-}
-
-function webUrl(url: unknown): string | undefined {
-  return typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+function thumbnailOf(path: string, sha256: unknown): string {
+  return thumbnailPath({ path, sha256: typeof sha256 === 'string' ? sha256 : '' });
 }
 
 /** A path below or beside the output folder as a relative URL; `undefined` where no relative path leads there. */

@@ -38,12 +38,30 @@ export class NumberList implements Iterable<number> {
 
   /** The places of the numbers, the smallest number first; equal ones in their own order. */
   ranked(): Uint32Array {
-    const ranks = new Uint32Array(this.length).map((_, place) => place);
-    return this.isSorted() ? ranks : ranks.sort((a, b) => this.at(a) - this.at(b) || a - b);
+    const { least, most, isSorted, isWhole } = this.extent();
+    if (isSorted) return new Uint32Array(this.length).map((_, place) => place);
+    if (!isWhole || (most - least + 1) * this.length > Number.MAX_SAFE_INTEGER)
+      return new Uint32Array(this.length)
+        .map((_, place) => place)
+        .sort((a, b) => this.at(a) - this.at(b) || a - b);
+    // Number and place in one number: sorting with a function would take twenty times as long.
+    const keys = new Float64Array(this.length);
+    for (let place = 0; place < this.length; place++)
+      keys[place] = (this.at(place) - least) * this.length + place;
+    return Uint32Array.from(keys.sort(), (key) => key % this.length);
   }
 
-  private isSorted(): boolean {
-    for (let place = 1; place < this.length; place++) if (this.at(place - 1) > this.at(place)) return false;
-    return true;
+  private extent(): { least: number; most: number; isSorted: boolean; isWhole: boolean } {
+    let [least, most, before] = [Infinity, -Infinity, -Infinity];
+    let [isSorted, isWhole] = [true, true];
+    for (let place = 0; place < this.length; place++) {
+      const value = this.at(place);
+      if (value < before) isSorted = false;
+      if (!Number.isSafeInteger(value)) isWhole = false;
+      if (value < least) least = value;
+      if (value > most) most = value;
+      before = value;
+    }
+    return { least, most, isSorted, isWhole };
   }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { numberOr, readJsonl } from '../read/read-jsonl.js';
+import { numberOr } from '../read/json-object.js';
+import { readJsonl } from '../read/read-jsonl.js';
 import { recordKind } from '../read/record-kind.js';
 import type { RunStory } from './run-story.js';
 

@@ -12,11 +12,15 @@ export interface RowPlace {
   readonly cause: number;
   /** Earlier pictures stand behind it. */
   readonly again: boolean;
+  /** A picture of it lies in the run's folder. */
+  readonly isSaved: boolean;
+  /** Pictures that it was given may be files of this machine. */
+  readonly namesFiles: boolean;
   /** When it ended, in ms since the epoch; 0: not said. */
   readonly at: number;
 }
 
-const bits = { failure: 1, again: 2 } as const;
+const bits = { failure: 1, again: 2, saved: 4, files: 8 } as const;
 
 /** The places of all rows that ended, each made when it is asked for: a million are kept in 31 MB. */
 export class RowPlaces implements Iterable<RowPlace> {
@@ -33,12 +37,17 @@ export class RowPlaces implements Iterable<RowPlace> {
     return this.rows.length;
   }
 
-  add({ row, file, offset, length, cause, again, at }: RowPlace): void {
+  add({ row, file, offset, length, cause, again, isSaved, namesFiles, at }: RowPlace): void {
     this.rows.push(row);
     this.offsets.push(offset);
     this.lengths.push(length);
     this.causes.push(cause);
-    this.flags.push((file === 'failures.jsonl' ? bits.failure : 0) | (again ? bits.again : 0));
+    this.flags.push(
+      (file === 'failures.jsonl' ? bits.failure : 0) |
+        (again ? bits.again : 0) |
+        (isSaved ? bits.saved : 0) |
+        (namesFiles ? bits.files : 0),
+    );
     this.ends.push(at);
   }
 
@@ -60,6 +69,8 @@ export class RowPlaces implements Iterable<RowPlace> {
       length: this.lengths.at(place),
       cause: this.causeOf.get(cause) ?? cause,
       again: (flags & bits.again) !== 0,
+      isSaved: (flags & bits.saved) !== 0,
+      namesFiles: (flags & bits.files) !== 0,
       at: this.ends.at(place),
     };
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { isObject, type JsonObject, numberOr, readJsonl } from '../read/read-jsonl.js';
+import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
+import { readJsonl } from '../read/read-jsonl.js';
 import type { StartFacts } from '../messages/run-again.js';
 import { recordKind } from '../read/record-kind.js';
 

@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { type PurchaseSource, readCosts } from '../read/read-costs.js';
+import { type PurchaseSource, readCostBlocks } from '../read/read-costs.js';
 import { NumberList } from './number-list.js';
 
 export interface MoneyRow {
@@ -24,15 +24,17 @@ export async function sumMoney(disk: Disk, folder: string): Promise<Money> {
   const total = nothing();
   const byResolution = new Map<string, MoneyRow>();
   const spending = new Spending();
-  for await (const { cost: amount, source, resolution, at } of readCosts(disk, folder)) {
-    if (!(amount > 0)) continue;
-    const part = byResolution.get(resolution) ?? nothing();
-    byResolution.set(resolution, part);
-    for (const sum of [total, part]) {
-      if (source !== 'unknown') sum.purchases++;
-      sum[source] += amount;
+  for await (const purchases of readCostBlocks(disk, folder)) {
+    for (const { cost: amount, source, resolution, at } of purchases) {
+      if (!(amount > 0)) continue;
+      const part = byResolution.get(resolution) ?? nothing();
+      byResolution.set(resolution, part);
+      for (const sum of [total, part]) {
+        if (source !== 'unknown') sum.purchases++;
+        sum[source] += amount;
+      }
+      if (!Number.isNaN(at)) spending.add({ at, amount, source });
     }
-    if (!Number.isNaN(at)) spending.add({ at, amount, source });
   }
   const dearestFirst = [...byResolution].sort(([, a], [, b]) => allOf(b) - allOf(a));
   return { total, byResolution: new Map(dearestFirst), spending };

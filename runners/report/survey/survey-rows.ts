@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { isObject, type JsonObject, numberOr, type PlacedObject, readJsonl } from '../read/read-jsonl.js';
+import { IsoTimes } from '../read/iso-time.js';
+import { ObjectScanner } from '../read/object-scanner.js';
+import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
+import { type PlacedObject, readJsonl, scanJsonl } from '../read/read-jsonl.js';
 import { groupFailures, type FailureGroup, type RowFailure } from '../messages/group-failures.js';
+import { savedPath } from '../rows/picture-facts.js';
+import { imagesOf } from '../rows/row-of-line.js';
 import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
 
@@ -23,10 +28,24 @@ export interface RowSurvey {
   readonly skipped: number;
 }
 
+/** What the survey reads of a result; of all else it makes nothing. */
+const resultPaths = [
+  ...[['id'], ['row'], ['kind'], ['image'], ['cost'], ['delayTime'], ['executionTime'], ['settledAt']],
+  ...[
+    ['request', 'input', 'resolution'],
+    ['request', 'input', 'images'],
+    ['image', 'path'],
+  ],
+];
+const result = {
+  ...{ id: 0, row: 1, kind: 2, image: 3, cost: 4, delayTime: 5, executionTime: 6, settledAt: 7 },
+  ...{ resolution: 8, images: 9, path: 10 },
+} as const;
+
 /** What other files say of some rows. */
 export interface KnownRows {
   /** Ids with earlier pictures. */
-  readonly boughtAgain: { has(id: string): boolean };
+  readonly boughtAgain: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Row numbers by id where they are not those of the line. */
   readonly originalRows: ReadonlyMap<string, number>;
 }
@@ -35,7 +54,10 @@ export interface KnownRows {
 export async function surveyRows(disk: Disk, folder: string, known: KnownRows): Promise<RowSurvey> {
   const tally = new RowTally(known);
   const skip = (): void => tally.skip();
-  for await (const line of readJsonl(disk, join(folder, 'results.jsonl'), skip)) tally.addResult(line);
+  await scanJsonl(disk, join(folder, 'results.jsonl'), new ObjectScanner(resultPaths), {
+    take: (line, offset, length) => tally.addResult(line, offset, length),
+    skipped: skip,
+  });
   for await (const line of readJsonl(disk, join(folder, 'failures.jsonl'), skip)) tally.addFailure(line);
   return tally.survey();
 }
@@ -57,6 +79,7 @@ class RowTally {
   readonly #delays = new NumberList();
   readonly #executions = new NumberList();
   readonly #pricesSeen = new Map<string, number>();
+  readonly #times = new IsoTimes();
   #completed = 0;
   #pictures = 0;
   #skipped = 0;
@@ -69,16 +92,21 @@ class RowTally {
     this.#skipped++;
   }
 
-  addResult({ value, offset, length }: PlacedObject): void {
+  addResult(line: ObjectScanner, offset: number, length: number): void {
     this.#completed++;
-    if (isObject(value['image'])) this.#pictures++;
-    pushNumber(this.#delays, value['delayTime']);
-    pushNumber(this.#executions, value['executionTime']);
-    const at = timeOf(value['settledAt']);
-    this.#notePrice(value);
-    const again = this.#known.boughtAgain.has(textOr(value['id']));
-    const row = this.#rowOf(value, value['row']);
-    this.#places.add({ row, file: 'results.jsonl', offset, length, cause: 0, again, at });
+    if (line.isObject(result.image)) this.#pictures++;
+    pushNumber(this.#delays, line.number(result.delayTime));
+    pushNumber(this.#executions, line.number(result.executionTime));
+    const at = this.#times.of(line.text(result.settledAt) ?? '') || 0;
+    this.#notePrice(line);
+    const { boughtAgain, originalRows } = this.#known;
+    const id = boughtAgain.size + originalRows.size > 0 ? (line.text(result.id) ?? '') : '';
+    const again = boughtAgain.has(id);
+    const row = originalRows.get(id) ?? line.number(result.row) ?? 0;
+    const isSaved = savedPath({ path: line.text(result.path) }) !== undefined;
+    const namesFiles = mayNameFiles(line.raw(result.images));
+    const found = { cause: 0, again, isSaved, namesFiles, at };
+    this.#places.add({ row, file: 'results.jsonl', offset, length, ...found });
   }
 
   addFailure({ value, offset, length }: PlacedObject): void {
@@ -86,7 +114,9 @@ class RowTally {
     const at = timeOf(facts['settledAt']);
     const cause = this.#groups.take(failureOf(value, facts, at)) + 1;
     const row = this.#rowOf(value, facts['row']);
-    this.#places.add({ row, file: 'failures.jsonl', offset, length, cause, again: false, at });
+    const namesFiles = imagesOf(value).some((image) => mayNameFiles(`["${image}"]`));
+    const found = { cause, again: false, isSaved: false, namesFiles, at };
+    this.#places.add({ row, file: 'failures.jsonl', offset, length, ...found });
   }
 
   /** Sorts the rows by the manifest and the causes by their count, and gives each row the new place of its cause. */
@@ -109,13 +139,16 @@ class RowTally {
     return this.#known.originalRows.get(textOr(line['id'])) ?? numberOr(row, 0);
   }
 
-  #notePrice(result: JsonObject): void {
-    const request = isObject(result['request']) ? result['request'] : {};
-    const input = isObject(request['input']) ? request['input'] : {};
-    const cost = result['cost'];
-    if (result['kind'] === 'edit' && typeof cost === 'number')
-      this.#pricesSeen.set(textOr(input['resolution']) || '1k', cost);
+  #notePrice(line: ObjectScanner): void {
+    const cost = line.number(result.cost);
+    if (cost !== undefined && line.text(result.kind) === 'edit')
+      this.#pricesSeen.set(line.text(result.resolution) || '1k', cost);
   }
+}
+
+/** Rehearsals and uploads name pictures by addresses that were files. */
+function mayNameFiles(images: string): boolean {
+  return images !== '' && !/^\["https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^"\\]*"\]$/.test(images);
 }
 
 function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailure {
@@ -151,8 +184,8 @@ function timeOf(settledAt: unknown): number {
   return Number.isNaN(at) ? 0 : at;
 }
 
-function pushNumber(list: NumberList, value: unknown): void {
-  if (typeof value === 'number' && Number.isFinite(value)) list.push(value);
+function pushNumber(list: NumberList, value: number | undefined): void {
+  if (value !== undefined) list.push(value);
 }
 
 export function textOr(value: unknown, other = ''): string {

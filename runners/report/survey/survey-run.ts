@@ -4,14 +4,8 @@ import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { Place } from '../read/read-places.js';
-import {
-  isObject,
-  type JsonObject,
-  numberOr,
-  openIfThere,
-  parseObject,
-  readJsonl,
-} from '../read/read-jsonl.js';
+import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-object.js';
+import { openIfThere, readJsonl } from '../read/read-jsonl.js';
 import { originalRows } from './original-rows.js';
 import { readStory, type RunStory } from './run-story.js';
 import { type Money, sumMoney } from './sum-money.js';

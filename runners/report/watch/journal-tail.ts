@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-lines.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
-import { isObject, numberOr, openIfThere, parseObject } from '../read/read-jsonl.js';
+import { isObject, numberOr, parseObject } from '../read/json-object.js';
+import { openIfThere } from '../read/read-jsonl.js';
 import { recordKind } from '../read/record-kind.js';
 
 /** A row that has begun and has not ended. */

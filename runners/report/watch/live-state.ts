@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { openIfThere, parseObject } from '../read/read-jsonl.js';
+import { parseObject } from '../read/json-object.js';
+import { openIfThere } from '../read/read-jsonl.js';
 
 /** In the run's folder, beside its files; gone once the run has ended. */
 export const liveStateFile = '.live.json';

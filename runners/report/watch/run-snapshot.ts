@@ -1,16 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { relative, isAbsolute, sep } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { facetsOf } from '../facets.js';
 import { pageDataOf } from '../page-data-of.js';
 import type { PageData } from '../page-data.js';
 import { manifestFoldersOf } from '../rows/picture-files.js';
 import { RunPictures } from '../rows/run-pictures.js';
 import { viewReport, type ReportView } from '../report-view.js';
 import { PageRowReader } from '../rows/page-rows.js';
-import { type FileKind, rowsPerFile, scriptText, textsPerFile } from '../rows/row-files.js';
+import { rowsPerFileOf, scriptOf } from '../rows/row-files.js';
 import { surveyRun, type Survey } from '../survey/survey-run.js';
-import { searchText } from '../messages/search-text.js';
 
 const latestKept = 960;
 
@@ -23,20 +21,16 @@ export class RunSnapshot {
   readonly references = new Map<string, string>();
   readonly survey: Survey;
   readonly #disk: Disk;
+  readonly #perFile: number;
 
   private constructor(disk: Disk, survey: Survey, isRunning: boolean) {
     this.#disk = disk;
     this.survey = survey;
     this.version = randomBytes(6).toString('hex');
     this.view = viewReport(survey, [], isRunning);
-    const textFiles = Math.ceil(survey.rows.places.length / textsPerFile);
-    const source = {
-      kind: 'files',
-      folder: 'report',
-      version: this.version,
-      rowsPerFile,
-      textFiles,
-    } as const;
+    this.#perFile = rowsPerFileOf(survey.rows.places.length);
+    const { version } = this;
+    const source = { kind: 'files', folder: 'report', version, rowsPerFile: this.#perFile } as const;
     this.data = pageDataOf(survey, source, survey.rows.places.latest(latestKept));
   }
 
@@ -50,14 +44,12 @@ export class RunSnapshot {
     return new RunSnapshot(disk, { ...survey, toDo }, isRunning);
   }
 
-  /** The script that hands one part of the rows, or of what the search reads, to the page. */
-  async script(kind: FileKind, file: number): Promise<string> {
-    const size = kind === 'page' ? rowsPerFile : textsPerFile;
+  /** The script that hands one part of the rows to the page. */
+  async script(file: number): Promise<string> {
     const reader = await PageRowReader.open(this.#disk, this.survey, await this.#shelf());
     try {
-      const rows = await reader.read(file * size, (file + 1) * size);
-      const content = { page: () => rows, search: () => rows.map(searchText), facets: () => facetsOf(rows) };
-      return scriptText(kind, this.version, file, content[kind]());
+      const rows = await reader.read(file * this.#perFile, (file + 1) * this.#perFile);
+      return scriptOf(this.version, file, rows);
     } finally {
       await reader.close();
     }

@@ -7,7 +7,6 @@ import type { FlightUpdate, LiveUpdate } from '../page-data.js';
 import { type PageParts, renderFigures, renderFlight, renderPage, renderSummary } from '../render-page.js';
 import { embedJson } from '../messages/escape-html.js';
 import { serveFile } from './serve-file.js';
-import type { FileKind } from '../rows/row-files.js';
 import type { RunSnapshot } from './run-snapshot.js';
 import { emptyFlight, type FlightView } from './view-flight.js';
 
@@ -87,9 +86,8 @@ export class WatchServer {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname === '/') return this.#page(response);
     if (pathname === '/events') return this.#listen(response);
-    const script = /^\/report\/(page|search|facets)-(\d{1,6})\.js$/.exec(pathname);
-    if (script !== null)
-      return this.#script(response, script[1] as FileKind, Number(script[2]) - 1, search.slice(1));
+    const script = /^\/report\/page-(\d{1,6})\.js$/.exec(pathname);
+    if (script !== null) return this.#script(response, Number(script[1]) - 1, search.slice(1));
     return this.#picture(pathname, response);
   }
 
@@ -113,14 +111,14 @@ export class WatchServer {
     if (snapshot !== undefined) this.#listeners.send(this.#update(snapshot), [response]);
   }
 
-  async #script(response: ServerResponse, kind: FileKind, file: number, version: string): Promise<void> {
+  async #script(response: ServerResponse, file: number, version: string): Promise<void> {
     const snapshot = this.#snapshots.find((one) => one.version === version);
     if (snapshot === undefined) return end(response, 404);
     response.writeHead(200, {
       'content-type': 'text/javascript; charset=utf-8',
       'cache-control': 'no-store',
     });
-    response.end(await snapshot.script(kind, file));
+    response.end(await snapshot.script(file));
   }
 
   async #picture(pathname: string, response: ServerResponse): Promise<void> {

@@ -1,30 +1,41 @@
-import type { FacetBlock } from '../../facets.js';
-import type { PageRow, RowSource } from '../../page-data.js';
+import { type FacetBlock, FacetCollector } from '../../facets.js';
+import { searchText } from '../../messages/search-text.js';
+import type { LineFacts, PageRow, RowSource } from '../../page-data.js';
+import { rowsOfLines } from '../../rows/rows-of-lines.js';
 import { RowFacets } from './row-facets.js';
 
-/** Script files hand over what they hold by calling these; a browser refuses to fetch files. */
+/** Script files hand over what they hold by calling this; a browser refuses to fetch files. */
 declare global {
   interface Window {
-    millraceRows?: (version: string, file: number, json: string) => void;
-    millraceTexts?: (version: string, file: number, json: string) => void;
-    millraceFacets?: (version: string, file: number, json: string) => void;
+    millraceRows?: TakeRows;
   }
 }
 
+/** Takes rows as JSON; or what a file says of its rows, and their lines. */
+type TakeRows = (version: string, file: number, json: string, lines?: string) => void;
+
 const filesKept = 12;
 
-/** Loads rows out of script files beside the page as they are needed. */
-export function fileLoader(source: FileSource): RowSupply {
+/**
+ * Loads rows out of script files beside the page as they are needed.
+ *
+ * @param isLocal The run was a rehearsal.
+ */
+export function fileLoader(source: FileSource, count: number, isLocal: boolean): RowSupply {
   const rows = new Map<number, Promise<PageRow[]>>();
-  let texts: Promise<string[]> | undefined;
-  let facets: Promise<RowFacets> | undefined;
+  let all: Promise<AllRows> | undefined;
   const rowsOf = (file: number): Promise<PageRow[]> => {
-    const found = rows.get(file) ?? loadScript<PageRow[]>('millraceRows', source, 'page', file, 4);
+    const found = rows.get(file) ?? loadRows(source, file, isLocal);
     rows.delete(file);
     rows.set(file, found);
     for (const old of rows.keys()) if (rows.size > filesKept) rows.delete(old);
     found.catch(() => rows.delete(file));
     return found;
+  };
+  const readAll = (): Promise<AllRows> => {
+    all ??= readThrough(Math.ceil(count / source.rowsPerFile), rowsOf);
+    all.catch(() => (all = undefined));
+    return all;
   };
   return {
     async load(indexes) {
@@ -37,46 +48,52 @@ export function fileLoader(source: FileSource): RowSupply {
         (index) => loaded.get(Math.floor(index / source.rowsPerFile))?.[index % source.rowsPerFile] ?? [],
       );
     },
-    texts() {
-      texts ??= loadAll<string[]>(source, 'millraceTexts', 'search').then((all) => all.flat());
-      texts.catch(() => (texts = undefined));
-      return texts;
-    },
-    facets() {
-      facets ??= loadAll<FacetBlock>(source, 'millraceFacets', 'facets').then((all) => new RowFacets(all));
-      facets.catch(() => (facets = undefined));
-      return facets;
-    },
+    texts: async () => (await readAll()).texts,
+    facets: async () => (await readAll()).facets,
   };
 }
 
-async function loadAll<T>(source: FileSource, receiver: Receiver, name: string): Promise<T[]> {
-  const all: T[] = [];
-  for (let file = 0; file < source.textFiles; file++)
-    all.push(await loadScript<T>(receiver, source, name, file, 2));
-  return all;
+/** What the search and the sorting go by. */
+interface AllRows {
+  readonly texts: readonly string[];
+  readonly facets: RowFacets;
 }
 
-type FileSource = Exclude<RowSource, { kind: 'inline' }>;
-type Receiver = 'millraceRows' | 'millraceTexts' | 'millraceFacets';
-const waiting = new Map<string, (json: string) => void>();
+/** Reads all files once, one after the other, when somebody first searches or sorts. */
+async function readThrough(files: number, rowsOf: (file: number) => Promise<PageRow[]>): Promise<AllRows> {
+  const texts: string[] = [];
+  const blocks: FacetBlock[] = [];
+  let collector = new FacetCollector();
+  for (let file = 0; file < files; file++) {
+    for (const row of await rowsOf(file)) {
+      texts.push(searchText(row));
+      collector.add(row);
+    }
+    if (file % filesABlock < filesABlock - 1 && file < files - 1) continue;
+    blocks.push(collector.block());
+    collector = new FacetCollector();
+  }
+  return { texts, facets: new RowFacets(blocks) };
+}
 
-function loadScript<T>(
-  receiver: Receiver,
-  source: FileSource,
-  name: string,
-  file: number,
-  digits: number,
-): Promise<T> {
-  window[receiver] ??= (version, number, json) => waiting.get(`${receiver} ${version} ${number}`)?.(json);
-  const path = `${source.folder}/${name}-${String(file + 1).padStart(digits, '0')}.js`;
+const filesABlock = 10;
+
+type FileSource = Exclude<RowSource, { kind: 'inline' }>;
+const waiting = new Map<string, (json: string, lines?: string) => void>();
+
+function loadRows({ folder, version }: FileSource, file: number, isLocal: boolean): Promise<PageRow[]> {
+  window.millraceRows ??= (from, number, ...content) => waiting.get(`${from} ${number}`)?.(...content);
+  const path = `${folder}/page-${String(file + 1).padStart(4, '0')}.js`;
   // The version keeps the browser from taking the file of an earlier report out of its cache.
-  return new Promise<T>((resolve, reject) => {
-    const key = `${receiver} ${source.version} ${file}`;
+  return new Promise((resolve, reject) => {
+    const key = `${version} ${file}`;
     const script = document.createElement('script');
     const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce;
     if (nonce !== undefined) script.nonce = nonce;
-    waiting.set(key, (json) => resolve(JSON.parse(json) as T));
+    waiting.set(key, (json, lines) => {
+      const value = JSON.parse(json) as PageRow[] | LineFacts;
+      resolve(Array.isArray(value) ? value : rowsOfLines(value, lines ?? '', isLocal));
+    });
     const end = (): void => {
       waiting.delete(key);
       script.remove();
@@ -86,7 +103,7 @@ function loadScript<T>(
     };
     script.onload = end;
     script.onerror = end;
-    script.src = `${path}?${source.version}`;
+    script.src = `${path}?${version}`;
     document.head.append(script);
   });
 }

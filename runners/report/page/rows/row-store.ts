@@ -17,9 +17,10 @@ export interface RowStore extends RowSupply {
 
 export function openRows(data: PageData): RowStore {
   const source = data.source;
-  const known = source.kind === 'inline' ? inlineSource() : fileLoader(source);
+  const count = data.rows.length / 2;
+  const known = source.kind === 'inline' ? inlineSource() : fileLoader(source, count, data.run.isRehearsal);
   return {
-    count: data.rows.length / 2,
+    count,
     classOf: (index) => parseInt(data.rows.slice(index * 2, index * 2 + 2), 36),
     placeOf: (row) => placeInRuns(data.numbers, row),
     loadNow: () => undefined,

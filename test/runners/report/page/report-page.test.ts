@@ -344,7 +344,7 @@ describe('runs of other sizes', () => {
     await expect.poll(() => page.locator('.frame.held').count()).toBe(17);
     await page.getByRole('searchbox').fill('vase-1222');
     await expect.poll(() => page.locator('.frame .id').allTextContents()).toEqual(['vase-1222']);
-    expect(scripts()).toContain('search-01.js');
+    expect(scripts()).toContain('page-0011.js');
     expect(requests.every((url) => url.startsWith('file:'))).toBe(true);
 
     await page.getByRole('searchbox').fill('');

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { RowPlaces, type RowPlace } from '../../../../runners/report/survey/row-places.js';
 
 const place = (row: number, more: Partial<RowPlace> = {}): RowPlace => ({
-  ...{ row, file: 'results.jsonl', offset: row * 2 ** 33, length: 100 + row, cause: 0, again: false, at: 0 },
+  ...{ row, file: 'results.jsonl', offset: row * 2 ** 33, length: 100 + row, cause: 0, again: false },
+  ...{ isSaved: false, namesFiles: false, at: 0 },
   ...more,
 });
 

@@ -1,0 +1,73 @@
+import type { PagePicture, PageReference } from '../page-data.js';
+import { isObject, type JsonObject } from '../read/json-object.js';
+
+/** What a result says of a picture that was saved, and where the page finds it. */
+export function savedPicture(image: JsonObject, at: Pick<PagePicture, 'path' | 'thumb'>): PagePicture {
+  return defined({
+    ...at,
+    bytes: typeof image['bytes'] === 'number' ? image['bytes'] : undefined,
+    url: webUrl(image['url']),
+    expiresAt: textOf(image['expiresAt']),
+  });
+}
+
+/** A picture that was not saved. */
+export function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
+  const url = webUrl(image['url']);
+  return url === undefined ? undefined : defined({ url, expiresAt: textOf(image['expiresAt']) });
+}
+
+/** The path of a result's picture in the run's folder; `undefined`: it has none there. */
+export function savedPath(image: unknown): string | undefined {
+  return isObject(image) ? safeImagePath(image['path']) : undefined;
+}
+
+/** Only what lies in the folder: results.jsonl is read as it stands, whoever wrote into it. */
+export function safeImagePath(path: unknown): string | undefined {
+  if (typeof path !== 'string' || path === '' || path.startsWith('/')) return undefined;
+  return path.split(/[/\\]/).some((part) => part === '..' || part === '') || /^[a-z]:/i.test(path)
+    ? undefined
+    : path;
+}
+
+/** A path in the run's folder as the page names it. */
+export function pathAddress(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+const longestName = 120;
+
+export function shownName(name: string): string {
+  return name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+}
+
+/** A reference that is no file of this machine; `undefined`: it may be one. */
+export function remoteReference(name: string): PageReference | undefined {
+  const url = webUrl(name);
+  if (url !== undefined) return { name: shownName(name), url };
+  return /^[a-z][a-z+.-]+:/i.test(name) ? { name: shownName(name) } : undefined;
+}
+
+function webUrl(url: unknown): string | undefined {
+  return typeof url === 'string' && /^https?:\/\//i.test(url) && canParse(url) ? url : undefined;
+}
+
+/** `URL.canParse` is newer than some browsers. */
+function canParse(url: string): boolean {
+  try {
+    return new URL(url).href !== '';
+  } catch {
+    return false;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Without what is undefined. */
+export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

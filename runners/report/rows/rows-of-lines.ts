@@ -1,0 +1,56 @@
+import {
+  lineKinds,
+  type LineFacts,
+  type PagePicture,
+  type PageReference,
+  type PageRow,
+} from '../page-data.js';
+import { isObject, parseObject } from '../read/json-object.js';
+import {
+  leftAtItsUrl,
+  pathAddress,
+  remoteReference,
+  savedPath,
+  savedPicture,
+  shownName,
+} from './picture-facts.js';
+import { rowOfLine } from './row-of-line.js';
+
+/**
+ * The rows of a file that has them as lines: in the browser, when somebody looks at them.
+ *
+ * @param text The lines, each with its line break.
+ * @param isLocal The run was a rehearsal against the embedded emulator.
+ */
+export function rowsOfLines(facts: LineFacts, text: string, isLocal: boolean): PageRow[] {
+  const lines = text.split('\n');
+  const references = new Map(facts.references);
+  const numbers = facts.numbers.flatMap(([first, count]) =>
+    Array.from({ length: count }, (_, place) => first + place),
+  );
+  return Array.from(facts.kinds, (kind, place) => {
+    const line = parseObject(lines[place] ?? '') ?? {};
+    if (kind === lineKinds.made) return line as unknown as PageRow;
+    const { row, images, image } = rowOfLine(line, kind === lineKinds.result, isLocal);
+    const picture = pictureOf(image, facts.thumbs?.[place] ?? undefined);
+    return {
+      ...row,
+      row: numbers[place] ?? row.row,
+      references: images.map((name) => referenceOf(name, references)),
+      ...(picture === undefined ? {} : { picture }),
+    };
+  });
+}
+
+function referenceOf(name: string, files: ReadonlyMap<string, PageReference>): PageReference {
+  return files.get(name) ?? remoteReference(name) ?? { name: shownName(name) };
+}
+
+/** Without a thumbnail the picture itself is shown. */
+function pictureOf(image: unknown, thumb: string | undefined): PagePicture | undefined {
+  const path = savedPath(image);
+  if (!isObject(image)) return undefined;
+  if (path === undefined) return leftAtItsUrl(image);
+  const address = pathAddress(path);
+  return savedPicture(image, { path: address, thumb: thumb ?? address });
+}
