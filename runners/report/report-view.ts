@@ -4,7 +4,6 @@ import { costChart } from './charts/cost-chart.js';
 import { outcomesChart } from './charts/outcomes-chart.js';
 import type { Chart } from './charts/plot.js';
 import { quantileOf, spreadChart } from './charts/spread-chart.js';
-import { statusCallChart } from './charts/status-call-chart.js';
 import { allOf, type MoneyRow } from './survey/sum-money.js';
 import type { Survey } from './survey/survey-run.js';
 import {
@@ -62,7 +61,7 @@ interface MoneyView {
 }
 
 export function viewReport(survey: Survey, leftOut: readonly string[], isRunning = false): ReportView {
-  const { rows, story } = survey;
+  const { rows } = survey;
   return {
     name: survey.name,
     sentence: describeRun(survey, isRunning),
@@ -75,9 +74,8 @@ export function viewReport(survey: Survey, leftOut: readonly string[], isRunning
     charts: drawn([
       outcomesChart(survey),
       costChart(survey),
-      statusCallChart(story.statusCalls),
-      spreadChart('Time in the queue', 'waited', rows.delays),
-      spreadChart('Time at work', 'took', rows.executions),
+      spreadChart('Time in the queue', rows.delays),
+      spreadChart('Time at work', rows.executions),
     ]),
     toDos: viewToDos(survey, isRunning),
     review: reviewWords(survey),

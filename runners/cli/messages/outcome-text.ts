@@ -99,11 +99,11 @@ function moneyText(cost: Standing['cost']): string {
     `${usd(cost.reported)} reported`,
     cost.estimated > 0 && `${usd(cost.estimated)} estimated`,
     (cost.unsaved ?? 0) > 0 && `${usd(cost.unsaved ?? 0)} paid for pictures still to be saved`,
-    (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} reserved for what may be on its way`,
-    cost.unknown > 0 && `${usd(cost.unknown)} held for what may have been bought`,
+    (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} may still be charged`,
+    cost.unknown > 0 && `${usd(cost.unknown)} in doubt`,
     cost.possiblyDouble > 0 && `${usd(cost.possiblyDouble)} of it possibly bought twice`,
     cost.unpriced > 0 && `${countOf(cost.unpriced, 'purchase')} of no known price`,
-    (cost.drift ?? 0) > 0 && `${usd(cost.drift ?? 0)} dearer than expected`,
+    (cost.drift ?? 0) > 0 && `${usd(cost.drift ?? 0)} over estimate`,
     cost.cap !== undefined && `cap ${usd(cost.cap)}`,
   ];
   return parts.filter((part) => part !== false).join(', ');

@@ -81,11 +81,12 @@ class ProgressState {
     const { sent, IN_QUEUE: queued, IN_PROGRESS: working, replied } = this.counts;
     const inFlight = sent + queued + working + this.elsewhere.inFlight;
     const saving = replied + this.elsewhere.saving;
-    const rowsPerMinute = this.rate.rowsPerMinute(this.done(), at);
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
     const { movedAt, waits, unreached } = this;
     const standing = { movedAt, waits, unreached, inFlight, queued, working, saving };
     const cause = nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at);
+    // While nothing moves, a pace would only sink.
+    const rowsPerMinute = cause === undefined ? this.rate.rowsPerMinute(this.done(), at) : undefined;
     return {
       rows: this.rows,
       endedBefore: this.endedBefore,
@@ -93,10 +94,7 @@ class ProgressState {
       ...{ inFlight, queued, working, saving },
       concurrency: this.concurrency,
       rowsPerMinute,
-      leftMs:
-        rowsPerMinute === undefined || left <= 0 || cause !== undefined
-          ? undefined
-          : (left / rowsPerMinute) * 60_000,
+      leftMs: rowsPerMinute === undefined || left <= 0 ? undefined : (left / rowsPerMinute) * 60_000,
       money: this.money,
       stillMs: at - this.movedAt,
       cause,

@@ -42,7 +42,7 @@ function liveState(view: ProgressView): LiveState {
     at: Date.now(),
     ...(rows !== undefined && { rows }),
     ...{ inFlight, queued, working, saving, isStopping: stopping },
-    ...(rowsPerMinute !== undefined && cause === undefined && { rowsPerMinute }),
+    ...(rowsPerMinute !== undefined && { rowsPerMinute }),
     ...(leftMs !== undefined && { leftMs }),
     ...(cause !== undefined && { cause }),
   };

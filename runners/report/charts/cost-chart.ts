@@ -66,10 +66,10 @@ export function costChart(survey: Survey): Chart {
   };
 }
 
-function costWords({ money, cap }: Survey): string {
+function costWords({ money, cap, isRehearsal }: Survey): string {
   const spent = formatSum(money.total.reported + money.total.estimated);
-  const against = cap === undefined ? ', with no cap set' : ` of a cap of ${formatSum(cap)}`;
-  return `${spent}${against}.`;
+  const limit = cap === undefined ? 'no limit set' : `limit ${formatSum(cap)}`;
+  return `${isRehearsal ? 'Rehearsal, nothing spent; a real run: ' : ''}${spent}, ${limit}.`;
 }
 
 function* pointsOf({ money, spans }: Survey, x: (at: number) => number): Generator<Point, void, void> {
@@ -97,7 +97,7 @@ function thinned(points: Iterable<Point>): Point[] {
 
 function drawCap(cap: number, at: number): string {
   const y = round(at);
-  return `<line class="cap" x1="${narrow.from}" x2="${narrow.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${narrow.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`cap ${formatSum(cap)}`)}</text>`;
+  return `<line class="cap" x1="${narrow.from}" x2="${narrow.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${narrow.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`limit ${formatSum(cap)}`)}</text>`;
 }
 
 /** Cents only where the ticks differ in them. */

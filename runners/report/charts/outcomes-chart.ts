@@ -15,7 +15,7 @@ export function outcomesChart(survey: Survey): Chart {
   const ends = emptyTally();
   for (const { tone } of endsOf(survey.rows)) ends[tone]++;
   const ended = totalOf(ends);
-  if (ended < 2) return { title, caption: 'Too few rows ended to draw.', svg: '' };
+  if (ended < 2) return { title, caption: '', svg: '' };
   // A later start may only have tried again what had failed: its time is no measure of the pace.
   const isOneStart = survey.story.starts.length === 1 && survey.workedMs > 0;
   const perMinute = isOneStart ? ended / (survey.workedMs / 60_000) : 0;

@@ -10,11 +10,11 @@ const binsWanted = 30;
  *
  * @param sorted ms, the shortest first.
  */
-export function spreadChart(title: string, doing: string, sorted: ArrayLike<number>): Chart {
-  if (sorted.length < 2) return { title, caption: 'The service told no times.', svg: '' };
+export function spreadChart(title: string, sorted: ArrayLike<number>): Chart {
+  if (sorted.length < 2) return { title, caption: '', svg: '' };
   const [half, most] = [quantileOf(sorted, 0.5), quantileOf(sorted, 0.95)];
   const longest = quantileOf(sorted, 1);
-  const caption = `Half ${doing} ${formatSpan(half)} or less, one in twenty more than ${formatSpan(most)}, the longest ${formatSpan(longest)}.`;
+  const caption = `Median ${formatSpan(half)}, slowest ${formatSpan(longest)}.`;
   const last = Math.min(quantileOf(sorted, 0.99) * 1.02, most * 2);
   const x = scaleLinear([0, Math.max(last, 1)], [narrow.from, narrow.to]).nice(5);
   const bins = countBins(sorted, x.domain()[1] ?? 1);
@@ -52,7 +52,7 @@ function countBins(sorted: ArrayLike<number>, end: number): number[] {
 }
 
 function medianLine(at: number): string {
-  return `<line class="median" x1="${round(at)}" x2="${round(at)}" y1="${narrow.top - 4}" y2="${narrow.base}"/><text class="median-label" x="${round(at + 4)}" y="${narrow.top + 4}">half</text>`;
+  return `<line class="median" x1="${round(at)}" x2="${round(at)}" y1="${narrow.top - 4}" y2="${narrow.base}"/><text class="median-label" x="${round(at + 4)}" y="${narrow.top + 4}">median</text>`;
 }
 
 /** The value below which a share of sorted values lies; 0 of none. */

@@ -102,7 +102,7 @@ const shortestId = 3;
  * @param id Of the row: a message may name it.
  */
 export function causeOf(message: string, id = ''): string {
-  return withoutId(message.slice(0, 600).replace(/^line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\)[,:] /, ''), id)
+  return withoutId(message.slice(0, 600).replace(placeOfRow, '$1'), id)
     .replace(colours, '')
     .replace(/\b(https?:\/\/[^/\s"'<>]+)[^\s"'<>]*?(?=[.,;:!?)]*(?:[\s"'<>]|$))/gi, '$1/…')
     .replace(/\bdata:[\w.+-]+\/[\w.+-]+;base64,[\w+/=]*/g, 'data:…')
@@ -113,6 +113,9 @@ export function causeOf(message: string, id = ''): string {
     .replace(/\s+/g, ' ')
     .trim();
 }
+
+/** Where an invalid row stands; each of its problems begins with it. */
+const placeOfRow = /(^|; )line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\)[,:] /g;
 
 /** Escape sequences that colour text in a terminal. */
 const colours = /\u001b\[[0-?]*[ -/]*[@-~]/g;

@@ -10,8 +10,6 @@ export interface RunStory {
   readonly starts: readonly RunStart[];
   /** The end of each start that came to one; fewer than starts while a run goes or after a crash. */
   readonly stops: readonly { at: number; exitCode: number }[];
-  /** How many jobs ended with so many status calls. */
-  readonly statusCalls: ReadonlyMap<number, number>;
 }
 
 export interface RunStart extends StartFacts {
@@ -24,11 +22,9 @@ const parsed = new Set([undefined, 'start', 'stop']);
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: NotedStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
-  const statusCalls = new Map<number, number>();
   let sentWith: string[] | undefined;
   const wanted = (line: Buffer): boolean => {
     const kind = recordKind(line);
-    if (kind === 'outcome') countCalls(line, statusCalls);
     return parsed.has(kind) || (kind === 'intent' && sentWith === undefined);
   };
   for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
@@ -37,7 +33,7 @@ export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
   }
-  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops, statusCalls };
+  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops };
 }
 
 /** The run's first start: the journal begins with it, or with the cap that it sets. */
@@ -50,18 +46,6 @@ export async function readFirstStart(disk: Disk, folder: string): Promise<RunSta
     if (first?.repeat !== undefined || sentWith !== undefined) break;
   }
   return first === undefined ? undefined : startWith(first, sentWith ?? []);
-}
-
-const callsKey = Buffer.from('"statusCalls":');
-/** No count of calls has more digits. */
-const mostDigits = 12;
-
-/** The first place that looks like the field is the field: quotes inside a text have a backslash before them. */
-function countCalls(outcome: Buffer, statusCalls: Map<number, number>): void {
-  const at = outcome.indexOf(callsKey);
-  const start = at + callsKey.length;
-  const calls = at < 0 ? 0 : Number.parseInt(outcome.toString('latin1', start, start + mostDigits), 10) || 0;
-  statusCalls.set(calls, (statusCalls.get(calls) ?? 0) + 1);
 }
 
 /** `repeat` is absent in folders of 0.1.0. */

@@ -57,6 +57,25 @@ const places: Record<PendingStatus, string> = {
   accepted: 'queued or working',
   replied: 'saving',
 };
+/** Where no process works on it any more: what it had come to. */
+const restPlaces: Record<PendingStatus, string> = {
+  sent: 'sent, no answer seen',
+  accepted: 'accepted',
+  replied: 'answered, not saved',
+};
+
+/** Why a start ended, by its exit code. */
+const endings: Readonly<Record<number, string>> = {
+  1: 'some rows failed',
+  3: 'the cost limit was reached',
+  4: 'no row could succeed',
+  5: 'too many rows failed',
+  6: 'rows are in doubt',
+  69: 'the service could not be reached',
+  129: 'interrupted',
+  130: 'interrupted',
+  143: 'interrupted',
+};
 
 export function isRunning({ tail, owner }: Pick<RunMoment, 'tail' | 'owner'>): boolean {
   return owner !== undefined && tail.starts > 0 && tail.exitCode === undefined;
@@ -108,7 +127,7 @@ function restWords({ starts, exitCode }: JournalTail): string {
     ? 'Stopped: the process ended without finishing'
     : exitCode === 0
       ? 'Finished'
-      : `The last start ended with exit code ${exitCode}`;
+      : `The last start ended with exit code ${exitCode}${exitCode in endings ? `: ${endings[exitCode]}` : ''}`;
 }
 
 function restFacts({ starts }: JournalTail, left: number): string[] {
@@ -129,7 +148,10 @@ function countFacts(live: LiveState | undefined, rows: readonly TailRow[]): stri
           [count('replied'), 'saving'],
         ] as const)
       : ([
-          [live.inFlight - live.queued - live.working, 'sending'],
+          [
+            live.inFlight - live.queued - live.working,
+            live.cause === undefined ? 'sending' : 'sending or waiting',
+          ],
           [live.queued, 'queued'],
           [live.working, 'working'],
           [live.saving, 'saving'],
@@ -162,17 +184,17 @@ function rateWords(rate: number | undefined, leftMs: number | undefined, now: nu
 function costFacts({ money, toDo, cap, isRehearsal }: Survey): string[] {
   const { purchases } = money.total;
   if (isRehearsal || purchases === 0) return [];
-  const atEnd = formatSum(allOf(money.total) * (1 + toDo / purchases));
-  return [
-    `about ${atEnd} at the end${cap === undefined ? ', no limit set' : ` of at most ${formatSum(cap)}`}`,
-  ];
+  const atEnd = allOf(money.total) * (1 + toDo / purchases);
+  const limit = cap === undefined ? 'no limit set' : `limit ${formatSum(cap)}`;
+  if (cap === undefined || atEnd <= cap) return [`about ${formatSum(atEnd)} at the end, ${limit}`];
+  return [`${limit}, which is reached before the end: all rows would cost about ${formatSum(atEnd)}`];
 }
 
 function rowOf(row: TailRow, goes: boolean): FlightRow {
   return {
     id: row.id,
     what: requestOf(row),
-    place: places[row.status],
+    place: (goes ? places : restPlaces)[row.status],
     status: row.status,
     since: goes ? row.since : 0,
   };

@@ -15,14 +15,14 @@ describe('outcomeText', () => {
       '  completed    940 of 1,000 rows',
       '  failed       12   job-failed 9, unknown 3',
       '  to go        48',
-      '  cost         $82.25 reported, $0.2625 held for what may have been bought, cap $100.00',
+      '  cost         $82.25 reported, $0.2625 in doubt, cap $100.00',
     ]);
   });
 
   it('tells what is reserved for rows on their way', () => {
     const { cost } = summary;
     expect(outcomeText({ ...summary, cost: { ...cost, reserved: 0.175 } }).at(-1)).toContain(
-      '$82.25 reported, $0.175 reserved for what may be on its way, $0.2625 held',
+      '$82.25 reported, $0.175 may still be charged, $0.2625 in doubt',
     );
   });
 
@@ -69,7 +69,7 @@ describe('tookText', () => {
 describe('outcomeText of a rehearsal', () => {
   it('says that nothing was spent', () =>
     expect(outcomeText(summary, true).at(-1)).toBe(
-      '  cost         rehearsal, nothing spent; a real run: $82.25 reported, $0.2625 held for what may have been bought, cap $100.00',
+      '  cost         rehearsal, nothing spent; a real run: $82.25 reported, $0.2625 in doubt, cap $100.00',
     ));
 });
 

@@ -104,7 +104,7 @@ describe('foldProgress', () => {
     expect(view.leftMs).toBeCloseTo((58 / 12) * 60_000);
   });
 
-  it('names no time left while nothing moves', () => {
+  it('names neither pace nor time left while nothing moves', () => {
     const events = [
       [0, started(100, 40)],
       [5, ended('a')],
@@ -115,7 +115,7 @@ describe('foldProgress', () => {
     expect(viewAfter(events, 13).leftMs).toBeDefined();
     const still = viewAfter(events, 60);
     expect(still.cause).toContain('queue not moving for 48 s');
-    expect(still.leftMs).toBeUndefined();
+    expect([still.leftMs, still.rowsPerMinute]).toEqual([undefined, undefined]);
   });
 
   it('forgets the pace of long ago', () => {

@@ -7,7 +7,6 @@ import { costChart } from '../../../../runners/report/charts/cost-chart.js';
 import { outcomesChart } from '../../../../runners/report/charts/outcomes-chart.js';
 import type { Chart } from '../../../../runners/report/charts/plot.js';
 import { spreadChart } from '../../../../runners/report/charts/spread-chart.js';
-import { statusCallChart } from '../../../../runners/report/charts/status-call-chart.js';
 import { layTimeAxis, timeBins } from '../../../../runners/report/charts/time-axis.js';
 import { RowPlaces } from '../../../../runners/report/survey/row-places.js';
 import { surveyRun, type Survey } from '../../../../runners/report/survey/survey-run.js';
@@ -64,14 +63,15 @@ describe('outcomesChart', () => {
 
 describe('costChart', () => {
   it('draws the cap where it is near, and tells it in words where it is far', () => {
-    expect(costChart(survey).svg).toContain('cap $40.00');
+    expect(costChart(survey).svg).toContain('limit $40.00');
     const far = costChart({ ...survey, cap: 4_000_000_000 });
     expect(far.svg).not.toContain('class="cap"');
-    expect(far.caption).toBe('$30.24 of a cap of $4,000.00.');
+    expect(far.caption).toBe('$30.24, limit $4,000.00.');
   });
 
-  it('says so when no cap is set, and names what may have been charged', () => {
-    expect(costChart({ ...survey, cap: undefined }).caption).toBe('$30.24, with no cap set.');
+  it('says so when no limit is set, and that a rehearsal spent nothing, and names what may have been charged', () => {
+    expect(costChart({ ...survey, cap: undefined }).caption).toBe('$30.24, no limit set.');
+    expect(costChart({ ...survey, isRehearsal: true }).caption).toMatch(/^Rehearsal, nothing spent/);
     expect(costChart(survey).legend?.map(({ name }) => name)).toEqual(['charged', 'may have been charged']);
   });
 
@@ -86,42 +86,21 @@ describe('costChart', () => {
 });
 
 describe('spreadChart', () => {
-  it('counts every duration once, and says where half and nineteen of twenty lie', () => {
+  it('counts every duration once, and says the median and the slowest', () => {
     const durations = Array.from({ length: 100 }, (_, n) => (n + 1) * 100);
-    const { svg, caption } = spreadChart('Time', 'waited', durations);
+    const { svg, caption } = spreadChart('Time', durations);
     expect(reported(svg, 'of')).toBe(100);
-    expect(caption).toBe('Half waited 5.0 s or less, one in twenty more than 9.5 s, the longest 10 s.');
+    expect(caption).toBe('Median 5.0 s, slowest 10 s.');
   });
 
   it('keeps one that is far slower from flattening the others', () => {
-    const { svg } = spreadChart('Time', 'took', [
-      ...Array.from({ length: 99 }, (_, n) => 1000 + n),
-      3_600_000,
-    ]);
+    const { svg } = spreadChart('Time', [...Array.from({ length: 99 }, (_, n) => 1000 + n), 3_600_000]);
     expect(svg).toContain('beyond');
     expect(svg).toContain('and more');
   });
 
   it.each([[[]], [[5]], [[0, 0, 0]], [[7, 7]]])('takes %j', (durations) => {
-    expect(positions(spreadChart('Time', 'took', durations).svg).every(Number.isFinite)).toBe(true);
-  });
-});
-
-function jobsWith(...calls: number[]): Map<number, number> {
-  return new Map(calls.map((count) => [count, calls.filter((other) => other === count).length]));
-}
-
-describe('statusCallChart', () => {
-  it('counts every job once, those with very many calls together', () => {
-    const { svg, caption } = statusCallChart(jobsWith(0, 0, 1, 5, 40, 90));
-    expect(reported(svg, 'jobs?')).toBe(6);
-    expect(svg).toContain('12+');
-    expect(caption).toBe('136 status calls in all, 22.7 a job.');
-  });
-
-  it('says in words that there is nothing to draw', () => {
-    expect(statusCallChart(jobsWith(0, 0)).caption).toMatch(/^No status call was needed/);
-    expect(statusCallChart(jobsWith()).svg).toBe('');
+    expect(positions(spreadChart('Time', durations).svg).every(Number.isFinite)).toBe(true);
   });
 });
 
@@ -159,12 +138,7 @@ describe('layTimeAxis', () => {
 });
 
 it('every chart is labelled by its caption and lies within its frame', () => {
-  const charts: Chart[] = [
-    outcomesChart(survey),
-    costChart(survey),
-    statusCallChart(survey.story.statusCalls),
-    spreadChart('Q', 'waited', survey.rows.delays),
-  ];
+  const charts: Chart[] = [outcomesChart(survey), costChart(survey), spreadChart('Q', survey.rows.delays)];
   for (const { svg, caption } of charts) {
     expect(svg).toContain(`role="img" aria-label="${caption.replaceAll("'", '&#39;')}"`);
     expect(positions(svg).every((value) => value >= -2 && value <= 400)).toBe(true);

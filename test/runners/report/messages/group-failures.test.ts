@@ -98,6 +98,11 @@ describe('causeOf', () => {
     const invalid = (id: string, row: number): string =>
       causeOf(`line ${row + 1} (row ${row}, id ${JSON.stringify(id)}), column prompt: is missing`, id);
     expect(new Set(['ash', 'birch', 'a "b"'].map(invalid))).toEqual(new Set(['column prompt: is missing']));
+    const twice = (row: number): string =>
+      ['endpoint', 'prompt']
+        .map((name) => `line ${row} (row ${row}, id "ash"), column ${name}: is missing`)
+        .join('; ');
+    expect(causeOf(twice(7), 'ash')).toBe('column endpoint: is missing; column prompt: is missing');
     expect(causeOf('ash: image 1: not found', 'ash')).toBe(causeOf('birch: image 2: not found', 'birch'));
   });
 

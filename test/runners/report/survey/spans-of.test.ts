@@ -14,7 +14,6 @@ function story(starts: number[], stops: number[]): RunStory {
       maxCost: undefined,
     })),
     stops: stops.map((at) => ({ at, exitCode: 0 })),
-    statusCalls: new Map(),
   };
 }
 

@@ -38,11 +38,11 @@ beforeAll(async () => {
   survey = await surveyRun(nodeDisk, folder);
 });
 
-function view(live: LiveState | undefined, exitCode?: number, holder?: Owner): FlightView {
+function view(live: LiveState | undefined, exitCode?: number, holder?: Owner, seen = survey): FlightView {
   const tail = new JournalTail(nodeDisk, folder);
   tail.starts = 1;
   tail.exitCode = exitCode;
-  return viewFlight({ tail, owner: holder, survey, live, now });
+  return viewFlight({ tail, owner: holder, survey: seen, live, now });
 }
 
 describe('viewFlight', () => {
@@ -75,7 +75,23 @@ describe('viewFlight', () => {
       cause: '',
     });
     expect(view(undefined, 0)).toMatchObject({ mode: 'ended', state: 'Finished' });
-    expect(view(undefined, 6).state).toBe('The last start ended with exit code 6');
+    expect(view(undefined, 6).state).toBe('The last start ended with exit code 6: rows are in doubt');
+  });
+
+  it('says what the run will have cost at its end, against the limit', () => {
+    const total = { ...survey.money.total, purchases: 20, reported: 2_000_000, estimated: 0, unknown: 0 };
+    const money = { ...survey.money, total };
+    const costOf = (changes: Partial<Survey>): string[] =>
+      view(queue, undefined, owner, { ...survey, money, toDo: 5, ...changes }).facts.filter((fact) =>
+        fact.includes('$'),
+      );
+    expect(costOf({})).toEqual(['about $2.50 at the end, no limit set']);
+    expect(costOf({ cap: 3_000_000 })).toEqual(['about $2.50 at the end, limit $3.00']);
+    expect(costOf({ cap: 2_200_000 })).toEqual([
+      'limit $2.20, which is reached before the end: all rows would cost about $2.50',
+    ]);
+    expect(costOf({ isRehearsal: true })).toEqual([]);
+    expect(costOf({ money: { ...money, total: { ...total, purchases: 0 } } })).toEqual([]);
   });
 
   it('counts in the title of the tab', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { watchRun, type Watch } from '../../../../runners/report/watch/watch-run.js';
+import { letRunGoOn } from '../../../bench/report/let-run-go-on.js';
 import { axeViolations } from '../../../support/axe-violations.js';
 import { launchBrowser } from '../../../support/browser.js';
 import { makeRun } from '../../../support/make-run.js';
@@ -83,6 +84,47 @@ describe('the live page', () => {
     expect(await page.locator('.frame.rejected .number').textContent()).toBe('4');
     expect(complaints).toEqual([]);
     expect(await axeViolations(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says why a run stands still, and no time left; and calmly that its process is gone', async () => {
+    await letRunGoOn(folder, 31);
+    const live = {
+      at: Date.now(),
+      rows: 25,
+      inFlight: 5,
+      queued: 5,
+      working: 0,
+      saving: 0,
+      isStopping: false,
+    };
+    const cause = 'queue not moving for 39 s; the service says 0 of 2 workers busy';
+    await writeFile(join(folder, '.live.json'), JSON.stringify({ ...live, cause }));
+    const page = await browser.newPage();
+    await page.goto(watch.url);
+    await expect.poll(() => page.locator('.waits').textContent()).toBe(`Waiting: ${cause}.`);
+    expect(await page.locator('#flight .facts').textContent()).toMatch(/5 queued/);
+    expect(await page.locator('#flight .facts').textContent()).not.toMatch(/left|a minute/);
+    expect(await page.locator('h1').textContent()).toMatch(/^Running: 4 of 25 rows done/);
+    await expect.poll(() => page.title()).toMatch(/^4\/25 · /);
+    expect(await axeViolations(page)).toEqual([]);
+    await rm(join(folder, '.owner.json'));
+    await expect.poll(() => page.locator('#live').textContent()).toBe('Stopped');
+    expect(await page.locator('#live').getAttribute('class')).not.toContain('running');
+    expect(await page.locator('#flight h2').textContent()).toBe(
+      'Stopped: the process ended without finishing',
+    );
+    expect(await page.locator('.waits').count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('leaves the focus where it is while the figures change', async () => {
+    const page = await browser.newPage();
+    await page.goto(watch.url);
+    await page.locator('a.tally').first().focus();
+    await appendFile(join(folder, 'results.jsonl'), lines(results.slice(4, 9)));
+    await expect.poll(() => page.locator('a.tally b').first().textContent()).toBe('9');
+    expect(await page.evaluate('document.activeElement.dataset.filter')).toBe('completed');
     await page.context().close();
   });
 
