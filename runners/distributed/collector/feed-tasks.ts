@@ -8,10 +8,10 @@ import { isFree } from '../../batch/row/left-rows.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import { RowInFlight } from '../../batch/row/row-in-flight.js';
 import { isRead, type Task } from '../../batch/row/task.js';
+import type { TaskFeed } from '../queue/task-feed.js';
 import { inTransaction, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, saveLedger } from '../table/run-ledger.js';
-import type { Handover } from './handover.js';
 import type { RemoteRun } from './remote-run.js';
 
 /** Rows fed in one transaction. */
@@ -27,7 +27,7 @@ export async function feedTasks(
   run: Run,
   remote: RemoteRun,
   tasks: AsyncIterable<Task>,
-  here: Handover<Task>,
+  here: TaskFeed,
 ): Promise<void> {
   const limit = 2 * run.service.slots.limit;
   // The addresses of uploaded pictures do not live for ever.

@@ -17,13 +17,13 @@ import type { RunStages } from '../../batch/run-batch.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
 import { listen } from '../database/listen.js';
 import { inTransaction, recordChannel } from '../database/transaction.js';
+import { TaskFeed } from '../queue/task-feed.js';
 import { withdrawRows } from '../table/recall-run.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopRun } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
-import { Handover } from './handover.js';
 import type { Collector } from './open-collector.js';
 import { RemoteRun, type Ask } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
@@ -42,7 +42,7 @@ export function workElsewhere(collection: Collection): RunStages['buyRows'] {
   return (run, tasks) =>
     new Observable<PaidRow>((subscriber) => {
       const settled = new Subject<PaidRow>();
-      const here = new Handover<Task>();
+      const here = new TaskFeed();
       const elsewhere = from(collect(run, tasks, collection, here, settled)).pipe(
         ignoreElements(),
         finalize(() => settled.complete()),
@@ -55,7 +55,7 @@ async function collect(
   run: Run,
   tasks: AsyncIterable<Task>,
   collection: Collection,
-  here: Handover<Task>,
+  here: TaskFeed,
   settled: Subject<PaidRow>,
 ): Promise<void> {
   const { ask, note, keepNote, database } = collection;

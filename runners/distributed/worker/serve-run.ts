@@ -19,17 +19,16 @@ import { exitOf } from '../../batch/stop/exit-of.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import type { DatabaseLink } from '../database/database-link.js';
+import { TaskFeed } from '../queue/task-feed.js';
 import { commitGroup } from '../table/commit-group.js';
 import { pauseRun, takeTurns } from '../table/gates.js';
 import { noteLateJob } from '../table/late-jobs.js';
-import { readRecords } from '../table/records.js';
 import { releaseSeat } from '../table/release-rows.js';
 import type { Claim, TableRow } from '../table/rows.js';
 import type { RunOrders } from '../table/runs.js';
 import { takeSeat, type Seat } from '../table/seats.js';
 import type { WorkerDoes } from '../table/worker-record.js';
-import { ClaimedTasks } from './claimed-tasks.js';
-import { TableJournal, type JournalTable } from './table-journal.js';
+import { TableJournal } from './table-journal.js';
 import { RowsMoney, workerContext } from './worker-context.js';
 import { WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
@@ -55,7 +54,7 @@ export class ServedRun {
     judge: (cause) => this.judged(cause),
     stopping: () => this.finish(),
   });
-  private readonly tasks = new ClaimedTasks();
+  private readonly tasks = new TaskFeed();
   private readonly journal: TableJournal;
   private readonly gate: WorkerGate;
   private readonly money: RowsMoney;
@@ -79,7 +78,8 @@ export class ServedRun {
     const scheduler = this.databaseClock();
     this.gate = new WorkerGate(this.sharedGate(), { scheduler, random });
     this.money = new RowsMoney(terms.prices, terms.cap, () => this.journal);
-    this.journal = new TableJournal(this.table(), {
+    this.journal = new TableJournal({
+      commit: (group) => link.insist(() => commitGroup(settings.database, seat, group)),
       ...{ scheduler, savesPictures: settings.artifacts !== undefined },
       claim: (rows) => this.claim(rows),
       onClaimed: (rows) => this.begin(rows),
@@ -200,7 +200,7 @@ export class ServedRun {
       this.rows.set(id, { task, isPolled: task.what === 'poll' });
       if (task.what === 'poll')
         this.context.service.jobIds.keep({ endpoint: task.row.endpoint, jobId: task.jobId, key: id });
-      this.tasks.add(task);
+      void this.tasks.give(task);
     }
   }
 
@@ -235,22 +235,6 @@ export class ServedRun {
     }
     this.trouble ??= cause;
     return { ...cause, leaves: ['open', 'accepted', 'replied'] };
-  }
-
-  private table(): JournalTable {
-    const { database } = this.settings;
-    const { run } = this.seat;
-    return {
-      commit: (group) => this.link.insist(() => commitGroup(database, this.seat, group)),
-      async *records(after) {
-        for (let from = after; ;) {
-          const page = await readRecords(database.pool, run, from, 500);
-          for (const { record } of page) yield record;
-          if (page.length === 0) return;
-          from = page.at(-1)?.seq ?? from;
-        }
-      },
-    };
   }
 
   private sharedGate() {

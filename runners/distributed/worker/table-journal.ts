@@ -1,12 +1,10 @@
 import { AsyncSubject, firstValueFrom, Observable, timer, type SchedulerLike } from 'rxjs';
 import type { AnsweredId } from '../../../src/policy/job-ids.js';
-import type { Journal, Recovered } from '../../batch/journal/journal.js';
+import type { Journal } from '../../batch/journal/journal.js';
 import { JournalError } from '../../batch/journal/journal-error.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
-import { nothingRecovered } from '../../batch/journal/recovered-journal.js';
-import { isEnd, nextStatus } from '../../batch/row/row-status.js';
-import { headOf, type RowRecord } from '../../batch/row/record-head.js';
+import type { RowRecord } from '../../batch/row/record-head.js';
 import { RowsBooked, type Booked } from '../../batch/row/row-after.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
@@ -15,16 +13,11 @@ import type { LateJob } from '../table/late-jobs.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, TableRow } from '../table/rows.js';
 import { SeatLost } from '../table/seats.js';
-
-/** The table that a journal writes to: `commitGroup` for one seat. */
-export interface JournalTable {
-  /** Repeats what fails because the database is away. The same group may come again. */
-  commit(group: Group): Promise<Committed>;
-  /** All records of the run behind number `after`. */
-  records(after: number): AsyncIterable<JournalRecord>;
-}
+import { emit, endsOf, plus, sumOf, textOf, type WaitingRecord } from './waiting-record.js';
 
 export interface TableJournalOptions {
+  /** `commitGroup` for one seat. It repeats what fails because the database is away: the same group may come again. */
+  readonly commit: (group: Group) => Promise<Committed>;
   readonly scheduler: SchedulerLike;
   /** A picture of a paid row is saved by this worker; else the row leaves it with its reply. */
   readonly savesPictures: boolean;
@@ -35,14 +28,6 @@ export interface TableJournalOptions {
   readonly onFailed: () => void;
   /** A record that names a job came when the worker had been taken for dead. */
   readonly onLate: (late: LateJob) => void;
-}
-
-interface Waiting {
-  readonly record: RowRecord;
-  readonly item: string;
-  readonly text: string;
-  readonly booked: Booked;
-  readonly done: AsyncSubject<number>;
 }
 
 interface HeldRow {
@@ -57,11 +42,10 @@ const gatherMs = 2;
 
 /**
  * The journal of a worker, in a table that all workers of a run write to. What waits is written in one transaction, which gives the
- * worker new rows as well; what arrives meanwhile goes with the next one. It begins with nothing: each row brings what is known of it.
+ * worker new rows as well; what arrives meanwhile goes with the next one. It recovers nothing: each row brings what is known of it.
  */
-export class TableJournal implements Journal {
-  readonly recovered: Recovered = nothingRecovered();
-  private waiting: Waiting[] = [];
+export class TableJournal implements Pick<Journal, 'append' | 'close'> {
+  private waiting: WaitingRecord[] = [];
   private jobs: Asked<AnsweredId, string | undefined>[] = [];
   private grants: Asked<Grant, boolean>[] = [];
   private left = new Set<string>();
@@ -77,10 +61,7 @@ export class TableJournal implements Journal {
   private readonly owed = new Map<string, Booked>();
   private readonly books = new RowsBooked();
 
-  constructor(
-    private readonly table: JournalTable,
-    private readonly options: TableJournalOptions,
-  ) {}
+  constructor(private readonly options: TableJournalOptions) {}
 
   /** How many rows the worker has. */
   get rows(): number {
@@ -103,19 +84,12 @@ export class TableJournal implements Journal {
 
   /** Claims a job for the row whose POST was answered with it; resolves to the row that has it, if there is one. */
   claimJob(answered: AnsweredId): Promise<string | undefined> {
-    return new Promise((resolve, reject) => {
-      this.jobs.push({ ...answered, resolve, reject });
-      this.flush();
-    });
+    return this.ask(this.jobs, answered);
   }
 
   /** Reserves more for a row than it was taken with. */
   grant(id: string, grant: Omit<Grant, 'item'>): Promise<boolean> {
-    const item = this.held.get(id)?.item ?? '';
-    return new Promise((resolve, reject) => {
-      this.grants.push({ ...grant, item, resolve, reject });
-      this.flush();
-    });
+    return this.ask(this.grants, { ...grant, item: this.held.get(id)?.item ?? '' });
   }
 
   /** The row is not done in this start: the service does not know its endpoint. */
@@ -137,22 +111,17 @@ export class TableJournal implements Journal {
     this.flush();
   }
 
-  records(after = 0): AsyncIterable<JournalRecord> {
-    return this.table.records(after);
-  }
-
-  async *rowsIn(): AsyncGenerator<never> {
-    // Nothing is known of earlier starts.
-  }
-
-  find(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
   /** Waits for what is queued. Later appends error. */
   async close(): Promise<void> {
     await this.running;
     this.failure ??= new JournalError('journal-io', 'The journal of the run is closed.');
+  }
+
+  private ask<T, R>(asked: Asked<T, R>[], what: T): Promise<R> {
+    return new Promise((resolve, reject) => {
+      asked.push({ ...what, resolve, reject });
+      this.flush();
+    });
   }
 
   private add(record: RowRecord): AsyncSubject<number> {
@@ -196,7 +165,7 @@ export class TableJournal implements Journal {
     return isAsked || (mayClaim && this.options.claim(this.rows) !== undefined);
   }
 
-  private async commit(batch: readonly Waiting[]): Promise<void> {
+  private async commit(batch: readonly WaitingRecord[]): Promise<void> {
     const jobs = this.jobs.splice(0);
     const grants = this.grants.splice(0);
     const rowJobs = jobs.map(({ endpoint, jobId, key }) => ({ endpoint, jobId, key }));
@@ -216,10 +185,10 @@ export class TableJournal implements Journal {
     const leaving = this.left;
     this.left = new Set();
     try {
-      const committed = await this.table.commit(group);
+      const committed = await this.options.commit(group);
       this.stopping = undefined;
       this.blocked = {};
-      batch.forEach(({ done }, index) => emit(done, committed.after + index + 1));
+      batch.forEach((one, index) => emit(one, committed.after + index + 1));
       jobs.forEach(({ resolve }, index) =>
         resolve(committed.owners.get(rowJobs[index] as Group['jobs'][number])),
       );
@@ -252,7 +221,7 @@ export class TableJournal implements Journal {
   }
 
   /** One record that the table refuses keeps no other from it. */
-  private async afterFailure(batch: readonly Waiting[], error: unknown): Promise<void> {
+  private async afterFailure(batch: readonly WaitingRecord[], error: unknown): Promise<void> {
     if (error instanceof SeatLost || error instanceof RunGone || isAway(error))
       return this.fail(batch, error);
     const rows = new Set(batch.map(({ item }) => item));
@@ -269,7 +238,7 @@ export class TableJournal implements Journal {
     }
   }
 
-  private fail(batch: readonly Waiting[], cause: unknown): void {
+  private fail(batch: readonly WaitingRecord[], cause: unknown): void {
     const message = cause instanceof Error ? cause.message : String(cause);
     this.failure = new JournalError('journal-io', `The journal of the run cannot be written: ${message}`, {
       cause,
@@ -296,41 +265,4 @@ export class TableJournal implements Journal {
     const attempt = this.held.get(id)?.attempt;
     if (attempt !== undefined) this.options.onLate({ id, attempt, jobId });
   }
-}
-
-function textOf(record: RowRecord): string {
-  try {
-    return JSON.stringify(record);
-  } catch (cause) {
-    throw new UnfitRecord(record, cause);
-  }
-}
-
-function emit(done: AsyncSubject<number>, number: number): void {
-  done.next(number);
-  done.complete();
-}
-
-function sumOf(batch: readonly Waiting[]): Booked {
-  return batch.reduce<Booked>((sum, { booked }) => plus(sum, booked), { spent: 0, unknown: 0 });
-}
-
-function plus(one: Booked, other: Booked = { spent: 0, unknown: 0 }): Booked {
-  return { spent: one.spent + other.spent, unknown: one.unknown + other.unknown };
-}
-
-/** What the last records of the rows in a group lead to. */
-function endsOf(batch: readonly Waiting[], savesPictures: boolean) {
-  const lastOf = new Map(batch.map((one) => [one.item, one] as const));
-  const last = new Set<Waiting>();
-  const freed = new Set<string>();
-  for (const one of batch) {
-    const status = nextStatus('open', headOf(one.record));
-    const isOver = isEnd(status) || (status === 'replied' && !savesPictures);
-    if (isOver && lastOf.get(one.item) === one) last.add(one);
-    if (isEnd(status) || status === 'replied') freed.add(one.item);
-  }
-  const ended = [...last].map(({ item }) => item);
-  for (const item of ended) freed.delete(item);
-  return { last, ended, freed: [...freed] };
 }

@@ -29,32 +29,32 @@ conformsToJournal('a table', async () => {
   let claimed = 0;
   let taken = (): void => undefined;
   const isTaken = new Promise<void>((resolve) => (taken = resolve));
-  const journal = new TableJournal(
-    {
-      commit: (group) => commitGroup(database, seat, group),
-      async *records(after) {
-        for (const { record } of await readRecords(database.pool, fleet.run, after, 1_000)) yield record;
-      },
+  const journal = new TableJournal({
+    commit: (group) => commitGroup(database, seat, group),
+    ...{ scheduler: asyncScheduler, savesPictures: true },
+    claim: () =>
+      claimed === 3
+        ? undefined
+        : { worker: seat.worker, start: 1, most: { send: 3 - claimed, poll: 0 }, priceOf: () => 87_500 },
+    onClaimed: (rows) => {
+      claimed += rows.length;
+      taken();
     },
-    {
-      ...{ scheduler: asyncScheduler, savesPictures: true },
-      claim: () =>
-        claimed === 3
-          ? undefined
-          : { worker: seat.worker, start: 1, most: { send: 3 - claimed, poll: 0 }, priceOf: () => 87_500 },
-      onClaimed: (rows) => {
-        claimed += rows.length;
-        taken();
-      },
-      ...{ onFailed: () => undefined, onLate: () => undefined },
-    },
-  );
+    ...{ onFailed: () => undefined, onLate: () => undefined },
+  });
   journal.wake();
   await isTaken;
-  const stored = async () =>
-    (await readRecords(database.pool, fleet.run, 0, 1_000)).map(({ record }) => record);
+  const stored = async (after = 0) =>
+    (await readRecords(database.pool, fleet.run, after, 1_000)).map(({ record }) => record);
   return {
-    journal,
+    journal: {
+      append: (record) => journal.append(record),
+      // As the collector reads them.
+      records: async function* (after) {
+        yield* await stored(after);
+      },
+      close: () => journal.close(),
+    },
     before: 0,
     breakMedium: async () => {
       await database.pool.query('delete from millrace.seats where run = $1', [fleet.run]);
