@@ -6,7 +6,7 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
 import { readLateJobs } from '../table/late-jobs.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from '../table/run-database.js';
 import { sweep, sweepMs } from '../table/worker-record.js';
 import { copyBehind, type Copied } from './copy-behind.js';
 

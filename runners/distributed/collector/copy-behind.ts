@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { lastValueFrom, merge } from 'rxjs';
 import type { Journal } from '../../batch/journal/journal.js';
 import { readRecords, type StoredRecord } from '../table/records.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from '../table/run-database.js';
 
 /** How far a folder's journal has the records of its run in a database. */
 export interface Copied {

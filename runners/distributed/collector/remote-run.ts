@@ -1,7 +1,7 @@
 import { filter, firstValueFrom, merge, Subject, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from '../table/run-database.js';
 import { readState, type RunState } from '../table/run-state.js';
 
 /** Asks the database, again and again while it is away. @throws {DatabaseError} `database-away` once the run stops */

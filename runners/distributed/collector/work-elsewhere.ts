@@ -17,7 +17,7 @@ import type { RunStages } from '../../batch/run-batch.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
 import { listen } from '../database/listen.js';
 import { inTransaction, recordChannel } from '../database/transaction.js';
-import { TaskFeed } from '../queue/task-feed.js';
+import { TaskFeed } from '../table/task-feed.js';
 import { withdrawRows } from '../table/recall-run.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';

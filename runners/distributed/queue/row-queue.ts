@@ -23,12 +23,6 @@ export interface RowQueue {
   close(): Promise<void>;
 }
 
-/** A database that holds runs: its connections, and the queues in it. */
-export interface RunDatabase {
-  readonly pool: Pool;
-  readonly queue: RowQueue;
-}
-
 /** What runs the statements of pg-boss. */
 interface Executor {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;

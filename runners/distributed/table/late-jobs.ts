@@ -1,4 +1,4 @@
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-database.js';
 
 /** A job id that arrived after its worker had been taken for dead: the row had ended as `unknown` by then. */
 export interface LateJob {

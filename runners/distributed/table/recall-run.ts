@@ -1,5 +1,5 @@
 import { inTransaction } from '../database/transaction.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-database.js';
 import { lockLedger, saveLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
 import { places } from '../queue/row-queue.js';

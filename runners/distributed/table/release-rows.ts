@@ -2,7 +2,7 @@ import { retriesUnknown } from '../../batch/row/decide-row.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-database.js';
 import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
 import { addRows, endRows, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
 import type { RunTerms } from './run-terms.js';

@@ -19,7 +19,7 @@ import { exitOf } from '../../batch/stop/exit-of.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import type { DatabaseLink } from '../database/database-link.js';
-import { TaskFeed } from '../queue/task-feed.js';
+import { TaskFeed } from '../table/task-feed.js';
 import { commitGroup } from '../table/commit-group.js';
 import { pauseRun, takeTurns } from '../table/gates.js';
 import { noteLateJob } from '../table/late-jobs.js';
