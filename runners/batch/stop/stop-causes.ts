@@ -64,7 +64,7 @@ export const stopCauses = {
   },
 
   halted(failed: number): StopCause {
-    const reason = `Stopped by --halt after ${failed} failed rows. See failures.jsonl; run again to go on with the others.`;
+    const reason = `Stopped by --halt after ${failed === 1 ? '1 failed row' : `${failed} failed rows`}. See failures.jsonl; run again to go on with the others.`;
     return { exitCode: 5, reason, leaves: ['open'] };
   },
 

@@ -48,8 +48,13 @@ function* pendingTasks(run: Run, statuses: readonly PendingRow['status'][]): Gen
   for (const pending of run.journal.journal.recovered.pending.values()) {
     if (!statuses.includes(pending.status)) continue;
     const task = leftTask(pending);
-    if (task !== undefined) yield task;
+    if (task !== undefined) yield run.options.identity.local ? ofEndedEmulator(task) : task;
   }
+}
+
+/** The emulator of an earlier start has ended, and its jobs with it: they are asked for once, and not for a minute. */
+function ofEndedEmulator(task: Task): Task {
+  return task.what === 'poll' ? { ...task, wasExpired: true } : task;
 }
 
 /** Rows that had ended, and whose job or picture is asked for once more. */

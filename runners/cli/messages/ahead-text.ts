@@ -11,7 +11,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     ahead;
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
-    redone > 0 && `${formatCount(redone)} have changed`,
+    redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,
   ];
   const reasons = again.filter((part) => part !== false).join(', ');
   const parts = [
@@ -80,7 +80,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
   const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, gone, changed } = ahead;
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
-    redone > 0 && `${formatCount(redone)} have changed`,
+    redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,
     doubled > 0 && `${formatCount(doubled)} may have been bought`,
   ].filter((part) => part !== false);
   const ongoing = goingOn + toPoll + toDownload;

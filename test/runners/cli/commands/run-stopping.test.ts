@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mainFile } from '../../../support/millrace.js';
+import { mainFile, millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 import { until } from '../../../support/until.js';
 
@@ -34,6 +34,23 @@ describe('millrace run, when it is told to stop', () => {
       expect(await work.lines('rows.out/results.jsonl')).toHaveLength(40);
     },
   );
+
+  it('asks once for the jobs of a rehearsal that was stopped: they ended with its emulator', async () => {
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+    const first = work.start('run', 'rows.jsonl', '--local');
+    await until(
+      async () =>
+        JSON.parse((await work.call('status', 'rows.local.out', '--json')).stdout || '{}').pending
+          ?.accepted === 1,
+    );
+    first.child.kill('SIGINT');
+    expect((await first.ended).code).toBe(130);
+    const again = await millrace(['run', 'rows.jsonl', '--local'], { cwd: work.folder });
+    expect(again.stdout).toContain('  1 job ended with the emulator (expired)');
+    expect(again.stdout).toContain('millrace run rows.jsonl --out rows.local.out --local --retry expired\n');
+    const { statusCalls } = (await work.json('rows.local.out/summary.json')) as { statusCalls: number };
+    expect(statusCalls).toBeLessThan(4);
+  });
 
   it('stops at once at a second signal, with a reply still on its way [fault 16]', async () => {
     await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
