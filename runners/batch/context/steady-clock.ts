@@ -32,6 +32,11 @@ export function steadyClock(wall: SchedulerLike = asyncScheduler): SchedulerLike
   };
 }
 
+/** The same clock, so many milliseconds ahead. */
+export function clockAhead(wall: SchedulerLike, byMs: number): SchedulerLike {
+  return { ...timersOf(wall), now: () => Math.floor(wall.now() + byMs) };
+}
+
 function timersOf(wall: SchedulerLike): Pick<SchedulerLike, 'schedule'> {
   return {
     schedule: <T>(

@@ -1,14 +1,7 @@
-import {
-  lastValueFrom,
-  Subject,
-  takeUntil,
-  tap,
-  type Observable,
-  type SchedulerAction,
-  type SchedulerLike,
-} from 'rxjs';
+import { lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
+import { clockAhead } from '../../batch/context/steady-clock.js';
 import { pricedOf } from '../../batch/row/costs.js';
 import { isRead } from '../../batch/row/task.js';
 import type { RowTask } from '../../batch/row/row-after.js';
@@ -16,12 +9,11 @@ import { buyRows } from '../../batch/purchase/buy-rows.js';
 import { savePictures } from '../../batch/pictures/save-pictures.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
-import { Stops, type StopCause } from '../../batch/stop/stops.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { TaskFeed } from '../table/task-feed.js';
 import { commitGroup } from '../table/commit-group.js';
-import { pauseRun, takeTurns } from '../table/gates.js';
 import { noteLateJob } from '../table/late-jobs.js';
 import { releaseSeat } from '../table/release-rows.js';
 import type { Claim, TableRow } from '../table/rows.js';
@@ -30,8 +22,9 @@ import { takeSeat, type Seat } from '../table/seats.js';
 import type { WorkerDoes } from '../table/worker-record.js';
 import { TableJournal } from './table-journal.js';
 import { RowsMoney, workerContext } from './worker-context.js';
-import { WorkerGate } from './worker-gate.js';
+import { sharedGate, WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
+import { WorkerStops } from './worker-stops.js';
 
 /** Jobs of earlier starts are polled at once, up to so many. */
 const mostPolled = 1_000;
@@ -60,7 +53,6 @@ export class ServedRun {
   private readonly money: RowsMoney;
   private readonly context: PurchaseContext;
   private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
-  private readonly clockAhead: number;
   private isSeated = false;
   private isFinished = false;
   private saving = 0;
@@ -74,9 +66,10 @@ export class ServedRun {
   ) {
     const { terms } = orders;
     const { random } = settings;
-    this.clockAhead = orders.now - settings.scheduler.now();
-    const scheduler = this.databaseClock();
-    this.gate = new WorkerGate(this.sharedGate(), { scheduler, random });
+    // Clocks of machines differ: times are the database's.
+    const scheduler = clockAhead(settings.scheduler, orders.now - settings.scheduler.now());
+    const shared = sharedGate(settings.database, { run: seat.run, isRated: terms.rate !== undefined }, link);
+    this.gate = new WorkerGate(shared, { scheduler, random });
     this.money = new RowsMoney(terms.prices, terms.cap, () => this.journal);
     this.journal = new TableJournal({
       commit: (group) => link.insist(() => commitGroup(settings.database, seat, group)),
@@ -237,51 +230,7 @@ export class ServedRun {
     return { ...cause, leaves: ['open', 'accepted', 'replied'] };
   }
 
-  private sharedGate() {
-    const { database } = this.settings;
-    const { run } = this.seat;
-    const isRated = this.orders.terms.rate !== undefined;
-    return {
-      pause: (forMs: number) => this.inBackground(() => pauseRun(database, run, forMs)),
-      takeTurns: isRated
-        ? (turns: number) => this.link.insist(() => takeTurns(database, run, turns))
-        : undefined,
-    };
-  }
-
-  /** Clocks of machines differ. */
-  private databaseClock(): SchedulerLike {
-    const { scheduler } = this.settings;
-    return {
-      now: () => Math.floor(scheduler.now() + this.clockAhead),
-      schedule: <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay?: number, state?: T) =>
-        scheduler.schedule(work, delay, state),
-    };
-  }
-
   private inBackground(write: () => Promise<void>): void {
     this.link.insist(write).catch(() => undefined);
-  }
-}
-
-interface Stopping {
-  /** What a cause that arises here leads to. */
-  readonly judge: (cause: StopCause) => StopCause;
-  readonly stopping: () => void;
-}
-
-/** Causes that arise here are judged first; orders are obeyed as they are. */
-class WorkerStops extends Stops {
-  constructor(private readonly parts: Stopping) {
-    super();
-  }
-
-  override stop(cause: StopCause): boolean {
-    return this.order(this.parts.judge(cause));
-  }
-
-  order(cause: StopCause): boolean {
-    this.parts.stopping();
-    return super.stop(cause);
   }
 }

@@ -11,7 +11,9 @@ import {
 import { AdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-limiter.js';
 import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gates/gate.js';
 import { createEndpointGate, type EndpointGate } from '../../../src/policy/gates/endpoint-gate.js';
-import type { Turns } from '../table/gates.js';
+import type { DatabaseLink } from '../database/database-link.js';
+import { pauseRun, takeTurns, type Turns } from '../table/gates.js';
+import type { RunDatabase } from '../table/run-database.js';
 
 /** The gate of a run that its workers share. */
 export interface SharedGate {
@@ -128,4 +130,16 @@ class TurnQueue {
   private get size(): number {
     return this.polls.size + this.submits.size;
   }
+}
+
+/** What workers share of a run's gate, in its database. */
+export function sharedGate(
+  database: RunDatabase,
+  { run, isRated }: { readonly run: number; readonly isRated: boolean },
+  link: DatabaseLink,
+): SharedGate {
+  return {
+    pause: (forMs) => void link.insist(() => pauseRun(database, run, forMs)).catch(() => undefined),
+    takeTurns: isRated ? (turns) => link.insist(() => takeTurns(database, run, turns)) : undefined,
+  };
 }
