@@ -31,6 +31,7 @@ export { pictureFormat } from './artifacts/picture-name.js';
 export type { Disk } from './disk/disk.js';
 export { DiskFault } from './disk/disk-fault.js';
 export { nodeDisk } from './disk/node-disk.js';
+export { valueOfJson } from './disk/read-file.js';
 export { readLines } from './disk/read-lines.js';
 export { replaceFile } from './disk/replace-file.js';
 export { reasonOf, remedyOf } from './journal/journal-error.js';

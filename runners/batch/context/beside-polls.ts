@@ -67,9 +67,23 @@ export class BesidePolls {
   /** A task is begun: a job of an earlier start is asked for, or a row of this start has a slot. */
   enter(task: Task): SlotUse {
     if (task.what === 'refuse') return noSlot;
-    if (task.what !== 'poll' || task.intent === undefined) return this.enterRow(task.row);
-    this.polled.next(this.polled.value + 1);
-    return { ...noSlot, unsubscribe: () => this.polled.next(this.polled.value - 1) };
+    if (task.what === 'poll' && task.intent !== undefined) {
+      this.polled.next(this.polled.value + 1);
+      return { ...noSlot, unsubscribe: () => this.polled.next(this.polled.value - 1) };
+    }
+    const { id } = task.row;
+    const endpoint = endpointOf(task.row);
+    const row: RowSlot = { endpoint, isAccepted: false, away: undefined, isReturning: false };
+    this.rows.set(id, row);
+    this.count(row, 1);
+    return {
+      follow: (event) => this.follow(row, event),
+      unsubscribe: () => {
+        this.rows.delete(id);
+        this.count(row, -1);
+        this.changes.next();
+      },
+    };
   }
 
   /** Whether a row has to wait for a slot before it is sent: it gave its own away. */
@@ -119,23 +133,8 @@ export class BesidePolls {
 
   /** The tasks, without those whose rows have to wait: see `mayStart`. */
   passing(tasks: AsyncIterable<Task>): AsyncGenerator<Task, void, void> {
-    const mayStart = (task: Task): boolean => this.mayStart(task);
-    return settingAside(tasks, { mayStart, changes: this.changes, stops: this.around.stops });
-  }
-
-  private enterRow({ id, ...facts }: RowFacts): SlotUse {
-    const endpoint = endpointOf(facts);
-    const row: RowSlot = { endpoint, isAccepted: false, away: undefined, isReturning: false };
-    this.rows.set(id, row);
-    this.count(row, 1);
-    return {
-      follow: (event) => this.follow(row, event),
-      unsubscribe: () => {
-        this.rows.delete(id);
-        this.count(row, -1);
-        this.changes.next();
-      },
-    };
+    const { changes, mayStart } = this;
+    return settingAside(tasks, { mayStart, changes, stops: this.around.stops });
   }
 
   private follow(row: RowSlot, event: JobEvent<unknown>): void {
@@ -166,14 +165,14 @@ export class BesidePolls {
    * A row does not start while another one of its endpoint waits after a refusal, as it would be refused as well. As many
    * rows as there are slots start all the same.
    */
-  private mayStart(task: Task): boolean {
+  private readonly mayStart = (task: Task): boolean => {
     const { hasSeveralEndpoints, slots } = this.around;
     if (!hasSeveralEndpoints || task.what !== 'send' || this.rows.size < slots.limit) return true;
     const endpoint = endpointOf(task.row);
     for (const row of this.rows.values())
       if (row.endpoint === endpoint && row.away === 'rate-limited') return false;
     return true;
-  }
+  };
 }
 
 /** What needs no slot of a row. */

@@ -69,3 +69,12 @@ const mostChunkBytes = 1 << 20;
 function endsAt(position: number): Error {
   return Object.assign(new Error(`the file ends at byte ${position}`), { code: 'EIO' });
 }
+
+/** The value of a JSON text that a person may have edited; `undefined` where it is none. */
+export function valueOfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

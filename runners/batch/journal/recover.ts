@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { DiskFile } from '../disk/disk.js';
+import { valueOfJson } from '../disk/read-file.js';
 import { readLineBlocks } from '../disk/read-lines.js';
 import { hasGoodChecksum, salvage } from './line/record-line.js';
 import { field } from './line/record-fields.js';
@@ -129,10 +130,6 @@ class Pass {
 
 /** The format of a first line whose checksum is not known: it may be of a later format. */
 function formatOf(line: Buffer): number | undefined {
-  try {
-    const { format } = JSON.parse(line.toString()) as { format?: unknown };
-    return typeof format === 'number' && format > 1 ? format : undefined;
-  } catch {
-    return undefined;
-  }
+  const { format } = (valueOfJson(line.toString()) ?? {}) as { format?: unknown };
+  return typeof format === 'number' && format > 1 ? format : undefined;
 }

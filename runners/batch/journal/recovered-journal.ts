@@ -7,7 +7,6 @@ import { readRecords } from './read-records.js';
 import { recover, type RecoveredFile } from './recover.js';
 import { recordsAStart, Recovery } from './recovery.js';
 import { RowReader } from './row-reader.js';
-import type { RowBooks } from '../row/row-books.js';
 import type { RowStatus } from '../row/row-status.js';
 
 const oneRowBytes = 4 << 10;
@@ -116,16 +115,14 @@ function recoveredOf({
     manifests,
     totals: lives.tally.totals(),
     tally: lives.tally.kept,
-    booksOf: (id) => booksOf(recovery, id),
+    booksOf: (id) => {
+      const row = rows.indexOf(id);
+      return row < 0 ? undefined : lives.booksAt(row);
+    },
     highestReported: lives.tally.highestReported(),
     attemptsOf: (id) => rows.get(id)?.attempts ?? 0,
     mustHold: (id, row) => recovery.mustHold(id, row),
   };
-}
-
-function booksOf({ lives, rows }: Found['recovery'], id: string): RowBooks | undefined {
-  const row = rows.indexOf(id);
-  return row < 0 ? undefined : lives.booksAt(row);
 }
 
 /**

@@ -129,7 +129,12 @@ function keyOf({ kind, endpoint, resolution = '' }: Priced): string {
   return `${kind} ${endpoint} ${kind === 'edit' && resolution === '' ? '1k' : resolution}`;
 }
 
-function pricedOf({ kind, endpoint, resolution }: Priced): Priced {
+/** What of a row its price depends on. */
+export function pricedOf({
+  kind,
+  endpoint,
+  resolution,
+}: Pick<Priced, 'kind' | 'endpoint'> & { readonly resolution?: string | undefined }): Priced {
   return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
 }
 

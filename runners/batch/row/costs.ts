@@ -2,9 +2,11 @@ import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-d
 import type { Completed, Failed } from '../../../src/contract/outcome.js';
 import { disbelievedCost, isBelievable, reportedCostUsd } from '../../../src/contract/reported-cost.js';
 import type { CostSource } from '../journal/record.js';
-import type { PriceBook } from '../ledger/price-book.js';
+import { pricedOf, type PriceBook } from '../ledger/price-book.js';
 import type { RowPurchase } from './row-in-flight.js';
-import { buysNothing, type RowFacts } from './task.js';
+import { buysNothing } from './task.js';
+
+export { pricedOf };
 
 /** What a purchase cost, and where the figure is from. */
 export interface Cost {
@@ -35,10 +37,6 @@ export function costOfFailed(purchase: RowPurchase, { paid, output }: Pick<Faile
   const unreported: Cost =
     paid === 'no' ? { cost: 0, source: 'estimated' } : { cost: reserved, source: 'unknown' };
   return costReported(output, reserved, reserved) ?? unreported;
-}
-
-export function pricedOf({ kind, endpoint, resolution }: Pick<RowFacts, 'kind' | 'endpoint' | 'resolution'>) {
-  return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
 }
 
 /** What an output reports; the estimate where that is not believed. `undefined`: it reports nothing. */

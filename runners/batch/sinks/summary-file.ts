@@ -1,7 +1,7 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
-import { readFile } from '../disk/read-file.js';
+import { readFile, valueOfJson } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import type { FilesCovered } from './spreadsheet.js';
 
@@ -17,12 +17,8 @@ export async function readSummary(disk: Disk, folder: string): Promise<Summary |
   const found = await onDisk(path, () => disk.stat(path));
   if (found?.kind !== 'file') return undefined;
   const text = (await onDisk(path, () => readFile(disk, path, found.size))).toString();
-  try {
-    const value: unknown = JSON.parse(text);
-    return isSummary(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = valueOfJson(text);
+  return isSummary(value) ? value : undefined;
 }
 
 /** A person may have edited it: what a later start relies on is looked at. */

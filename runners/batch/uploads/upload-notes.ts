@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
+import { valueOfJson } from '../disk/read-file.js';
 import { readLines } from '../disk/read-lines.js';
 
 const noteSchema = z.object({
@@ -64,11 +65,8 @@ export class UploadNotes {
   }
 
   #read(line: string): void {
-    try {
-      const { data } = noteSchema.safeParse(JSON.parse(line));
-      if (data !== undefined) this.#notes.set(data.path, data);
-    } catch {
-      // A torn line: see above.
-    }
+    // A torn line is passed over: see above.
+    const { data } = noteSchema.safeParse(valueOfJson(line));
+    if (data !== undefined) this.#notes.set(data.path, data);
   }
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type * as z from 'zod';
-import { nodeDisk, readLines } from '../../batch/formats.js';
+import { nodeDisk, readLines, valueOfJson } from '../../batch/formats.js';
 import { UsageError } from '../io/usage-error.js';
 import {
   planFootSchema,
@@ -34,9 +33,9 @@ export async function readPlan(path: string, name: string): Promise<SavedPlan> {
     else sum.update(`${last}\n`);
     last = line;
   }
-  const head = parsed(planHeadSchema, first ?? '');
+  const head = planHeadSchema.safeParse(valueOfJson(first ?? '')).data;
   if (head === undefined) throw refused(name, 'is no plan that this millrace has saved');
-  const foot = parsed(planFootSchema, last);
+  const foot = planFootSchema.safeParse(valueOfJson(last)).data;
   if (foot === undefined) throw refused(name, 'is cut short');
   if (foot.lines !== sum.digest('hex')) throw refused(name, 'is not as it was saved');
   return { name, head, foot, rows: () => rowsOf(path, name) };
@@ -44,7 +43,7 @@ export async function readPlan(path: string, name: string): Promise<SavedPlan> {
 
 async function* rowsOf(path: string, name: string): PlannedRows {
   for await (const line of linesOf(path, name)) {
-    const row = parsed(plannedRowSchema, line);
+    const row = plannedRowSchema.safeParse(valueOfJson(line)).data;
     if (row !== undefined) yield row;
   }
 }
@@ -58,14 +57,6 @@ async function* linesOf(path: string, name: string): AsyncGenerator<string> {
     for await (const { bytes } of readLines(file)) yield bytes.toString('utf8');
   } finally {
     await file.close();
-  }
-}
-
-function parsed<T>(schema: z.ZodType<T>, line: string): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
   }
 }
 

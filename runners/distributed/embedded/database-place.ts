@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import { valueOfJson } from '../../batch/disk/read-file.js';
 import { DatabaseError } from '../database/database-error.js';
 import type { MayUse } from './server-user.js';
 
@@ -49,7 +50,7 @@ export async function readPlace(out: string): Promise<DatabasePlace | undefined>
     throw new DatabaseError('database', `${notePath(out)} cannot be read: ${message}.`);
   });
   if (text === undefined) return undefined;
-  const place = noteSchema.safeParse(parsed(text));
+  const place = noteSchema.safeParse(valueOfJson(text));
   if (!place.success)
     throw new DatabaseError('database', `${notePath(out)} does not say where the database is.`);
   const folder = resolve(out, place.data.folder);
@@ -69,12 +70,4 @@ async function newFolder(out: string, mayUse: MayUse): Promise<string> {
   const elsewhere = await mkdtemp(join(tmpdir(), 'millrace-database-'));
   await chmod(elsewhere, 0o711);
   return elsewhere;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

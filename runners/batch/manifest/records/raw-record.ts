@@ -36,7 +36,7 @@ export function recordOf({ text, line }: TextLine): RawRecord {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return brokenRecord({ text, line }, `is no JSON object, but ${quoteValue(value)}`);
   const names = Object.keys(value);
-  const wrong = names.find((name) => name === '' || name === '__proto__');
+  const wrong = names.includes('') ? '' : names.includes('__proto__') ? '__proto__' : undefined;
   if (wrong !== undefined) return brokenRecord({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
   return { line, names, values: Object.values(value) };
 }

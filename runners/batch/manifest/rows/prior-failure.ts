@@ -156,5 +156,10 @@ const escaped = /^'[-=+@\t\r\uff1d\uff0b\uff0d\uff20]/;
  * are sent unchanged.
  */
 export function unescapeFormulas(values: readonly unknown[]): unknown[] {
-  return values.map((value) => (typeof value === 'string' && escaped.test(value) ? value.slice(1) : value));
+  return values.map((value) => (typeof value === 'string' ? unescapeFormula(value) : value));
+}
+
+/** The same for one text. */
+export function unescapeFormula(text: string): string {
+  return escaped.test(text) ? text.slice(1) : text;
 }

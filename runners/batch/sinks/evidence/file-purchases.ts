@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import type { Disk } from '../../disk/disk.js';
+import { valueOfJson } from '../../disk/read-file.js';
 import { readLines } from '../../disk/read-lines.js';
 import { joinQuoted } from '../csv-line.js';
 
@@ -128,12 +129,12 @@ async function linesBefore(file: Parameters<typeof readLines>[0], to: number): P
 type Found<P> = P extends unknown ? Omit<P, 'file' | 'line'> : never;
 
 function resultPurchase(kind: 'result' | 'earlier', text: string): Found<FilePurchase> | undefined {
-  const { data } = wholeResult.safeParse(parsed(text));
+  const { data } = wholeResult.safeParse(valueOfJson(text));
   return data && { kind, id: data.id, attempt: data.attempts, result: data };
 }
 
 function failurePurchase(text: string): Found<FilePurchase> | undefined {
-  const { data } = wholeFailure.safeParse(parsed(text));
+  const { data } = wholeFailure.safeParse(valueOfJson(text));
   if (data === undefined) return undefined;
   return { kind: 'failure', id: data.id, attempt: data.millrace.attempts, failure: data as WholeFailure };
 }
@@ -159,14 +160,6 @@ function costPurchase(text: string): Found<FilePurchase> | undefined {
     ...{ kind: 'cost', id, attempt: Number(attempt) },
     cost: { ...facts, cost: cost === '' ? null : Number(cost), source: source as CostFacts['source'] },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The cells of one CSV record. */

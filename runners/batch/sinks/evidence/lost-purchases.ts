@@ -2,6 +2,7 @@ import type { Disk } from '../../disk/disk.js';
 import { onDisk } from '../../disk/disk-fault.js';
 import type { Journal } from '../../journal/journal.js';
 import { isEnd } from '../../row/row-status.js';
+import { unescapeFormula } from '../../manifest/rows/prior-failure.js';
 import { holdsExtent } from '../line-file.js';
 import type { FilesCovered } from '../spreadsheet.js';
 import { filePurchases, type FilePurchase } from './file-purchases.js';
@@ -23,7 +24,8 @@ export async function* lostPurchases(place: Place): AsyncGenerator<FilePurchase,
   const { disk, folder, journal } = place;
   const checked = await checkedBytes(place);
   for await (const purchase of filePurchases(disk, folder, (name) => checked.get(name) ?? 0)) {
-    const ids = [purchase.id, ...unescaped(purchase)];
+    // costs.csv writes an id that a spreadsheet would take for a formula behind an apostrophe.
+    const ids = purchase.kind === 'cost' ? [purchase.id, unescapeFormula(purchase.id)] : [purchase.id];
     const known = await Promise.all(ids.map((id) => isKnown(journal, id, purchase.attempt)));
     if (!known.includes(true)) yield { ...purchase, id: ids.at(-1) ?? purchase.id };
   }
@@ -43,11 +45,6 @@ async function checkedBytes({ disk, folder, journal, covered }: Place): Promise<
       checked.set(name, file.bytes);
   }
   return checked;
-}
-
-/** costs.csv writes an id that a spreadsheet would take for a formula behind an apostrophe. */
-function unescaped({ kind, id }: FilePurchase): string[] {
-  return kind === 'cost' && /^'[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(id) ? [id.slice(1)] : [];
 }
 
 /** Records are lost from the end alone: an attempt before the last one that is known was known whole. */
