@@ -11,7 +11,7 @@ const namesOfStates = /(state|status|phase|place|stage|step|mark|fate|decision|s
  * of it (runners/batch/README.md). A list of words under such a name elsewhere speaks of something else, named here.
  */
 const others: Readonly<Record<string, string>> = {
-  'src/operators/create-budget.ts state': 'money',
+  'src/operators/budget/create-budget.ts state': 'money',
   'src/policy/gates/refusal-trial.ts TrialStep': 'a rate that is found out',
   'src/policy/polling/endpoint-model.ts state': 'what the service is believed to do with a job',
   'src/transport/transport-error.ts FaultPhase': 'a request on the wire',

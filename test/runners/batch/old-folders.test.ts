@@ -15,8 +15,8 @@ const accepted = ['job-28', 'job-29', 'job-36', 'job-37', 'job-99'];
 const counts: Record<(typeof oldRuns)[number], { completed: number; failed: number; toDo: number }> = {
   finished: { completed: 5, failed: 2, toDo: 0 },
   killed: { completed: 2, failed: 1, toDo: 8 },
-  // Its process died before the first summary.json: how many rows there are stands nowhere else.
-  'killed-early': { completed: 2, failed: 1, toDo: 0 },
+  // Its process died before the first summary.json: only the rows that its journal knows are counted.
+  'killed-early': { completed: 2, failed: 1, toDo: 5 },
   held: { completed: 1, failed: 3, toDo: 0 },
   settled: { completed: 1, failed: 1, toDo: 2 },
   redone: { completed: 3, failed: 1, toDo: 0 },
