@@ -42,14 +42,17 @@ export function rowMeaning(
   const { kind } = found;
   const endpoint = rowEndpoint(kind, cells, problems, rules, prior);
   const jobId = prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined;
-  const meaning = { kind, purpose: kind, endpoint, jobId };
+  // All fields are named: a spread behind others takes as long as half of a row.
   if (kind === 'edit') {
     const edit = readEdit(cells, problems, rules);
-    const resolution = edit?.request.input.resolution ?? imageEditDefaults.resolution;
-    return edit && { ...meaning, ...edit, resolution };
+    if (edit === undefined) return undefined;
+    const { request, written } = edit;
+    const resolution = request.input.resolution ?? imageEditDefaults.resolution;
+    return { kind, purpose: kind, endpoint, jobId, request, written, resolution };
   }
   const request = kind === 'route' ? routeCall(cells, problems) : jobCall(cells, problems);
-  return request && { ...meaning, request, written: request };
+  if (request === undefined) return undefined;
+  return { kind, purpose: kind, endpoint, jobId, request, written: request, resolution: undefined };
 }
 
 const content = fieldsWith('content');
