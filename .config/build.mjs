@@ -14,6 +14,7 @@ const doors = [
   'src/index',
   'src/core',
   'src/fetch',
+  'src/testing',
   'src/undici',
   'runners/batch/index',
   'runners/emulator/index',

@@ -20,6 +20,7 @@ const rooms = {
   'src/transport': ['src/contract', 'src/policy'],
   'src/operators': ['src/contract', 'src/policy', 'src/transport'],
   'src/endpoints': ['src/contract', 'src/policy', 'src/transport', 'src/operators'],
+  'src/testing': ['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
   'runners/pictures': [],
   'runners/emulator': ['src/contract', 'runners/pictures'],
   'runners/batch/disk': ['src/contract'],
@@ -211,7 +212,7 @@ module.exports = {
       comment:
         'Contract, policy, operators, endpoints and fetch run in a browser as well: only create-client.ts is of Node.js.',
       from: {
-        path: '^src/(contract|policy|operators|endpoints|transport/fetch)/|^src/transport/[^/]*.ts$|^src/(core|fetch).ts$',
+        path: '^src/(contract|policy|operators|endpoints|testing|transport/fetch)/|^src/transport/[^/]*.ts$|^src/(core|fetch|testing).ts$',
         pathNot: '^src/(endpoints/create-client|transport/reply-body).ts$',
       },
       to: { dependencyTypes: ['core'] },
@@ -219,8 +220,9 @@ module.exports = {
     {
       name: 'core-needs-no-node',
       severity: 'error',
-      comment: 'millrace/core and millrace/fetch reach nothing of Node.js, by however many steps.',
-      from: { path: '^src/(core|fetch).ts$' },
+      comment:
+        'millrace/core, millrace/fetch and millrace/testing reach nothing of Node.js, by however many steps.',
+      from: { path: '^src/(core|fetch|testing).ts$' },
       to: {
         reachable: true,
         path: '^(src/transport/(got|undici|connections|reply-body)|src/endpoints/create-client)',

@@ -21,7 +21,7 @@ import type { Job } from '../../../src/operators/job.js';
 import { saveWith } from '../../../src/operators/save-with.js';
 import { createLanes, withinLane } from '../../../src/operators/within-lane.js';
 import { clientOver } from '../../support/client-over.js';
-import { events, jobOver } from '../../support/job-events.js';
+import { jobEvents as events, jobOver } from '../../../src/testing/marble-jobs.js';
 import { inVirtualTime, replied } from '../../support/virtual-time.js';
 
 const turn = () => new Promise(setImmediate);

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { createBudget } from '../../../src/operators/budget/create-budget.js';
 import { withinBudget } from '../../../src/operators/budget/within-budget.js';
-import { completed, events, failed, jobOver, settled } from '../../support/job-events.js';
+import {
+  completed,
+  jobEvents as events,
+  failed,
+  jobOver,
+  settled,
+} from '../../../src/testing/marble-jobs.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 const values = {

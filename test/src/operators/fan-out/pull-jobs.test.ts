@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { InvalidInputError } from '../../../../src/operators/job-error.js';
 import { pullJobs } from '../../../../src/operators/fan-out/pull-jobs.js';
-import { completed, events, failed, settled } from '../../../support/job-events.js';
+import { completed, jobEvents as events, failed, settled } from '../../../../src/testing/marble-jobs.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
 const done = settled(completed('out'));
