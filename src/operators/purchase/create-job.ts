@@ -1,34 +1,31 @@
 import {
   AsyncSubject,
-  concat,
-  concatMap,
   defer,
   EMPTY,
-  filter,
   identity,
   isObservable,
+  Observable,
   of,
   Subject,
-  takeUntil,
-  tap,
-  Observable,
+  type Subscriber,
 } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
 import type { WireRequest } from '../../transport/transport.js';
-import { flow, type Steps } from '../flow.js';
+import { flow, lastOf, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf } from '../requests/outcome-of.js';
 import {
   pollToDeadline,
   statusEvent,
+  type PollStep,
   type PollTask,
   type StatusEvent,
 } from '../requests/poll-until-terminal.js';
-import { shareRun } from '../share-run.js';
 import { cancelAtService } from './cancel-at-service.js';
 import { awaitCheckpoint, type JobSpec } from './job-spec.js';
+import { PurchaseRun, type Runner } from './purchase-run.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
@@ -38,12 +35,12 @@ export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
 }
 
 /** What a step has found out stands in the fields, so that a job that was left goes on where it stopped. */
-class Purchase<O> implements JobFacts<O>, Buyer {
+class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
   readonly events: Observable<JobEvent<O>>;
-  isFollowed = false;
+  readonly steps: Observable<JobEvent<O>> = flow(() => this.stages());
   isCancelled = false;
   statusCalls = 0;
-  private readonly run: Observable<JobEvent<O>>;
+  private readonly run: PurchaseRun<JobEvent<O>>;
   private readonly submission: Submission<O>;
   private id: string | undefined;
   private answer: { readonly value: Answer; readonly request: WireRequest } | undefined;
@@ -53,9 +50,9 @@ class Purchase<O> implements JobFacts<O>, Buyer {
   private wasPolled: boolean;
   private lastStatus: StatusEvent | undefined;
   /** From an intent until the result of its POST is durable, and from the end until that is: such a run is not stopped. */
-  private isCritical = false;
-  private rested: Subject<void> | undefined;
+  isCritical = false;
   private interrupted: Subject<void> | undefined;
+  private polls: Subscriber<PollStep> | undefined;
   private cancelReply: AsyncSubject<Outcome<O>> | undefined;
   private cancelIsSent = false;
   private listeners: readonly ((event: Watched) => void)[] = [];
@@ -68,28 +65,21 @@ class Purchase<O> implements JobFacts<O>, Buyer {
     this.id = spec.known?.jobId;
     this.wasPolled = spec.known !== undefined;
     this.submission = new Submission(spec, context, this);
-    this.run = flow(() => this.steps()).pipe(
-      tap({ next: (event) => this.emitted(event), error: () => this.failed() }),
-      shareRun({ replay: 1, left: () => this.left(), isFinal: () => this.isCritical }),
-    );
-    const followed = new Observable<JobEvent<O>>((subscriber) => {
-      if (this.settled === undefined && context.open?.follow(subscriber) === false) return undefined;
-      this.isFollowed = true;
-      return this.run.subscribe(subscriber);
-    });
+    this.run = new PurchaseRun<JobEvent<O>>(this, context.open);
+    const followed = new Observable<JobEvent<O>>((subscriber) => this.run.join(subscriber));
     this.events =
       untilAborted === identity
         ? followed
-        : defer(() => (this.settled ? this.run : followed.pipe(untilAborted)));
+        : defer(() => (this.settled ? followed : followed.pipe(untilAborted)));
   }
 
   /** Each step is empty where what it finds out is known. */
-  private *steps(): Steps<JobEvent<O>> {
+  private *stages(): Steps<JobEvent<O>> {
     this.dueAt ??= this.context.scheduler.now() + this.spec.options.deadlineMs;
     yield* this.submit(this.dueAt);
     yield* this.accept();
     yield this.poll(this.dueAt);
-    yield this.settle();
+    yield* this.settle();
   }
 
   private *submit(dueAt: number): Steps<JobEvent<O>> {
@@ -109,43 +99,47 @@ class Purchase<O> implements JobFacts<O>, Buyer {
     if (this.isCancelled || !this.isFollowed) this.abandon();
     const accepted = { type: 'accepted', jobId: job.id } as const;
     yield awaitCheckpoint(this.spec.checkpoint, accepted);
-    yield of<JobEvent<O>[]>(accepted, statusEvent(job));
+    yield accepted;
+    yield statusEvent(job);
     yield this.rest();
   }
 
   /** Of a job that has an id and has not ended. */
-  private poll(dueAt: number): Observable<JobEvent<O>> {
+  private poll(dueAt: number): Step<JobEvent<O>> {
     const { id, spec } = this;
     if (id === undefined || this.outcome !== undefined || spec.queue === undefined) return EMPTY;
     const due = { at: dueAt, deadlineMs: spec.options.deadlineMs };
-    return pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, this.context).pipe(
-      filter((step) => {
-        if (step.type === 'ended') this.end(step.outcome);
-        return step.type !== 'ended';
-      }),
-      takeUntil(this.interruption),
-    );
+    const polls = pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, this.context);
+    const untilInterrupted = new Observable<PollStep>((subscriber) => {
+      this.polls = subscriber;
+      return polls.subscribe(subscriber);
+    });
+    return receive<PollStep, JobEvent<O>>(untilInterrupted, (step) => {
+      if (step.type !== 'ended') return step;
+      this.outcome ??= step.outcome;
+      return undefined;
+    });
   }
 
   /** The end: checked, durable, emitted. */
-  private settle(): Observable<JobEvent<O>> {
+  private *settle(): Steps<JobEvent<O>> {
     const { outcome, spec } = this;
-    if (outcome === undefined) return EMPTY;
+    if (outcome === undefined) return;
     this.isCritical = true;
-    const durable = (checked: Outcome<O>) => {
-      const settled = { type: 'settled', outcome: checked } as const;
-      return concat(awaitCheckpoint(spec.checkpoint, settled), of(settled));
-    };
     const check = spec.check(outcome);
-    return isObservable(check) ? check.pipe(concatMap(durable)) : durable(check);
+    const checked = isObservable(check) ? yield* lastOf(check) : check;
+    if (checked === undefined) return;
+    const settled = { type: 'settled', outcome: checked } as const;
+    yield awaitCheckpoint(spec.checkpoint, settled);
+    yield settled;
   }
 
   /** How the job has ended. It is settled next, also where nobody follows it: its price would stay reserved for ever. */
   end(outcome: Outcome<unknown>): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
-    if (!this.isFollowed && !this.isCritical) this.run.subscribe({ error: () => undefined });
-    else this.interrupted?.next();
+    if (!this.isFollowed && !this.isCritical) this.run.start();
+    else this.interrupt();
   }
 
   answered(value: Answer, request: WireRequest): void {
@@ -154,15 +148,13 @@ class Purchase<O> implements JobFacts<O>, Buyer {
 
   begin(): void {
     this.isCritical = true;
-    this.context.open?.begin(this);
   }
 
   /** To be yielded: a job that nobody follows stops here, and nothing behind it is begun. */
   rest(): Observable<never> {
     if (this.outcome !== undefined) return EMPTY;
     this.isCritical = false;
-    this.context.open?.end(this);
-    if (!this.isFollowed) this.rested?.next();
+    this.run.rest();
     return EMPTY;
   }
 
@@ -180,16 +172,14 @@ class Purchase<O> implements JobFacts<O>, Buyer {
   /** Nothing was sent, and nothing will be. */
   private endUnsent(reply: AsyncSubject<Outcome<O>>): void {
     this.outcome = this.submission.cancelled();
-    if (this.isFollowed) return this.interrupted?.next();
+    if (this.isFollowed) return this.interrupt();
     reply.next(this.outcome);
     reply.complete();
   }
 
   /** Nobody is subscribed any more. A critical section goes on: the run stops behind it. */
-  private left(): Observable<void> | undefined {
-    this.isFollowed = false;
+  left(): void {
     if (this.outcome === undefined) this.abandon();
-    return this.isCritical ? (this.rested = new Subject()) : undefined;
   }
 
   /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
@@ -199,28 +189,26 @@ class Purchase<O> implements JobFacts<O>, Buyer {
     if (isWanted || id === undefined || this.cancelIsSent) return;
     this.cancelIsSent = true;
     const cancelling = {};
-    context.open?.begin(cancelling);
+    context.open?.enter(cancelling);
     cancelAtService(id, spec, context).subscribe({
       next: (outcome) => this.end(outcome),
       complete: () => {
-        context.open?.end(cancelling);
+        context.open?.leave(cancelling);
         if (this.outcome === undefined) this.cancelReply?.complete();
       },
     });
   }
 
-  private failed(): void {
-    this.context.open?.end(this);
+  failed(): void {
     this.cancelReply?.complete();
   }
 
-  private emitted(event: JobEvent<O>): void {
+  emitted(event: JobEvent<O>): void {
     if (event.type === 'status') this.lastStatus = event;
     else if (event.type === 'settled') this.settled = event.outcome;
     this.spec.report(event);
     this.notify(event);
     if (event.type !== 'settled') return;
-    this.context.open?.end(this);
     this.cancelReply?.next(event.outcome);
     this.cancelReply?.complete();
   }
@@ -235,6 +223,16 @@ class Purchase<O> implements JobFacts<O>, Buyer {
 
   watch(listener: (event: Watched) => void): void {
     this.listeners = [...this.listeners, listener];
+  }
+
+  get isFollowed(): boolean {
+    return this.run.isFollowed;
+  }
+
+  /** The end of the job is known otherwise. */
+  private interrupt(): void {
+    this.interrupted?.next();
+    this.polls?.complete();
   }
 
   /** Emits when the end of the job is known otherwise. */

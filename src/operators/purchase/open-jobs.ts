@@ -1,39 +1,34 @@
-import { filter, firstValueFrom, map, startWith, Subject, type Subscriber } from 'rxjs';
+import { filter, firstValueFrom, map, startWith, Subject } from 'rxjs';
 import { MillraceError } from '../../contract/millrace-error.js';
 import type { OpenSteps } from '../requests/exchange.js';
 
-/** The jobs of a client that somebody follows, and the steps of theirs that must not be cut off. */
+type Step = Parameters<OpenSteps['enter']>[0];
+
+/** What is under way of a client: the runs of its jobs, and requests that are to be answered. */
 export class OpenJobs implements OpenSteps {
-  private readonly followers = new Set<Subscriber<never>>();
-  private readonly critical = new Set<object>();
+  private readonly steps = new Set<Step>();
   private readonly changes = new Subject<void>();
   private isClosed = false;
 
-  follow(subscriber: Subscriber<never>): boolean {
-    if (this.isClosed) {
-      subscriber.error(closedError());
-      return false;
-    }
-    this.followers.add(subscriber);
-    subscriber.add(() => this.followers.delete(subscriber));
-    return true;
+  refusal(): MillraceError | undefined {
+    return this.isClosed ? closedError() : undefined;
   }
 
-  begin(step: object): void {
-    this.critical.add(step);
+  enter(step: Step): void {
+    this.steps.add(step);
   }
 
-  end(step: object): void {
-    if (this.critical.delete(step) && this.isClosed) this.changes.next();
+  leave(step: Step): void {
+    if (this.steps.delete(step) && this.isClosed) this.changes.next();
   }
 
-  /** Errors all subscribers, and resolves when nothing is under way that must not be cut off. */
+  /** Errors all subscribers, and resolves when nothing is under way any more that must not be cut off. */
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const subscriber of [...this.followers]) subscriber.error(closedError());
+    for (const step of [...this.steps]) step.close?.(closedError());
     const idle = this.changes.pipe(
       startWith(undefined),
-      filter(() => this.critical.size === 0),
+      filter(() => this.steps.size === 0),
       map(() => undefined),
     );
     await firstValueFrom(idle);

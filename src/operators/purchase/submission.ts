@@ -156,7 +156,7 @@ export class Submission<O> {
     const { spec, context } = this;
     const { key, purpose, retried, trace } = spec;
     this.isUnsent = false;
-    yield of<JobEvent<O>>({ type: 'submitting', sync: spec.sync });
+    yield { type: 'submitting', sync: spec.sync } satisfies JobEvent<O>;
     this.sentAt = context.scheduler.now();
     const asking = { key, purpose, request, trace, ...(retried !== undefined && { jobId: retried }) };
     const judged = yield* lastOf(exchange(asking, context));

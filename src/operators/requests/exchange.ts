@@ -1,4 +1,4 @@
-import { EMPTY, map, Observable, type SchedulerLike, type Subscriber } from 'rxjs';
+import { EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
@@ -37,13 +37,13 @@ export interface ClientContext {
   readonly secrets: readonly string[];
 }
 
-/** What a client that is closed ends, and what it waits for. */
+/** What is under way of a client: what it ends when it is closed, and what it waits for. */
 export interface OpenSteps {
-  /** @returns whether the subscriber may follow its job; it is errored where the client is closed */
-  follow(subscriber: Subscriber<never>): boolean;
-  /** @param step what must not be cut off from now until `end`, by identity */
-  begin(step: object): void;
-  end(step: object): void;
+  /** Why nothing can begin: the client is closed. */
+  refusal(): Error | undefined;
+  /** @param step under way until `leave`, by identity; `close` errors those that follow it */
+  enter(step: { close?: (error: unknown) => void }): void;
+  leave(step: object): void;
 }
 
 /** The slot of one request at a time, where the requests on the wire are bounded. */

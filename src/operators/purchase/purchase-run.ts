@@ -1,0 +1,141 @@
+import { Subscription, type Observable, type Observer, type Subscriber } from 'rxjs';
+import type { OpenSteps } from '../requests/exchange.js';
+
+/** What is run, and what it is told. */
+export interface Runner<T> {
+  /** Starts, or goes on where it stopped. */
+  readonly steps: Observable<T>;
+  /** Whether the run may not be cut off now. An error is final then. */
+  readonly isCritical: boolean;
+  /** Called with each event once, before any subscriber, also while nobody is subscribed. */
+  emitted(event: T): void;
+  /** Called when the last subscriber has left. */
+  left(): void;
+  /** Called when the run has errored. */
+  failed(): void;
+}
+
+/**
+ * `shareRun` of one job, with methods in place of closures: of a job over undici `share`, `tap` and a ReplaySubject are an eighth
+ * of the CPU. A later subscriber receives the last event first, and goes on with a run that was left; one that has completed stays
+ * completed.
+ */
+export class PurchaseRun<T> implements Observer<T> {
+  /** Never changed, but replaced: a subscriber that joins or leaves during an emission does not disturb it. */
+  private subscribers: readonly Subscriber<T>[] = [];
+  private last: { readonly event: T } | undefined;
+  private run: Run<T> | undefined;
+  private end: { readonly failure?: { readonly error: unknown } } | undefined;
+
+  constructor(
+    private readonly runner: Runner<T>,
+    private readonly open: OpenSteps | undefined,
+  ) {}
+
+  get isFollowed(): boolean {
+    return this.subscribers.length > 0;
+  }
+
+  join(subscriber: Subscriber<T>): void {
+    if (this.last !== undefined) subscriber.next(this.last.event);
+    const { end } = this;
+    if (end?.failure !== undefined) return subscriber.error(end.failure.error);
+    if (end !== undefined) return subscriber.complete();
+    const refusal = this.open?.refusal();
+    if (refusal !== undefined) return subscriber.error(refusal);
+    if (subscriber.closed) return;
+    this.subscribers = [...this.subscribers, subscriber];
+    subscriber.add(() => this.leave(subscriber));
+    this.start();
+  }
+
+  /** Runs, also while nobody is subscribed: to the end of what must not be cut off. */
+  start(): void {
+    if (this.run !== undefined) return;
+    this.open?.enter(this);
+    this.run = new Run(this);
+    this.runner.steps.subscribe(this.run as unknown as Subscriber<T>);
+  }
+
+  /** The run may be cut off again. */
+  rest(): void {
+    if (!this.isFollowed) this.stop();
+  }
+
+  /** Errors all subscribers. What must not be cut off goes on. */
+  close(error: unknown): void {
+    for (const subscriber of this.subscribers) subscriber.error(error);
+  }
+
+  next(event: T): void {
+    this.runner.emitted(event);
+    this.last = { event };
+    for (const subscriber of this.subscribers) subscriber.next(event);
+  }
+
+  error(error: unknown): void {
+    const isFinal = this.runner.isCritical;
+    if (isFinal) this.end = { failure: { error } };
+    const subscribers = this.finish();
+    this.runner.failed();
+    for (const subscriber of subscribers) subscriber.error(error);
+    if (!isFinal && !this.isFollowed) this.runner.left();
+  }
+
+  complete(): void {
+    this.end = {};
+    for (const subscriber of this.finish()) subscriber.complete();
+  }
+
+  private finish(): readonly Subscriber<T>[] {
+    const { subscribers } = this;
+    this.subscribers = [];
+    this.run = undefined;
+    this.open?.leave(this);
+    return subscribers;
+  }
+
+  private leave(subscriber: Subscriber<T>): void {
+    if (!this.subscribers.includes(subscriber)) return;
+    this.subscribers = this.subscribers.filter((other) => other !== subscriber);
+    if (this.isFollowed) return;
+    if (!this.runner.isCritical) this.stop();
+    this.runner.left();
+  }
+
+  private stop(): void {
+    const { run } = this;
+    this.run = undefined;
+    this.open?.leave(this);
+    run?.unsubscribe();
+  }
+}
+
+/** From the first subscriber to the last, or to the end of what must not be cut off. */
+class Run<T> extends Subscription implements Observer<T> {
+  constructor(private readonly owner: Observer<T>) {
+    super();
+  }
+
+  next(event: T): void {
+    if (!this.closed) this.owner.next(event);
+  }
+
+  error(error: unknown): void {
+    if (this.closed) return;
+    try {
+      this.owner.error(error);
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  complete(): void {
+    if (this.closed) return;
+    try {
+      this.owner.complete();
+    } finally {
+      this.unsubscribe();
+    }
+  }
+}
