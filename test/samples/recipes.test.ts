@@ -34,6 +34,13 @@ const printed: Record<string, (string | RegExp)[]> = {
     '{"echo":{"n":3,"sleepMs":30}}',
     '3 jobs were bought',
   ],
+  'trace-jobs.ts': [
+    ...['a', 'b'].map(
+      (key) =>
+        `job echo {"millrace.key":"${key}","millrace.status":"completed","millrace.attempts":1} submitting to settled, in order`,
+    ),
+    'every request carried its trace',
+  ],
   'node-streams.ts': ['20 lines', 'enough'],
 };
 
