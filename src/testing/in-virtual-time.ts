@@ -28,7 +28,7 @@ export interface VirtualRun extends RunHelpers {
  *
  * inVirtualTime(assert.deepEqual, ({ createService, createClient, flush }) => {
  *   const service = createService({ runMs: () => 3_600_000, fault: ({ count }) => (count === 1 ? 'refused' : undefined) });
- *   createClient(service).queue('echo', { deadlineMs: Infinity }).run({ text: 'hello' }).subscribe();
+ *   createClient(service).queue('echo', { deadlineMs: 86_400_000 }).run({ text: 'hello' }).subscribe();
  *   flush();
  *   assert.deepEqual(service.bill().map(({ status }) => status), ['COMPLETED']);
  * });
