@@ -31,7 +31,10 @@ export interface UploadTarget {
 export function parseUploadTarget(text: string): UploadTarget {
   const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(\/[^?#\\]*)?$/.exec(text) ?? [];
   if (bucket === undefined)
-    throw new MillraceError('invalid-option', `"${text}" is no place for pictures: write s3://bucket/prefix`);
+    throw new MillraceError(
+      'invalid-option',
+      `"${text}" is no place for pictures: write s3://bucket/prefix, the bucket in 3 to 63 small letters, digits, dots and hyphens`,
+    );
   return { bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
 }
 

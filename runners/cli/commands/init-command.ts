@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { nodeDisk, pictureFormat } from '../../batch/formats.js';
+import { nodeDisk, pictureFormat, shellWords } from '../../batch/formats.js';
 import { writeStarterManifest } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
@@ -28,10 +28,11 @@ export async function initCommand(
     io.stderr.write(`left out: ${countOf(skipped.length - skippedShown, 'other')}\n`);
   const name = shownPath(path, io.cwd);
   io.stdout.write(`${name}: ${countOf(pictures, 'picture')}\n`);
+  const command = (word: string) => shellWords('millrace', word, name, '--endpoint', 'image-edit', '--local');
   io.stdout.write(
     [
-      `Look at it, and check it with: millrace plan ${name} --endpoint image-edit --local`,
-      `Rehearse it with: millrace run ${name} --endpoint image-edit --local`,
+      `Look at it, and check it with: ${command('plan')}`,
+      `Rehearse it with: ${command('run')}`,
       'A service cannot read this folder: in place of --local, --images-base URL says where the pictures lie on the web,',
       'and --upload s3://bucket/prefix brings them there.',
       '',

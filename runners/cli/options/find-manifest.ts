@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
-import { manifestFormat, saveAsCsv } from '../../batch/formats.js';
+import { basename, dirname, join, resolve } from 'node:path';
+import { manifestFormat, saveAsCsv, shellWords } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
@@ -20,7 +20,7 @@ export interface ManifestSource {
 export async function findManifest(
   name: string,
   format: 'csv' | 'jsonl' | undefined,
-  io: Pick<CliIo, 'cwd'>,
+  io: Pick<CliIo, 'cwd'> & Partial<Pick<CliIo, 'env'>>,
 ): Promise<ManifestSource> {
   if (name === '-') {
     if (format === undefined)
@@ -28,17 +28,19 @@ export async function findManifest(
     return { name: 'stdin', path: undefined, format, gzip: false, folder: io.cwd };
   }
   const path = resolve(io.cwd, name);
-  const found = await stat(path).catch((error: unknown) => fail(name, error as NodeJS.ErrnoException));
+  const found = await stat(path).catch((error: unknown) =>
+    fail(name, error as NodeJS.ErrnoException, io.env),
+  );
   if (found.isDirectory()) {
     throw new UsageError(
       [`"${name}" is a folder, not a manifest`],
-      `millrace init ${name} --prompt "…" writes one of its pictures`,
+      `${shellWords('millrace', 'init', name)} --prompt "…" writes one of its pictures`,
     );
   }
   if (!found.isFile()) {
     throw new UsageError(
       [`"${name}" is no file, and a manifest is read more than once`],
-      `cat ${name} | millrace run - --format csv --out DIR reads what comes through it, and keeps it there`,
+      `${shellWords('cat', name)} | millrace run - --format csv --out DIR reads what comes through it, and keeps it there`,
     );
   }
   if (/\.(xlsx?|xlsm|xlsb|ods|numbers)$/i.test(path))
@@ -58,8 +60,14 @@ export async function findManifest(
   };
 }
 
-function fail(name: string, error: NodeJS.ErrnoException): never {
+/** What the report saves goes where the browser puts it, while the printed command names it alone. */
+async function fail(name: string, error: NodeJS.ErrnoException, env: CliIo['env'] = {}): Promise<never> {
   const why =
     error.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${error.code ?? error.message})`;
-  throw new UsageError([`manifest "${name}": ${why}`]);
+  const saved = join(env['HOME'] ?? '', 'Downloads', basename(name));
+  const isSaved = env['HOME'] !== undefined && (await stat(saved).catch(() => undefined))?.isFile() === true;
+  throw new UsageError(
+    [`manifest "${name}": ${why}`],
+    isSaved ? `a file of that name is in Downloads: ${shellWords(saved)}` : undefined,
+  );
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drawPicture } from '../../../support/draw-picture.js';
@@ -31,6 +31,15 @@ describe('millrace init', () => {
     expect(rehearsed.code).toBe(0);
     expect(await work.lines('pictures/edits.local.out/results.jsonl')).toHaveLength(2);
     expect(work.emulator.bill()).toEqual([]);
+  });
+
+  it('quotes a folder whose name has a space in the commands that it prints', async () => {
+    const picture = await drawPicture({ subject: 0, width: 64, height: 64 });
+    await mkdir(join(work.folder, 'my photos'));
+    await writeFile(join(work.folder, 'my photos', 'mug.png'), picture);
+    const { stdout } = await work.call('init', 'my photos', '--prompt', 'p');
+    for (const word of ['plan', 'run'])
+      expect(stdout).toContain(`millrace ${word} 'my photos/edits.csv' --endpoint image-edit --local\n`);
   });
 
   it('overwrites nothing', async () => {

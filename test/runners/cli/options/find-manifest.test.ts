@@ -25,6 +25,26 @@ describe('findManifest', () => {
     });
   });
 
+  it('names the file that the report saved into the folder of downloads', async () => {
+    await mkdir(join(cwd, 'Downloads'));
+    await writeFile(join(cwd, 'Downloads', 'edits.redo.csv'), '');
+    const env = { HOME: cwd };
+    await expect(findManifest('edits.redo.csv', undefined, { cwd, env })).rejects.toMatchObject({
+      problems: ['manifest "edits.redo.csv": there is no such file'],
+      hint: `a file of that name is in Downloads: ${join(cwd, 'Downloads', 'edits.redo.csv')}`,
+    });
+    await expect(findManifest('other.csv', undefined, { cwd, env })).rejects.toMatchObject({
+      hint: undefined,
+    });
+  });
+
+  it('prints commands that can be pasted for a folder with spaces', async () => {
+    await mkdir(join(cwd, 'my photos'));
+    await expect(findManifest('my photos', undefined, { cwd })).rejects.toMatchObject({
+      hint: `millrace init 'my photos' --prompt "…" writes one of its pictures`,
+    });
+  });
+
   it('takes any name when the format is given', async () => {
     await writeFile(join(cwd, 'rows.txt'), '');
     expect(await findManifest('rows.txt', 'csv', { cwd })).toMatchObject({ format: 'csv', gzip: false });
