@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { joinEmbedded } from '../../runners/distributed/embedded/join-embedded.js';
+import { serverPid } from '../../runners/distributed/embedded/cluster.js';
 import { stopServer } from '../../runners/distributed/embedded/run-server.js';
 
 /** Tests lose no data that anybody misses, and sync nothing. */
@@ -21,6 +24,8 @@ export interface TestServer extends TestDatabase {
   stop(): Promise<void>;
   start(): Promise<void>;
   restart(): Promise<void>;
+  /** Stands still with all connections open, and goes on. */
+  freeze(forMs: number): Promise<void>;
 }
 
 export async function openDatabase(): Promise<TestDatabase> {
@@ -57,6 +62,16 @@ export async function openServer(): Promise<TestServer> {
     restart: async () => {
       await stop();
       await server.ensure();
+    },
+    freeze: async (forMs) => {
+      const pid = (await serverPid(server.folder)) ?? 0;
+      const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+      const all = [pid, ...children.trim().split(' ').map(Number)].filter((one) => one > 0);
+      const signal = (name: NodeJS.Signals) => {
+        for (const one of all) if (existsSync(`/proc/${one}`)) process.kill(one, name);
+      };
+      signal('SIGSTOP');
+      await pause(forMs).finally(() => signal('SIGCONT'));
     },
     close: async () => {
       await stop();

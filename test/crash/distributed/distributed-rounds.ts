@@ -28,6 +28,8 @@ export interface DistributedRounds {
   readonly seed: number;
   /** The dead are taken for dead at once, instead of after their patience. */
   readonly hurry?: boolean;
+  /** How long a worker, and the database, stand still. */
+  readonly frozenMs: { readonly worker: number; readonly database: number };
   readonly print?: (line: string) => void;
 }
 
@@ -37,12 +39,20 @@ export interface DistributedReport extends KillReport {
   readonly seconds: number;
 }
 
-/** What happens besides to the collector and the database, at which share of the rows. */
+/** What happens besides to the collector, the database and a worker, at which share of the rows. */
 const events = [
+  { at: 0.1, what: 'frozen worker' },
   { at: 0.2, what: 'collector' },
+  { at: 0.35, what: 'frozen database' },
   { at: 0.5, what: 'database' },
   { at: 0.7, what: 'collector' },
 ] as const;
+const reports = {
+  collector: 'collector killed',
+  database: 'PostgreSQL restarted',
+  'frozen worker': 'a worker stands still',
+  'frozen database': 'PostgreSQL stands still',
+} as const;
 
 /** Workers and a collector as processes on one database, killed again and again; then the books are compared. */
 export async function distributedRounds(options: DistributedRounds): Promise<DistributedReport> {
@@ -65,7 +75,14 @@ class Fleet {
   private collector: ChildProcess | undefined;
   private readonly random;
   private readonly began = Date.now();
-  private readonly count = { workers: 0, collector: 0, database: 0 };
+  private readonly count = {
+    workers: 0,
+    collector: 0,
+    database: 0,
+    'frozen worker': 0,
+    'frozen database': 0,
+  };
+  private thawing: Promise<void> = Promise.resolve();
   private isOver = false;
 
   constructor(
@@ -86,6 +103,7 @@ class Fleet {
     const exitCode = await this.collectToTheEnd();
     this.isOver = true;
     await Promise.all([killing, troubles]);
+    await this.thawing;
     const bill = await billOf(this.baseUrl);
     const report = await compareBooks(sent, this.out, bill, { exitCode, kills: this.count.workers });
     const seconds = Math.round((Date.now() - this.began) / 1_000);
@@ -148,12 +166,25 @@ class Fleet {
       while (!this.isOver && (await this.ended()) < at * this.options.rows) await pause(100);
       if (this.isOver) return;
       this.count[what]++;
-      this.print(
-        `${what === 'collector' ? 'collector killed' : 'PostgreSQL restarted'} at ${await this.ended()} rows`,
-      );
+      this.print(`${reports[what]} at ${await this.ended()} rows`);
       if (what === 'collector') this.collector?.kill('SIGKILL');
-      else await this.server.restart();
+      else if (what === 'database') await this.server.restart();
+      else if (what === 'frozen database') await this.server.freeze(this.options.frozenMs.database);
+      else this.thawing = this.freezeWorker();
     }
+  }
+
+  /** It is one more worker until it goes on. */
+  private async freezeWorker(): Promise<void> {
+    const [frozen] = this.workers;
+    if (frozen?.pid === undefined) return;
+    frozen.kill('SIGSTOP');
+    this.workers[0] = this.startWorker();
+    if (this.options.hurry === true) await this.takeForDead(frozen.pid);
+    await pause(this.options.frozenMs.worker);
+    frozen.kill('SIGCONT');
+    this.print(`worker ${frozen.pid} goes on`);
+    this.workers.push(frozen);
   }
 
   /** Rows in the files. */
