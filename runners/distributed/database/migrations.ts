@@ -88,6 +88,8 @@ create table millrace.seats (
   -- The last group of records that was committed, and the number of its first record.
   groups bigint not null default 0,
   first  bigint not null default 0,
+  -- It would take more rows than there was room for.
+  is_hungry boolean not null default false,
   primary key (run, worker)
 ) with (fillfactor = 50);
 

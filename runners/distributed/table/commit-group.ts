@@ -17,7 +17,7 @@ import {
   type TableRow,
 } from './rows.js';
 import { stopRun } from './runs.js';
-import { noteGroup, type Seat } from './seats.js';
+import { noteGroup, noteHunger, type Seat } from './seats.js';
 
 /** A row asks for a larger part of the budget. */
 export interface Grant {
@@ -92,10 +92,25 @@ export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Pr
     await noteBlocked(rows, group.blocked);
     await saveLedger(on, run, ledger);
     if (group.records.length > 0 || group.ended.length > 0) await wakeCollector(on, run);
-    const hasRoom = ledger.waiting > 0 && ledger.inFlight < ledger.concurrency && claimed.length === 0;
-    if (hasRoom) await wakeWorkers(on, run, 'rows');
+    if (await leavesRoom(rows, seat, group, claimed)) await wakeWorkers(on, run, 'rows');
     return { after, owners, granted, claimed, waiting: ledger.waiting };
   });
+}
+
+/** Notes whether the worker would take more rows. Returns whether others that would can, by what has changed. */
+async function leavesRoom(
+  { on, ledger }: RowsChange,
+  seat: Seat,
+  { claim, ended }: Group,
+  claimed: readonly TableRow[],
+): Promise<boolean> {
+  const { waiting, inFlight, concurrency, hungry } = ledger;
+  const wasHungry = hungry.includes(seat.worker);
+  const sends = claimed.filter(({ task }) => task.what === 'send').length;
+  const isHungry = claim === undefined ? wasHungry : waiting > 0 && claim.most.send > sends;
+  if (isHungry !== wasHungry) await noteHunger(on, seat, isHungry);
+  const hasChanged = ended.length > 0 || (wasHungry && !isHungry);
+  return hasChanged && waiting > 0 && inFlight < concurrency && hungry.some((one) => one !== seat.worker);
 }
 
 const nothingClaimed = { claimed: [], unfit: undefined };

@@ -111,6 +111,8 @@ export interface Claim {
   readonly worker: string;
   /** The start whose terms the worker has. */
   readonly start: number;
+  /** How many rows the worker has. */
+  readonly has: number;
   /** At most this many rows of each place. */
   readonly most: Readonly<Record<Place, number>>;
   /** What a row that is sent is expected to cost; `null`: it is not known. */
@@ -127,7 +129,8 @@ export async function claimRows(
 ): Promise<{ readonly claimed: readonly TableRow[]; readonly unfit: TableRow | undefined }> {
   if (rows.ledger.start !== claim.start) return { claimed: [], unfit: undefined };
   const polls = await fetchRows(rows, 'poll', claim.most.poll);
-  const sends = await fetchRows(rows, 'send', Math.min(claim.most.send, roomFor(rows.ledger, polls.length)));
+  const most = Math.min(claim.most.send, roomFor(rows.ledger, polls.length), shareOf(rows.ledger, claim));
+  const sends = await fetchRows(rows, 'send', most);
   const { on, run, queue, ledger } = rows;
   const claimed: TableRow[] = [...polls];
   let unfit: TableRow | undefined;
@@ -146,6 +149,12 @@ export async function claimRows(
   ledger.inFlight += claimed.length;
   ledger.polled += polls.length;
   return { claimed, unfit };
+}
+
+/** Nobody takes more than an equal share while others would take more. */
+function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Claim): number {
+  if (hungry.every((one) => one === worker)) return Infinity;
+  return Math.max(Math.ceil(concurrency / seats) - has, 0);
 }
 
 /** Jobs that are polled from the beginning hold no slot, but one slot is left beside them. */

@@ -19,6 +19,9 @@ export interface RunLedger {
   /** Of these, the ones that were only polled from the beginning. */
   polled: number;
   readonly concurrency: number;
+  /** How many workers are at it, and those of them that would take more rows than there was room for. */
+  readonly seats: number;
+  readonly hungry: readonly string[];
   /** The start that the run is at. */
   readonly start: number;
   /** The run is to take no more rows. */
@@ -37,7 +40,9 @@ export class RunGone extends MillraceError {
 /** Locks a run's ledger until the transaction ends, which saves it then. Any transaction that locks more locks this first. */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
   const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting,
-      in_flight as "inFlight", polled, concurrency, start, stop is not null as "isStopped"
+      in_flight as "inFlight", polled, concurrency, start, stop is not null as "isStopped",
+      (select count(*)::int from millrace.seats where seats.run = $1) as seats,
+      array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry
     from millrace.ledgers join millrace.runs using (run) where run = $1 for update of ledgers`;
   const [ledger] = (await on.query<RunLedger>(text, [run])).rows;
   if (ledger === undefined) throw new RunGone(run);

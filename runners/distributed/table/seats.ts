@@ -23,6 +23,15 @@ export async function takeSeat(on: Pick<Transaction, 'query'>, { run, worker }: 
   ]);
 }
 
+/** Notes whether the worker would take more rows than there was room for. */
+export async function noteHunger(on: Transaction, { run, worker }: Seat, isHungry: boolean): Promise<void> {
+  await on.query('update millrace.seats set is_hungry = $3 where run = $1 and worker = $2', [
+    run,
+    worker,
+    isHungry,
+  ]);
+}
+
 /** Returns false where the worker has none. */
 export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promise<boolean> {
   const { rowCount } = await on.query('delete from millrace.seats where run = $1 and worker = $2', [

@@ -181,6 +181,7 @@ export class ServedRun {
     return {
       worker: this.seat.worker,
       start: this.orders.start,
+      has: rows,
       most: { send, poll },
       priceOf: ({ row }) => (isRead(row) ? 0 : prices.priceOf(pricedOf(row))),
     };

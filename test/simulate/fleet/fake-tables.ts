@@ -62,7 +62,10 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     (tables, [run]) => {
       const ledger = of(tables.ledgers, { run });
       const { stop, start } = of(tables.runs, { run }) ?? {};
-      return ledger === undefined ? nothing : [{ ...ledger, start, isStopped: stop != null }];
+      const seats = tables.seats.filter((seat) => seat['run'] === run);
+      const hungry = seats.filter((seat) => seat['is_hungry']).map(({ worker }) => worker);
+      const places = { seats: seats.length, hungry };
+      return ledger === undefined ? nothing : [{ ...ledger, start, isStopped: stop != null, ...places }];
     },
   ],
   [
@@ -140,7 +143,12 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'insert into millrace.seats',
-    ({ seats }, [run, worker]) => add(seats, ['run', 'worker'], { run, worker, groups: 0, first: 0 }),
+    ({ seats }, [run, worker]) =>
+      add(seats, ['run', 'worker'], { run, worker, groups: 0, first: 0, is_hungry: false }),
+  ],
+  [
+    'update millrace.seats set is_hungry',
+    ({ seats }, [run, worker, isHungry]) => change(seats, { run, worker }, { is_hungry: isHungry }),
   ],
   [
     'update millrace.seats set groups',

@@ -18,7 +18,7 @@ it('takes nobody for dead until the database has been back, and its clock steady
   const fleet = await openFleet(database, rowsOf(1));
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000001' };
   await takeSeat(database.pool, seat);
-  const claim = { worker: seat.worker, start: 1, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
+  const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
   const nothing = {
     records: [],
     booked: { spent: 0, unknown: 0 },

@@ -35,7 +35,13 @@ conformsToJournal('a table', async () => {
     claim: () =>
       claimed === 3
         ? undefined
-        : { worker: seat.worker, start: 1, most: { send: 3 - claimed, poll: 0 }, priceOf: () => 87_500 },
+        : {
+            worker: seat.worker,
+            start: 1,
+            has: claimed,
+            most: { send: 3 - claimed, poll: 0 },
+            priceOf: () => 87_500,
+          },
     onClaimed: (rows) => {
       claimed += rows.length;
       taken();

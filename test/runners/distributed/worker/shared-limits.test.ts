@@ -5,6 +5,7 @@ import type { Transport } from '../../../../src/transport/transport.js';
 import type { WorkerOptions } from '../../../../runners/distributed/worker/run-worker.js';
 import type { Fleet, FleetWorker } from '../../../support/fleet.js';
 import { rowsOf } from '../../../support/run-database.js';
+import { until } from '../../../support/until.js';
 import { useFleets } from '../../../support/use-fleets.js';
 
 const fleets = useFleets();
@@ -115,3 +116,25 @@ describe('the key', () => {
     expect(found.filter(({ text }) => text.includes('the-key-of-the-fleet'))).toStrictEqual([]);
   });
 });
+
+describe('a worker that has all slots', () => {
+  it('leaves an equal share to one that comes later', async () => {
+    const fleet = await fleets.open(rowsOf(120, { sleepMs: 100 }), { terms: { concurrency: 12 } });
+    const shares = [0, 0];
+    const start = (worker: number) => fleet.start({ transport: counted(() => (shares[worker]! += 1)) });
+    await start(0);
+    await until(() => shares[0]! >= 12);
+    await start(1);
+    await fleet.ended();
+    expect(shares[1]).toBeGreaterThan(30);
+    expect(shares[0]! + shares[1]!).toBe(120);
+  });
+});
+
+function counted(count: () => void): Transport {
+  const transport = createGotTransport();
+  return (request) => {
+    if (request.method === 'POST') count();
+    return transport(request);
+  };
+}
