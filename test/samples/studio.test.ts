@@ -77,6 +77,18 @@ describe('the studio', () => {
     expect(complaints).toEqual([]);
   });
 
+  it.each([
+    ['dark', { colorScheme: 'dark' }],
+    ['a phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
+    ['forced colours', { forcedColors: 'active' }],
+  ] as const)('has nothing that axe objects to, with cards and a problem: %s', async (_name, how) => {
+    await open({ capUsd: 0.1, emulator: endless }, how);
+    await order(['boat.png', 'city.png'], 'blur 6');
+    await expect.poll(stages).toEqual(['failed', 'working']);
+    await page.locator('#send').click();
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
   it('cancels a job whose card is closed, at the service, and gives its price back', async () => {
     await open({ emulator: endless });
     await order(['boat.png', 'city.png'], 'blur 6');

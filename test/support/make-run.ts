@@ -19,6 +19,8 @@ export interface MadeRun {
   maxCost?: number;
   /** Puts these words where a service or a manifest could put them: prompts, ids, errors, URLs. */
   hostile?: string;
+  /** The manifest's path in the journal. @defaultValue edits.csv */
+  manifest?: string;
   /** Every row completes. */
   flawless?: boolean;
 }
@@ -55,7 +57,7 @@ export async function makeRun(made: MadeRun): Promise<void> {
     at: begin,
     version: '0.1.0',
     identity: { baseUrl: 'https://api.example.test', lbBaseUrl: '', local: false },
-    manifest: 'edits.csv',
+    manifest: made.manifest ?? 'edits.csv',
     settings: { concurrency: 8, ...(made.maxCost === undefined ? {} : { maxCostUsd: made.maxCost }) },
   });
   const lanes = Array.from({ length: 8 }, () => begin + 400);
@@ -77,7 +79,7 @@ export async function makeRun(made: MadeRun): Promise<void> {
         at: end + 3 * hourMs - 400,
         version: '0.1.0',
         identity: { baseUrl: 'https://api.example.test', lbBaseUrl: '', local: false },
-        manifest: 'edits.csv',
+        manifest: made.manifest ?? 'edits.csv',
         settings: { concurrency: 8, ...(made.maxCost === undefined ? {} : { maxCostUsd: made.maxCost }) },
       });
     }

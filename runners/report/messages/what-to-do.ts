@@ -136,7 +136,7 @@ function adviceOf(
 ): string {
   // Rows that arrived one by one have no manifest that a command could name.
   if (command === undefined && advice.endsWith(':'))
-    return `${advice.replace(/ and run again:$|:$/, '')}: feed them again${code === 'invalid-row' ? '' : `, with --retry ${code}`}.`;
+    return `${advice.replace(/(?:,? (?:then|and) run(?: again)?)?:$/, '')}. Feed the rows again${code === 'invalid-row' ? '' : ` with \`--retry ${code}\``}.`;
   if (code !== 'download' || firstAt === undefined) return advice;
   if (isRehearsal) return 'The download failed. In a real run the pictures wait at the service for 7 days.';
   const last = new Date(firstAt + pictureLifetimeMs);

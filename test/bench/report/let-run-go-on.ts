@@ -19,7 +19,7 @@ export async function letRunGoOn(folder: string, firstRow: number): Promise<void
     version: '0',
     identity,
     manifest: 'edits.csv',
-    settings: {},
+    settings: { maxCostUsd: 40 },
   };
   const flights = Array.from({ length: 8 }, (_, place) => {
     const id = `row-${firstRow + place}`;

@@ -119,7 +119,7 @@ describe('a command that millrace prints', () => {
       env: work.env,
       input: '{"id":"a","input":{"n":2}}\n',
     });
-    expect(fed.stderr).toContain('feed them again, with --retry job-failed.');
+    expect(fed.stderr).toContain('Feed the rows again with `--retry job-failed`.');
     expect(commandsIn({ stdout: fed.stderr })).toEqual([]);
   });
 

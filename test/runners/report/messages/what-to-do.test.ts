@@ -92,7 +92,7 @@ it('never names a command that may pay twice for rows in doubt', () => {
 it('names no command where rows arrived without a manifest, and says how they are sent again', () => {
   const { command, advice } = toDoOf('job-failed', { ...run, manifest: '' });
   expect(command).toBeUndefined();
-  expect(advice).toMatch(/: feed them again, with --retry job-failed\.$/);
+  expect(advice).toMatch(/\. Feed the rows again with `--retry job-failed`\.$/);
 });
 
 it('goes on with what is left, and prices it first where the cap was reached', () => {

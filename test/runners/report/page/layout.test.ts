@@ -12,6 +12,7 @@ import { pageParts } from '../../../support/page-parts.js';
 
 const parts = await pageParts();
 const desktop = { viewport: { width: 1440, height: 900 } };
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 interface Line {
   readonly id: string;
@@ -76,7 +77,7 @@ async function emptyRun(): Promise<string> {
 async function open(name = 'edits.out', options: BrowserContextOptions = desktop, hash = ''): Promise<void> {
   page = await (await browser.newContext(options)).newPage();
   await page.goto(pathToFileURL(join(folder, name, 'report.html')).href + hash);
-  await page.locator('.frame, .empty').first().waitFor();
+  await page.locator('.frame, .empty, .variants .cell').first().waitFor();
 }
 
 interface Box {
@@ -139,7 +140,7 @@ describe('in the large view', () => {
 
 describe('in a narrow window', () => {
   it.each([
-    ['a phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
+    ['a phone', phone],
     ['200 %', { viewport: { width: 720, height: 450 } }],
   ])('references stand beside the result, and the filters stay in sight: %s', async (_name, options) => {
     await open('edits.out', options);
@@ -202,6 +203,30 @@ describe('on a wide screen', () => {
     expect(await page.locator('.tally', { has: page.locator('.paid') }).textContent()).toContain(
       'to be downloaded',
     );
+  });
+});
+
+describe.each([
+  ['light, desktop', { ...desktop, colorScheme: 'light' }],
+  ['dark, desktop', { ...desktop, colorScheme: 'dark' }],
+  ['light, phone', { ...phone, colorScheme: 'light' }],
+  ['dark, phone', { ...phone, colorScheme: 'dark' }],
+  ['forced colours', { ...desktop, forcedColors: 'active' }],
+] as const)('axe has nothing against %s', (_name, options) => {
+  it('in the list of keys, the variants, and the result of a blind comparison', async () => {
+    await open('edits.out', options, '#by=resolution');
+    await page.locator('.variants .cell').first().waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press('?');
+    await page.locator('.key-help').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Compare blind' }).click();
+    await page.locator('.blind .side').first().waitFor();
+    await page.keyboard.press('1');
+    await page.getByRole('button', { name: 'Show the result' }).click();
+    await page.locator('.result-of table').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
   });
 });
 
