@@ -19,7 +19,8 @@ let browser: Browser;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millrace-look-'));
   browser = await launchBrowser();
-  await makeRun({ folder: join(folder, 'edits.out'), rows: 200, maxCost: 40 });
+  const manifest = join(folder, 'edits.csv');
+  await makeRun({ folder: join(folder, 'edits.out'), rows: 200, maxCost: 40, manifest });
   await writeReport(join(folder, 'edits.out'), { parts });
   const rehearsal = join(folder, 'rehearsal.out');
   await makeRun({ folder: rehearsal, rows: 200, pictures: false });
@@ -49,9 +50,10 @@ describe('what to do now', () => {
     expect(await items.count()).toBe(3);
     expect(await page.locator('.to-do').textContent()).toMatch(/Not charged; sending them again costs \$\d/);
     const commands = await page.locator('.to-do .command code').allTextContents();
+    expect(commands).toHaveLength(3);
     for (const command of commands)
       expect(command).toMatch(
-        /^millrace (run edits\.csv --out \S+edits\.out --base-url https:|(refetch|settle) \S+edits\.out)/,
+        /^millrace (run \S+edits\.csv --out \S+edits\.out --base-url https:|(refetch|settle) \S+edits\.out)/,
       );
     await page.context().close();
   });
