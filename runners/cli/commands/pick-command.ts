@@ -120,7 +120,7 @@ function describePick({ path }: ChosenList, picked: Picked, target: string, io: 
     present.length === 0 ? '' : `, ${present.length} ${present.length === 1 ? 'was' : 'were'} there already`;
   return [
     `${countOf(copied.length, 'picture')} copied to ${shownPath(target, io.cwd)}${there}; the list beside them: ${plainText(list)}`,
-    `kept by the list ${shownPath(path, io.cwd)}`,
+    `from the list ${shownPath(path, io.cwd)}`,
     ...(others === 0
       ? []
       : [`${countOf(others, 'other file')} in that folder ${others === 1 ? 'is' : 'are'} not in this list`]),

@@ -198,9 +198,15 @@ export class Gallery {
     this.#needs.selected();
   }
 
-  #whenEmpty(): string {
+  #whenEmpty(): string | HTMLElement {
     const { name, query } = this.#filter;
-    return (name === 'all' || name === 'latest') && query === '' ? 'No results yet.' : 'No matches.';
+    if ((name === 'all' || name === 'latest') && query === '') return 'No results yet.';
+    const clear = (): void => {
+      this.show({ name: 'all', query: '' });
+      this.focusSearch();
+    };
+    const button = h('button', { type: 'button', class: 'plain', onclick: clear }, 'Clear filters');
+    return h('p', {}, 'No matches. ', button);
   }
 
   #drawFilters(): void {

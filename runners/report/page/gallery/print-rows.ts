@@ -9,7 +9,7 @@ interface PrintNeeds {
   readonly page: Page;
   readonly sheet: Sheet;
   readonly shown: () => FoundPage;
-  readonly whenEmpty: () => string;
+  readonly whenEmpty: () => string | HTMLElement;
 }
 
 /**

@@ -31,7 +31,7 @@ export class Sheet {
   }
 
   /** Draws these rows; frames of rows that have not changed stay as they are. */
-  draw(rows: readonly PageRow[], whenEmpty: string): void {
+  draw(rows: readonly PageRow[], whenEmpty: string | HTMLElement): void {
     const before = new Map(this.#frames.map((frame) => [frame.row.id, frame]));
     const currentId = this.#frame()?.row.id;
     const focused = this.hasFocus ? document.activeElement : null;

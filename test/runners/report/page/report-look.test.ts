@@ -50,7 +50,7 @@ describe('what to do now', () => {
     expect(await items.count()).toBe(3);
     expect(await page.locator('.to-do').textContent()).toMatch(/Not charged; sending them again costs \$\d/);
     const commands = await page.locator('.to-do .command code').allTextContents();
-    expect(commands).toHaveLength(3);
+    expect(commands).toHaveLength(4);
     for (const command of commands)
       expect(command).toMatch(
         /^millrace (run \S+edits\.csv --out \S+edits\.out --base-url https:|(refetch|settle) \S+edits\.out)/,

@@ -142,10 +142,13 @@ describe('filters and search', () => {
     await page.context().close();
   });
 
-  it('says so when nothing is found', async () => {
+  it('says so when nothing is found, with a way back', async () => {
     const { page } = await open();
     await page.getByRole('searchbox').fill('zebra');
-    await expect.poll(() => page.locator('.sheet').textContent()).toBe('No matches.');
+    await expect.poll(() => page.locator('.sheet').textContent()).toBe('No matches. Clear filters');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await expect.poll(() => page.locator('.frame').count()).toBe(96);
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
     await page.context().close();
   });
 
