@@ -16,9 +16,9 @@ export interface Runner<T> {
 }
 
 /**
- * `shareRun` of one job, with methods in place of closures: of a job over undici `share`, `tap` and a ReplaySubject are an eighth
- * of the CPU. A later subscriber receives the last event first, and goes on with a run that was left; one that has completed stays
- * completed.
+ * `shareRun` of one job, with methods in place of closures: with `share`, `tap` and a ReplaySubject a job over a free transport takes
+ * 1.4 times the CPU. A later subscriber receives the last event first, and goes on with a run that was left; one that has completed
+ * stays completed.
  */
 export class PurchaseRun<T> implements Observer<T> {
   /** Never changed, but replaced: a subscriber that joins or leaves during an emission does not disturb it. */
