@@ -20,7 +20,10 @@ import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-s
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
 import { whyHalted } from '../stop/stop-causes.js';
-import { startRecords } from './start-records.js';
+import { version } from '../../../src/contract/version.js';
+import type { RecordOf } from '../journal/record.js';
+import type { Ahead } from './check/ahead.js';
+import { newCap } from './money/cap-in-force.js';
 import { takeUp } from './take-up.js';
 
 /**
@@ -146,4 +149,36 @@ function sheetsOf(
 async function hasSavedPictures(projections: Pick<Projections, 'pictures'>): Promise<boolean> {
   for await (const { path } of projections.pictures()) if (path !== undefined) return true;
   return false;
+}
+
+/**
+ * What the journal notes of a start, in its order. A new cap comes first: a start that dies between the two must not have
+ * begun without it.
+ */
+function startRecords(
+  options: ResolvedOptions,
+  journal: Pick<HeldJournal, 'recovered' | 'identity'>,
+  ahead: Pick<Ahead, 'cap'>,
+): readonly (RecordOf<'cap'> | RecordOf<'start'>)[] {
+  return [...capRecord(options, journal), startRecord(options, journal, ahead)];
+}
+
+function capRecord(
+  options: ResolvedOptions,
+  { recovered }: Pick<HeldJournal, 'recovered'>,
+): RecordOf<'cap'>[] {
+  const usd = newCap(options, recovered.capUsd);
+  return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
+}
+
+function startRecord(
+  { manifest, settings, scheduler }: ResolvedOptions,
+  { identity }: Pick<HeldJournal, 'identity'>,
+  { cap }: Pick<Ahead, 'cap'>,
+): RecordOf<'start'> {
+  const at = scheduler.now();
+  return {
+    ...{ k: 'start', at, version, identity },
+    ...{ manifest: manifest.path, settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }) } },
+  };
 }

@@ -21,10 +21,9 @@ import type { RunOrders } from '../table/runs.js';
 import { takeSeat, type Seat } from '../table/seats.js';
 import type { WorkerDoes } from '../table/worker-record.js';
 import { TableJournal } from './table-journal.js';
-import { RowsMoney, workerContext } from './worker-context.js';
+import { RowsMoney, workerContext, WorkerStops } from './worker-context.js';
 import { sharedGate, WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
-import { WorkerStops } from './worker-stops.js';
 
 /** Jobs of earlier starts are polled at once, up to so many. */
 const mostPolled = 1_000;

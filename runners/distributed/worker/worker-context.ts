@@ -14,7 +14,7 @@ import type { Ledger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
-import type { Stops } from '../../batch/stop/stops.js';
+import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
@@ -170,4 +170,26 @@ export class RowsMoney implements SharedMoney {
 function bookOf({ endpoints, assumed, ...list }: PriceTerms): PriceBook {
   const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
   return assumed === undefined ? book : assumePrice(book, assumed);
+}
+
+interface Stopping {
+  /** What a cause that arises here leads to. */
+  readonly judge: (cause: StopCause) => StopCause;
+  readonly stopping: () => void;
+}
+
+/** Stops of a worker's part in a run: causes that arise here are judged first, orders are obeyed as they are. */
+export class WorkerStops extends Stops {
+  constructor(private readonly parts: Stopping) {
+    super();
+  }
+
+  override stop(cause: StopCause): boolean {
+    return this.order(this.parts.judge(cause));
+  }
+
+  order(cause: StopCause): boolean {
+    this.parts.stopping();
+    return super.stop(cause);
+  }
 }

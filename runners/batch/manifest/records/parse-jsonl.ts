@@ -1,6 +1,7 @@
+import split2 from 'split2';
 import { ManifestError } from '../manifest-error.js';
-import { recordOf, type RawRecord, type TextLine } from './raw-record.js';
-import { splitLines } from './split-lines.js';
+import { feed } from './feed.js';
+import { maxRecordBytes, recordOf, type RawRecord, type TextLine } from './raw-record.js';
 
 /** JSON lines → rows. Each line is parsed when it is pulled; until then it is kept as text. Blank lines are no rows. */
 export async function* parseJsonl(
@@ -26,4 +27,48 @@ function refuseArray(first: TextLine | undefined, name: string): void {
 
 function* toRecords(lines: readonly TextLine[]): Generator<RawRecord> {
   for (const line of lines) yield recordOf(line);
+}
+
+/** Only white space in the sense of JSON. */
+const blank = /^[ \t]*$/;
+
+/** The lines of a text that are not blank, a batch for each chunk. Throws `ManifestError` where one is too long. */
+async function* splitLines(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<TextLine[]> {
+  let line = 0;
+  let batch: TextLine[] = [];
+  const gather = (text: string): void => {
+    line++;
+    if (!blank.test(text)) batch.push({ line, text });
+  };
+  const take = (): TextLine[] => {
+    const taken = batch;
+    batch = [];
+    return taken;
+  };
+  const splitter = split2(/\r\n|\n|\r/, gather, { maxLength: maxRecordBytes });
+  try {
+    yield* feed(joinLongLines(chunks, maxRecordBytes), splitter, take);
+  } catch (error) {
+    if (error instanceof Error && error.message === 'maximum buffer reached')
+      throw new ManifestError(name, 'the line is longer than 10 MB', { line: line + 1, cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Joins chunks until one contains a line break, so that a line of megabytes is scanned once and not again with each chunk.
+ * It joins at most `maxBytes`: its reader refuses a longer line.
+ */
+async function* joinLongLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= maxBytes && !chunk.includes(10) && !chunk.includes(13)) continue;
+    yield held.length === 1 ? chunk : Buffer.concat(held, bytes);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held, bytes);
 }

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { measureShape } from './shape-of.js';
+
+it('keeps the chains of imports short, the folders small and the names single', () => {
+  const { files, depth, largestFolder, small, oneImporter, twice } = measureShape(
+    ['src', 'runners'],
+    'runners/cli/main.ts',
+  );
+  expect(twice).toEqual([]);
+  // `npm run shape -- --chain` prints the longest one.
+  expect(depth.runTime.slice(16)).toEqual([]);
+  expect(depth.withTypes.slice(24)).toEqual([]);
+  expect(largestFolder.files).toBeLessThanOrEqual(16);
+  expect(small.length / files).toBeLessThanOrEqual(0.12);
+  expect(oneImporter.length / files).toBeLessThanOrEqual(0.33);
+});
