@@ -5,7 +5,7 @@ import { type Journal, type Recovered, type RowRecords, journalPath } from './jo
 import { loadSnapshot } from './load-snapshot.js';
 import { readRecords } from './read-records.js';
 import { recover, type RecoveredFile } from './recover.js';
-import { recordsAStart, Recovery } from './recovery.js';
+import { recordsAStart } from './recovery.js';
 import { RowReader } from './row-reader.js';
 import type { RowStatus } from '../row/row-status.js';
 
@@ -76,11 +76,6 @@ export class RecoveredJournal implements JournalReader {
   protected reading<T>(read: (file: Pick<DiskFile, 'read'>) => Promise<T>): Promise<T> {
     return withFile(this.disk, this.path, read);
   }
-}
-
-/** What a journal without a record has. */
-export function nothingRecovered(): Recovered {
-  return recoveredOf({ recovery: new Recovery(), pending: new Map(), tornBytes: 0 });
 }
 
 function recoveredOf({
