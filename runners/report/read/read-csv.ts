@@ -41,12 +41,16 @@ export async function* readCsvBlocks(
   if (file === undefined) return;
   const reader = new RecordReader();
   try {
-    for await (const { bytes } of readLineBlocks(file)) yield reader.blockOf(bytes.toString('utf8'));
+    for await (const { bytes } of readLineBlocks(file, { chunkBytes }))
+      yield reader.blockOf(bytes.toString('utf8'));
     if (reader.isOpen) unended(reader.first);
   } finally {
     await file.close();
   }
 }
+
+/** What is made of a block is gone before the collector looks for it. */
+const chunkBytes = 64 << 10;
 
 class RecordReader {
   /** Where the last record begins. */

@@ -66,6 +66,38 @@ export async function scanJsonl(
   }
 }
 
+/**
+ * The objects of those lines that hold one of the texts, of millions that do not: nothing is made of the others. What does not
+ * parse is left out.
+ *
+ * @param texts Asked for before each text is searched; the lines of the first one come first.
+ */
+export async function* objectsWith(
+  disk: Disk,
+  path: string,
+  texts: () => readonly Buffer[],
+): AsyncGenerator<JsonObject, void, void> {
+  const file = await openIfThere(disk, path);
+  if (file === undefined) return;
+  try {
+    for await (const { bytes } of readLineBlocks(file)) {
+      for (let which = 0; which < texts().length; which++) {
+        for (let at = 0, end = 0; ; at = end) {
+          const text = texts()[which];
+          const found = text === undefined ? -1 : bytes.indexOf(text, at);
+          if (found < 0) break;
+          const next = bytes.indexOf(newline, found);
+          end = next < 0 ? bytes.length : next;
+          const value = parseObject(bytes.toString('utf8', bytes.lastIndexOf(newline, found) + 1, end));
+          if (value !== undefined) yield value;
+        }
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
 const newline = 0x0a;
 
 /** `undefined` when the file is missing. */

@@ -25,10 +25,11 @@ export function savedPath(image: unknown): string | undefined {
 /** Only what lies in the folder: results.jsonl is read as it stands, whoever wrote into it. */
 export function safeImagePath(path: unknown): string | undefined {
   if (typeof path !== 'string' || path === '' || path.startsWith('/')) return undefined;
-  return path.split(/[/\\]/).some((part) => part === '..' || part === '') || /^[a-z]:/i.test(path)
-    ? undefined
-    : path;
+  return leadsOut.test(path) ? undefined : path;
 }
+
+/** A part `..` or an empty one, or a drive in front. */
+const leadsOut = /(?:^|[/\\])(?:\.\.)?(?:[/\\]|$)|^[a-z]:/i;
 
 /** A path in the run's folder as the page names it. */
 export function pathAddress(path: string): string {

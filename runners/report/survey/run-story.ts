@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
-import { readJsonl } from '../read/read-jsonl.js';
+import { objectsWith, readJsonl } from '../read/read-jsonl.js';
 import type { StartFacts } from '../messages/run-again.js';
-import { recordKind } from '../read/record-kind.js';
 
 /** What the journal tells of the run as a whole. Times in ms since the epoch. */
 export interface RunStory {
@@ -17,19 +16,17 @@ export interface RunStart extends StartFacts {
 }
 
 /** Nothing else is parsed: most of the journal tells nothing here. */
-const parsed = new Set([undefined, 'start', 'stop']);
+const startOrStop = Buffer.from('"k":"st');
+const intent = Buffer.from('"k":"intent"');
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: NotedStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
   let sentWith: string[] | undefined;
-  const wanted = (line: Buffer): boolean => {
-    const kind = recordKind(line);
-    return parsed.has(kind) || (kind === 'intent' && sentWith === undefined);
-  };
-  for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
+  const texts = (): Buffer[] => (sentWith === undefined ? [startOrStop, intent] : [startOrStop]);
+  for await (const value of objectsWith(disk, join(folder, 'journal.jsonl'), texts)) {
     if (value['k'] === 'start') starts.push(startOf(value));
-    if (value['k'] === 'intent') sentWith = optionsOfIntent(value);
+    if (value['k'] === 'intent') sentWith ??= optionsOfIntent(value);
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
   }
