@@ -13,8 +13,13 @@ export interface DayLedgerOptions {
   readonly run: string;
   /** Runs the work while no other process has the file. */
   readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
-  /** ms since the epoch. @defaultValue Date.now */
+  /** ms since the epoch: entries carry it. @defaultValue Date.now */
   readonly now?: () => number;
+  /**
+   * Entries count until 24 hours have passed by this clock. A wall clock that is set forward by a day while a run goes on must
+   * not free what was spent a minute ago. @defaultValue now
+   */
+  readonly countedBy?: () => number;
 }
 
 /** In millionths of a dollar, over the 24 hours before the last call. */
@@ -94,8 +99,8 @@ class SharedDayLedger implements DayLedger {
   }
 
   whyNot(price: MicroDollars): string {
-    const { run, path, now = Date.now } = this.options;
-    return whyNoRoom(this.file.book, { price, cap: this.cap, run, path, now: now() });
+    const { run, path } = this.options;
+    return whyNoRoom(this.file.book, { price, cap: this.cap, run, path, now: this.now() });
   }
 
   private fits({ book }: DayFile, price: MicroDollars): boolean {
@@ -127,8 +132,8 @@ class SharedDayLedger implements DayLedger {
 
   /** Each decision sees those before it: two that fit alone may not fit together. */
   private async write(requests: readonly Request[]): Promise<boolean[]> {
-    const now = (this.options.now ?? Date.now)();
-    await this.file.catchUp(now);
+    const now = this.now();
+    await this.file.catchUp(Math.min(now, this.options.countedBy?.() ?? now));
     const decided = requests.map(({ decide }) => {
       const entry = decide(this.file, now);
       if (entry !== undefined) this.file.book.apply(entry);
@@ -136,6 +141,10 @@ class SharedDayLedger implements DayLedger {
     });
     await this.file.append(decided.filter((entry) => entry !== undefined));
     return decided.map((entry) => entry !== undefined);
+  }
+
+  private now(): number {
+    return (this.options.now ?? Date.now)();
   }
 
   private explained(cause: unknown): unknown {

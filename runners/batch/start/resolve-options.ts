@@ -113,26 +113,32 @@ function parts(options: RunBatchOptions) {
     journal: options.journal,
     ledger: options.ledger ?? createLedger,
     prices: pricesOf(options),
-    dayLedger: options.dayLedger ?? sharedLedger(options, disk, wallClock(options, now)),
+    dayLedger: options.dayLedger ?? sharedLedger(options, disk, now),
     stop: (options.stop ?? NEVER) satisfies Observable<StopOrder>,
     deliver: options.deliver,
     confirm: options.confirm ?? (() => true),
   };
 }
 
-/** A cap for 24 hours is shared by all processes, so what it counts carries the time of day. It does not go back. */
-function wallClock({ scheduler }: RunBatchOptions, now: () => number): () => number {
-  return scheduler === undefined ? () => Math.max(now(), Date.now()) : now;
+/**
+ * A cap for 24 hours is shared by all processes, so what it counts carries the time of day, which does not go back. How long it
+ * counts goes by the time that has passed.
+ */
+function dayClocks({ scheduler }: RunBatchOptions, now: () => number) {
+  return scheduler === undefined
+    ? { now: () => Math.max(now(), Date.now()), countedBy: () => Math.min(now(), Date.now()) }
+    : { now };
 }
 
 function pricesOf({ prices = createPriceBook(), assumePriceUsd }: RunBatchOptions): PriceBook {
   return assumePriceUsd === undefined ? prices : assumePrice(prices, toMicroDollars(assumePriceUsd));
 }
 
-function sharedLedger({ out, ledgerFile, maxCostPerDayUsd }: RunBatchOptions, disk: Disk, now: () => number) {
-  if (ledgerFile !== undefined)
-    return () => openSharedLedger({ disk, now, out, path: ledgerFile, capUsd: maxCostPerDayUsd });
-  if (maxCostPerDayUsd === undefined) return undefined;
+function sharedLedger(options: RunBatchOptions, disk: Disk, now: () => number) {
+  const { out, ledgerFile: path, maxCostPerDayUsd: capUsd } = options;
+  const clocks = dayClocks(options, now);
+  if (path !== undefined) return () => openSharedLedger({ disk, ...clocks, out, path, capUsd });
+  if (capUsd === undefined) return undefined;
   throw new InvalidOptionError(
     'maxCostPerDayUsd',
     'needs the file of the ledger that runs share: ledgerFile',

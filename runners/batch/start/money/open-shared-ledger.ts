@@ -9,6 +9,7 @@ import { withFileLock } from '../../lock/try-lock-file.js';
 interface SharedLedgerOptions {
   readonly disk: Disk;
   readonly now: () => number;
+  readonly countedBy?: () => number;
   /** The output folder: whose reservations these are. */
   readonly out: string;
   readonly path: string;
@@ -20,7 +21,7 @@ const noCapUsd = 1e9;
 
 /** Opens the ledger that runs share; a lock file beside it keeps them apart. */
 export async function openSharedLedger(options: SharedLedgerOptions): Promise<DayLedger> {
-  const { disk, now, out, capUsd = noCapUsd } = options;
+  const { disk, now, countedBy, out, capUsd = noCapUsd } = options;
   const path = resolve(options.path);
   await disk.mkdir(folderOf(path)).catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
@@ -35,5 +36,5 @@ export async function openSharedLedger(options: SharedLedgerOptions): Promise<Da
         ? new DayLedgerError(error.message, undefined, { cause: error })
         : error;
     });
-  return openDayLedger({ disk, path, capUsd, run: resolve(out), exclusively, now });
+  return openDayLedger({ disk, path, capUsd, run: resolve(out), exclusively, now, ...(countedBy && { countedBy }) });
 }

@@ -74,6 +74,23 @@ describe('openDayLedger', () => {
     expect(await ledger.reserve('b', 100)).toBe(true);
   });
 
+  it('frees nothing for a wall clock that is set forward by a day, or back, while a run goes on [fault 19]', async () => {
+    const made = machine();
+    const passed = { now: made.now };
+    const clocks = { now: () => made.now, countedBy: () => passed.now };
+    const ledger = openDayLedger({
+      ...{ disk: made.disk, path, run: '/one', capUsd: 0.0001, exclusively: mutex(), ...clocks },
+    });
+    await ledger.reserve('a', 100);
+    await ledger.settle('a', 100);
+    for (const jump of [day + 120_000, -2 * day, 400 * day]) {
+      made.now += jump;
+      expect(await ledger.reserve('b', 1)).toBe(false);
+    }
+    made.now = passed.now += day + 120_000;
+    expect(await ledger.reserve('b', 100)).toBe(true);
+  });
+
   it('gives a run back what it left reserved when it died, and counts it until then', async () => {
     const made = machine();
     await made.open('/dead').reserve('a', 60);
