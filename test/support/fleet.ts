@@ -69,7 +69,8 @@ export async function openFleet(
   const emulator = await startEmulator({ key, workers: 200, ...options.emulator });
   const identity = { baseUrl: emulator.baseUrl, lbBaseUrl: emulator.lbBaseUrl, local: false };
   const run = await makeRun(database, `fleet ${++names} ${process.pid}`);
-  await beginStart(database, run, termsWith({ identity, ...options.terms }), { spent: 0, unknown: 0 });
+  const terms = termsWith({ identity, ...options.terms });
+  await beginStart(database, { run, start: 0 }, terms, { spent: 0, unknown: 0, collected: 0 });
   await feedRows(database, run, rows);
   const workers: FleetWorker[] = [];
   const records = async () =>

@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { DatabaseOfStart } from './elsewhere.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
@@ -68,6 +69,8 @@ export interface Recovered {
   readonly lastStop?: { readonly at: number; readonly exitCode: number };
   /** The ledger that runs share, of the latest start that had a part in one. */
   readonly ledgerFile?: string;
+  /** The database that the rows of the latest start were done from. */
+  readonly database?: DatabaseOfStart;
   /** The cost cap that the run remembers, in USD; `null`: it was lifted. */
   readonly capUsd?: number | null;
   /** Paths of the manifests that starts were made from, each once, in their order. */

@@ -1,3 +1,4 @@
+import { databaseOfStart, type DatabaseOfStart } from './elsewhere.js';
 import { decodeRecord } from './line/record-line.js';
 import { field } from './line/record-fields.js';
 import type { HeadScanner } from './line/head-scanner.js';
@@ -33,6 +34,7 @@ type RunFact =
   | 'lastStartAt'
   | 'lastStop'
   | 'ledgerFile'
+  | 'database'
   | 'manifests'
   | 'capUsd'
   | 'repairs'
@@ -61,6 +63,7 @@ export class Recovery {
   lastStartAt: number | undefined;
   lastStop: { at: number; exitCode: number } | undefined;
   ledgerFile: string | undefined;
+  database: DatabaseOfStart | undefined;
   /** Paths of the manifests that starts were made from, each once. */
   manifests: string[] = [];
   capUsd: number | null | undefined;
@@ -90,11 +93,12 @@ export class Recovery {
 
   get kept(): KeptRecovery {
     const { records, recordStarts, starts, repairs, table, lives } = this;
-    const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow, manifests, capUsd } =
-      this;
+    const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow } = this;
+    const { manifests, capUsd } = this;
     return {
       ...{ records, recordStarts, starts, repairs },
-      ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, heldUpToRow, manifests, capUsd },
+      ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow },
+      ...{ manifests, capUsd },
       ...{
         rows: table.length,
         jobs: lives.jobs.index.length,
@@ -164,6 +168,7 @@ export class Recovery {
     this.lastStartAt = record.at;
     this.lastStop = undefined;
     if (!this.manifests.includes(record.manifest)) this.manifests.push(record.manifest);
+    this.database = databaseOfStart(record.settings);
     const { ledgerFile } = record.settings;
     if (typeof ledgerFile === 'string') this.ledgerFile = ledgerFile;
   }

@@ -2,6 +2,7 @@ import { type Subject } from 'rxjs';
 import type { Disk } from '../disk/disk.js';
 import { imagesFolder, pictureName } from '../artifacts/picture-name.js';
 import { clearLeftovers } from '../disk/replace-file.js';
+import { refuseElsewhere } from '../journal/elsewhere.js';
 import { type Journal, journalPath } from '../journal/journal.js';
 import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
@@ -48,6 +49,8 @@ export async function holdJournal(
   const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers, openFile));
   const { identity, left } = await checkIdentity(journal, options.identity, out);
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
+  // A journal of another kind knows by itself what is elsewhere.
+  if (options.journal === undefined) await refuseElsewhere(options.disk, out, journal.recovered);
   // A rehearsal may be copied: nothing is bought in it.
   const progress = identity.local ? undefined : held.progress;
   await progress?.check(journal.recovered.repairs, options.repair);

@@ -1,4 +1,4 @@
-import { resolve, join } from 'node:path';
+import { resolve } from 'node:path';
 import { lastValueFrom, merge, tap } from 'rxjs';
 import { runBatch, runStages, type RunStages } from '../../batch/index.js';
 import { listenForStop } from '../io/listen-for-stop.js';
@@ -10,8 +10,6 @@ import { agreedRows, agreeToPlan, explainRefusal, type CheckedRun } from '../sta
 import { askHealth } from '../service/check-service.js';
 import { batchOptions, type StartedRun } from '../start/batch-options.js';
 import { printOutcome, type Warning } from '../start/print-outcome.js';
-import { readFile } from 'node:fs/promises';
-import { UsageError } from '../io/usage-error.js';
 import { assumePrice, nodeDisk, type PriceBook } from '../../batch/formats.js';
 import { gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -168,10 +166,7 @@ function takeRowsOf({ options, live, plan }: StartedRun): RunStages['takeRows'] 
 
 /** The runner of the rows: this process, or the workers of a database. */
 async function startOf(run: StartedRun, warn: (message: string) => void): Promise<typeof runBatch> {
-  if (run.options.db === undefined) {
-    await refuseWithoutDatabase(run.out);
-    return runBatch;
-  }
+  if (run.options.db === undefined) return runBatch;
   const { overDatabase } = await import('../start/over-database.js');
   return overDatabase(run, run.options.db, warn);
 }
@@ -199,18 +194,3 @@ function interrupted(exitCode: number, { io }: StartedRun): number {
 
 /** The answer to the question whether to start. */
 type Answer = 'go' | 'interrupted' | { readonly error: unknown } | undefined;
-
-/** Throws `UsageError` when rows of the run are in a database: a start without it would buy them twice. */
-async function refuseWithoutDatabase(out: string): Promise<void> {
-  const text = await readFile(join(out, 'distributed.json'), 'utf8').catch(() => undefined);
-  if (text === undefined) return;
-  const { readRunNote } = await import('../../distributed/collector/run-note.js');
-  const note = await readRunNote(nodeDisk, out);
-  if (note?.isOpen !== true) return;
-  throw new UsageError(
-    [
-      `the run in ${out} has rows in a database (${note.database}) that may be on their way: nothing was sent`,
-    ],
-    'go on with --db and that database; once all of its rows have ended it can be gone on with either way',
-  );
-}

@@ -7,7 +7,7 @@ import { DatabaseError } from '../database/database-error.js';
 import { readLateJobs } from '../table/late-jobs.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import type { RunDatabase } from '../table/run-database.js';
-import { sweep, sweepMs } from '../table/worker-record.js';
+import { createSweeper, sweepMs } from '../table/worker-record.js';
 import { copyBehind, type Copied } from './copy-behind.js';
 
 interface Home {
@@ -24,22 +24,23 @@ const lookMs = 250;
 const patienceMs = 3_000;
 
 /**
- * Asks the rows of a run back from its workers, and waits until they have given them back or are taken for dead. From then on
- * all that is known of the run lies in its records.
+ * Takes a run over: asks its rows back from its workers, and waits until they have given them back or are taken for dead. From then
+ * on all that is known of the run lies in its records. Returns the number of this start.
  *
  * @throws {DatabaseError} `database-away` where `stop` emits first
  */
-export async function recallRows({ database, run, scheduler, warn, stop }: Home): Promise<void> {
+export async function recallRows({ database, run, scheduler, warn, stop }: Home): Promise<number> {
   const order = { isStopped: false };
   const stopping = stop.subscribe(() => (order.isStopped = true));
   const begunAt = scheduler.now();
   let sweptAt = begunAt;
+  const sweep = createSweeper(database, () => scheduler.now());
   let hasWarned = false;
   try {
-    await recallRun(database, run);
+    const start = await recallRun(database, run);
     for (;;) {
       const { seats, rows } = await countSeats(database, run);
-      if (seats === 0) return;
+      if (seats === 0) return start;
       if (order.isStopped)
         throw new DatabaseError(
           'database-away',
@@ -54,7 +55,7 @@ export async function recallRows({ database, run, scheduler, warn, stop }: Home)
       }
       if (now - sweptAt >= sweepMs) {
         sweptAt = now;
-        await sweep(database);
+        await sweep();
       }
       await firstValueFrom(merge(timer(lookMs, scheduler), stop));
     }
@@ -68,13 +69,18 @@ export async function recallRows({ database, run, scheduler, warn, stop }: Home)
  * Returns how far it is, and whether the journal has changed and must be read again.
  */
 export async function bringHome(
-  { database, run, scheduler }: Pick<Home, 'database' | 'run' | 'scheduler'>,
+  {
+    database,
+    run,
+    start,
+    scheduler,
+  }: Pick<Home, 'database' | 'run' | 'scheduler'> & { readonly start: number },
   journal: Journal,
   copied: Copied,
   retries: (id: string) => boolean,
 ): Promise<Copied & { readonly hasChanged: boolean }> {
   const { copied: records, collected } = await copyBehind(database, run, journal, copied);
-  await withdrawRows(database, run);
+  await withdrawRows(database, run, start);
   const late =
     records > 0 ? [] : await lateRecords(database, run, journal, { now: scheduler.now(), retries });
   if (late.length > 0) await lastValueFrom(merge(...late.map((record) => journal.append(record))));

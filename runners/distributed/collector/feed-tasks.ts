@@ -11,7 +11,7 @@ import { isRead, type Task } from '../../batch/row/task.js';
 import type { TaskFeed } from '../table/task-feed.js';
 import { inTransaction, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
-import { lockLedger, saveLedger } from '../table/run-ledger.js';
+import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
 import type { RemoteRun } from './remote-run.js';
 
 /** Rows fed in one transaction. */
@@ -75,13 +75,14 @@ async function withAddresses(run: Run, task: RowTask): Promise<RowTask | undefin
 }
 
 async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowTask[]): Promise<void> {
-  const { database, run } = remote;
+  const { database, run, start } = remote;
   for (const task of batch)
     if (task.what === 'poll' && task.intent !== undefined) remote.bought.set(task.row.id, task.intent);
   const rows = batch.map((task, place) => ({ item: itemAt(place), task, reserved: reservedFor(task) }));
   await remote.ask(() =>
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
+      refuseTaken(ledger, start);
       // The connection broke, and did not say that they were added: workers may have ended them since.
       if (ledger.fed >= number) return;
       await addRows({ on, queue: database.queue, run, ledger }, rows);

@@ -1,7 +1,9 @@
 import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Run } from '../../batch/context/run.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
+import { isCountedRight } from '../table/recall-run.js';
 import { readRecords, type StoredRecord } from '../table/records.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
@@ -17,6 +19,8 @@ const apartMs = 50;
 const idleMs = 1_000;
 /** How often the note says how far the journal is. */
 const noteMs = 2_000;
+/** After this time without a record, the rows are counted. */
+const standstillMs = 20_000;
 /** Another worker has this time to take a seat after the last one was refused. */
 const refusedMs = 3_000;
 
@@ -41,6 +45,7 @@ export async function followRun(following: Following): Promise<void> {
   const saving = new Saving(4 * downloads, following.save);
   const copier = new RecordCopier(run, remote.bought, (row) => saving.add(row));
   const prices = new HigherPrices(following);
+  const standstill = new Standstill(following);
   let refusedSince: number | undefined;
   let { collected } = note();
   let notedAt = scheduler.now();
@@ -55,6 +60,7 @@ export async function followRun(following: Following): Promise<void> {
     await saving.room();
     collected = page.at(-1)?.seq ?? collected;
     await prices.note();
+    await standstill.look(state);
     const isOver = collected >= state.seq && hasEnded(state, wasFed);
     if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
@@ -114,6 +120,29 @@ async function pause({ run: { stops, options }, remote }: Following): Promise<vo
   );
   await firstValueFrom(timer(apartMs, scheduler));
   await woken;
+}
+
+/** Rows that were deleted by hand never end: where nothing moves, the rows are counted. */
+class Standstill {
+  private seq = -1;
+  private since = -Infinity;
+
+  constructor(private readonly following: Following) {}
+
+  /** @throws {MillraceError} `journal-io` */
+  async look({ seq, open, inFlight }: RunState): Promise<void> {
+    const { run, remote } = this.following;
+    const now = run.options.scheduler.now();
+    const isSame = seq === this.seq && open + inFlight > 0;
+    this.seq = seq;
+    if (isSame && now - this.since < standstillMs) return;
+    this.since = now;
+    if (!isSame || (await remote.ask(() => isCountedRight(remote.database, remote.run)))) return;
+    throw new MillraceError(
+      'journal-io',
+      'Rows of this run were deleted from the database by another program. What is known of each row is in its records: start again.',
+    );
+  }
 }
 
 /** Passes prices on to the workers that were reported and are higher than those they were given. */

@@ -3,20 +3,24 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { Journal } from '../../batch/journal/journal.js';
+import type { DatabaseOfStart } from '../../batch/journal/elsewhere.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
+import type { JournalRecord } from '../../batch/journal/record.js';
 import { retryCodes } from '../../batch/row/decide-row.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { explainDatabase, isAway } from '../database/database-error.js';
 import { findRun } from '../table/runs.js';
 import { bringHome, recallRows } from './bring-home.js';
-import { newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
+import { lostRunNote, newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
 
 /** A run's folder and its database, opened together: no row of the run is on its way, and the journal has all that is known. */
 export interface Collector {
   /** Closing it closes the database connection as well. */
   readonly journal: Journal;
   readonly database: ConnectedDatabase;
+  /** The number of this start in the database; 0: the database does not know the run yet. */
+  readonly start: number;
   readonly note: () => RunNote;
   readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
 }
@@ -42,18 +46,20 @@ export async function openCollector(
   const found = await readRunNote(disk, out);
   const database = await connect();
   try {
-    const run = found === undefined ? undefined : await findRun(database, found.key);
-    if (found?.isOpen === true && run === undefined) throw notThere(out, found, database.shown);
+    const first = await noteOf(found, database, read);
+    const run = await findRun(database, first.key);
+    if (first.isOpen && run === undefined) throw notThere(out, first, database.shown);
     // The journal has all that another database knew.
-    const known = run === undefined ? undefined : found;
-    const keeper = noteKeeper(disk, out, known ?? newRunNote(database), database);
-    if (run !== undefined && found?.isOpen === true)
-      await recallRows({ database, run, scheduler, warn, stop });
+    const known = first.isBegun && run === undefined ? newRunNote(database) : first;
+    const keeper = noteKeeper(disk, out, known, database);
+    // Before the journal says which run this is: it must not be taken for one whose note is lost.
+    if (known !== found) await keeper.keepNote({});
+    const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
     let journal = await read();
     // Twice at most: late jobs are looked for in a journal that has all records.
     for (let hasChanged = run !== undefined; hasChanged && run !== undefined;) {
       const home = await bringHome(
-        { database, run, scheduler },
+        { database, run, start, scheduler },
         journal,
         keeper.note(),
         retried(options),
@@ -68,11 +74,26 @@ export async function openCollector(
       await journal.close();
       journal = await read();
     }
-    return { journal: closingWith(journal, database), database, ...keeper };
+    const { key } = keeper.note();
+    const started = { key, database: database.shown };
+    return { journal: journalOf(journal, database, started), database, start, ...keeper };
   } catch (error) {
     await database.close();
     throw isAway(error) ? explainDatabase(error, database.shown) : error;
   }
+}
+
+/** A folder whose note is lost has the run that its journal names: another one would buy all of its rows again. */
+async function noteOf(
+  found: RunNote | undefined,
+  database: ConnectedDatabase,
+  read: () => Promise<Journal>,
+): Promise<RunNote> {
+  if (found !== undefined) return found;
+  const journal = await read();
+  await journal.close();
+  const { database: started } = journal.recovered;
+  return started === undefined ? newRunNote(database) : lostRunNote(started, database);
 }
 
 function noteKeeper(
@@ -96,14 +117,17 @@ function retried({ retry = [], only }: Pick<RunBatchOptions, 'retry' | 'only'>):
   return (id) => isRetried && only?.includes(id) !== false;
 }
 
-function closingWith(journal: Journal, database: ConnectedDatabase): Journal {
+/** The journal of the run; it notes with each start which run of which database it is, and closes the database as well. */
+function journalOf(journal: Journal, connected: ConnectedDatabase, database: DatabaseOfStart): Journal {
+  const noted = (record: JournalRecord): JournalRecord =>
+    record.k === 'start' ? { ...record, settings: { ...record.settings, database } } : record;
   return {
     recovered: journal.recovered,
-    append: (record) => journal.append(record),
+    append: (record) => journal.append(noted(record)),
     records: (after) => journal.records(after),
     rowsIn: (statuses) => journal.rowsIn(statuses),
     find: (id) => journal.find(id),
-    close: () => journal.close().finally(() => database.close()),
+    close: () => journal.close().finally(() => connected.close()),
   };
 }
 

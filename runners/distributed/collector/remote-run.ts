@@ -2,7 +2,9 @@ import { filter, firstValueFrom, merge, Subject, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
 import type { RunDatabase } from '../table/run-database.js';
+import { RunTaken } from '../table/run-ledger.js';
 import { readState, type RunState } from '../table/run-state.js';
+import type { RunStart } from '../table/runs.js';
 
 /** Asks the database, again and again while it is away. @throws {DatabaseError} `database-away` once the run stops */
 export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
@@ -15,13 +17,19 @@ export class RemoteRun {
   /** Emits when there may be something new. */
   readonly woken = new Subject<void>();
 
+  readonly run: number;
+  readonly start: number;
+
   constructor(
     readonly database: RunDatabase,
-    readonly run: number,
+    { run, start }: RunStart,
     readonly ask: Ask,
     private latest: RunState,
     private readonly local: Run,
-  ) {}
+  ) {
+    this.run = run;
+    this.start = start;
+  }
 
   get state(): RunState {
     return this.latest;
@@ -32,9 +40,10 @@ export class RemoteRun {
     this.latest = { ...this.latest, open: this.latest.open + rows };
   }
 
-  /** Reads where the run stands, and emits it to the display. */
+  /** Reads where the run stands, and emits it to the display. @throws {RunTaken} */
   async look(): Promise<RunState> {
     this.latest = await this.ask(() => readState(this.database, this.run));
+    if (this.latest.start !== this.start) throw new RunTaken();
     const { open, inFlight, pausedMs } = this.latest;
     this.local.events.next({ type: 'elsewhere', open, inFlight, saving: 0, pausedMs });
     this.seen.next();

@@ -2,57 +2,50 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { readFile } from '../../batch/disk/read-file.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
+import {
+  elsewherePath,
+  elsewhereSchema,
+  readElsewhere,
+  type DatabaseOfStart,
+} from '../../batch/journal/elsewhere.js';
 import type { DatabaseChoice } from '../connect-database.js';
-import { DatabaseError } from '../database/database-error.js';
 
-const noteSchema = z.object({
-  /** The run's name in the database. */
-  key: z.string(),
-  /** Which database, without its password. */
-  database: z.string(),
+const noteSchema = elsewhereSchema.extend({
   /** The database lies in the folder, or belongs to it. */
   isEmbedded: z.boolean(),
   /** The database knows the run. */
   isBegun: z.boolean(),
-  /** The database may have rows that are on their way, or records that the journal does not have. */
-  isOpen: z.boolean(),
   /** All records of the database up to this one are in the journal … */
   collected: z.number(),
   /** … among so many of its first ones. @defaultValue 0 */
   among: z.number().default(0),
+  /** The database knows the jobs of so many of the journal's first records. @defaultValue 0 */
+  named: z.number().default(0),
 });
 
 /** The note in a run's folder about its run in a database. */
 export type RunNote = Readonly<z.infer<typeof noteSchema>>;
 
-export function runNotePath(out: string): string {
-  return `${out}/distributed.json`;
-}
-
 /** `undefined` when the run uses no database. */
-export async function readRunNote(disk: Disk, out: string): Promise<RunNote | undefined> {
-  const path = runNotePath(out);
-  const found = await disk.stat(path);
-  if (found === undefined) return undefined;
-  try {
-    return noteSchema.parse(JSON.parse((await readFile(disk, path, found.size)).toString()));
-  } catch (cause) {
-    const message = `${path} is damaged: it says which run of which database belongs to the folder.`;
-    throw new DatabaseError('database', message, { cause });
-  }
+export function readRunNote(disk: Disk, out: string): Promise<RunNote | undefined> {
+  return readElsewhere(disk, out, noteSchema);
 }
 
 export function newRunNote({ shown, isEmbedded }: { shown: string; isEmbedded: boolean }): RunNote {
   return {
     ...{ key: randomUUID(), database: shown, isEmbedded, isBegun: false, isOpen: false },
-    ...{ collected: 0, among: 0 },
+    ...{ collected: 0, among: 0, named: 0 },
   };
 }
 
+/** The note of a run whose own one is lost, by its journal: all of the database's records are compared with the journal's. */
+export function lostRunNote(started: DatabaseOfStart, { isEmbedded }: { isEmbedded: boolean }): RunNote {
+  return { ...started, isEmbedded, isBegun: true, isOpen: true, collected: 0, among: 0, named: 0 };
+}
+
 export async function writeRunNote(disk: Disk, out: string, note: RunNote): Promise<void> {
-  await replaceFile(disk, runNotePath(out), `${JSON.stringify(note)}\n`);
+  await replaceFile(disk, elsewherePath(out), `${JSON.stringify(note)}\n`);
 }
 
 /** The database of a run's folder. A note has no password: that comes from PGPASSWORD or ~/.pgpass. */

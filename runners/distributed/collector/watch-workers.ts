@@ -3,8 +3,10 @@ import type { Run } from '../../batch/context/run.js';
 import {
   deadAfterMs,
   describeSilence,
+  graceMs,
   readWorkers,
   silentAfterMs,
+  SteadyDatabase,
   sweep,
   sweepMs,
   type WorkerState,
@@ -27,24 +29,15 @@ export function watchWorkers(run: Run, remote: RemoteRun): { end(): Promise<void
     run.events.next({ type: 'warning', code: 'workers', message });
   });
   const idle = new IdleRun(run, remote);
-  let steadyAt = -Infinity;
+  const steady = new SteadyDatabase(remote.database, () => scheduler.now());
   const look = async (): Promise<void> => {
+    await steady.look();
     const workers = await readWorkers(remote.database.pool);
-    if (scheduler.now() >= steadyAt) silent.look(workers);
-    await idle.look(workers);
+    if (steady.isSteadyFor(silentAfterMs)) silent.look(workers);
+    if (steady.isSteadyFor(graceMs)) await idle.look(workers);
   };
   const looking = timer(firstMs, everyMs, scheduler)
-    .pipe(
-      concatMap(() =>
-        defer(look).pipe(
-          catchError(() => {
-            // While the database is away no worker can send a heartbeat.
-            steadyAt = scheduler.now() + silentAfterMs;
-            return EMPTY;
-          }),
-        ),
-      ),
-    )
+    .pipe(concatMap(() => defer(look).pipe(catchError(() => EMPTY))))
     .subscribe();
   return {
     end: async () => {

@@ -18,12 +18,14 @@ import type { PaidRow, Task } from '../../batch/row/task.js';
 import { listen } from '../database/listen.js';
 import { inTransaction, recordChannel } from '../database/transaction.js';
 import { TaskFeed } from '../table/task-feed.js';
-import { withdrawRows } from '../table/recall-run.js';
+import { recallRun, withdrawRows } from '../table/recall-run.js';
+import { lockLedger, refuseTaken } from '../table/run-ledger.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopRun } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
+import { nameJobs } from './name-jobs.js';
 import type { Collector } from './open-collector.js';
 import { RemoteRun, type Ask } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
@@ -63,10 +65,15 @@ async function collect(
   // Before anything is fed: a start that dies here must not be gone on with as if nothing were on its way.
   await keepNote({ isBegun: true, isOpen: true });
   const { spent, unknown } = run.journal.tally.totals();
-  const before = { spent: spent.reported + spent.estimated, unknown };
-  await ask(() => beginStart(database, number, termsOf(run, collection.terms), before));
+  const named = await ask(() => nameJobs(database, number, collection.journal, note().named));
+  await keepNote({ named });
+  // A run that was just made may be made by a copy of the folder as well.
+  const start = collection.start > 0 ? collection.start : await ask(() => recallRun(database, number));
+  const before = { spent: spent.reported + spent.estimated, unknown, collected: note().collected };
+  const terms = termsOf(run, collection.terms);
+  await ask(() => beginStart(database, { run: number, start }, terms, before));
   const state = await ask(() => readState(database, number));
-  const remote = new RemoteRun(database, number, ask, state, run);
+  const remote = new RemoteRun(database, { run: number, start }, ask, state, run);
   const left = new ReplaySubject<void>(1);
   const woken = () => remote.woken.next();
   const listening = listen(database.pool, recordChannel, { woken, left, scheduler: run.options.scheduler });
@@ -84,8 +91,8 @@ async function collect(
         .finally(() => here.close()),
       followRun({ run, remote, note, keepNote, save, isFed: () => isFed }),
     ]);
-    const left = await ask(() => withdrawRows(database, number));
-    await keepNote({ isOpen: left > 0 });
+    const left = await ask(() => withdrawRows(database, number, start));
+    await keepNote({ isOpen: left > 0, named: run.journal.records });
   } finally {
     await watching.end();
     await stopping.end();
@@ -103,7 +110,11 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
       const { end } = run.stops;
       if (end === undefined) return;
       const cause = { ...end, leaves: [...leaving] };
-      const forward = () => inTransaction(remote.database.pool, (on) => stopRun(on, remote.run, cause));
+      const forward = () =>
+        inTransaction(remote.database.pool, async (on) => {
+          refuseTaken(await lockLedger(on, remote.run), remote.start);
+          await stopRun(on, remote.run, cause);
+        });
       forwarding = forwarding
         .then(() => remote.ask(forward))
         .catch((error: unknown) => {

@@ -1,15 +1,25 @@
-import { inTransaction } from '../database/transaction.js';
+import { inTransaction, type Transaction } from '../database/transaction.js';
 import type { RunDatabase } from './run-database.js';
-import { lockLedger, saveLedger } from './run-ledger.js';
+import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
 import { places } from '../queue/row-queue.js';
 
-/** Asks the workers of a run to give its rows back. What is on the wire is awaited. */
-export function recallRun({ pool }: RunDatabase, run: number): Promise<void> {
+/**
+ * Takes a run over for a start: earlier ones change nothing more. Its workers are asked to give its rows back; what is on the wire
+ * is awaited. Returns the number by which the start is known from now on.
+ */
+export function recallRun({ pool }: RunDatabase, run: number): Promise<number> {
   const leaves = ['open', 'accepted', 'replied'] as const;
-  return inTransaction(pool, (on) =>
-    stopRun(on, run, { exitCode: 0, reason: 'The rows are asked back by their folder.', leaves }),
-  );
+  const reason = new RunTaken().message;
+  return inTransaction(pool, async (on) => {
+    await lockLedger(on, run);
+    await stopRun(on, run, { exitCode: 75, reason, leaves });
+    const { rows } = await on.query<{ start: number }>(
+      'update millrace.runs set start = start + 1 where run = $1 returning start',
+      [run],
+    );
+    return rows[0]?.start ?? 0;
+  });
 }
 
 /** How many workers have a seat at a run, and how many rows they have. */
@@ -28,12 +38,15 @@ export async function countSeats(
 /**
  * Takes the rows out of the database that no worker has: what is known of them lies in the journal of the folder. Returns how many
  * rows workers have.
+ *
+ * @throws {RunTaken}
  */
-export function withdrawRows({ pool, queue }: RunDatabase, run: number): Promise<number> {
+export function withdrawRows({ pool, queue }: RunDatabase, run: number, start: number): Promise<number> {
   return inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
-    const { rows } = await on.query<{ item: string; place: string; reserved: number }>(
-      'delete from millrace.rows where run = $1 and worker is null returning item, place, reserved::float8',
+    refuseTaken(ledger, start);
+    const { rows } = await on.query<{ item: string; place: string }>(
+      'delete from millrace.rows where run = $1 and worker is null returning item, place',
       [run],
     );
     for (const place of places)
@@ -43,9 +56,30 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number): Promise
         place,
         rows.filter((row) => row.place === place).map(({ item }) => item),
       );
-    ledger.waiting -= rows.length;
-    for (const { reserved } of rows) ledger.reserved -= reserved;
-    await saveLedger(on, run, ledger);
-    return ledger.inFlight;
+    // Counted anew: somebody may have deleted rows by hand.
+    const counts = await countRows(on, run);
+    await saveLedger(on, run, { ...ledger, waiting: 0, ...counts });
+    return counts.inFlight;
   });
+}
+
+type Counts = Pick<RunLedger, 'inFlight' | 'polled' | 'reserved'>;
+
+async function countRows(on: Transaction, run: number): Promise<Counts> {
+  const { rows } = await on.query<Counts>(
+    `select count(*)::int as "inFlight", (count(*) filter (where place = 'poll'))::int as polled,
+       coalesce(sum(reserved), 0)::float8 as reserved from millrace.rows where run = $1 and worker is not null`,
+    [run],
+  );
+  return rows[0] ?? { inFlight: 0, polled: 0, reserved: 0 };
+}
+
+/** Whether the counts of a run are those of its rows. They are not where somebody has deleted rows by hand. */
+export async function isCountedRight({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<boolean> {
+  const { rows } = await pool.query<{ right: boolean }>(
+    `select waiting + in_flight = (select count(*) from millrace.rows r where r.run = l.run) as right
+     from millrace.ledgers l where run = $1`,
+    [run],
+  );
+  return rows[0]?.right ?? true;
 }

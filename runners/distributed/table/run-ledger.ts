@@ -37,6 +37,23 @@ export class RunGone extends MillraceError {
   }
 }
 
+/** Another start has the run: a copy of its folder was started, or this process stood still while another one took its place. */
+export class RunTaken extends MillraceError {
+  static override readonly name: string = 'RunTaken';
+
+  constructor() {
+    super(
+      'held',
+      'Another start of this run has taken its rows over, from a copy of the folder or in place of this process. Nothing more is done here: go on where that start is.',
+    );
+  }
+}
+
+/** Only the latest start of a run changes its rows. @throws {RunTaken} */
+export function refuseTaken(ledger: Pick<RunLedger, 'start'>, start: number): void {
+  if (ledger.start !== start) throw new RunTaken();
+}
+
 /** Locks a run's ledger until the transaction ends, which saves it then. Any transaction that locks more locks this first. */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
   const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting,

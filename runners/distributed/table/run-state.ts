@@ -7,6 +7,8 @@ import { deadAfterMs } from './worker-record.js';
 
 /** Where a run stands. Money in millionths of a dollar. */
 export interface RunState {
+  /** The number of its latest start. */
+  readonly start: number;
   /** The number of its last record. */
   readonly seq: number;
   /** Rows that no worker has. */
@@ -31,7 +33,7 @@ export interface RunState {
 /** @throws {RunGone} */
 export async function readState({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<RunState> {
   const { rows } = await pool.query<Stored>(
-    `select seq::float8, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
+    `select start, seq::float8, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
        stop, blocked, ${pausedMs},
        array(select cause from millrace.troubles t where t.run = runs.run) as troubles,
        (select count(*)::int from millrace.seats s join millrace.workers w using (worker)

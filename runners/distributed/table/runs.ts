@@ -5,13 +5,22 @@ import { worstEnd } from '../../batch/stop/worst-end.js';
 import { inTransaction, type Transaction, wakeWorkers } from '../database/transaction.js';
 import { pausedMs } from './gates.js';
 import type { RunDatabase } from './run-database.js';
-import { lockLedger } from './run-ledger.js';
+import { lockLedger, refuseTaken, RunTaken } from './run-ledger.js';
 import { mostInFlight, type RunTerms } from './run-terms.js';
 
-/** Money that a run has spent and holds before a start. */
-export interface MoneyBefore {
+/** A start of a run: the latest one of its number is the one that changes its rows. */
+export interface RunStart {
+  readonly run: number;
+  /** From 0, for a run that was just made. */
+  readonly start: number;
+}
+
+/** What a run has spent and holds before a start, and how far its folder is. */
+export interface StartBefore {
   readonly spent: MicroDollars;
   readonly unknown: MicroDollars;
+  /** The folder has all records up to this one. */
+  readonly collected: number;
 }
 
 /** The number of the run with this key; `undefined`: there is none. */
@@ -35,28 +44,33 @@ export async function makeRun(database: RunDatabase, key: string): Promise<numbe
   return run;
 }
 
-/** Begins a start of a run none of whose rows is on its way: workers may take rows from now on. Returns its number. */
+/**
+ * Begins the start of this number, none of whose rows is on its way: workers may take rows from now on.
+ *
+ * @throws {RunTaken} another start has taken the run over
+ */
 export function beginStart(
   { pool }: RunDatabase,
-  run: number,
+  { run, start }: RunStart,
   terms: RunTerms,
-  { spent, unknown }: MoneyBefore,
-): Promise<number> {
+  { spent, unknown, collected }: StartBefore,
+): Promise<void> {
   return inTransaction(pool, async (on) => {
-    await lockLedger(on, run);
+    const ledger = await lockLedger(on, run);
+    const { seq, waiting, inFlight } = ledger;
+    refuseTaken(ledger, start);
+    if (seq !== collected || waiting + inFlight > 0) throw new RunTaken();
     await on.query(
       'update millrace.ledgers set cap = $2, spent = $3, unknown = $4, concurrency = $5, fed = 0 where run = $1',
       [run, terms.cap ?? null, spent, unknown, mostInFlight(terms)],
     );
     await on.query('update millrace.gates set rate = $2 where run = $1', [run, terms.rate ?? null]);
     await on.query('delete from millrace.troubles where run = $1', [run]);
-    const { rows } = await on.query<{ start: number }>(
-      `update millrace.runs set terms = $2, start = start + 1, stop = null, blocked = '{}', prices = '[]', started_at = now()
-       where run = $1 returning start`,
+    await on.query(
+      `update millrace.runs set terms = $2, stop = null, blocked = '{}', prices = '[]', started_at = now() where run = $1`,
       [run, JSON.stringify(terms)],
     );
     await wakeWorkers(on, run, 'orders');
-    return rows[0]?.start ?? 0;
   });
 }
 

@@ -116,25 +116,48 @@ export async function sweep(database: RunDatabase, patienceMs = deadAfterMs): Pr
 }
 
 /** Once the database is back, every live worker has sent a heartbeat within this many ms. */
-const graceMs = 15_000;
+export const graceMs = 15_000;
+
+/**
+ * Whether the heartbeats of workers say anything: while the database is away no worker can send one, and where its clock is set
+ * forward all of them are old.
+ */
+export class SteadyDatabase {
+  private steadySince = -Infinity;
+  private ahead: number | undefined;
+
+  constructor(
+    private readonly database: Pick<RunDatabase, 'pool'>,
+    private readonly now: () => number,
+  ) {}
+
+  /** An answer that takes long counts as one that does not come. */
+  async look(): Promise<void> {
+    const lookedAt = this.now();
+    const before = this.ahead;
+    this.ahead = NaN;
+    const { rows } = await this.database.pool.query<{ now: number }>(
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
+    );
+    this.ahead = (rows[0]?.now ?? 0) - this.now();
+    const isSteady = before === undefined || Math.abs(this.ahead - before) < graceMs / 3;
+    if (!isSteady || this.now() - lookedAt > graceMs / 3) this.steadySince = this.now();
+  }
+
+  /** The database and its clock have been there for so long. */
+  isSteadyFor(ms: number): boolean {
+    return this.now() - this.steadySince >= ms;
+  }
+}
 
 /**
  * A sweep for every few seconds. While the database is away no worker can send a heartbeat, and where its clock is set forward all
  * heartbeats are old: none is taken for dead until the database has been back, and its clock steady, for a while.
  */
 export function createSweeper(database: RunDatabase, now: () => number): () => Promise<void> {
-  let steadySince = -Infinity;
-  let ahead: number | undefined;
+  const steady = new SteadyDatabase(database, now);
   return async () => {
-    const lookedAt = now();
-    const before = ahead;
-    ahead = NaN;
-    const { rows } = await database.pool.query<{ now: number }>(
-      'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
-    );
-    ahead = (rows[0]?.now ?? 0) - now();
-    const isSteady = before === undefined || Math.abs(ahead - before) < graceMs / 3;
-    if (!isSteady || now() - lookedAt > graceMs / 3) steadySince = now();
-    if (now() - steadySince >= graceMs) await sweep(database);
+    await steady.look();
+    if (steady.isSteadyFor(graceMs)) await sweep(database);
   };
 }

@@ -191,8 +191,6 @@ export class ServedRun {
       const { id } = task.row;
       this.money.take(id, reserved);
       this.rows.set(id, { task, isPolled: task.what === 'poll' });
-      if (task.what === 'poll')
-        this.context.service.jobIds.keep({ endpoint: task.row.endpoint, jobId: task.jobId, key: id });
       void this.tasks.give(task);
     }
   }

@@ -113,7 +113,11 @@ function jobIdsIn(journal: TableJournal): RowJobIds {
       recent.keep({ ...answered, key: owner ?? answered.key });
       return owner ?? journal.claimJob(answered);
     },
-    keep: (job) => recent.keep(job),
+    keep: (job) => {
+      recent.keep(job);
+      // A job that the manifest names: no POST of another worker is answered with its id either.
+      void journal.claimJob(job).catch(() => undefined);
+    },
   };
 }
 

@@ -186,7 +186,7 @@ async function withRun(
 
 async function openRun(key: string, terms: Partial<RunTerms>): Promise<number> {
   const run = await makeRun(database, key);
-  await beginStart(database, run, termsWith(terms), { spent: 0, unknown: 0 });
+  await beginStart(database, { run, start: 0 }, termsWith(terms), { spent: 0, unknown: 0, collected: 0 });
   return run;
 }
 

@@ -115,10 +115,14 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'update millrace.runs set terms',
-    ({ runs }, [run, terms]) => {
-      const start = (of(runs, { run })?.['start'] as number) + 1;
-      return change(runs, { run }, { terms, start, stop: null, blocked: '{}', prices: '[]' });
-    },
+    ({ runs }, [run, terms]) => change(runs, { run }, { terms, stop: null, blocked: '{}', prices: '[]' }),
+  ],
+  [
+    'update millrace.runs set start',
+    ({ runs }, [run]) =>
+      change(runs, { run }, { start: (of(runs, { run })?.['start'] as number) + 1 }).map((row) => ({
+        ...row,
+      })),
   ],
   ['select stop from millrace.runs', ({ runs }, [run]) => runs.filter((row) => row['run'] === run)],
   ['update millrace.runs set stop', ({ runs }, [run, stop]) => change(runs, { run }, { stop })],
@@ -219,6 +223,23 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ({ rows }, [run]) => removeFrom(rows, (row) => row['run'] === run && row['worker'] === null),
   ],
   [
+    'select count(*)::int as "inFlight"',
+    ({ rows }, [run]) => {
+      const held = rows.filter((row) => row['run'] === run && row['worker'] !== null);
+      const reserved = held.reduce((sum, row) => sum + (row['reserved'] as number), 0);
+      return [
+        { inFlight: held.length, polled: held.filter(({ place }) => place === 'poll').length, reserved },
+      ];
+    },
+  ],
+  [
+    'select waiting + in_flight',
+    ({ ledgers, rows }, [run]) => {
+      const { waiting, inFlight } = of(ledgers, { run }) as { waiting: number; inFlight: number };
+      return [{ right: waiting + inFlight === rows.filter((row) => row['run'] === run).length }];
+    },
+  ],
+  [
     'with given as',
     ({ rows }, [run, items, prices]) =>
       (items as string[]).flatMap((item, place) => {
@@ -252,7 +273,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ],
   ],
   [
-    'select seq::float8, waiting as open',
+    'select start, seq::float8, waiting as open',
     (tables, [run, patienceMs], at) => {
       const row = of(tables.runs, { run });
       if (row === undefined) return nothing;
@@ -261,11 +282,12 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       const seats = tables.seats.filter(
         (one) => one['run'] === run && isAlive(tables, one['worker'], at, patienceMs),
       );
-      const { stop, blocked } = row;
+      const { start, stop, blocked } = row;
       return [
         {
           ...ledger,
           open,
+          start,
           stop,
           blocked,
           pausedMs: pausedMs(of(tables.gates, { run })!, at),

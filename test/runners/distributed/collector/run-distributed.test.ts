@@ -1,14 +1,15 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Subject } from 'rxjs';
+import { firstValueFrom, map, ReplaySubject, Subject } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
-import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/run-batch.js';
+import { runBatch, type RunBatchOptions, type StopOrder } from '../../../../runners/batch/run-batch.js';
 import { runDistributed } from '../../../../runners/distributed/collector/run-distributed.js';
 import { connectDatabase } from '../../../../runners/distributed/connect-database.js';
 import { runWorker, type WorkerOptions } from '../../../../runners/distributed/worker/run-worker.js';
 import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
+import { serveQueue } from '../../../support/queue-server.js';
 import { finished, runFolder, type RunFolder } from '../../../support/run-folder.js';
 
 let database: TestDatabase;
@@ -172,6 +173,84 @@ it('goes on where a collector died between two records', { timeout: 60_000 }, as
     ).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
     expect(folder.costs()).toHaveLength(6);
   }
+});
+
+it('is known by its journal where distributed.json is lost: nothing is bought again, with the database or without [fault 19b]', async () => {
+  await startWorker();
+  const path = folder.manifest(jobs(6));
+  await collect(path);
+  const journal = join(folder.out, 'journal.jsonl');
+  const lines = readFileSync(journal, 'utf8').split('\n').slice(0, -1);
+  // A collector that was killed: it had copied one row, and the workers have done the others since.
+  for (const name of ['summary.json', 'results.jsonl', 'costs.csv', 'distributed.json'])
+    rmSync(join(folder.out, name));
+  writeFileSync(journal, `${lines.slice(0, 4).join('\n')}\n`);
+  const bought = emulator.bill().length;
+  const { apiKey, baseUrl, lbBaseUrl } = emulator;
+  const hold = (out: string) => holdRun(out, { stateFolders: [join(folder.path, 'state')] });
+  const given = { manifest: { path }, out: folder.out, apiKey, baseUrl, lbBaseUrl, hold };
+  const here = await finished(runBatch(given));
+  expect([here.exitCode, here.reason]).toEqual([2, expect.stringContaining('distributed.json')]);
+  expect(here.reason).not.toContain(new URL(database.url).password);
+  const there = await collect(path, { hold });
+  expect([there.exitCode, there.summary.rows.completed]).toEqual([0, 6]);
+  expect(emulator.bill()).toHaveLength(bought);
+  expect(folder.costs()).toHaveLength(6);
+  // All of its rows have ended: it goes on either way.
+  expect(await finished(runBatch(given))).toMatchObject({ exitCode: 0 });
+});
+
+it('notices a job id that a start without the database had: the second row is held [fault 12c]', async () => {
+  const ids = ['a', 'b', 'c', 'a', 'b', 'd'];
+  await using service = await serveQueue({
+    answer: (request, response) => {
+      if (!request.url?.endsWith('/run')) return false;
+      response.end(JSON.stringify({ id: ids.shift(), status: 'IN_QUEUE' }));
+      return true;
+    },
+  });
+  const { url: baseUrl } = service;
+  await startWorker({ baseUrl });
+  const path = folder.manifest(jobs(6));
+  const given = { mode: 'async', concurrency: 1, baseUrl } as const;
+  const { apiKey } = emulator;
+  const local = { manifest: { path, mode: 'async' }, out: folder.out, apiKey, baseUrl, limit: 3 } as const;
+  expect((await finished(runBatch({ ...local, concurrency: 1 }))).exitCode).toBe(0);
+  expect((await collect(path, { ...given, manifest: { path, mode: 'async' } })).exitCode).toBe(6);
+  const failures = folder.lines('failures.jsonl');
+  expect(failures.map(({ id }) => id)).toEqual(['r3', 'r4']);
+  expect(JSON.stringify(failures)).toMatch(/names job .{1,3}a.{1,3}, which .{1,3}r0.{1,3} has already/);
+  expect(folder.lines('results.jsonl').map(({ id }) => id)).toEqual(['r0', 'r1', 'r2', 'r5']);
+});
+
+it('leaves a run to the last of two starts, from two copies of its folder: each row is bought once [fault 19]', async () => {
+  await startWorker();
+  const path = folder.manifest(jobs(12));
+  await collect(path, { limit: 2 });
+  const bought = emulator.bill().length;
+  const gates = [new Subject<void>(), new Subject<void>()] as const;
+  const asked = [new ReplaySubject<void>(1), new ReplaySubject<void>(1)] as const;
+  const start = (place: 0 | 1, out: string) =>
+    collect(path, {
+      out,
+      hold: (held) => holdRun(held, { stateFolders: [join(folder.path, `machine-${place}`)] }),
+      confirm: async () => {
+        const opened = firstValueFrom(gates[place].pipe(map(() => true)));
+        asked[place].next();
+        return opened;
+      },
+    });
+  const copy = join(folder.path, 'copy');
+  cpSync(folder.out, copy, { recursive: true });
+  const first = start(0, folder.out);
+  await firstValueFrom(asked[0]);
+  const second = start(1, copy);
+  await firstValueFrom(asked[1]);
+  gates[0].next();
+  expect((await first).exitCode).toBe(75);
+  gates[1].next();
+  expect((await second).exitCode).toBe(0);
+  expect(emulator.bill().length - bought).toBe(10);
 });
 
 it('goes on in another database, but where rows may be on their way; refuses options that no worker could obey', async () => {

@@ -1,5 +1,8 @@
+import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { SilentWorkers } from '../../../../runners/distributed/collector/watch-workers.js';
+import type { Run } from '../../../../runners/batch/context/run.js';
+import type { RemoteRun } from '../../../../runners/distributed/collector/remote-run.js';
+import { SilentWorkers, watchWorkers } from '../../../../runners/distributed/collector/watch-workers.js';
 import { describeSilence, type WorkerState } from '../../../../runners/distributed/table/worker-record.js';
 
 const none = { sends: 0, polls: 0, saves: 0 };
@@ -54,4 +57,35 @@ describe('a silent worker', () => {
   it('that died before this start and holds nothing is left out', () => {
     expect(looks([worker(70_000, { rows: 0 })], [worker(72_000, { rows: 0 })])).toEqual([]);
   });
+});
+
+it('has its rows for as long as the database was away, and some time after: it could send no heartbeat [fault 19]', async () => {
+  const scheduler = new VirtualTimeScheduler();
+  const swept: number[] = [];
+  const database = { isAway: true };
+  const query = (text: string) => {
+    if (database.isAway) return Promise.reject(new Error('connect ECONNREFUSED'));
+    if (text.includes('from millrace.seats')) swept.push(scheduler.now());
+    const silent = { ...worker(60_000), does: JSON.stringify(none) };
+    if (text.includes('clock_timestamp())::float8 * 1000 as now'))
+      return Promise.resolve({ rows: [{ now: scheduler.now() }] });
+    return Promise.resolve({ rows: text.includes('from millrace.workers w') ? [silent] : [] });
+  };
+  const run = { options: { scheduler }, events: new Subject(), log: { write: () => undefined } };
+  const remote = { database: { pool: { query } }, state: { open: 2, inFlight: 2 } };
+  const watching = watchWorkers(run as unknown as Run, remote as unknown as RemoteRun);
+  const passUntil = async (ms: number) => {
+    for (let time = scheduler.now(); time < ms; time += 1_000) {
+      scheduler.maxFrames = time + 1_000;
+      scheduler.flush();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await passUntil(60_000);
+  database.isAway = false;
+  await passUntil(74_000);
+  expect(swept).toEqual([]);
+  await passUntil(90_000);
+  expect(swept).not.toEqual([]);
+  await watching.end();
 });

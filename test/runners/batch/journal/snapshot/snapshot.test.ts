@@ -304,7 +304,8 @@ describe('a snapshot', () => {
         'lastStartAt',
         'lastStop',
       ],
-      ...['ledgerFile', 'heldUpToRow', 'manifests', 'capUsd', 'rows', 'jobs', 'lastRow', 'replaced', 'tally'],
+      ...['ledgerFile', 'database', 'heldUpToRow', 'manifests', 'capUsd', 'rows', 'jobs', 'lastRow'],
+      ...['replaced', 'tally'],
     ]);
     const byBooking = [0, 0, 0, 0, 0, 0, 0, 0];
     expect(kept.tally).toEqual({
