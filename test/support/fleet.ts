@@ -8,6 +8,7 @@ import { readRecords } from '../../runners/distributed/table/records.js';
 import { addRows, itemAt } from '../../runners/distributed/table/rows.js';
 import { lockLedger, saveLedger } from '../../runners/distributed/table/run-ledger.js';
 import { readState, type RunState } from '../../runners/distributed/table/run-state.js';
+import { recallRun } from '../../runners/distributed/table/recall-run.js';
 import { beginStart, makeRun } from '../../runners/distributed/table/runs.js';
 import type { RunTerms } from '../../runners/distributed/table/run-terms.js';
 import {
@@ -70,7 +71,8 @@ export async function openFleet(
   const identity = { baseUrl: emulator.baseUrl, lbBaseUrl: emulator.lbBaseUrl, local: false };
   const run = await makeRun(database, `fleet ${++names} ${process.pid}`);
   const terms = termsWith({ identity, ...options.terms });
-  await beginStart(database, { run, start: 0 }, terms, { spent: 0, unknown: 0, collected: 0 });
+  const start = await recallRun(database, run);
+  await beginStart(database, { run, start }, terms, { spent: 0, unknown: 0, collected: 0 });
   await feedRows(database, run, rows);
   const workers: FleetWorker[] = [];
   const records = async () =>
