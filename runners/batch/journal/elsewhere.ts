@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
-import type { Recovered } from './journal.js';
 
 /** The note in a run's folder about its run in a database, as far as a start without the database needs it. */
 export const elsewhereSchema = z.object({
@@ -57,7 +56,7 @@ export async function readElsewhere<T>(
 export async function refuseElsewhere(
   disk: Disk,
   out: string,
-  { database: started }: Pick<Recovered, 'database'>,
+  { database: started }: { readonly database?: DatabaseOfStart | undefined },
 ): Promise<void> {
   const note = await readElsewhere(disk, out, elsewhereSchema);
   const isLost = note === undefined;
