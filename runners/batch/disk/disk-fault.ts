@@ -30,9 +30,13 @@ const connectionCodes = new Set([
   ...['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EADDRINUSE', 'EADDRNOTAVAIL'],
 ]);
 
+/** As libuv calls what it has no name for: the stale handle of a network file system, a quota that is used up. */
+const unnamed = /^Unknown system error -\d+$/;
+
 /** Whether the disk is to blame for an error. The system's codes are in capitals; those of millrace are not. */
 export function isOfTheDisk(error: unknown): error is NodeJS.ErrnoException {
   const code: unknown = (error as { code?: unknown } | undefined)?.code;
   if (typeof code !== 'string') return false;
-  return (/^E[A-Z0-9]+$/.test(code) && !connectionCodes.has(code)) || code === 'not-a-file';
+  const isSystems = /^E[A-Z0-9]+$/.test(code) || unnamed.test(code);
+  return (isSystems && !connectionCodes.has(code)) || code === 'not-a-file';
 }

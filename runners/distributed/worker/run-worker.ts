@@ -35,6 +35,13 @@ export async function runWorker(options: WorkerOptions): Promise<StopCause | und
   return new Worker(options).work();
 }
 
+interface Serving {
+  readonly served: ServedRun;
+  /** Its name at the run's seat. */
+  readonly worker: string;
+  readonly done: Promise<void>;
+}
+
 class Worker {
   private id = randomUUID();
   private readonly settings: WorkerSettings;
@@ -42,7 +49,7 @@ class Worker {
   private readonly ordered = new ReplaySubject<void>(1);
   private readonly cut = new ReplaySubject<void>(1);
   private readonly left = new ReplaySubject<void>(1);
-  private readonly serving = new Map<number, { readonly served: ServedRun; readonly done: Promise<void> }>();
+  private readonly serving = new Map<number, Serving>();
   private readonly foreign = new Set<number>();
   private readonly link: DatabaseLink;
   private orders = 0;
@@ -91,16 +98,20 @@ class Worker {
     this.looks.next();
   }
 
+  /** Seats that it took before it was taken for dead at another run are alive as long as it is. */
   private async heartbeat(): Promise<void> {
-    const does = { sends: 0, polls: 0, saves: 0 };
-    for (const { served } of this.serving.values()) {
-      const { sends, polls, saves } = served.does;
-      does.sends += sends;
-      does.polls += polls;
-      does.saves += saves;
+    const serving = [...this.serving.values()];
+    for (const worker of new Set([this.id, ...serving.map((one) => one.worker)])) {
+      const does = { sends: 0, polls: 0, saves: 0 };
+      for (const { served } of serving.filter((one) => one.worker === worker)) {
+        const { sends, polls, saves } = served.does;
+        does.sends += sends;
+        does.polls += polls;
+        does.saves += saves;
+      }
+      const { pool } = this.settings.database;
+      await noteWorker(pool, { worker, host: hostname(), pid: process.pid, does });
     }
-    const { pool } = this.settings.database;
-    await noteWorker(pool, { worker: this.id, host: hostname(), pid: process.pid, does });
   }
 
   /** What a notification says: `RUN rows` or `RUN orders`. */
@@ -148,7 +159,7 @@ class Worker {
         this.serving.delete(run);
         this.looks.next();
       });
-    this.serving.set(run, { served, done });
+    this.serving.set(run, { served, worker: seat.worker, done });
   }
 
   private async after(end: ServedEnd, seat: { run: number; worker: string }): Promise<void> {
@@ -164,8 +175,8 @@ class Worker {
     if (end.why !== 'lost') return;
     const message = `it was taken for dead: what it did for run ${seat.run} goes on elsewhere`;
     this.settings.notify({ type: 'lost', message });
-    // Its rows are others' now. It goes on as a worker that has just come.
-    this.id = randomUUID();
+    // Its rows are others' now. It goes on as a worker that has just come: one, whichever runs it has lost.
+    if (seat.worker === this.id) this.id = randomUUID();
     await this.link.look(() => this.heartbeat());
   }
 

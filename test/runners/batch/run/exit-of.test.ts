@@ -18,6 +18,7 @@ describe('exitOf', () => {
     [Object.assign(new Error('ENOTDIR: not a directory'), { code: 'ENOTDIR' }), 74],
     [Object.assign(new Error('ELOOP: too many symbolic links'), { code: 'ELOOP' }), 74],
     [Object.assign(new Error('ESTALE: stale file handle'), { code: 'ESTALE' }), 74],
+    [Object.assign(new Error('Unknown system error -116, write'), { code: 'Unknown system error -116' }), 74],
     [Object.assign(new Error('ECONNRESET'), { code: 'ECONNRESET' }), 70],
     [new TypeError('x is not a function'), 70],
     ['text', 70],

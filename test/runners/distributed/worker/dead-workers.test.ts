@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { recallRun } from '../../../../runners/distributed/table/recall-run.js';
+import { beginStart, makeRun } from '../../../../runners/distributed/table/runs.js';
 import { readLateJobs } from '../../../../runners/distributed/table/late-jobs.js';
-import type { FleetWorker } from '../../../support/fleet.js';
-import { rowsOf } from '../../../support/run-database.js';
+import { feedRows, type FleetWorker } from '../../../support/fleet.js';
+import { rowsOf, termsWith } from '../../../support/run-database.js';
 import { stuckAt } from '../../../support/stuck-transport.js';
 import { anHourPasses } from '../../../support/time-passes.js';
 import { until } from '../../../support/until.js';
@@ -92,5 +94,28 @@ describe('a worker that was taken for dead and comes back', () => {
     await fleet.feed(rowsOf(2).slice(1));
     expect((await fleet.ended()).map(({ code }) => code)).toStrictEqual(['completed', 'completed']);
     expect(await fleet.state()).toMatchObject({ spent: 200_000, unknown: 0, reserved: 0 });
+  });
+
+  it('goes on under one name at all of its runs, and sends heartbeats for each seat', async () => {
+    const { database } = fleets;
+    const rows = rowsOf(2, { sleepMs: 3_000 });
+    const fleet = await fleets.open(rows);
+    const { baseUrl, lbBaseUrl } = fleet.emulator;
+    const other = await makeRun(database, `beside ${fleet.run}`);
+    const start = { run: other, start: await recallRun(database, other) };
+    const terms = termsWith({ identity: { baseUrl, lbBaseUrl, local: false } });
+    await beginStart(database, start, terms, { spent: 0, unknown: 0, collected: 0 });
+    await feedRows(database, other, rows);
+    const worker = await fleet.start();
+    await until(() => fleet.emulator.bill().length === 4);
+    await anHourPasses(database, [nameOf(worker)]);
+    await until(() => worker.events.filter(({ type }) => type === 'lost').length === 2);
+    const seats = async () =>
+      (await database.pool.query<{ worker: string }>('select worker from millrace.seats')).rows;
+    await until(async () => (await seats()).length === 2);
+    const names = new Set((await seats()).map((seat) => seat.worker));
+    expect(names.size).toBe(1);
+    await fleet.ended();
+    expect(fleet.emulator.bill()).toHaveLength(4);
   });
 });
