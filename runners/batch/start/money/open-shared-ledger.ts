@@ -36,5 +36,13 @@ export async function openSharedLedger(options: SharedLedgerOptions): Promise<Da
         ? new DayLedgerError(error.message, undefined, { cause: error })
         : error;
     });
-  return openDayLedger({ disk, path, capUsd, run: resolve(out), exclusively, now, ...(countedBy && { countedBy }) });
+  return openDayLedger({
+    disk,
+    path,
+    capUsd,
+    run: resolve(out),
+    exclusively,
+    now,
+    ...(countedBy && { countedBy }),
+  });
 }
