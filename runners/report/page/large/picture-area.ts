@@ -168,7 +168,7 @@ export class PictureArea {
     return h(
       'button',
       { type: 'button', class: 'flip', onclick: () => this.flip() },
-      'Show the original',
+      `Show the ${/^[^:,]+/.exec(this.#comparand?.label ?? 'original')?.[0].toLowerCase()}`,
       h('kbd', { 'aria-hidden': 'true' }, 'B'),
     );
   }

@@ -181,6 +181,7 @@ describe('looking closely', () => {
     await press(page, 'o', 'r');
     expect(await page.locator('.panes').getAttribute('data-mode')).toBe('overlay');
     expect(await page.locator('.other img').getAttribute('alt')).toMatch(/^Earlier version/);
+    expect(await page.locator('.flip').textContent()).toContain('Show the earlier version');
     expect(await axeViolations(page)).toEqual([]);
     await press(page, 'o');
     expect(await page.locator('.panes').getAttribute('data-mode')).toBe('beside');
