@@ -8,6 +8,8 @@ export interface PoolSettings {
   readonly max?: number;
   /** The application name of its connections. @defaultValue 'millrace' */
   readonly name?: string;
+  /** A statement without an answer has failed after so many ms, and its connection is given up. @defaultValue 30_000 */
+  readonly answerMs?: number;
 }
 
 interface OpenedPool {
@@ -62,13 +64,13 @@ async function tryOnce(client: pg.Client): Promise<void> {
 
 function configOf(
   { url }: DatabaseAddress,
-  { max = 10, name = 'millrace' }: PoolSettings,
+  { max = 10, name = 'millrace', answerMs = 30_000 }: PoolSettings,
   ssl: ConnectionOptions | false,
 ): pg.PoolConfig {
   return {
     ...{ connectionString: url, ssl, max, application_name: name },
     ...{ connectionTimeoutMillis: connectMs, keepAlive: true, keepAliveInitialDelayMillis: connectMs },
-    idle_in_transaction_session_timeout: silentMs,
+    ...{ idle_in_transaction_session_timeout: silentMs, query_timeout: answerMs },
     options: Object.entries(keepAlive)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

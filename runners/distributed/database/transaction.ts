@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { isAway } from './database-error.js';
 
 /** A connection inside a transaction. */
 export type Transaction = Pick<PoolClient, 'query'>;
@@ -16,7 +17,9 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch(() => (isBroken = true));
+    // A connection that does not answer would not answer to a rollback either.
+    if (isAway(error)) isBroken = true;
+    else await client.query('rollback').catch(() => (isBroken = true));
     throw error;
   } finally {
     client.release(isBroken);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { isAway } from '../../../../runners/distributed/database/database-error.js';
+import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
 import { openPool } from '../../../../runners/distributed/database/open-pool.js';
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
@@ -46,6 +47,27 @@ it('survives a connection that is let in and thrown out in one packet, and says 
   } finally {
     process.removeAllListeners('uncaughtException');
     for (const listener of others) process.on('uncaughtException', listener);
+    server.close();
+  }
+});
+
+it('gives up a connection that stays open and answers no more, and says that the database is away', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(letIn));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://millrace@127.0.0.1:${port}/millrace`;
+  const { pool } = await openPool({ url, tls: [false], shown: url, secrets: [] }, { answerMs: 50 });
+  try {
+    const given: unknown = await inTransaction(pool, (on) => on.query('select 1')).catch(
+      (error: unknown) => error,
+    );
+    expect(isAway(given), String(given)).toBe(true);
+    expect(pool.totalCount).toBe(0);
+  } finally {
+    await pool.end();
     server.close();
   }
 });
