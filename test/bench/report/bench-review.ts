@@ -105,7 +105,7 @@ async function seen(page: Page, act: string, until: string): Promise<void> {
 
 async function openReport(page: Page, path: string): Promise<void> {
   await page.goto(pathToFileURL(path).href, { waitUntil: 'commit' });
-  await page.waitForFunction(`document.querySelector('.frame') !== null`);
+  await page.locator('.frame').first().waitFor({ state: 'attached' });
 }
 
 function turnPage(page: Page): Promise<void> {
