@@ -1,6 +1,7 @@
 import { databaseAddress } from '../../distributed/database/database-address.js';
 import { runDistributed } from '../../distributed/collector/run-distributed.js';
 import { connectDatabase } from '../../distributed/connect-database.js';
+import { shellWords } from '../../batch/formats.js';
 import type { runBatch } from '../../batch/index.js';
 import type { StartedRun } from './batch-options.js';
 
@@ -18,9 +19,11 @@ export async function overDatabase(
       `workers reach the emulator with MILLRACE_BASE_URL=${target.baseUrl}, MILLRACE_LB_BASE_URL=${target.lbBaseUrl}, MILLRACE_API_KEY=${target.apiKey}`,
     );
   const settings = { env: io.env, name: 'millrace run', max: 6 };
-  if (db === 'embedded')
-    return (given, stages) =>
-      runDistributed(given, { connect: () => connectDatabase({ embeddedIn: out }, settings) }, stages);
+  if (db === 'embedded') {
+    const workerCommand = commandOfWorker(target, ['embedded', '--out', out, '--artifacts', out]);
+    const connect = () => connectDatabase({ embeddedIn: out }, settings);
+    return (given, stages) => runDistributed(given, { connect, workerCommand }, stages);
+  }
   fault.secrets.push(...databaseAddress(db, io.env).secrets);
   const connected = await connectDatabase({ url: db }, settings);
   if (!connected.isPrivate)
@@ -34,6 +37,16 @@ export async function overDatabase(
       isTaken = true;
       return Promise.resolve(connected);
     };
-    return runDistributed(given, { connect }, stages);
+    // A password is given by PGPASSWORD or ~/.pgpass, as to this process.
+    const workerCommand = commandOfWorker(target, [connected.shown.replace(':***@', '@')]);
+    return runDistributed(given, { connect, workerCommand }, stages);
   };
+}
+
+function commandOfWorker({ baseUrl, lbBaseUrl }: StartedRun['target'], database: readonly string[]): string {
+  const hosts = [
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(lbBaseUrl === undefined ? [] : ['--lb-base-url', lbBaseUrl]),
+  ];
+  return shellWords('millrace', 'worker', '--db', ...database, ...hosts);
 }

@@ -21,6 +21,8 @@ import { workElsewhere } from './work-elsewhere.js';
 export interface DistributedOptions {
   /** Connects to the database, called once the manifest is checked and the folder is locked. */
   readonly connect: () => Promise<ConnectedDatabase>;
+  /** The command that starts a worker, for the warning that rows wait and none is there. */
+  readonly workerCommand?: string;
 }
 
 /** Rows in flight over all workers, when `concurrency` is not given. */
@@ -34,7 +36,7 @@ const usualConcurrency = 8;
  */
 export function runDistributed(
   options: RunBatchOptions,
-  { connect }: DistributedOptions,
+  { connect, workerCommand }: DistributedOptions,
   stages: RunStages = runStages,
 ): RunStream {
   const { concurrency = usualConcurrency, rate } = obeyable(options);
@@ -53,7 +55,7 @@ export function runDistributed(
   };
   const buyRows: RunStages['buyRows'] = (run, tasks) => {
     if (collector === undefined) return new Observable((subscriber) => subscriber.complete());
-    return workElsewhere({ ...collector, terms, ask: askUntilBack(run) })(run, tasks);
+    return workElsewhere({ ...collector, terms, ask: askUntilBack(run), workerCommand })(run, tasks);
   };
   return withWarnings(runBatch(settled, { ...stages, buyRows }), warnings);
 }

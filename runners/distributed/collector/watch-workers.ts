@@ -21,14 +21,14 @@ const aliveMs = 30_000;
 const againAfter = 6;
 
 /** Warns when rows wait without a worker, and of workers that fall silent. Releases the rows of dead workers when no worker is left to do it. */
-export function watchWorkers(run: Run, remote: RemoteRun): { end(): Promise<void> } {
+export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string): { end(): Promise<void> } {
   const { scheduler } = run.options;
   const silent = new SilentWorkers((worker, message) => {
     const { worker: id, host, pid } = worker;
     run.log.write('warn', { worker: id, host, pid }, message);
     run.events.next({ type: 'warning', code: 'workers', message });
   });
-  const idle = new IdleRun(run, remote);
+  const idle = new IdleRun(run, remote, workerCommand);
   const steady = new SteadyDatabase(remote.database, () => scheduler.now());
   const look = async (): Promise<void> => {
     await steady.look();
@@ -58,6 +58,7 @@ class IdleRun {
   constructor(
     private readonly run: Run,
     private readonly remote: RemoteRun,
+    private readonly workerCommand: string | undefined,
   ) {}
 
   async look(workers: readonly WorkerState[]): Promise<void> {
@@ -70,18 +71,19 @@ class IdleRun {
       return;
     }
     if (this.sweeps++ % againAfter === 0)
-      this.run.events.next({ type: 'warning', code: 'workers', message: nobody(open) });
+      this.run.events.next({ type: 'warning', code: 'workers', message: this.nobody(open) });
     await sweep(this.remote.database);
+  }
+
+  private nobody(open: number): string {
+    const rows = open > 0 ? `${open} ${open === 1 ? 'row waits' : 'rows wait'}` : 'Rows are on their way';
+    const start = this.workerCommand === undefined ? '' : ` Start one: ${this.workerCommand}`;
+    return `${rows}, and no worker is there.${start}`;
   }
 }
 
 function isThere({ seenMsAgo }: WorkerState): boolean {
   return seenMsAgo < aliveMs;
-}
-
-function nobody(open: number): string {
-  const rows = open > 0 ? `${open} rows wait` : 'Rows are on their way';
-  return `${rows}, and no worker is there: start one with millrace worker on the same database.`;
 }
 
 /** Reports each worker that falls silent, and later what has become of its rows or that it is back: each once. */

@@ -34,6 +34,7 @@ import { watchWorkers } from './watch-workers.js';
 export interface Collection extends Collector {
   readonly ask: Ask;
   readonly terms: Pick<RunTerms, 'rate' | 'concurrency'>;
+  readonly workerCommand: string | undefined;
 }
 
 /**
@@ -78,7 +79,7 @@ async function collect(
   const woken = () => remote.woken.next();
   const listening = listen(database.pool, recordChannel, { woken, left, scheduler: run.options.scheduler });
   const stopping = forwardStops(run, remote);
-  const watching = watchWorkers(run, remote);
+  const watching = watchWorkers(run, remote, collection.workerCommand);
   let isFed = false;
   try {
     const save = (row: PaidRow) => settled.next(row);

@@ -89,3 +89,23 @@ it('has its rows for as long as the database was away, and some time after: it c
   expect(swept).not.toEqual([]);
   await watching.end();
 });
+
+it('prints the command that starts a worker where rows wait and none is there', async () => {
+  const scheduler = new VirtualTimeScheduler();
+  const query = (text: string) =>
+    Promise.resolve({ rows: text.includes(' as now') ? [{ now: scheduler.now() }] : [] });
+  const events = new Subject<{ message: string }>();
+  const messages: string[] = [];
+  events.subscribe(({ message }) => messages.push(message));
+  const run = { options: { scheduler }, events, log: { write: () => undefined } };
+  const remote = { database: { pool: { query } }, state: { open: 12, inFlight: 0 } };
+  const command = 'millrace worker --db postgres://db.example/millrace --base-url https://api.example.com';
+  const watching = watchWorkers(run as unknown as Run, remote as unknown as RemoteRun, command);
+  for (let time = 1_000; time <= 40_000; time += 1_000) {
+    scheduler.maxFrames = time;
+    scheduler.flush();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(messages).toEqual([`12 rows wait, and no worker is there. Start one: ${command}`]);
+  await watching.end();
+});
