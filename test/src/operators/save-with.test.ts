@@ -21,25 +21,11 @@ import type { Job } from '../../../src/operators/job.js';
 import { saveWith } from '../../../src/operators/save-with.js';
 import { createLanes, withinLane } from '../../../src/operators/within-lane.js';
 import { clientOver } from '../../support/client-over.js';
+import { echoShop, turn } from '../../support/echo-shop.js';
 import { jobEvents as events, jobOver } from '../../../src/testing/marble-jobs.js';
-import { inVirtualTime, replied } from '../../support/virtual-time.js';
+import { inVirtualTime } from '../../support/virtual-time.js';
 
-const turn = () => new Promise(setImmediate);
 const rows = Array.from({ length: 20 }, (_, row) => row);
-
-/** A shop whose jobs end in a turn of their own, or at once. */
-function shop(how: 'later' | 'at once' = 'later') {
-  let ids = 0;
-  const { client, sent } = clientOver(undefined, {
-    transport: (request) => {
-      sent.push(request);
-      const reply = () => replied(200, { id: `job-${++ids}`, status: 'COMPLETED', output: {} });
-      return how === 'at once' ? from([reply()]) : defer(turn).pipe(map(reply));
-    },
-  });
-  const endpoint = client.queue('echo');
-  return { buy: (row: number) => endpoint.run({ row }), sent };
-}
 
 describe('saveWith', () => {
   it('ends the job when its outcome is saved', () => {
@@ -64,7 +50,7 @@ describe('saveWith', () => {
   });
 
   it('saves an outcome once, whoever subscribes to the job and when', async () => {
-    const { buy, sent } = shop();
+    const { buy, sent } = echoShop();
     let saves = 0;
     const job: Job<unknown> = buy(1).pipe(saveWith(() => turn().then(() => (saves += 1))));
     await Promise.all([job.outcome(), job.outcome()]);
@@ -73,7 +59,7 @@ describe('saveWith', () => {
   });
 
   it('goes on saving when everybody has left, and a later subscriber joins that', async () => {
-    const { buy } = shop('at once');
+    const { buy } = echoShop('at once');
     const store = new Subject<void>();
     let saves = 0;
     const job = buy(1).pipe(
@@ -100,7 +86,7 @@ describe('saveWith', () => {
     ['rejects', () => Promise.reject(new Error('no disk'))],
     ['errors', () => throwError(() => new Error('no disk'))],
   ])('that %s errors with not-saved, and keeps the outcome for the next subscriber', async (_, fail) => {
-    const { buy, sent } = shop();
+    const { buy, sent } = echoShop();
     let tries = 0;
     const job: Job<unknown> = buy(1).pipe(saveWith(() => (++tries < 3 ? fail() : EMPTY)));
     const error = { code: 'not-saved', message: 'saveWith: the outcome of job job-1 is not saved: no disk' };
@@ -110,14 +96,14 @@ describe('saveWith', () => {
   });
 
   it('is no wrong row where the save itself has a wrong input: the job is paid', async () => {
-    const { buy } = shop();
+    const { buy } = echoShop();
     const other = clientOver().client.queue('other');
     const wrong = () => other.run('no object').output();
     await expect(buy(1).pipe(saveWith(wrong)).outcome()).rejects.toMatchObject({ code: 'not-saved' });
   });
 
   it('keeps the job: it is cancelled, and its id is known', async () => {
-    const { buy } = shop();
+    const { buy } = echoShop();
     const job: Job<unknown> = buy(1).pipe(saveWith(() => EMPTY));
     expect(await job.cancel()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
     expect(await job.outcome()).toMatchObject({ code: 'job-cancelled' });
@@ -147,7 +133,7 @@ describe.each(['later', 'at once'] as const)('a fan-out whose jobs end %s and ar
   it.each(['pullJobs', 'mergeJobs'] as const)(
     '%s buys no more than its concurrency ahead of a slow store',
     async (kind) => {
-      const { buy, sent } = shop(how);
+      const { buy, sent } = echoShop(how);
       let [saved, most] = [0, 0];
       const save = async () => {
         for (let index = 0; index < 5; index += 1) await turn();
@@ -162,7 +148,7 @@ describe.each(['later', 'at once'] as const)('a fan-out whose jobs end %s and ar
   it.each(['pullJobs', 'mergeJobs'] as const)(
     '%s with retry behind a store that fails now and then: 20 POSTs for 20 rows, each saved once',
     async (kind) => {
-      const { buy, sent } = shop(how);
+      const { buy, sent } = echoShop(how);
       const saved: number[] = [];
       let tries = 0;
       const save = async (row: number) => {

@@ -15,26 +15,10 @@ import {
 import { describe, expect, it } from 'vitest';
 import { mergeJobs } from '../../../../src/operators/fan-out/merge-jobs.js';
 import { pullJobs, type PullOptions } from '../../../../src/operators/fan-out/pull-jobs.js';
-import { clientOver } from '../../../support/client-over.js';
+import { echoShop, turn } from '../../../support/echo-shop.js';
 import { scriptedClient } from '../../../support/scripted-client.js';
-import { replied } from '../../../support/virtual-time.js';
 
 const rows = Array.from({ length: 20 }, (_, row) => row);
-const turn = () => new Promise(setImmediate);
-
-/** A shop whose jobs end in a turn of their own, or at once. */
-function shop(how: 'later' | 'at once') {
-  let ids = 0;
-  const { client, sent } = clientOver(undefined, {
-    transport: (request) => {
-      sent.push(request);
-      const reply = () => replied(200, { id: `job-${++ids}`, status: 'COMPLETED', output: {} });
-      return how === 'at once' ? from([reply()]) : defer(turn).pipe(map(reply));
-    },
-  });
-  const endpoint = client.queue('echo');
-  return { buy: (row: number) => endpoint.run({ row }), sent };
-}
 
 /** A place to save rows that fails once, at the sixth. */
 function store() {
@@ -50,9 +34,9 @@ function store() {
 }
 
 const fanOuts = {
-  pullJobs: (buy: ReturnType<typeof shop>['buy'], options: Partial<PullOptions> = {}) =>
+  pullJobs: (buy: ReturnType<typeof echoShop>['buy'], options: Partial<PullOptions> = {}) =>
     pullJobs(rows, buy, { concurrency: 4, ...options }),
-  mergeJobs: (buy: ReturnType<typeof shop>['buy'], options: { replay?: number } = {}) =>
+  mergeJobs: (buy: ReturnType<typeof echoShop>['buy'], options: { replay?: number } = {}) =>
     from(rows).pipe(mergeJobs(buy, { concurrency: 4, ...options })),
 };
 const kinds = ['pullJobs', 'mergeJobs'] as const;
@@ -60,7 +44,7 @@ const rowOf = <T>(outcomes: Observable<{ row: T }>) => outcomes.pipe(map(({ row 
 
 describe.each(kinds)('%s is one run', (kind) => {
   it('retry behind a save that fails buys nothing again, and saves every row', async () => {
-    const { buy, sent } = shop('later');
+    const { buy, sent } = echoShop('later');
     const { saved, later } = store();
     await lastValueFrom(rowOf(fanOuts[kind](buy)).pipe(concatMap(later), retry(2)));
     expect(sent).toHaveLength(20);
@@ -68,7 +52,7 @@ describe.each(kinds)('%s is one run', (kind) => {
   });
 
   it('retry after a while', async () => {
-    const { buy, sent } = shop('later');
+    const { buy, sent } = echoShop('later');
     const { saved, later } = store();
     await lastValueFrom(rowOf(fanOuts[kind](buy)).pipe(concatMap(later), retry({ count: 2, delay: 5 })));
     expect(sent).toHaveLength(20);
@@ -76,7 +60,7 @@ describe.each(kinds)('%s is one run', (kind) => {
   });
 
   it('a second subscriber joins, and one after the end has its outcomes', async () => {
-    const { buy, sent } = shop('later');
+    const { buy, sent } = echoShop('later');
     const outcomes = rowOf(fanOuts[kind](buy)).pipe(toArray());
     const both = await Promise.all([lastValueFrom(outcomes), lastValueFrom(outcomes)]);
     const late = await lastValueFrom(outcomes);
@@ -85,7 +69,7 @@ describe.each(kinds)('%s is one run', (kind) => {
   });
 
   it('gives a later subscriber so many of the last outcomes', async () => {
-    const { buy } = shop('later');
+    const { buy } = echoShop('later');
     const two = rowOf(fanOuts[kind](buy, { replay: 2 })).pipe(toArray());
     expect((await lastValueFrom(two)).slice(-2)).toStrictEqual(await lastValueFrom(two));
     const none = rowOf(fanOuts[kind](buy, { replay: 0 })).pipe(toArray());
@@ -95,7 +79,7 @@ describe.each(kinds)('%s is one run', (kind) => {
   });
 
   it('called again, it buys again', async () => {
-    const { buy, sent } = shop('at once');
+    const { buy, sent } = echoShop('at once');
     await lastValueFrom(fanOuts[kind](buy));
     await lastValueFrom(fanOuts[kind](buy));
     expect(sent).toHaveLength(40);
@@ -117,7 +101,7 @@ describe.each(kinds)('%s is one run', (kind) => {
 
 describe('pullJobs is one run', () => {
   it('also where rows end at once and the save fails at once', async () => {
-    const { buy, sent } = shop('at once');
+    const { buy, sent } = echoShop('at once');
     const { saved, put } = store();
     await lastValueFrom(rowOf(fanOuts.pullJobs(buy)).pipe(map(put), retry(2)));
     expect(sent).toHaveLength(20);
@@ -125,7 +109,7 @@ describe('pullJobs is one run', () => {
   });
 
   it('buys a row that was stopped in project when it goes on, once', async () => {
-    const { buy, sent } = shop('at once');
+    const { buy, sent } = echoShop('at once');
     const stop = new Subject<void>();
     let projected = 0;
     const project = (row: number) => {
@@ -141,7 +125,7 @@ describe('pullJobs is one run', () => {
   });
 
   it('a second iteration goes on, with what the first had not taken', async () => {
-    const { buy, sent } = shop('later');
+    const { buy, sent } = echoShop('later');
     const jobs = fanOuts.pullJobs(buy);
     const seen: number[] = [];
     for (const count of [5, 12, 99]) {
@@ -156,7 +140,7 @@ describe('pullJobs is one run', () => {
   });
 
   it('two iterations at a time have every row, at the pace of the slower', async () => {
-    const { buy, sent } = shop('later');
+    const { buy, sent } = echoShop('later');
     const jobs = fanOuts.pullJobs(buy);
     const read = async (wait: number) => {
       const seen: number[] = [];
@@ -198,7 +182,7 @@ describe('pullJobs is one run', () => {
   });
 
   it('that has failed stays failed', async () => {
-    const { buy, sent } = shop('at once');
+    const { buy, sent } = echoShop('at once');
     const project = (row: number) => {
       if (row === 3) throw new Error('no such row');
       return buy(row);
