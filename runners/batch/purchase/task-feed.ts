@@ -1,4 +1,4 @@
-import type { Task } from '../../batch/row/task.js';
+import type { Task } from '../row/task.js';
 
 /** Tasks for `buyRows`, each when it is asked for. It ends once it is closed, with those that nobody asked for left out. */
 export class TaskFeed implements AsyncIterable<Task> {

@@ -8,7 +8,7 @@ import { isFree } from '../../batch/row/left-rows.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import { RowInFlight } from '../../batch/row/row-in-flight.js';
 import { isRead, type Task } from '../../batch/row/task.js';
-import type { TaskFeed } from '../table/task-feed.js';
+import type { TaskFeed } from '../../batch/purchase/task-feed.js';
 import { inTransaction, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';

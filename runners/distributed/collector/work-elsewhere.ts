@@ -17,7 +17,7 @@ import type { RunStages } from '../../batch/run-batch.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
 import { listen } from '../database/listen.js';
 import { inTransaction, recordChannel } from '../database/transaction.js';
-import { TaskFeed } from '../table/task-feed.js';
+import { TaskFeed } from '../../batch/purchase/task-feed.js';
 import { recallRun, withdrawRows } from '../table/recall-run.js';
 import { lockLedger, refuseTaken } from '../table/run-ledger.js';
 import { readState } from '../table/run-state.js';

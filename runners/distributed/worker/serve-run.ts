@@ -12,7 +12,7 @@ import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import type { DatabaseLink } from '../database/database-link.js';
-import { TaskFeed } from '../table/task-feed.js';
+import { TaskFeed } from '../../batch/purchase/task-feed.js';
 import { commitGroup } from '../table/commit-group.js';
 import { noteLateJob } from '../table/late-jobs.js';
 import { releaseSeat } from '../table/release-rows.js';
