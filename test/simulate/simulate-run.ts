@@ -17,7 +17,7 @@ import { diskOf, Life } from './life.js';
 import { Meddler, type Meddling } from './meddling.js';
 import { makeRows, prices, type SimulatedRow } from './rows.js';
 import { Service } from './service.js';
-import { StandStill, VirtualClock } from './virtual-clock.js';
+import { failureText, VirtualClock } from './virtual-clock.js';
 import { fairWeather, type Weather } from './weather.js';
 
 /** What befalls one start. */
@@ -76,8 +76,7 @@ export async function simulateRun(simulation: Simulation): Promise<Simulated> {
   try {
     return await world.play();
   } catch (error) {
-    const text = error instanceof StandStill ? error.message : String((error as Error).stack ?? error);
-    return world.report([text]);
+    return world.report([failureText(error)]);
   }
 }
 

@@ -11,6 +11,11 @@ export class StandStill extends Error {
   override readonly name = 'StandStill';
 }
 
+/** What went wrong in a simulation, for its report: a standstill in a sentence, all else with its stack. */
+export function failureText(error: unknown): string {
+  return error instanceof StandStill ? error.message : String((error as Error).stack ?? error);
+}
+
 /** Time that passes only when nothing else is left to be done. In ms since the epoch. */
 export class VirtualClock {
   now = Date.UTC(2026, 0, 1);

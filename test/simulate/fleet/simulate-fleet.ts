@@ -16,7 +16,7 @@ import { checkBooks } from '../check-books.js';
 import { diskOf } from '../life.js';
 import { makeRows, manifestText, prices, type SimulatedRow } from '../rows.js';
 import { Service } from '../service.js';
-import { StandStill, VirtualClock } from '../virtual-clock.js';
+import { failureText, VirtualClock } from '../virtual-clock.js';
 import { fairWeather, type Weather } from '../weather.js';
 import { FakeDatabase, type DatabaseWeather } from './fake-database.js';
 import { FleetLife } from './fleet-life.js';
@@ -75,8 +75,7 @@ export async function simulateFleet(simulation: FleetSimulation): Promise<Simula
   try {
     return await world.play();
   } catch (error) {
-    const text = error instanceof StandStill ? error.message : String((error as Error).stack ?? error);
-    return world.report([text]);
+    return world.report([failureText(error)]);
   } finally {
     world.end();
   }
