@@ -1,7 +1,7 @@
 import { formatCount, formatPeriod } from './messages/format-amounts.js';
 import type { FailureGroup } from './messages/group-failures.js';
 import { toneOf, type Tone } from './messages/status-label.js';
-import { runCommand, type RunCommand } from './messages/run-again.js';
+import { runAgainCommand, type RunCommand } from './messages/run-again.js';
 import { toGoOn, whatToDo, type ToDo } from './messages/what-to-do.js';
 import type { Survey } from './survey/survey-run.js';
 
@@ -60,5 +60,5 @@ function runCommandOf({ folder, story, isRehearsal }: Survey): RunCommand {
   const [first, last] = [story.starts[0], story.starts.at(-1)];
   if (first === undefined || last === undefined)
     return { manifest: '', folder, options: [], isRehearsal, isCapped: false };
-  return runCommand(first, last, folder);
+  return runAgainCommand(first, last, folder);
 }

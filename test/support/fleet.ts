@@ -4,7 +4,7 @@ import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../runners/bat
 import type { RowTask } from '../../runners/batch/row/row-after.js';
 import type { RowRecord } from '../../runners/batch/row/record-head.js';
 import { inTransaction, wakeWorkers } from '../../runners/distributed/database/transaction.js';
-import { readRecords } from '../../runners/distributed/table/records.js';
+import { readRecordsAfter } from '../../runners/distributed/table/records.js';
 import { addRows, itemAt } from '../../runners/distributed/table/rows.js';
 import { lockLedger, saveLedger } from '../../runners/distributed/table/run-ledger.js';
 import { readState, type RunState } from '../../runners/distributed/table/run-state.js';
@@ -76,7 +76,7 @@ export async function openFleet(
   await feedRows(database, run, rows);
   const workers: FleetWorker[] = [];
   const records = async () =>
-    (await readRecords(database.pool, run, 0, 1_000_000)).map(({ record }) => record);
+    (await readRecordsAfter(database.pool, run, 0, 1_000_000)).map(({ record }) => record);
   const all = async () => rowsIn(await records());
   return {
     ...{ run, emulator, records, rows: all },

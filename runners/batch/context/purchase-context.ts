@@ -31,7 +31,7 @@ export interface PurchaseContext {
   readonly projections: RowLines;
   readonly money: RunMoney;
   readonly service: RunService;
-  readonly pictures: RunPictures;
+  readonly pictures: PictureRules;
   readonly stops: Stops;
   /** Why the run stops after so many failed rows of this start; `undefined`: it goes on. */
   readonly whyHalted: () => StopCause | undefined;
@@ -104,7 +104,7 @@ export interface RunService {
 }
 
 /** The pictures of a run. */
-export interface RunPictures {
+export interface PictureRules {
   readonly names: Pick<PictureNames, 'collides'>;
   /** This process saves pictures. If not, a picture in a reply stays there, and another process saves it. */
   readonly areSaved: boolean;

@@ -35,7 +35,7 @@ export type ServiceOptions = Pick<
 >;
 
 /** Where the rows of a start go. */
-export interface RowPlaces {
+export interface RowTargets {
   readonly slots: Slots;
   /** Ids of queue endpoints. */
   readonly endpoints: readonly string[];
@@ -57,7 +57,7 @@ export function rowPlaces(
   { scheduler, manifest, concurrency }: ResolvedOptions,
   { plan, ahead }: { readonly plan: Plan; readonly ahead: Ahead },
   journal: Pick<Journal, 'recovered' | 'records'>,
-): RowPlaces {
+): RowTargets {
   const hasRoutes = plan.byKind.route > 0;
   const { endpoints } = ahead;
   return {
@@ -81,7 +81,7 @@ function slotsOf(
 }
 
 /** Opens the service for rows. Nothing is sent. */
-export type OpenService = (options: ServiceOptions, places: RowPlaces, parts: Parts) => RunService;
+export type OpenService = (options: ServiceOptions, places: RowTargets, parts: Parts) => RunService;
 
 /** The service over a client of the library. */
 export function serviceOver(create: typeof createClient): OpenService {

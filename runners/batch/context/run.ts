@@ -7,7 +7,7 @@ import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from '../start/check/ahead.js';
 import type { JournalWriter } from './journal-writer.js';
 import type { LearnedPolling } from './learned-polling.js';
-import type { PurchaseContext, RunPictures } from './purchase-context.js';
+import type { PurchaseContext, PictureRules } from './purchase-context.js';
 import type { ResolvedOptions } from './resolved-options.js';
 
 /** A run that is held by this process, checked and open: what its stages share. */
@@ -19,7 +19,7 @@ export interface Run extends PurchaseContext {
   readonly options: ResolvedOptions;
   readonly journal: JournalWriter;
   readonly projections: Projections;
-  readonly pictures: RunPictures & { readonly names: PictureNames; readonly expiring: ExpiringPictures };
+  readonly pictures: PictureRules & { readonly names: PictureNames; readonly expiring: ExpiringPictures };
   /** Its part in the ledger that runs share; absent where there is none. */
   readonly day:
     | {

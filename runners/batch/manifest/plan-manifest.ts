@@ -38,7 +38,7 @@ export interface Plan {
   readonly same?: SameRows;
 }
 
-export interface PlanOptions {
+export interface PlanSettings {
   /** The price of a row, `null` when it is not known. */
   readonly priceOf: (row: Row) => MicroDollars | null;
   /** How many invalid rows are kept in full. @defaultValue 20 */
@@ -54,7 +54,7 @@ export interface PlanOptions {
 }
 
 /** Reads a manifest to its end, in flat memory, and sums up what it would send and cost. Sends nothing. */
-export async function planManifest(items: AsyncIterable<ManifestItem>, options: PlanOptions): Promise<Plan> {
+export async function planManifest(items: AsyncIterable<ManifestItem>, options: PlanSettings): Promise<Plan> {
   const tally = new Tally(options);
   for await (const item of items) {
     options.see?.(item);
@@ -72,7 +72,7 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
 /** Counts and prices the rows with the same request. */
 async function sameRows(
   requests: SameRequests,
-  { again, seeAgain, priceOf }: PlanOptions,
+  { again, seeAgain, priceOf }: PlanSettings,
 ): Promise<SameRows> {
   const tally = new SameTally();
   if (again === undefined || !requests.needsSecondPass()) return tally.result();
@@ -86,7 +86,7 @@ async function sameRows(
 }
 
 class Tally {
-  readonly #options: PlanOptions & { readonly maxInvalidShown: number };
+  readonly #options: PlanSettings & { readonly maxInvalidShown: number };
   readonly #byKind = { edit: 0, job: 0, route: 0 };
   readonly #byResolution: Record<string, number> = {};
   readonly #columns = new ColumnTally();
@@ -99,7 +99,7 @@ class Tally {
   #estimated = 0;
   #unpriced = 0;
 
-  constructor(options: PlanOptions) {
+  constructor(options: PlanSettings) {
     this.#options = { maxInvalidShown: 20, ...options };
   }
 

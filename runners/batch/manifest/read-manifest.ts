@@ -33,7 +33,7 @@ async function* readBatches(
 ): AsyncGenerator<Iterable<ManifestItem>> {
   checkEndpoint(settings);
   const builder = new RowBuilder(settings, ids);
-  for await (const batch of readRecords(bytes, settings)) yield buildRows(batch, builder);
+  for await (const batch of readRawRecords(bytes, settings)) yield buildRows(batch, builder);
 }
 
 function* buildRows(batch: Iterable<RawRecord>, builder: RowBuilder): Generator<ManifestItem> {
@@ -47,7 +47,7 @@ function checkEndpoint({ name, endpoint }: ManifestSettings): void {
 }
 
 /** The manifest's lines as cells, a batch for each chunk of text: no more is read before a batch has been used up. */
-export function readRecords(
+export function readRawRecords(
   bytes: AsyncIterable<Uint8Array>,
   settings: Pick<ManifestSettings, 'name' | 'format' | 'gzip' | 'map' | 'delimiter' | 'separatedBy'>,
 ): AsyncGenerator<Iterable<RawRecord>> {

@@ -4,7 +4,7 @@ import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { isEnd } from './row-status.js';
-import { factsOf, type Task, type TaskSpec } from './task.js';
+import { rowFactsOf, type Task, type TaskSpec } from './task.js';
 
 /** By which a start decides on the rows of its manifest. */
 export interface ManifestRules {
@@ -103,7 +103,7 @@ function codesOf(word: string): readonly FailureCode[] {
 
 /** A task of a row of the manifest. */
 export function manifestTask(row: Row, task: TaskSpec, attempts: number): Task {
-  const facts = factsOf(row);
+  const facts = rowFactsOf(row);
   if (task.what === 'hold') return { what: 'hold', row: facts, code: task.code, attempts };
   if (task.what === 'poll') return { what: 'poll', row: facts, jobId: task.jobId, attempts };
   if (task.what === 'fetch') return { what: 'fetch', row: facts, imageUrl: task.imageUrl, attempts };

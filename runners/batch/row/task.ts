@@ -72,7 +72,7 @@ export interface PaidRow extends RepliedRow {
 }
 
 /** The facts of a manifest's row, apart from the row: its hash is worked out when it is asked for. */
-export function factsOf(row: Row): RowFacts {
+export function rowFactsOf(row: Row): RowFacts {
   const { id, hash, kind, endpoint, mode, request, cells, columns, resolution } = row;
   return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution };
 }

@@ -6,7 +6,7 @@ import { decideRow, rulesOf, manifestTask } from '../row/decide-row.js';
 import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
 import { isPending } from '../row/row-status.js';
-import { factsOf, isRead, type Task } from '../row/task.js';
+import { rowFactsOf, isRead, type Task } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
 
 /**
@@ -94,7 +94,7 @@ function problemOf({ options, money: { prices, ledger } }: Run, row: Row): strin
   if (row.kind !== 'route' && options.baseUrl === undefined)
     return 'needs the host of the queue API: {base_url} is missing';
   const isCapped = ledger.snapshot().cap !== undefined || options.maxCostPerDayUsd !== undefined;
-  if (!isCapped || isRead(factsOf(row)) || prices.priceOf(row) !== null) return undefined;
+  if (!isCapped || isRead(rowFactsOf(row)) || prices.priceOf(row) !== null) return undefined;
   return 'has no known price, so a cost cap cannot hold: give its endpoint a price (--prices), or reckon with one (--assume-price)';
 }
 

@@ -12,12 +12,13 @@ const groupsShown = 10;
 const idsShown = 5;
 
 /** The figures of a run, running or ended. */
-export interface Standing extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls'>> {
+export interface RunFigures
+  extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls'>> {
   readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number };
 }
 
 /** Counts and money over all starts of a run, for people. The caller prints the first line. */
-export function outcomeText(summary: Standing, isRehearsal = false): string[] {
+export function outcomeText(summary: RunFigures, isRehearsal = false): string[] {
   const { rows, failures, cost } = summary;
   const codes = (Object.entries(failures) as [FailureCode, number][]).filter(([, count]) => count > 0);
   return [
@@ -93,7 +94,7 @@ function timesText({ firstAt, lastAt }: FailureGroup): string {
     : `; from ${time(firstAt)} to ${time(lastAt)}`;
 }
 
-function moneyText(cost: Standing['cost']): string {
+function moneyText(cost: RunFigures['cost']): string {
   const usd = (amount: number): string => formatMoney(toMicroDollars(amount));
   const parts = [
     `${usd(cost.reported)} reported`,

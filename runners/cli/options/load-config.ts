@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { CliIo } from '../io/cli-io.js';
 import { readConfigFile } from './config-file.js';
 import type { ConfiguredEndpoints } from './configured-endpoints.js';
-import type { TableRow } from './table/table-row.js';
+import type { OptionRow } from './table/table-row.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -67,7 +67,7 @@ function userConfig(env: CliIo['env']): string {
 }
 
 /** Whether a file's value does not apply: the environment sets it, or the emulator has its own. */
-function isElsewhere(row: TableRow, raw: Raw, env: CliIo['env']): boolean {
+function isElsewhere(row: OptionRow, raw: Raw, env: CliIo['env']): boolean {
   const variable = row.variable ?? row.variableInstead;
   if (variable !== undefined && (env[variable] ?? '') !== '') return true;
   return raw['local'] === true && row.isOfService === true;

@@ -5,7 +5,7 @@ import { manifestPage } from './table/manifest-page.js';
 import { moneyPage } from './table/money-page.js';
 import { ratePage } from './table/rate-page.js';
 import { emulatorPage, servicePage } from './table/service-page.js';
-import type { CommandName, TablePage, TableRow, Taken } from './table/table-row.js';
+import type { CommandName, TablePage, OptionRow, Taken } from './table/table-row.js';
 
 /** All options of all commands, in the order in which the help shows them. */
 const pages = [
@@ -17,7 +17,7 @@ const pages = [
 export interface ListedOption extends Taken {
   /** As the code calls it: `maxCost`. */
   readonly name: string;
-  readonly row: TableRow;
+  readonly row: OptionRow;
   readonly heading?: string;
 }
 

@@ -3,7 +3,7 @@ import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
 import { outcomeText, tookText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
-import { runCommand, type RunCommand } from '../../report/messages/run-again.js';
+import { runAgainCommand, type RunCommand } from '../../report/messages/run-again.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import type { StartedRun } from './batch-options.js';
 import { whatIsLeft } from './what-is-left.js';
@@ -76,7 +76,7 @@ async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand
   const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost, ...capped };
   const { readFirstStart } = await import('../../report/survey/run-story.js');
   const shown = (path: string) => (path === '' || options.quiet ? path : shownPath(path, io.cwd));
-  const command = runCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shown(out));
+  const command = runAgainCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shown(out));
   return { ...command, manifest: shown(command.manifest) };
 }
 

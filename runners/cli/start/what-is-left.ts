@@ -1,6 +1,6 @@
 import { nodeDisk } from '../../batch/formats.js';
 import type { Summary } from '../../batch/internal.js';
-import { runAgain, runCommand, type RunCommand } from '../../report/messages/run-again.js';
+import { runAgain, runAgainCommand, type RunCommand } from '../../report/messages/run-again.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { CliIo } from '../io/cli-io.js';
 import { failureText, toGoText } from '../messages/outcome-text.js';
@@ -44,6 +44,6 @@ export async function commandOfRun(
   const { starts } = await readStory(nodeDisk, folder);
   const [first, last] = [starts[0], starts.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const command = runCommand(first, last, shownPath(folder, cwd));
+  const command = runAgainCommand(first, last, shownPath(folder, cwd));
   return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, cwd) };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lastValueFrom, merge } from 'rxjs';
 import type { Journal } from '../../batch/journal/journal.js';
-import { readRecords, type StoredRecord } from '../table/records.js';
+import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import type { RunDatabase } from '../table/run-database.js';
 
 /** How far a folder's journal has the records of its run in a database. */
@@ -31,7 +31,7 @@ export async function copyBehind(
   let copied = 0;
   let isKnown = true;
   for (;;) {
-    const page = await readRecords(database.pool, run, position, pageRecords);
+    const page = await readRecordsAfter(database.pool, run, position, pageRecords);
     const fresh: StoredRecord[] = [];
     for (const stored of page) {
       isKnown &&= await hasNext(behind, stored);

@@ -4,7 +4,7 @@ import type { Run } from '../../batch/context/run.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { isCountedRight } from '../table/recall-run.js';
-import { readRecords, type StoredRecord } from '../table/records.js';
+import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
 import { RecordCopier } from './copy-records.js';
@@ -75,7 +75,7 @@ export async function followRun(following: Following): Promise<void> {
 
 /** An outcome whose row is sent again is copied together with the record of that, which is the next one. */
 async function nextPage({ ask, database, run }: RemoteRun, after: number): Promise<StoredRecord[]> {
-  const page = await ask(() => readRecords(database.pool, run, after, pageRecords));
+  const page = await ask(() => readRecordsAfter(database.pool, run, after, pageRecords));
   const last = page.at(-1);
   return last?.record.k === 'outcome' && !last.isLast ? page.slice(0, -1) : page;
 }

@@ -47,7 +47,7 @@ export async function insertRecords(
 }
 
 /** The next records behind number `after`, in their order. */
-export async function readRecords(
+export async function readRecordsAfter(
   on: Pick<Pool, 'query'>,
   run: number,
   after: number,

@@ -7,7 +7,7 @@ import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurre
 import type { PurchaseContext, SharedMoney } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { RowJobIds } from '../../batch/context/run-job-ids.js';
-import { serviceOver, type RowPlaces } from '../../batch/context/run-service.js';
+import { serviceOver, type RowTargets } from '../../batch/context/run-service.js';
 import type { Slots } from '../../batch/context/beside-polls.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { Ledger } from '../../batch/ledger/ledger.js';
@@ -84,7 +84,7 @@ function serviceOf({ terms, settings, scheduler, journal, gate, stops, events }:
   const { endpoints, hasRoutes, concurrency } = terms;
   const { baseUrl, lbBaseUrl } = identity;
   const { transport, random, apiKey, slots } = settings;
-  const places: RowPlaces = {
+  const places: RowTargets = {
     ...{ endpoints, hasRoutes, jobIds: jobIdsIn(journal) },
     slots:
       concurrency === 'auto'

@@ -36,7 +36,7 @@ export interface StartFacts {
  *
  * @param first the run's first start
  */
-export function runCommand(
+export function runAgainCommand(
   first: Pick<StartFacts, 'manifest' | 'repeat'>,
   last: StartFacts,
   folder: string,

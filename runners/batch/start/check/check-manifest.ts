@@ -7,7 +7,7 @@ import { KnownIds } from '../../tasks/known-ids.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
-import { SameAhead, Survey, type KnownRows } from './survey.js';
+import { SameAhead, StartSurvey, type JournalRows } from './survey.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 
@@ -25,7 +25,7 @@ export interface Checked {
 }
 
 /** Of a run that has not begun. */
-const nothingKnown: KnownRows = {
+const nothingKnown: JournalRows = {
   rows: { get: () => undefined, indexOf: () => -1, size: 0 },
   mustHold: () => false,
 };
@@ -41,7 +41,7 @@ export async function checkManifest(
   stops: Pick<Stops, 'isStopping'>,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
-  const survey = new Survey(options, known, { stops, askedAgain: await askedAgain(options, journal) });
+  const survey = new StartSurvey(options, known, { stops, askedAgain: await askedAgain(options, journal) });
   const newlySent = await NewlySent.after(journal);
   const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   const same = new SameAhead(options, known, rules);

@@ -14,7 +14,7 @@ import { SelectRows } from '../../tasks/select-rows.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
 
 /** What the journal knows, if there is one yet. */
-export interface KnownRows {
+export interface JournalRows {
   readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
   readonly mustHold: ManifestRules['mustHold'];
   readonly totals?: Totals;
@@ -27,7 +27,7 @@ class StoppedEarly extends Error {}
 const idsShown = 20;
 
 /** Counts what a start would do with each row of the manifest, in one pass over it. */
-export class Survey {
+export class StartSurvey {
   readonly names = new PictureNames();
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
@@ -47,7 +47,7 @@ export class Survey {
 
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly known: KnownRows,
+    private readonly known: JournalRows,
     private readonly start: {
       readonly stops: Pick<Stops, 'isStopping'>;
       /** Rows that ended as expired and are asked for once more. */

@@ -16,7 +16,7 @@ export interface Taken {
 }
 
 /** An option: all that the schema, the help, the completion, the configuration files and saved plans know of it. */
-export interface TableRow {
+export interface OptionRow {
   /** What it means, without its default. */
   readonly meaning: string;
   /** Which commands take it. */
@@ -52,7 +52,7 @@ export interface TableRow {
 /** Options that the help of `run`, `plan` and `config` shows under one heading. */
 export interface TablePage {
   readonly heading?: string;
-  readonly rows: Readonly<Record<string, TableRow>>;
+  readonly rows: Readonly<Record<string, OptionRow>>;
 }
 
 /** Taken by `run`, and by `plan` and `config` in the same way. */

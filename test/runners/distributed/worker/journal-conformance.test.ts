@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import type { RowTask } from '../../../../runners/batch/row/row-after.js';
 import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
-import { readRecords } from '../../../../runners/distributed/table/records.js';
+import { readRecordsAfter } from '../../../../runners/distributed/table/records.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
 import { TableJournal } from '../../../../runners/distributed/worker/table-journal.js';
 import { openFleet } from '../../../support/fleet.js';
@@ -51,7 +51,7 @@ conformsToJournal('a table', async () => {
   journal.wake();
   await isTaken;
   const stored = async (after = 0) =>
-    (await readRecords(database.pool, fleet.run, after, 1_000)).map(({ record }) => record);
+    (await readRecordsAfter(database.pool, fleet.run, after, 1_000)).map(({ record }) => record);
   return {
     journal: {
       append: (record) => journal.append(record),
