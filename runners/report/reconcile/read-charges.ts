@@ -19,7 +19,7 @@ export interface Charge {
 /**
  * Reads a billing export.
  *
- * @throws {MillraceError} `statement` where it is empty or a line has no amount, `statement-columns` where a column is missing
+ * @throws {MillraceError} `statement` where it is empty, or a line has no amount in USD, `statement-columns` where a column is missing
  */
 export async function readCharges(
   disk: Disk,
@@ -35,6 +35,9 @@ export async function readCharges(
     columns ??= statementColumns(path, Object.keys(cells), given);
     const amount = parseAmount(cells[columns.amount] ?? '');
     if (amount === undefined) throw noAmount(path, line, columns.amount, cells[columns.amount] ?? '');
+    const currency = (cells[columns.currency ?? ''] ?? '').trim();
+    if (!/^(?:|usd|us\$|\$)$/i.test(currency))
+      throw otherCurrency(path, line, columns.currency ?? '', currency);
     const jobId = (cells[columns.job] ?? '').trim();
     const before = charges.get(jobId);
     const time = before?.at === undefined ? timeOf(cells[columns.time ?? ''] ?? '') : before;
@@ -51,10 +54,21 @@ export async function readCharges(
 }
 
 function noAmount(path: string, line: number, column: string, cell: string): MillraceError {
+  if (foreign.test(cell)) return otherCurrency(path, line, column, cell);
   const what = cell.trim() === '' ? 'the amount is empty' : `"${cell.slice(0, 60)}" is no amount`;
   return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
 }
 
+/** A sum in euros that is read as dollars would settle rows at a wrong price. */
+function otherCurrency(path: string, line: number, column: string, cell: string): MillraceError {
+  return new MillraceError(
+    'statement',
+    `${path}, line ${line}, column "${column}": "${cell.slice(0, 60)}" is not in US dollars, and a run's costs are: export the statement in USD`,
+  );
+}
+
+/** A currency beside the digits: `1.50 EUR`, `€ 1.50`, `CHF1`; not the exponent of `1e-3`. */
+const foreign = /(?!\$)\p{Sc}|^\s*[a-z]{3}\s*[-(\d]|\d\)?\s*[a-z]{3}\s*$/iu;
 const hourMs = 3_600_000;
 /** Zones lie up to 14 hours apart from UTC. */
 const zoneSlackMs = 14 * hourMs;
@@ -72,11 +86,11 @@ function timeOf(cell: string): Required<Pick<Charge, 'at' | 'slackMs'>> | undefi
 }
 
 /**
- * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50`, `0,175`, `-0.10`, `(0.10)`. `undefined` when it is none.
+ * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined` when it is none, or one of another currency.
  * A comma before the last three digits is one of thousands, unless a zero stands before it.
  */
 export function parseAmount(cell: string): MicroDollars | undefined {
-  const text = cell.replace(/[\s$€£]|usd|eur|gbp/gi, '').replace(/^\((.*)\)$/, '-$1');
+  const text = cell.replace(/us\$|[\s$]|usd/gi, '').replace(/^\((.*)\)$/, '-$1');
   if (!/^[-+]?[\d.,]*\d[\d.,]*(?:e[-+]?\d+)?$/i.test(text)) return undefined;
   const usd = Number(withDecimalPoint(text));
   return Number.isFinite(usd) ? Math.round(usd * 1_000_000) : undefined;

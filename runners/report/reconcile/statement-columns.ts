@@ -24,12 +24,14 @@ const usual = {
     'startedat',
     'usagetime',
   ],
+  currency: ['currency', 'currencycode'],
 } as const;
 
 export interface FoundColumns {
   readonly job: string;
   readonly amount: string;
   readonly time: string | undefined;
+  readonly currency: string | undefined;
 }
 
 /**
@@ -43,7 +45,7 @@ export function statementColumns(
   given: StatementColumns,
 ): FoundColumns {
   const find = (meaning: keyof typeof usual): string | undefined => {
-    const name = given[meaning];
+    const name = meaning === 'currency' ? undefined : given[meaning];
     if (name === undefined)
       return usual[meaning].flatMap(
         (one) => present.find((column) => plain(column) === one || withoutUnit(column) === one) ?? [],
@@ -65,7 +67,12 @@ export function statementColumns(
       `${path}, line 1: no column is known to hold ${what}; say which of ${listOf(present)} does`,
     );
   };
-  return { job: need('job', 'the job id'), amount: need('amount', 'the amount'), time: find('time') };
+  return {
+    job: need('job', 'the job id'),
+    amount: need('amount', 'the amount'),
+    time: find('time'),
+    currency: find('currency'),
+  };
 }
 
 function plain(name: string): string {

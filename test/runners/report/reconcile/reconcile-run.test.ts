@@ -168,6 +168,17 @@ describe('reconcile', () => {
     await expect(held(['job,cost'])).rejects.toThrow('holds no charges');
   });
 
+  it.each([
+    [['job,cost', 'job-a,0.0875', 'job-b,€0.13'], 'line 3, column "cost": "€0.13" is not in US dollars'],
+    [['job,cost', 'job-a,0.08 EUR'], 'line 2, column "cost": "0.08 EUR" is not in US dollars'],
+    [
+      ['job,cost,Currency', 'job-a,0.0875,USD', 'job-b,0.13,GBP'],
+      'line 3, column "Currency": "GBP" is not in US dollars',
+    ],
+  ])('refuses sums of another currency: %j', async (statement, message) => {
+    await expect(held(statement)).rejects.toThrow(message);
+  });
+
   it('does not hold in doubt what was unknown for a while and reported since', async () => {
     const found = await held(
       ['job,cost', 'job-a,0.0875', 'job-e,0.0875'],
