@@ -29,12 +29,11 @@ export { pictureFormat } from './artifacts/picture-name.js';
 
 // The disk.
 export type { Disk } from './disk/disk.js';
-export { DiskFault } from './disk/disk-fault.js';
+export { DiskFault, reasonOf, remedyOf } from './disk/disk-fault.js';
 export { nodeDisk } from './disk/node-disk.js';
 export { valueOfJson } from './disk/read-file.js';
 export { readLines } from './disk/read-lines.js';
 export { replaceFile } from './disk/replace-file.js';
-export { reasonOf, remedyOf } from './journal/journal-error.js';
 
 // The states of a row.
 export { isEnd, type RowStatus } from './row/row-status.js';

@@ -1,6 +1,7 @@
 import { AsyncSubject, Observable } from 'rxjs';
 import type { AppendFile } from '../disk/append-file.js';
-import { reasonOf, remedyOf, JournalError } from './journal-error.js';
+import { reasonOf, remedyOf } from '../disk/disk-fault.js';
+import { JournalError } from './journal-error.js';
 import { encodeRecord } from './line/record-line.js';
 import type { JournalRecord } from './record.js';
 

@@ -4,7 +4,7 @@ import { replaceFile } from '../disk/replace-file.js';
 import { journalPath } from '../journal/journal.js';
 import { holdPlace } from './hold-place.js';
 import { RunProgress } from './run-progress.js';
-import { LockError } from './lock-error.js';
+import { lockFault, LockError } from './lock-error.js';
 import { isSameHost, type Host, type Owner, ownerPath, readOwner, thisHost } from './owner.js';
 import { tryLockFile, type FileLock, type TryLock } from './try-lock-file.js';
 
@@ -145,7 +145,6 @@ async function onDisk(path: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {
-    const message = `The owner file ${path} cannot be written: ${(cause as Error).message}. Nothing was sent.`;
-    throw new LockError('lock-io', message, undefined, { cause });
+    throw lockFault(`The owner file ${path}`, 'written', cause);
   }
 }

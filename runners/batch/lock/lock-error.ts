@@ -1,4 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { reasonOf, remedyOf } from '../disk/disk-fault.js';
 import type { Owner } from './owner.js';
 
 /**
@@ -20,4 +21,11 @@ export class LockError extends MillraceError {
   ) {
     super(code, message, options);
   }
+}
+
+/** The disk refuses one of the files that a run is held by, before anything is sent. */
+export function lockFault(what: string, doing: 'opened' | 'written', cause: unknown): LockError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const text = `${what} cannot be ${doing}: ${reasonOf(code) ?? message}. Nothing was sent. ${remedyOf(code)} and run the same command again.`;
+  return new LockError('lock-io', text, undefined, { cause });
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LockError } from './lock-error.js';
+import { lockFault, LockError } from './lock-error.js';
 
 /** A lock that is held. */
 export interface FileLock {
@@ -39,7 +39,7 @@ export function lockFilesBy(
       throw notLoaded(cause);
     });
     const file = await open(path, constants.O_RDWR | constants.O_CREAT).catch((cause: unknown) => {
-      throw notOpened(path, cause);
+      throw lockFault(`The lock file ${path}`, 'opened', cause);
     });
     let isLocked = false;
     try {
@@ -58,11 +58,6 @@ function notLoaded(cause: unknown): LockError {
     `fs-native-extensions does not load on ${process.platform}-${process.arch}, and without its lock two runs could buy the same rows. ` +
     'It is a dependency of millrace with prebuilt parts for Linux, macOS and Windows on x64 and arm64: run `npm i millrace` again on this machine.';
   return new LockError('lock-unavailable', message, undefined, { cause });
-}
-
-function notOpened(path: string, cause: unknown): LockError {
-  const message = `The lock file ${path} cannot be opened: ${(cause as Error).message}.`;
-  return new LockError('lock-io', message, undefined, { cause });
 }
 
 function notLockable(path: string, cause: unknown): LockError {

@@ -154,7 +154,9 @@ describe('holdRun', () => {
       const { tryLock, held } = machine();
       const error = await refusal({ disk, tryLock, host: here });
       expect(error.code).toBe('lock-io');
-      expect(error.message).toContain('ENOSPC');
+      expect(error.message).toContain(
+        'no space is left on the disk (ENOSPC). Nothing was sent. Free some space',
+      );
       expect(held.size).toBe(0);
     }
   });

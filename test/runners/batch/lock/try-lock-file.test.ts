@@ -38,6 +38,15 @@ describe('tryLockFile', () => {
     });
   });
 
+  it('says in words why it could not, what to do, and that nothing was sent', async () => {
+    const path = join(folder, 'content', 'lock');
+    await writeFile(join(folder, 'content'), 'a file, not a folder');
+    await expect(tryLockFile(path)).rejects.toThrow(
+      `The lock file ${path} cannot be opened: a part of its path is a file, not a folder (ENOTDIR). ` +
+        'Nothing was sent. Choose another --out and run the same command again.',
+    );
+  });
+
   it('says that the locks do not load on this machine, and how to get them', async () => {
     const tryLock = lockFilesBy(() => Promise.reject(new Error('no prebuild')));
     const error: unknown = await tryLock(join(folder, 'lock')).catch((reason: unknown) => reason);
