@@ -21,6 +21,8 @@ export { stopCauses } from './stop/stop-causes.js';
 // The checks of a start, without starting it.
 export { gateFor, resolveOptions } from './start/resolve-options.js';
 export type { RunBatchOptions } from './context/run-options.js';
+export { checkIdentity } from './start/check/check-identity.js';
+export type { RunIdentity } from './journal/record.js';
 export { checkManifest } from './start/check/check-manifest.js';
 export { refuseFolder, refuseOtherManifest } from './start/check/refuse-start.js';
 export { newlySentText } from './start/check/newly-sent.js';

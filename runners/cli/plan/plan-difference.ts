@@ -1,6 +1,7 @@
 import type { PlanDifference } from '../messages/ahead-text.js';
 import { isEnd, nodeDisk, shellWords, type PriceBook, type RowStatus } from '../../batch/formats.js';
 import {
+  checkIdentity,
   checkManifest,
   isFree,
   isUnanswered,
@@ -11,10 +12,12 @@ import {
   resolveOptions,
   type Ahead,
   type RunBatchOptions,
+  type RunIdentity,
 } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
+import { serviceSettings } from '../service/service-settings.js';
 import type { RunOptions } from '../options/start-options.js';
 import { plannedSettings } from './planned-settings.js';
 import { basename, dirname } from 'node:path';
@@ -26,12 +29,12 @@ import { plainText, shownPath } from '../messages/plain-text.js';
  * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` where there is nothing
  * to compare: the run has not begun and no cap holds, or the manifest is stdin, which cannot be read a second time.
  *
- * @throws {MillraceError} `usage` where a start would refuse the folder
+ * @throws {MillraceError} `usage` where a start would refuse the folder, or the host for it
  */
 export async function planDifference(
   source: ManifestSource,
   options: RunOptions,
-  io: Pick<CliIo, 'cwd'>,
+  io: Pick<CliIo, 'cwd' | 'env'>,
   prices: PriceBook,
 ): Promise<PlanDifference | undefined> {
   const { path } = source;
@@ -40,6 +43,7 @@ export async function planDifference(
   const notes = await firstRunNote(path, out, io.cwd);
   await refuseFolder(nodeDisk, out);
   const journal = await peekJournal(nodeDisk, out);
+  if (journal !== undefined) await checkIdentity(journal, identityOf(options, io), out);
   if (journal === undefined && options.maxCost === undefined && notes.length === 0) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
@@ -56,6 +60,12 @@ export async function planDifference(
     ...{ goingOn: pending.size - unanswered, unanswered: unanswered - ahead.doubled },
     ...(takesMs !== undefined && { takesMs }),
   };
+}
+
+/** A plan needs no host: one that is not named here is not held against the run's. */
+function identityOf({ local, ...hosts }: RunOptions, { env }: Pick<CliIo, 'env'>): RunIdentity {
+  const { baseUrl = '', lbBaseUrl = '' } = local ? {} : serviceSettings(hosts, env);
+  return { local, baseUrl, lbBaseUrl };
 }
 
 function doneOf(rows: ReadonlyMap<RowStatus, number> = new Map()): PlanDifference['done'] {

@@ -70,7 +70,7 @@ function refused(
   now: RunIdentity,
   host = now.baseUrl || now.lbBaseUrl,
 ): MillraceError {
-  const is = now.local ? 'the emulator' : host;
+  const is = now.local ? 'the emulator' : host || 'a real service';
   const message = `The folder ${out} holds ${was}, and this start is against ${is}: nothing was sent. Choose another --out, or go on with what it was begun with.`;
   return new MillraceError('usage', message);
 }

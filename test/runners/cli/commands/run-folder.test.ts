@@ -64,6 +64,25 @@ describe('the folder of millrace run', () => {
     expect(work.emulator.bill()).toHaveLength(5);
   });
 
+  it('is one service: plan refuses another host, and a rehearsal, as run does', async () => {
+    expect((await work.call('run', 'rows.jsonl', '--out', 'o', '--limit', '1')).code).toBe(0);
+    const before = await contents('o');
+    for (const command of ['plan', 'run']) {
+      for (const other of [['--base-url', 'http://127.0.0.1:9'], ['--local']]) {
+        const { code, stderr } = await work.call(command, 'rows.jsonl', '--out', 'o', ...other);
+        expect({ code, command, other }).toEqual({ code: 2, command, other });
+        expect(stderr).toContain('/o holds a run against');
+      }
+    }
+    expect((await work.call('plan', 'rows.jsonl', '--out', 'o')).code).toBe(0);
+    const noHost = await millrace(['plan', 'rows.jsonl', '--out', 'o', '--endpoint', 'echo'], {
+      cwd: work.folder,
+    });
+    expect(noHost.code).toBe(0);
+    expect(await contents('o')).toEqual(before);
+    expect(work.emulator.bill()).toHaveLength(1);
+  });
+
   it('goes on where the manifest moved, changed all of its ids, or is followed', async () => {
     expect((await work.call('run', 'rows.jsonl', '--out', 'o')).code).toBe(0);
     await work.write('moved.jsonl', [...others(2), ...echoJobs(1)]);
