@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../../src/contract/version.js';
-import type { CliIo } from './io/cli-io.js';
-import type { FaultContext } from './io/explain-error.js';
+import type { CliIo, CommandCall, FaultContext } from './io/cli-io.js';
 import { wrapped } from './io/wrap-lines.js';
 import { addOptions } from './options/add-options.js';
 import type { CommandName } from './options/table/table-row.js';
@@ -31,23 +30,14 @@ export async function runCli(argv: readonly string[], streams: CliIo): Promise<n
   }
 }
 
-/** What a command is called with: its arguments in order, its options as they were given, and the process. */
-interface Call {
-  readonly args: readonly unknown[];
-  readonly raw: Readonly<Record<string, unknown>>;
-  readonly io: CliIo;
-  readonly fault: FaultContext;
-  readonly program: Command;
-}
-
 interface CommandEntry {
   readonly name: CommandName | 'completion';
   readonly about: string;
   /** The arguments in commander's notation, each with its meaning where that is not plain. */
   readonly args?: readonly (readonly [notation: string, meaning?: string])[];
   readonly after?: string;
-  /** Loads what the command does, and returns its exit code: the help comes without it. */
-  readonly run: (call: Call) => Promise<number>;
+  /** Loads what the command does, which returns its exit code: the help comes without it. */
+  readonly load: () => Promise<(call: CommandCall<never>) => number | Promise<number>>;
 }
 
 const exitCodes = `
@@ -60,113 +50,84 @@ const commands: readonly CommandEntry[] = [
     name: 'plan',
     about: 'check every row and price the run; sends nothing. Takes the options of run',
     args: [['[manifest]', 'with --plan it is known']],
-    run: async ({ args: [manifest], raw, io, fault }) =>
-      (await import('./commands/plan-command.js')).planCommand(
-        manifest as string | undefined,
-        raw,
-        io,
-        fault,
-      ),
+    load: async () => (await import('./commands/plan-command.js')).planCommand,
   },
   {
     name: 'run',
     about: 'do it; run again to go on',
     args: [['[manifest]', 'with --plan it is known']],
     after: exitCodes,
-    run: async ({ args: [manifest], raw, io, fault }) =>
-      (await import('./commands/run-command.js')).runCommand(manifest as string | undefined, raw, io, fault),
+    load: async () => (await import('./commands/run-command.js')).runCommand,
   },
   {
     name: 'status',
     about: 'where a run stands, also while it runs',
     args: [['<out>']],
-    run: async ({ args: [out], raw, io }) =>
-      (await import('./commands/status-command.js')).statusCommand(out as string, raw, io),
+    load: async () => (await import('./commands/status-command.js')).statusCommand,
   },
   {
     name: 'report',
     about: 'write report.html',
     args: [['<out>']],
-    run: async ({ args: [out], raw, io, fault }) =>
-      (await import('./commands/report-command.js')).reportCommand(out as string, raw, io, fault),
+    load: async () => (await import('./commands/report-command.js')).reportCommand,
   },
   {
     name: 'settle',
     about: 'end held rows by hand',
     args: [['<out>'], ['[id...]', 'ids of rows; with --statement all that are held']],
-    run: async ({ args: [out, ids], raw, io, fault }) =>
-      (await import('./commands/settle-command.js')).settleCommand(
-        out as string,
-        ids as string[],
-        raw,
-        io,
-        fault,
-      ),
+    load: async () => (await import('./commands/settle-command.js')).settleCommand,
   },
   {
     name: 'refetch',
     about: 'download the pictures that are missing, buy nothing',
     args: [['<out>']],
-    run: async ({ args: [out], raw, io, fault }) =>
-      (await import('./commands/refetch-command.js')).refetchCommand(out as string, raw, io, fault),
+    load: async () => (await import('./commands/refetch-command.js')).refetchCommand,
   },
   {
     name: 'pick',
     about: 'copy the pictures that were kept in the report, by the chosen.csv that it saves',
     args: [['<out>'], ['[list]', 'chosen.csv; without it, the newest one of this run is looked for']],
-    run: async ({ args: [out, list], raw, io }) =>
-      (await import('./commands/pick-command.js')).pickCommand(
-        out as string,
-        list as string | undefined,
-        raw,
-        io,
-      ),
+    load: async () => (await import('./commands/pick-command.js')).pickCommand,
   },
   {
     name: 'watch',
     about: 'the report on a page of this machine, live: before, while and after a run',
     args: [['<out>']],
-    run: async ({ args: [out], raw, io }) =>
-      (await import('./commands/report-command.js')).watchCommand(out as string, raw, io),
+    load: async () => (await import('./commands/report-command.js')).watchCommand,
   },
   {
     name: 'reconcile',
     about: "compare a run's purchases with a billing export; exit 0 when they are even, else 1",
     args: [['<out>']],
-    run: async ({ args: [out], raw, io }) =>
-      (await import('./commands/reconcile-command.js')).reconcileCommand(out as string, raw, io),
+    load: async () => (await import('./commands/reconcile-command.js')).reconcileCommand,
   },
   {
     name: 'worker',
     about: 'one more machine for the runs of a database, until it is stopped',
-    run: async ({ raw, io, fault }) =>
-      (await import('./commands/worker-command.js')).workerCommand(raw, io, fault),
+    load: async () => (await import('./commands/worker-command.js')).workerCommand,
   },
   {
     name: 'serve',
     about: 'the emulator on a port of this machine',
-    run: async ({ raw, io }) => (await import('./commands/serve-command.js')).serveCommand(raw, io),
+    load: async () => (await import('./commands/serve-command.js')).serveCommand,
   },
   {
     name: 'config',
     about: 'print what a run would go by, and where each value is from; takes the options of run',
     args: [['[manifest]']],
-    run: async ({ args: [manifest], raw, io }) =>
-      (await import('./commands/config-command.js')).configCommand(manifest as string | undefined, raw, io),
+    load: async () => (await import('./commands/config-command.js')).configCommand,
   },
   {
     name: 'init',
     about: 'write a manifest of the pictures in a folder',
     args: [['<folder>']],
-    run: async ({ args: [folder], raw, io }) =>
-      (await import('./commands/init-command.js')).initCommand(folder as string, raw, io),
+    load: async () => (await import('./commands/init-command.js')).initCommand,
   },
   {
     name: 'completion',
     about: 'print a script that completes commands, options and files',
     args: [['<shell>', 'bash or zsh']],
-    run: async ({ args: [shell], io, program }) =>
-      (await import('./commands/completion-command.js')).completionCommand(shell as string, program, io),
+    load: async () => (await import('./commands/completion-command.js')).completionCommand,
   },
 ];
 
@@ -196,16 +157,17 @@ function buildProgram(
       outputError: (text, write) => write(withHint(text, argv)),
     })
     .addHelpText('after', closingWords);
-  for (const { name, about, args = [], after, run } of commands) {
+  for (const { name, about, args = [], after, load } of commands) {
     const command = program.command(name).description(about);
     for (const [notation, meaning] of args) command.argument(notation, meaning);
     // The last two are the options and the command itself.
     command.action(async (...given: unknown[]) => {
-      const call = { args: given.slice(0, -2), raw: given.at(-2) as Call['raw'], io, fault, program };
+      const raw = given.at(-2) as CommandCall['raw'];
+      const args = given.slice(0, -2) as never;
       // Loaded before there is anything to explain: the package may be gone, or too many files open, by then.
       await import('./io/explain-error.js');
-      const work = () => run(call);
-      if (call.raw['profile'] !== true) return ended(await work());
+      const work = async () => (await load())({ args, raw, io, fault, program });
+      if (raw['profile'] !== true) return ended(await work());
       const { profiled } = await import('./io/profiled.js');
       return ended(await profiled(name, work, io, fault));
     });

@@ -1,9 +1,9 @@
-import type { Command, Option } from 'commander';
-import type { CliIo } from '../io/cli-io.js';
+import type { Option } from 'commander';
+import type { CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
 /** Prints a script that completes commands, options and files in bash or zsh. Made from the commands as they are declared. */
-export function completionCommand(shell: string, program: Command, io: Pick<CliIo, 'stdout'>): number {
+export function completionCommand({ args: [shell], io, program }: CommandCall<[string]>): number {
   if (shell !== 'bash' && shell !== 'zsh')
     throw new UsageError([`"${shell}" is not a shell that is completed: bash and zsh are`]);
   const commands = program.commands.map((command) => ({

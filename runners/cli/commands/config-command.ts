@@ -1,6 +1,6 @@
 import { loadConfig } from '../options/load-config.js';
 import { configurableOptions, settingOf, type ListedOption } from '../options/option-table.js';
-import type { CliIo } from '../io/cli-io.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { parseOptions } from '../options/parse-options.js';
 import { configOptionsSchema } from '../options/start-options.js';
 import { plainText } from '../messages/plain-text.js';
@@ -15,7 +15,11 @@ interface Setting {
 type Raw = Readonly<Record<string, unknown>>;
 
 /** Prints what a run of a manifest would go by, and where each value is from. The key is masked. */
-export async function configCommand(manifest: string | undefined, given: Raw, io: CliIo): Promise<number> {
+export async function configCommand({
+  args: [manifest],
+  raw: given,
+  io,
+}: CommandCall<[string?]>): Promise<number> {
   const { raw, from, files } = await loadConfig(given, manifest, io);
   const options: Raw = parseOptions(configOptionsSchema, raw);
   const settings = [

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { nodeDisk, pictureFormat, shellWords } from '../../batch/formats.js';
 import { writeStarterManifest } from '../../batch/internal.js';
-import type { CliIo } from '../io/cli-io.js';
+import type { CommandCall } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
 import { countOf } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
@@ -9,11 +9,7 @@ import { plainText, shownPath } from '../messages/plain-text.js';
 const skippedShown = 20;
 
 /** Writes a manifest of the pictures in a folder, and says what to do with it. */
-export async function initCommand(
-  folder: string,
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-): Promise<number> {
+export async function initCommand({ args: [folder], raw, io }: CommandCall<[string]>): Promise<number> {
   const { prompt, out } = commandOptions('init', raw);
   const { path, pictures, skipped } = await writeStarterManifest({
     disk: nodeDisk,

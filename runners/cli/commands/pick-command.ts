@@ -5,7 +5,7 @@ import { chosenFileName } from '../../report/pick/chosen-list.js';
 import { pickPictures, type Picked } from '../../report/pick/pick-pictures.js';
 import { type ChosenPictures, readChosen } from '../../report/pick/read-chosen.js';
 import { readFirstStart } from '../../report/survey/run-story.js';
-import type { CliIo } from '../io/cli-io.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { countOf } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
@@ -20,12 +20,11 @@ interface ChosenList extends ChosenPictures {
  * Copies the pictures that were kept in the report's gallery into a folder, by the list that the gallery saves. Sends
  * nothing, and overwrites no file that is not its own. Exit 0 when every picture of the list is in the folder, else 1.
  */
-export async function pickCommand(
-  name: string,
-  list: string | undefined,
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-): Promise<number> {
+export async function pickCommand({
+  args: [name, list],
+  raw,
+  io,
+}: CommandCall<[string, string?]>): Promise<number> {
   const { to, json } = commandOptions('pick', raw);
   const folder = await runFolder(name, io);
   const chosen = list === undefined ? await findList(folder, io) : await namedList(folder, list, io);

@@ -3,8 +3,7 @@ import { listPrices, type Plan, type PriceBook } from '../../batch/formats.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
-import type { CliIo } from '../io/cli-io.js';
-import type { FaultContext } from '../io/explain-error.js';
+import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { parseOptions } from '../options/parse-options.js';
 import { planOptionsSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
@@ -20,12 +19,12 @@ type Raw = Readonly<Record<string, unknown>>;
  * Checks every row of a manifest and prices the run. Sends nothing, and with `--check` nothing that costs. Exit 0, or what
  * the check says; `UsageError` when a row is invalid.
  */
-export async function planCommand(
-  name: string | undefined,
-  given: Raw,
-  io: CliIo,
-  fault: FaultContext,
-): Promise<number> {
+export async function planCommand({
+  args: [name],
+  raw: given,
+  io,
+  fault,
+}: CommandCall<[string?]>): Promise<number> {
   const { raw, plan: saved } = await openPlan(name, given, io);
   const options = parseOptions(planOptionsSchema, raw);
   const prices = await plannedPrices(options, io.cwd);

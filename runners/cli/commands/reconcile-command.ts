@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { describeReconciliation } from '../../report/reconcile/describe-reconciliation.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
-import type { CliIo } from '../io/cli-io.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
@@ -14,11 +14,7 @@ import { toUsd } from '../../../src/contract/micro-dollars.js';
  * Holds the purchases of a run against a billing export and names what stands in one and not in the other. Sends nothing
  * and changes nothing. Exit 0 when the books are even, else 1.
  */
-export async function reconcileCommand(
-  name: string,
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-): Promise<number> {
+export async function reconcileCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const options = commandOptions('reconcile', raw);
   const folder = await runFolder(name, io);
   const statement = await statementFile(options.statement, io);

@@ -1,8 +1,7 @@
 import { lastValueFrom, tap } from 'rxjs';
 import { refetch } from '../../batch/index.js';
 import type { RunEvent } from '../../batch/internal.js';
-import type { CliIo } from '../io/cli-io.js';
-import type { FaultContext } from '../io/explain-error.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
 import { commandOptions } from '../options/parse-options.js';
@@ -10,12 +9,12 @@ import { runFolder } from '../options/run-folder.js';
 import { plainText } from '../messages/plain-text.js';
 
 /** Downloads the pictures of a run that are paid for and missing. Buys nothing, needs no key. */
-export async function refetchCommand(
-  name: string,
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-  fault: FaultContext,
-): Promise<number> {
+export async function refetchCommand({
+  args: [name],
+  raw,
+  io,
+  fault,
+}: CommandCall<[string]>): Promise<number> {
   const { quiet, json, ...limits } = commandOptions('refetch', raw);
   const folder = await runFolder(name, io);
   fault.folder = folder;

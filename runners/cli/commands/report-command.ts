@@ -1,10 +1,10 @@
 import type { PageParts } from '../../report/render-page.js';
 import { writeReport } from '../../report/write-report.js';
-import type { CliIo } from '../io/cli-io.js';
+import { explainPort } from '../io/explain-error.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import type { ReferenceCopies } from '../../report/rows/reference-copies.js';
 import { nodeDisk } from '../../batch/formats.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
-import { type FaultContext, explainPort } from '../io/explain-error.js';
 import { runFolder } from '../options/run-folder.js';
 import { countOf } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
@@ -19,12 +19,12 @@ import { commandOptions } from '../options/parse-options.js';
  * Writes report.html of a finished or running run out of its files. With `--fetch-references` it also saves small copies of
  * references that lie on the web; one that cannot be had is named, and the exit code stays 0.
  */
-export async function reportCommand(
-  name: string,
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-  fault: FaultContext,
-): Promise<number> {
+export async function reportCommand({
+  args: [name],
+  raw,
+  io,
+  fault,
+}: CommandCall<[string]>): Promise<number> {
   const { fetchReferences } = commandOptions('report', raw);
   fault.folder = await runFolder(name, io);
   io.beforeRows?.();
@@ -44,11 +44,7 @@ export async function reportCommand(
  * Serves the report of a run on loopback, and keeps open pages up to date, until SIGINT or SIGTERM. The run may go on in
  * another process, be over, or not have begun. Says on stdout where the page is; only reads files. Exit 0.
  */
-export async function watchCommand(
-  name: string,
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-): Promise<number> {
+export async function watchCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const { port = 0 } = commandOptions('watch', raw);
   const folder = resolve(io.cwd, name);
   const found = await stat(folder).catch(() => undefined);

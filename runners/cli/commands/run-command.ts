@@ -12,8 +12,7 @@ import { batchOptions, type StartedRun } from '../start/batch-options.js';
 import { printOutcome, type Warning } from '../start/print-outcome.js';
 import { assumePrice, nodeDisk, type PriceBook } from '../../batch/formats.js';
 import { gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
-import type { CliIo } from '../io/cli-io.js';
-import type { FaultContext } from '../io/explain-error.js';
+import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
 import { parseOptions } from '../options/parse-options.js';
@@ -29,12 +28,12 @@ import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import { openLiveRows } from '../start/live-rows.js';
 
 /** Does what a manifest asks for, or goes on with it. The price is said, and agreed to, before anything is sent. */
-export async function runCommand(
-  name: string | undefined,
-  given: Readonly<Record<string, unknown>>,
-  io: CliIo,
-  fault: FaultContext,
-): Promise<number> {
+export async function runCommand({
+  args: [name],
+  raw: given,
+  io,
+  fault,
+}: CommandCall<[string?]>): Promise<number> {
   const { raw, from, plan } = await openPlan(name, given, io);
   const options = parseOptions(runOptionsSchema, raw);
   const repeat = repeatedOptions(raw, from, io.cwd);

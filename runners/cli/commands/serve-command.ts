@@ -1,12 +1,12 @@
 import { startEmulator } from '../../emulator/start-emulator.js';
-import type { CliIo } from '../io/cli-io.js';
+import type { CommandCall } from '../io/cli-io.js';
 import { explainPort } from '../io/explain-error.js';
 import { untilStopped } from '../io/listen-for-stop.js';
 import { emulatorSettings } from '../service/start-rehearsal.js';
 import { commandOptions } from '../options/parse-options.js';
 
 /** The emulator on a port, until SIGINT or SIGTERM. Says where it listens by one JSON line on stdout. Exit 0. */
-export async function serveCommand(raw: Readonly<Record<string, unknown>>, io: CliIo): Promise<number> {
+export async function serveCommand({ raw, io }: CommandCall): Promise<number> {
   const { port = 0, key, ...flags } = commandOptions('serve', raw);
   const settings = await emulatorSettings(flags, io.cwd);
   const emulator = await startEmulator({ ...settings, port, key }).catch((error: unknown) =>

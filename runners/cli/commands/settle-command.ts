@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { settleRows, type RowSettlement, type Settlement, type SettleOptions } from '../../batch/index.js';
 import { ask, canAsk } from '../io/ask-person.js';
-import type { CliIo } from '../io/cli-io.js';
-import type { FaultContext } from '../io/explain-error.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
@@ -18,13 +17,12 @@ import { askForJob, proposedSettlements } from './settle-evidence.js';
 type SettleArguments = OptionsOf<'settle'>;
 
 /** Settles held rows, which may have been bought. Sends nothing that costs. */
-export async function settleCommand(
-  name: string,
-  ids: readonly string[],
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-  fault: FaultContext,
-): Promise<number> {
+export async function settleCommand({
+  args: [name, ids],
+  raw,
+  io,
+  fault,
+}: CommandCall<[string, readonly string[]]>): Promise<number> {
   const options = commandOptions('settle', raw);
   const isDecided = waysOf(options).length > 0 || options.statement !== undefined;
   if (ids.length === 0 && !isDecided) {

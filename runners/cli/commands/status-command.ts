@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStatus, type RunStatus } from '../../batch/index.js';
-import type { CliIo } from '../io/cli-io.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
@@ -10,11 +10,7 @@ import { shownPath } from '../messages/plain-text.js';
 import { commandOfRun, whatIsLeft } from '../start/what-is-left.js';
 
 /** Tells where a running or a finished run stands, out of its files and its database. Changes nothing. Exit 0. */
-export async function statusCommand(
-  name: string,
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-): Promise<number> {
+export async function statusCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const { db, json } = commandOptions('status', raw);
   const folder = await runFolder(name, io);
   const found = await readStatus(folder);

@@ -12,8 +12,7 @@ import { resolve } from 'node:path';
 import { connectDatabase, type ConnectedDatabase } from '../../distributed/connect-database.js';
 import { databaseAddress } from '../../distributed/database/database-address.js';
 import { runWorker } from '../../distributed/worker/run-worker.js';
-import type { CliIo } from '../io/cli-io.js';
-import type { FaultContext } from '../io/explain-error.js';
+import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { commandOptions } from '../options/parse-options.js';
@@ -31,11 +30,7 @@ type WorkerFlags = OptionsOf<'worker'>;
  * One more machine for the runs of a database, until SIGINT or SIGTERM: the first ends it once what is on the wire is
  * done, the second at once. Exit 0; or what the worker could not go on for, as 4 where the service refuses its key.
  */
-export async function workerCommand(
-  raw: Readonly<Record<string, unknown>>,
-  io: CliIo,
-  fault: FaultContext,
-): Promise<number> {
+export async function workerCommand({ raw, io, fault }: CommandCall): Promise<number> {
   const flags = commandOptions('worker', raw);
   const choice = databaseOf(flags, io);
   const { warnings, ...hosts } = serviceSettings(flags, io.env);

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import type { Readable } from 'node:stream';
 import type { SchedulerLike } from 'rxjs';
 import type { PageParts } from '../../report/render-page.js';
@@ -23,6 +24,23 @@ export interface CliIo {
   onStop(listener: (signal: StopSignal) => void): () => void;
   /** Passes errors that nothing has caught to `explain`; the process then ends with the exit code that it resolves with. */
   onFault(explain: (error: unknown) => Promise<number>): void;
+}
+
+/** What a command is called with: its arguments in the order of the help, its options as they were given, and the process. */
+export interface CommandCall<Args extends readonly unknown[] = readonly []> {
+  readonly args: Args;
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly io: CliIo;
+  readonly fault: FaultContext;
+  readonly program: Command;
+}
+
+/** What a command has learned by the time it fails: where its details go, and what must not stand in them. */
+export interface FaultContext {
+  /** The run's folder once it is known to exist. */
+  folder?: string;
+  /** Masked wherever they would show. */
+  readonly secrets: string[];
 }
 
 /** A stream that text is written to: a terminal, a file or a pipe. */

@@ -6,16 +6,8 @@ import { reasonOf, remedyOf } from '../../batch/formats.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { redact } from '../../../src/contract/redact.js';
 import { plainText } from '../messages/plain-text.js';
-import type { CliIo } from './cli-io.js';
+import type { CliIo, FaultContext } from './cli-io.js';
 import { UsageError } from './usage-error.js';
-
-/** What a command has learned by the time it fails: where its details go, and what must not stand in them. */
-export interface FaultContext {
-  /** The run's folder once it is known to exist. */
-  folder?: string;
-  /** Masked wherever they would show. */
-  readonly secrets: string[];
-}
 
 /** Exit codes of errors that say by their code whose fault they are. What is not listed is a fault of millrace itself. */
 const exitCodes: Readonly<Record<string, number>> = {

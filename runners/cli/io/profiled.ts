@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 import { shownPath } from '../messages/plain-text.js';
-import type { CliIo } from './cli-io.js';
-import type { FaultContext } from './explain-error.js';
+import type { CliIo, FaultContext } from './cli-io.js';
 
 /**
  * Does `work`, and writes a CPU profile of it: `NAME.cpuprofile` in the run's folder, or in the current one where the command

@@ -1,6 +1,5 @@
 import type { Plan } from '../../batch/formats.js';
-import type { CliIo } from '../io/cli-io.js';
-import type { FaultContext } from '../io/explain-error.js';
+import type { CliIo, FaultContext } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { readApiKey } from './read-api-key.js';
 import type { RunOptions } from '../options/start-options.js';

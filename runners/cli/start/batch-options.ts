@@ -1,8 +1,7 @@
 import { dayLedgerPath, type PriceBook } from '../../batch/formats.js';
 import type { PricedBytes, RunBatchOptions } from '../../batch/internal.js';
 import type { Subject } from 'rxjs';
-import type { CliIo } from '../io/cli-io.js';
-import type { FaultContext } from '../io/explain-error.js';
+import type { CliIo, FaultContext } from '../io/cli-io.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';
 import { executionTimeouts } from '../options/configured-endpoints.js';
 import type { RunOptions } from '../options/start-options.js';
