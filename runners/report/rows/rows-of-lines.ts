@@ -16,19 +16,26 @@ import {
 } from './picture-facts.js';
 import { rowOfLine } from './row-of-line.js';
 
+/** The rows of a file by their place in it; a line is read when its row is first asked for. */
+export interface RowsOfFile {
+  readonly count: number;
+  at(place: number): PageRow | undefined;
+}
+
 /**
  * The rows of a file that has them as lines: in the browser, when somebody looks at them.
  *
  * @param text The lines, each with its line break.
  * @param isLocal The run was a rehearsal against the embedded emulator.
  */
-export function rowsOfLines(facts: LineFacts, text: string, isLocal: boolean): PageRow[] {
+export function rowsOfLines(facts: LineFacts, text: string, isLocal: boolean): RowsOfFile {
   const lines = text.split('\n');
   const references = new Map(facts.references);
   const numbers = facts.numbers.flatMap(([first, count]) =>
     Array.from({ length: count }, (_, place) => first + place),
   );
-  return Array.from(facts.kinds, (kind, place) => {
+  const read = (place: number): PageRow => {
+    const kind = facts.kinds[place];
     const line = parseObject(lines[place] ?? '') ?? {};
     if (kind === lineKinds.made) return line as unknown as PageRow;
     const { row, images, image } = rowOfLine(line, kind === lineKinds.result, isLocal);
@@ -39,7 +46,10 @@ export function rowsOfLines(facts: LineFacts, text: string, isLocal: boolean): P
       references: images.map((name) => referenceOf(name, references)),
       ...(picture === undefined ? {} : { picture }),
     };
-  });
+  };
+  const rows: PageRow[] = [];
+  const count = facts.kinds.length;
+  return { count, at: (place) => (place < count ? (rows[place] ??= read(place)) : undefined) };
 }
 
 function referenceOf(name: string, files: ReadonlyMap<string, PageReference>): PageReference {

@@ -156,7 +156,7 @@ export class Gallery {
       this.#variants.element.hidden = !isGrid;
       this.#toolbar.setPlace(first, isGrid ? found.length : rows.length, found.length);
       if (isGrid) return await this.#variants.show(found, this.#by);
-      this.#sheet.draw(rows, this.#whenEmpty());
+      await this.#sheet.drawInSteps(rows, this.#whenEmpty(), () => turn !== this.#turn);
       this.#showSelection();
     } catch (error) {
       if (turn === this.#turn) this.#sheet.draw([], error instanceof Error ? error.message : String(error));

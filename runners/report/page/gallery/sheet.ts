@@ -11,6 +11,9 @@ export interface SheetActions {
   reviewOf(row: PageRow): Review | undefined;
 }
 
+/** As many as most windows show at once. */
+const framesInSight = 24;
+
 /** One page of frames. One of them is the current one: the only one that Tab reaches. */
 export class Sheet {
   readonly element = h('ul', { class: 'sheet' });
@@ -41,6 +44,21 @@ export class Sheet {
     const place = rows.findIndex(({ id }) => id === currentId);
     this.makeCurrent(place < 0 ? Math.min(this.#current, rows.length - 1) : place, false);
     if (focused !== null) this.#focusLike(focused);
+  }
+
+  /** Draws them in two steps where most are new: those in sight are painted before the others are made. */
+  async drawInSteps(
+    rows: readonly PageRow[],
+    whenEmpty: string | HTMLElement,
+    isOvertaken: () => boolean,
+  ): Promise<void> {
+    const known = new Set(this.#frames.map(({ row }) => row.id));
+    if (rows.filter(({ id }) => !known.has(id)).length > framesInSight) {
+      this.draw(rows.slice(0, framesInSight), whenEmpty);
+      await painted();
+      if (isOvertaken()) return;
+    }
+    this.draw(rows, whenEmpty);
   }
 
   /** What a person has decided is shown in the frames that stand. */
@@ -93,15 +111,26 @@ export class Sheet {
 
 /** Only what has changed is put in: one row that ended must not lay out a hundred frames anew. */
 function showFrames(sheet: HTMLElement, frames: readonly HTMLElement[]): void {
-  if (frames.length !== sheet.children.length) return sheet.replaceChildren(...frames);
-  const known = new Set(sheet.children);
-  for (const [place, old] of [...sheet.children].entries()) {
+  const standing = [...sheet.children];
+  const isLonger = frames.length > standing.length && standing.every((one, place) => one === frames[place]);
+  if (isLonger) return sheet.append(...frames.slice(standing.length));
+  if (frames.length !== standing.length) return sheet.replaceChildren(...frames);
+  const known = new Set(standing);
+  for (const [place, old] of standing.entries()) {
     const frame = frames[place];
     if (frame === undefined || frame === old) continue;
     // They have moved: one by one they would push each other out.
     if (known.has(frame)) return sheet.replaceChildren(...frames);
     old.replaceWith(frame);
   }
+}
+
+/** The next frame of the page has been painted; a page that nobody sees paints none. */
+function painted(): Promise<void> {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
 }
 
 function isEqual(one: PageRow, other: PageRow): boolean {

@@ -1,7 +1,7 @@
 import { type FacetBlock, FacetCollector } from '../../facets.js';
 import { searchText } from '../../messages/search-text.js';
 import type { LineFacts, PageRow, RowSource } from '../../page-data.js';
-import { rowsOfLines } from '../../rows/rows-of-lines.js';
+import { type RowsOfFile, rowsOfLines } from '../../rows/rows-of-lines.js';
 import { RowFacets } from './row-facets.js';
 
 /** Script files hand over what they hold by calling this; a browser refuses to fetch files. */
@@ -22,9 +22,9 @@ const filesKept = 12;
  * @param isLocal The run was a rehearsal.
  */
 export function fileLoader(source: FileSource, count: number, isLocal: boolean): RowSupply {
-  const rows = new Map<number, Promise<PageRow[]>>();
+  const rows = new Map<number, Promise<RowsOfFile>>();
   let all: Promise<AllRows> | undefined;
-  const rowsOf = (file: number): Promise<PageRow[]> => {
+  const rowsOf = (file: number): Promise<RowsOfFile> => {
     const found = rows.get(file) ?? loadRows(source, file, isLocal);
     rows.delete(file);
     rows.set(file, found);
@@ -40,12 +40,12 @@ export function fileLoader(source: FileSource, count: number, isLocal: boolean):
   return {
     async load(indexes) {
       const files = [...new Set(indexes.map((index) => Math.floor(index / source.rowsPerFile)))];
-      const loaded = new Map<number, PageRow[]>();
+      const loaded = new Map<number, RowsOfFile>();
       for (const part of batches(files, 8)) {
         await Promise.all(part.map(async (file) => loaded.set(file, await rowsOf(file))));
       }
       return indexes.flatMap(
-        (index) => loaded.get(Math.floor(index / source.rowsPerFile))?.[index % source.rowsPerFile] ?? [],
+        (index) => loaded.get(Math.floor(index / source.rowsPerFile))?.at(index % source.rowsPerFile) ?? [],
       );
     },
     texts: async () => (await readAll()).texts,
@@ -60,12 +60,15 @@ interface AllRows {
 }
 
 /** Reads all files once, one after the other, when somebody first searches or sorts. */
-async function readThrough(files: number, rowsOf: (file: number) => Promise<PageRow[]>): Promise<AllRows> {
+async function readThrough(files: number, rowsOf: (file: number) => Promise<RowsOfFile>): Promise<AllRows> {
   const texts: string[] = [];
   const blocks: FacetBlock[] = [];
   let collector = new FacetCollector();
   for (let file = 0; file < files; file++) {
-    for (const row of await rowsOf(file)) {
+    const rows = await rowsOf(file);
+    for (let place = 0; place < rows.count; place++) {
+      const row = rows.at(place);
+      if (row === undefined) continue;
       texts.push(searchText(row));
       collector.add(row);
     }
@@ -81,7 +84,7 @@ const filesABlock = 10;
 type FileSource = Exclude<RowSource, { kind: 'inline' }>;
 const waiting = new Map<string, (json: string, lines?: string) => void>();
 
-function loadRows({ folder, version }: FileSource, file: number, isLocal: boolean): Promise<PageRow[]> {
+function loadRows({ folder, version }: FileSource, file: number, isLocal: boolean): Promise<RowsOfFile> {
   window.millraceRows ??= (from, number, ...content) => waiting.get(`${from} ${number}`)?.(...content);
   const path = `${folder}/page-${String(file + 1).padStart(4, '0')}.js`;
   // The version keeps the browser from taking the file of an earlier report out of its cache.
@@ -92,7 +95,8 @@ function loadRows({ folder, version }: FileSource, file: number, isLocal: boolea
     if (nonce !== undefined) script.nonce = nonce;
     waiting.set(key, (json, lines) => {
       const value = JSON.parse(json) as PageRow[] | LineFacts;
-      resolve(Array.isArray(value) ? value : rowsOfLines(value, lines ?? '', isLocal));
+      if (Array.isArray(value)) resolve({ count: value.length, at: (place) => value[place] });
+      else resolve(rowsOfLines(value, lines ?? '', isLocal));
     });
     const end = (): void => {
       waiting.delete(key);
