@@ -18,7 +18,10 @@ export interface ManifestSettings {
   readonly kind?: RowKind;
   /** @defaultValue edit: sync, job: async */
   readonly mode?: RowMode;
-  /** Field → text for every row whose own cell is empty or missing. */
+  /**
+   * Field → text for every row whose own cell is empty or missing. `{{column}}` in it is filled from the row, `{{column|text}}` says what
+   * stands for an empty cell, and `\{{` is the text itself.
+   */
   readonly set?: Readonly<Record<string, string>>;
   /** Field → the column that it is taken from. */
   readonly map?: Readonly<Record<string, string>>;

@@ -9,12 +9,13 @@ import { editInputCheck } from './check-edit-input.js';
 import { HashedRow } from './hashed-row.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
-import { fixedCells, type FixedCells } from '../columns/fixed-cells.js';
+import { fixedCells, type SetCells } from '../columns/fixed-cells.js';
 import { LayoutBook, type KnownColumns } from '../columns/layout-book.js';
 import { misspeltText } from '../columns/misspelt-columns.js';
+import { fillSet } from './fill-set.js';
 import { Problems, RowCells } from './row-cells.js';
 import { rememberImages } from './row-images.js';
-import { rowId } from './row-head.js';
+import { rowId, rowKind } from './row-head.js';
 import { modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** What is known of a line before it is a row. */
@@ -37,7 +38,7 @@ interface ReadRow {
 /** Makes the rows of one manifest from its lines, in order. It counts them and keeps their ids unique. */
 export class RowBuilder {
   readonly #settings: ManifestSettings;
-  readonly #fixed: FixedCells;
+  readonly #fixed: SetCells;
   readonly #layouts: LayoutBook;
   readonly #ids: IdKeeper;
   readonly #rules: MeaningRules;
@@ -68,10 +69,12 @@ export class RowBuilder {
       problems.found.push(broken);
       return this.#invalid({ record, row, problems, ownColumns: [] }, rawCells(record));
     }
-    const cells = this.#cellsOf(record, layout);
+    const cells = this.#cellsOf(record, layout, problems);
+    const isFilled = problems.found.length === 0;
     const id = this.#claimId(cells, record.line, problems);
     const prior = readPrior(cells, problems);
-    const meaning = rowMeaning(cells, problems, prior, this.#rules);
+    // A text of `--set` that cannot be filled is the row's problem; that its field is missing then is none.
+    const meaning = isFilled ? rowMeaning(cells, problems, prior, this.#rules) : undefined;
     const draft = { record, row, problems, id, ownColumns: layout.ownNames };
     if (meaning === undefined) return this.#invalid(draft, cells.all());
     const columns = this.#layouts.columnsFor(meaning.purpose, layout);
@@ -81,11 +84,15 @@ export class RowBuilder {
     return { valid: true, row: this.#valid(draft, cells, { meaning, columns, prior }) };
   }
 
-  #cellsOf(record: RawRecord, layout: ColumnLayout): RowCells {
-    const { format } = this.#settings;
+  #cellsOf(record: RawRecord, layout: ColumnLayout, problems: Problems): RowCells {
+    const { format, kind } = this.#settings;
     const fromFailures = format === 'csv' && Boolean(record.values[layout.at.millrace]);
     const values = fromFailures ? unescapeFormulas(record.values) : record.values;
-    return new RowCells(values, layout, this.#fixed, format);
+    const cells = new RowCells(values, layout, this.#fixed, format);
+    if (this.#fixed.templates.length === 0) return cells;
+    const found = cells.get('jobId') === undefined ? rowKind(cells, kind) : { kind: 'collect' as const };
+    const row = { values, layout, format, purpose: 'kind' in found ? found.kind : undefined };
+    return new RowCells(values, layout, fillSet(this.#fixed, row, cells, problems), format);
   }
 
   #claimId(cells: RowCells, line: number, problems: Problems): string | undefined {

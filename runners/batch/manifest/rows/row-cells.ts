@@ -3,7 +3,7 @@ import { quoteValue } from '../quote-value.js';
 import { cellValue } from '../parse-json.js';
 import { setPath } from '../columns/path-column.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
-import { fieldNames, fieldsWith, type FieldName } from '../columns/manifest-fields.js';
+import { CellProblem, fieldNames, fieldsWith, type FieldName } from '../columns/manifest-fields.js';
 import type { FixedCells } from '../columns/fixed-cells.js';
 import type { RowProblem } from '../manifest-row.js';
 
@@ -67,7 +67,7 @@ export class RowCells {
     });
     for (const { name, path, value, root: fixedRoot } of this.#fixed.paths) {
       if (fixedRoot !== root || isSet(target, path)) continue;
-      const problem = setPath(target, path, value);
+      const problem = value instanceof CellProblem ? value.message : setPath(target, path, value);
       if (problem !== undefined) problems.add(`--set ${name}`, problem);
     }
   }
@@ -81,8 +81,11 @@ export class RowCells {
       if (value !== undefined) cells[name] = value;
     }
     const { fields, paths } = this.#fixed;
-    for (const name in fields) if (isAbsent(cells[name])) cells[name] = fields[name as FieldName];
-    for (const { name, value } of paths) cells[name] ??= value;
+    for (const name in fields) {
+      const value = fields[name as FieldName];
+      if (value !== undefined && isAbsent(cells[name])) cells[name] = value;
+    }
+    for (const { name, value } of paths) if (!(value instanceof CellProblem)) cells[name] ??= value;
     return cells;
   }
 

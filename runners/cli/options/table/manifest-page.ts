@@ -41,7 +41,7 @@ export const manifestPage = {
     set: {
       takes: 'NAME=VALUE',
       value: (values) => values.pairs('NAME=VALUE'),
-      meaning: 'a field for every row',
+      meaning: 'a field for every row that has none; {{column}} in it is filled from the row',
       repeats: true,
       fallback: [],
       commands: ofRun,
