@@ -20,6 +20,7 @@ const rooms = {
   'src/transport': ['src/contract', 'src/policy'],
   'src/operators': ['src/contract', 'src/policy', 'src/transport'],
   'src/endpoints': ['src/contract', 'src/policy', 'src/transport', 'src/operators'],
+  'src/webhooks': ['src/contract', 'src/policy'],
   'src/testing': ['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
   'runners/pictures': [],
   'runners/emulator': ['src/contract', 'runners/pictures'],
@@ -210,9 +211,9 @@ module.exports = {
       name: 'runs-anywhere',
       severity: 'error',
       comment:
-        'Contract, policy, operators, endpoints and fetch run in a browser as well: only create-client.ts is of Node.js.',
+        'Contract, policy, operators, endpoints, webhooks and fetch run in a browser as well: only create-client.ts is of Node.js.',
       from: {
-        path: '^src/(contract|policy|operators|endpoints|testing|transport/fetch)/|^src/transport/[^/]*.ts$|^src/(core|fetch|testing).ts$',
+        path: '^src/(contract|policy|operators|endpoints|webhooks|testing|transport/fetch)/|^src/transport/[^/]*.ts$|^src/(core|fetch|testing).ts$',
         pathNot: '^src/(endpoints/create-client|transport/reply-body).ts$',
       },
       to: { dependencyTypes: ['core'] },

@@ -77,6 +77,18 @@ export type { GateOptions } from './policy/gates/endpoint-gate.js';
 export { adaptiveConcurrency } from './policy/gates/adaptive-concurrency.js';
 export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/gates/adaptive-concurrency.js';
 
+// Callbacks of the service.
+export { createWebhookReceiver } from './webhooks/create-webhook-receiver.js';
+export type {
+  OrphanCallback,
+  WebhookCall,
+  WebhookReceiver,
+  WebhookReceiverOptions,
+} from './webhooks/create-webhook-receiver.js';
+export type { NodeAnswer, NodeCall } from './webhooks/answer-calls.js';
+export type { CalledPost, Hmac } from './webhooks/callback-tokens.js';
+export type { Callback, CallbackResult, JobWebhook, JobWebhooks } from './policy/job-webhook.js';
+
 // The wire.
 export type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport/transport.js';
 

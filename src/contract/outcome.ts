@@ -47,7 +47,8 @@ export interface Failed<C extends FailureCode = FailureCode> {
  * - `submitting`: the POST leaves; `sync` to /runsync, whose reply may be the end.
  * - `accepted`: from here on the job is known by its id, which is what to store.
  * - `status`: the reply to a poll; `partial` is the part of the output that the function has sent so far.
- * - `waiting`: nothing is sent for `forMs`; a wait after `submitting` means that the POST was refused, and bought nothing.
+ * - `waiting`: nothing is sent for `forMs`; a wait after `submitting` means that the POST was
+ *   refused, and bought nothing, unless it is one for a `callback`.
  */
 export type JobEvent<O> =
   | { type: 'submitting'; sync: boolean }
@@ -58,9 +59,10 @@ export type JobEvent<O> =
 
 /**
  * Why a request waits: the service asked for it (429), the try before failed, the service answered that it does not know
- * the job (404) and is asked again before that is believed, or the gate does not admit it yet.
+ * the job (404) and is asked again before that is believed, or the gate does not admit it yet. `callback`: the POST had no answer,
+ * and the service may still call back about its job.
  */
-export type WaitReason = 'rate-limited' | 'backoff' | 'not-found' | 'gate';
+export type WaitReason = 'rate-limited' | 'backoff' | 'not-found' | 'gate' | 'callback';
 
 /**
  * The steps of a purchase that must not be forgotten. A job awaits the checkpoint before it goes on: `intent` completes

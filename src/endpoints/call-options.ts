@@ -3,6 +3,7 @@ import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { Checkpoint } from '../contract/outcome.js';
 import { jobPolicySchema, type QueueRequest } from '../contract/queue-request.js';
 import { redact } from '../contract/redact.js';
+import type { JobWebhook } from '../policy/job-webhook.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 
 /** Options of one call. */
@@ -24,6 +25,8 @@ export interface AttachOptions<O = unknown> extends CallOptions<O> {
   submittedAt?: number;
   /** It was given up as `expired` before: one more 404 is believed at once. @defaultValue false */
   wasExpired?: boolean;
+  /** Its callbacks: the `row` of a webhook receiver. @defaultValue it is polled alone */
+  webhook?: JobWebhook;
 }
 
 /** Limits of a job at the service, beside its input; live services keep to them. Durations are whole ms above 0. */
@@ -42,31 +45,40 @@ export interface SubmitOptions<O = unknown> extends CallOptions<O> {
   policy?: JobPolicy;
   /**
    * An absolute http or https URL that the service POSTs the ended job to. It is sent as it is, and the key is never part
-   * of it: a URL that holds the key is refused.
+   * of it: a URL that holds the key is refused. Or the `row` of a webhook receiver, which gives each POST a URL and takes its
+   * callbacks; of `run` alone. @defaultValue one of the endpoint's `webhooks`, else none
    */
-  webhook?: string;
+  webhook?: string | JobWebhook;
 }
 
 /** Options of a submission by /runsync. */
-export interface SyncOptions<O = unknown> extends SubmitOptions<O> {
+export interface SyncOptions<O = unknown> extends Omit<SubmitOptions<O>, 'webhook'> {
   /**
    * How long the service is to hold the request before it answers with the id alone, in ms from 1,000 to 300,000
    * (`?wait=`). Then the job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` says, so that
    * a long job never ends as `unknown`. @defaultValue not sent: the service decides, 90,000 at live ones
    */
   waitMs?: number;
+  /** As for `run`, but a URL alone: the reply of /runsync is the end. */
+  webhook?: string;
 }
 
 /** What goes beside the input on the wire. @throws InvalidOptionError */
 export function submissionFields(
-  { policy, webhook }: SubmitOptions<never>,
+  { policy, webhook: given }: SubmitOptions<never>,
   secrets: readonly string[],
 ): Omit<QueueRequest, 'input'> {
+  const webhook = isReceived(given) ? undefined : given;
   if (policy === undefined && webhook === undefined) return noFields;
   return {
     ...(policy !== undefined && { policy: wirePolicy(policy) }),
     ...(webhook !== undefined && { webhook: checkedWebhook(webhook, secrets) }),
   };
+}
+
+/** Whether callbacks come to a receiver of this process. */
+export function isReceived(webhook: string | JobWebhook | undefined): webhook is JobWebhook {
+  return typeof webhook === 'object' && 'listen' in webhook;
 }
 
 const noFields = Object.freeze({});

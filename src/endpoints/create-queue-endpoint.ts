@@ -22,6 +22,7 @@ import { jobChunks } from '../operators/streaming/job-chunks.js';
 import { readChunks } from '../operators/streaming/read-chunks.js';
 import { clampTimer } from '../policy/clamp-timer.js';
 import { guardSchedule } from '../policy/guard-hooks.js';
+import type { JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
 import {
   resolveQueueOptions,
   type QueueOptions,
@@ -62,12 +63,16 @@ export function createQueueEndpoint<I, O, C = unknown>(
     throw new InvalidOptionError('endpoint id', `${problem} (got ${JSON.stringify(id)})`);
   const resolved = resolveQueueOptions(options);
   resolved.poll.useClock?.(client);
-  const poll = guardSchedule(resolved.poll, client.scheduler);
+  const schedule = resolved.webhooks?.poll(resolved.poll) ?? resolved.poll;
+  if (resolved.webhooks !== undefined) schedule.useClock?.(client);
+  const poll = guardSchedule(schedule, client.scheduler);
   return new Queue(client, id, { ...resolved, poll }, schemas);
 }
 
 /** In what the calls differ. */
-type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'>;
+type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'> & {
+  readonly webhook?: string | JobWebhook | JobWebhooks | undefined;
+};
 
 class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   private readonly context: ClientContext;
@@ -89,7 +94,8 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
 
   run(input: I, options: SubmitOptions<O> = {}): Job<O, QueueFailureCode> {
     const request = this.submission(input, options, (body) => this.requests.run(body));
-    return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request });
+    const { webhook = this.options.webhooks } = options;
+    return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request, webhook });
   }
 
   runSync(input: I, options: SyncOptions<O> = {}): Job<O, QueueFailureCode> {
@@ -109,7 +115,8 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       ...(submittedAt !== undefined && { submittedAt }),
       wasExpired,
     };
-    return this.job(options, { purpose: 'submit', sync: false, request: EMPTY, known });
+    const { webhook } = options;
+    return this.job(options, { purpose: 'submit', sync: false, request: EMPTY, known, webhook });
   }
 
   retry(jobId: string, options: CallOptions<O> = {}): Job<O, QueueFailureCode> {
@@ -181,6 +188,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       queue,
       known: what.known,
       retried: what.retried,
+      webhook: webhookOf(what.webhook, terms.key),
     };
     return createJob(spec, this.context) as Job<O, QueueFailureCode>;
   }
@@ -224,6 +232,12 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   private ask(asking: Omit<Asking, 'key'>): Observable<Reading> {
     return ask({ ...asking, key: this.id }, { retry: this.options.retry }, this.context);
   }
+}
+
+/** The callbacks of a job; `undefined` where none come to this process. */
+function webhookOf(webhook: What<unknown>['webhook'], key: string): JobWebhook | undefined {
+  if (typeof webhook !== 'object') return undefined;
+  return 'job' in webhook ? webhook.job(key) : webhook;
 }
 
 /** The function's parameters go into `input`, which is an object. (spec 2.2) */

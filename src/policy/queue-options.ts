@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { defaultRunsyncTimeoutMs } from '../contract/limits.js';
 import { defaultBackoff } from './retry-delay.js';
+import type { JobWebhooks } from './job-webhook.js';
 import { exponential, type PollSchedule } from './polling/poll-schedule.js';
 
 /** How often and how soon what is safe to send again is sent again. Durations in ms. */
@@ -37,6 +38,11 @@ export interface QueueOptions {
   poll?: PollSchedule;
   /** How often and how soon a refused POST and a failed GET are sent again; a POST that may have been accepted never is. */
   retry?: RetryPolicy;
+  /**
+   * Where the service calls back about the jobs of `run`: a `createWebhookReceiver`. Polls remain as the backstop, by `poll`, rare while
+   * callbacks come. @defaultValue none
+   */
+  webhooks?: JobWebhooks;
   /** Requests of this endpoint on the wire at once, of all kinds together, a whole number from 1; see that of the client. @defaultValue no bound of its own */
   maxConcurrency?: number;
 }
@@ -47,6 +53,7 @@ export interface ResolvedQueueOptions {
   readonly onUnsubscribe: 'detach' | 'cancel';
   readonly poll: PollSchedule;
   readonly retry: Readonly<Required<RetryPolicy>>;
+  readonly webhooks?: JobWebhooks | undefined;
   readonly maxConcurrency?: number | undefined;
 }
 
@@ -68,6 +75,7 @@ function makeOptionsSchema() {
         maxMs: duration.default(defaultBackoff.maxMs),
       })
       .prefault({}),
+    webhooks: z.custom<JobWebhooks>(isReceiver, 'is no webhook receiver').optional(),
     maxConcurrency: z.number().optional(),
   });
 }
@@ -83,6 +91,10 @@ export function resolveQueueOptions(options: QueueOptions = {}): ResolvedQueueOp
   const [issue] = parsed.error.issues;
   const name = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue?.path;
   throw new InvalidOptionError(name?.join('.') || 'options', issue?.message ?? 'is not valid');
+}
+
+function isReceiver(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'job' in value && 'poll' in value;
 }
 
 function isSchedule(value: unknown): boolean {

@@ -75,6 +75,9 @@ const names = [
     '[AdaptiveConcurrency]',
     '[AdaptiveConcurrencyOptions]',
   ],
+  ...['createWebhookReceiver', '[OrphanCallback]', '[WebhookCall]', '[WebhookReceiver]'],
+  ...['[WebhookReceiverOptions]', '[NodeAnswer]', '[NodeCall]', '[CalledPost]', '[Hmac]'],
+  ...['[Callback]', '[CallbackResult]', '[JobWebhook]', '[JobWebhooks]'],
   ...[
     'createGotTransport',
     '[GotTransportOptions]',

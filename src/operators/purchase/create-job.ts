@@ -24,6 +24,7 @@ import {
   type StatusEvent,
 } from '../requests/poll-until-terminal.js';
 import { cancelAtService } from './cancel-at-service.js';
+import { JobCallbacks, type CalledJob } from './job-callbacks.js';
 import { awaitCheckpoint, type JobSpec } from './job-spec.js';
 import { PurchaseRun, type Runner } from './purchase-run.js';
 import { Submission, type Answer, type Buyer } from './submission.js';
@@ -35,13 +36,14 @@ export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
 }
 
 /** What a step has found out stands in the fields, so that a job that was left goes on where it stopped. */
-class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
+class Purchase<O> implements JobFacts<O>, Buyer, CalledJob, Runner<JobEvent<O>> {
   readonly events: Observable<JobEvent<O>>;
-  readonly steps: Observable<JobEvent<O>> = flow(() => this.stages());
+  readonly steps: Observable<JobEvent<O>>;
   isCancelled = false;
   statusCalls = 0;
   private readonly run: PurchaseRun<JobEvent<O>>;
   private readonly submission: Submission<O>;
+  private readonly callbacks: JobCallbacks<O> | undefined;
   private id: string | undefined;
   private answer: { readonly value: Answer; readonly request: WireRequest } | undefined;
   private outcome: Outcome<unknown> | undefined;
@@ -65,6 +67,10 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
     this.id = spec.known?.jobId;
     this.wasPolled = spec.known !== undefined;
     this.submission = new Submission(spec, context, this);
+    const { webhook } = spec;
+    this.callbacks = webhook && new JobCallbacks(webhook, this, spec, context);
+    const steps = flow(() => this.stages());
+    this.steps = this.callbacks?.during(steps) ?? steps;
     this.run = new PurchaseRun<JobEvent<O>>(this, context.open);
     const followed = new Observable<JobEvent<O>>((subscriber) => this.run.join(subscriber));
     this.events =
@@ -146,6 +152,41 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
     this.answer = { value, request };
   }
 
+  claim(jobId: string): ReturnType<Buyer['claim']> {
+    const { spec, context, callbacks } = this;
+    return callbacks === undefined
+      ? context.jobIds.claim({ endpoint: spec.endpoint, jobId, key: spec.key })
+      : callbacks.claim(jobId);
+  }
+
+  /** Polls may begin within this call: they are not what is interrupted. */
+  wasNamed(): void {
+    if (this.submission.awaitsCallback) this.interrupted?.next();
+  }
+
+  acceptNamed(request: WireRequest): void {
+    const named = this.callbacks?.named;
+    if (named === undefined || !this.isOpen) return;
+    // How it has ended is for a poll to say.
+    const job = isTerminal(named.status) ? { id: named.id, status: 'IN_PROGRESS' } : named;
+    this.answered({ status: 200, body: 'job', job }, request);
+    this.wasPolled = true;
+  }
+
+  endBy(outcome: Outcome<unknown>, jobId: string): void {
+    if (this.outcome !== undefined) return;
+    this.id ??= jobId;
+    this.end(outcome);
+  }
+
+  show(event: StatusEvent): void {
+    this.polls?.next(event);
+  }
+
+  get openAttempt(): number | undefined {
+    return this.spec.known === undefined ? this.submission.openAttempt : 1;
+  }
+
   begin(): void {
     this.isCritical = true;
   }
@@ -165,6 +206,7 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
       this.isCancelled = true;
       if (this.id !== undefined) this.abandon();
       else if (this.submission.isUnsent) this.endUnsent(this.cancelReply);
+      else if (this.submission.awaitsCallback) this.interrupt();
     }
     return this.cancelReply;
   }
@@ -179,7 +221,9 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
 
   /** Nobody is subscribed any more. A critical section goes on: the run stops behind it. */
   left(): void {
-    if (this.outcome === undefined) this.abandon();
+    if (this.outcome !== undefined) return;
+    this.abandon();
+    if (this.submission.awaitsCallback) this.interrupt();
   }
 
   /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
@@ -201,6 +245,7 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
 
   failed(): void {
     this.cancelReply?.complete();
+    this.callbacks?.failed();
   }
 
   emitted(event: JobEvent<O>): void {
@@ -209,6 +254,7 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
     this.spec.report(event);
     this.notify(event);
     if (event.type !== 'settled') return;
+    this.callbacks?.settled(event.outcome);
     this.cancelReply?.next(event.outcome);
     this.cancelReply?.complete();
   }
@@ -259,9 +305,10 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
   }
 
   private pollTask(jobId: string, request: WireRequest): PollTask {
-    const { spec, context } = this;
-    const atOnce = this.wasPolled;
+    const { spec, context, callbacks } = this;
+    const atOnce = this.wasPolled || callbacks?.isAsked === true;
     this.wasPolled = true;
+    const { poll } = spec.options;
     // A job that was submitted before the clock was set back is not asked for hours too late.
     const now = context.scheduler.now();
     return {
@@ -272,7 +319,7 @@ class Purchase<O> implements JobFacts<O>, Buyer, Runner<JobEvent<O>> {
       submittedAt: Math.min(spec.known?.submittedAt ?? this.submission.sentAt ?? now, now),
       wasExpired: spec.known?.wasExpired === true,
       request,
-      schedule: spec.options.poll,
+      schedule: callbacks?.within(poll) ?? poll,
       backoff: spec.options.retry,
       atOnce,
       last: this.lastStatus,

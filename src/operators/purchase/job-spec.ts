@@ -1,5 +1,6 @@
 import { defer, EMPTY, ignoreElements, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import type { Checkpoint, CheckpointEvent, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
+import type { JobWebhook } from '../../policy/job-webhook.js';
 import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { JobTrace } from '../requests/request-report.js';
@@ -25,6 +26,8 @@ export interface JobSpec<O> {
   readonly endpoint: string;
   readonly variant?: string | undefined;
   readonly checkpoint?: Checkpoint<O> | undefined;
+  /** Where the service calls back about it. */
+  readonly webhook?: JobWebhook | undefined;
   /** Errors when the signal of the call aborts. */
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
   /** What is known of its requests, for whoever looks in. */

@@ -19,19 +19,20 @@ import {
   type RequestSlot,
 } from '../requests/exchange.js';
 import { failureOf, whatWasAsked, type FailureFacts } from '../requests/outcome-of.js';
+import { addressed, awaitCallback, untilCalledBack, type CalledBuyer } from './callback-steps.js';
 import { awaitCheckpoint, refusedBy, type JobSpec } from './job-spec.js';
 
 /** The answer to a POST that was not refused: a job, or the value of a route. */
 export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
 
 /** The job that a submission works for. */
-export interface Buyer {
+export interface Buyer extends CalledBuyer {
   /** Nothing was accepted, and nothing has ended. */
   readonly isOpen: boolean;
-  readonly isCancelled: boolean;
-  readonly isFollowed: boolean;
-  /** Emits when the job is cancelled while nothing is sent. */
+  /** Emits when the job is cancelled while nothing is sent, when a callback has ended it, and when it is to wait for one no longer. */
   readonly interruption: Observable<unknown>;
+  /** The key of the job that has this id already; `undefined`: this one has it now. */
+  claim(jobId: string): string | undefined | PromiseLike<string | undefined>;
   /** From here to `rest`, which is a step of its own, the run goes on without subscribers. */
   begin(): void;
   rest(): Observable<never>;
@@ -53,6 +54,9 @@ export class Submission<O> {
   isUnsent = true;
   private request: WireRequest | undefined;
   private attempts = 0;
+  /** The POST had no answer, and a callback may name its job. */
+  awaitsCallback = false;
+  private deadlineAt = 0;
   private refusals = 0;
   private tokens: number | undefined;
   private notBefore = { at: 0, why: 'backoff' as WaitReason };
@@ -71,6 +75,7 @@ export class Submission<O> {
   /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
   *steps(deadlineAt: number): Steps<JobEvent<O>> {
     const { request } = this.spec;
+    this.deadlineAt = deadlineAt;
     if (typeof request === 'function') this.request ??= request();
     else this.request ??= yield* lastOf(request);
     yield* this.tries(deadlineAt);
@@ -84,6 +89,11 @@ export class Submission<O> {
       if (!buyer.isOpen) this.slot?.release();
       else yield* this.slot === undefined ? this.attempt(request) : this.attemptWithin(this.slot, request);
     } while (buyer.isOpen);
+  }
+
+  /** The POST that may have been accepted, from 1. */
+  get openAttempt(): number | undefined {
+    return this.isUnsent ? undefined : this.attempts;
   }
 
   /** Whether there is nothing to wait for, which is the usual case. */
@@ -143,9 +153,12 @@ export class Submission<O> {
     buyer.begin();
     this.attempts += 1;
     if (spec.trace !== undefined) spec.trace.attempt = this.attempts;
+    const { webhook, trace } = spec;
+    const sent =
+      webhook === undefined ? request : yield* addressed(request, { webhook, trace, attempt: this.attempts });
     yield this.checkpoint({ type: 'intent', sync: spec.sync, attempt: this.attempts });
     // The intent may have taken its time to become durable.
-    if (!buyer.isCancelled && buyer.isFollowed) return yield* this.post(request);
+    if (!buyer.isCancelled && buyer.isFollowed) return yield* this.post(sent);
     this.slot?.release();
     yield this.checkpoint({ type: 'refused', why: 'not sent: nobody waited for it any more' });
     yield buyer.rest();
@@ -154,32 +167,48 @@ export class Submission<O> {
   /** The one place from which a purchase goes on the wire. */
   private *post(request: WireRequest): Steps<JobEvent<O>> {
     const { spec, context } = this;
-    const { key, purpose, retried, trace } = spec;
+    const { key, purpose, retried, trace, webhook } = spec;
     this.isUnsent = false;
     yield { type: 'submitting', sync: spec.sync } satisfies JobEvent<O>;
     this.sentAt = context.scheduler.now();
     const asking = { key, purpose, request, trace, ...(retried !== undefined && { jobId: retried }) };
-    const judged = yield* lastOf(exchange(asking, context));
+    const answer = exchange(asking, context);
+    const judged =
+      webhook === undefined
+        ? yield* lastOf(answer)
+        : yield* untilCalledBack(answer, { webhook, context, buyer: this.buyer });
     this.slot?.release();
     if (judged === undefined) return;
     const claimed = this.ownerOf(judged);
     const owner = typeof claimed === 'object' ? yield* lastOf(claimed) : claimed;
-    if (typeof owner === 'string') this.heldBy(owner, judged, request);
+    if (typeof owner === 'string') yield* this.heldBy(owner, judged, request);
     else yield* this.judged(judged, request);
   }
 
   /** Claims the job id of the answer, and returns the key of the job that has it already. A requeued job keeps its id. */
   private ownerOf({ reading }: Judged) {
-    const { endpoint, key, purpose } = this.spec;
+    const { purpose } = this.spec;
     if (reading === undefined || !('job' in reading) || purpose !== 'submit') return undefined;
     const jobId = reading.job.id;
-    return jobId === undefined ? undefined : this.context.jobIds.claim({ endpoint, jobId, key });
+    return jobId === undefined ? undefined : this.buyer.claim(jobId);
   }
 
   /** Another job has the id of the answer: nobody knows what this POST bought. */
-  private heldBy(owner: string, { reading }: Judged, request: WireRequest): void {
+  private *heldBy(owner: string, { reading }: Judged, request: WireRequest): Steps<JobEvent<O>> {
     const jobId = reading !== undefined && 'job' in reading ? (reading.job.id ?? '') : '';
-    this.buyer.end(failedBefore(whatWasAsked(request), sharedIdText(jobId, owner), 'unknown'));
+    yield* this.unknown(failedBefore(whatWasAsked(request), sharedIdText(jobId, owner), 'unknown'), request);
+  }
+
+  /** Nobody knows what the POST has bought, unless a callback names its job. */
+  private *unknown(failed: Failed, request: WireRequest): Steps<JobEvent<O>> {
+    const { buyer, context, deadlineAt: at } = this;
+    const { webhook } = this.spec;
+    if (webhook !== undefined) {
+      this.awaitsCallback = true;
+      yield* awaitCallback<O>(request, { webhook, buyer, context, at });
+      this.awaitsCallback = false;
+    }
+    if (buyer.isOpen) buyer.end(failed);
   }
 
   private *judged(judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
@@ -194,6 +223,7 @@ export class Submission<O> {
     const advice = verdict.verdict === 'ambiguous' ? this.adviceOn(judged) : undefined;
     const failed = failureOf(code, judged, this.facts(request, advice));
     if (failureCodes[code].scope === 'stop') return yield* this.stopped(failed);
+    if (code === 'unknown') return yield* this.unknown(failed, request);
     buyer.end(failed);
   }
 

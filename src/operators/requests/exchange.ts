@@ -181,8 +181,9 @@ export function passGate(
   return tryPass() ? EMPTY : waitAtGate(gate, request);
 }
 
-function judge(reply: WireReply, { purpose, request, jobId }: Asking, context: ClientContext): Judged {
-  const { secrets, scheduler } = context;
+function judge(reply: WireReply, { purpose, request, jobId, trace }: Asking, context: ClientContext): Judged {
+  const { scheduler } = context;
+  const secrets = trace?.secrets === undefined ? context.secrets : [...context.secrets, ...trace.secrets];
   const reading = readReply(reply, { purpose, request, jobId, secrets, nowMs: scheduler.now() });
   return { reading, verdict: maySendAgain(purpose, reading) };
 }

@@ -45,4 +45,6 @@ export interface JobTrace {
   /** Of the last reply. */
   httpStatus?: number | undefined;
   requestId?: string | undefined;
+  /** Masked in its replies beside those of the client: the addresses that the service calls back. */
+  secrets?: readonly string[];
 }

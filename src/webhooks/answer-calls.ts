@@ -1,0 +1,83 @@
+/** A call of the service, of whatever server it came to. */
+export interface ReceivedCall {
+  readonly method: string;
+  readonly path: string;
+  /** By its header, where it has one. */
+  readonly length: number;
+  /** Resolves to the next part of the body, `undefined` at its end. */
+  readonly next: () => Promise<Uint8Array | undefined>;
+}
+
+export interface CallAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A request of `node:http`, as far as it is read. */
+export interface NodeCall extends AsyncIterable<unknown> {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A response of `node:http`, as far as it is written. */
+export interface NodeAnswer {
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  end(text: string): unknown;
+}
+
+type AnswerCall = (call: ReceivedCall) => Promise<CallAnswer>;
+
+/** A handler for servers that speak `fetch`. */
+export function fetchHandler(answer: AnswerCall): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const reader = request.body?.getReader();
+    const { status, text } = await answer({
+      method: request.method,
+      path: new URL(request.url).pathname,
+      length: Number(request.headers.get('content-length') ?? 0),
+      next: async () => (await reader?.read())?.value as Uint8Array | undefined,
+    });
+    reader?.cancel().catch(() => undefined);
+    return new Response(text, { status, headers: headersOf(status) });
+  };
+}
+
+/** A handler for `node:http`. */
+export function nodeHandler(answer: AnswerCall): (request: NodeCall, response: NodeAnswer) => void {
+  return (request, response) => {
+    // Its `return` would destroy the connection before the answer is sent.
+    const parts = request[Symbol.asyncIterator]();
+    const call: ReceivedCall = {
+      method: request.method ?? '',
+      path: (request.url ?? '').split('?')[0] ?? '',
+      length: Number(request.headers['content-length'] ?? 0),
+      next: async () => (await parts.next()).value as Uint8Array | undefined,
+    };
+    void answer(call).then(({ status, text }) => {
+      response.writeHead(status, headersOf(status));
+      response.end(text);
+    });
+  };
+}
+
+/** The rest of a body that was refused is not read. */
+function headersOf(status: number): Record<string, string> {
+  const isRead = status < 300 || status === 409 || status === 503;
+  return { 'Content-Type': 'text/plain', ...(!isRead && { Connection: 'close' }) };
+}
+
+/** The body as text; `undefined` where it is longer than `maxBytes`, or breaks off. */
+export async function readText(call: ReceivedCall, maxBytes: number): Promise<string | undefined> {
+  if (!(call.length <= maxBytes)) return undefined;
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const part = await call.next();
+    if (part === undefined) return text + decoder.decode();
+    bytes += part.length;
+    if (bytes > maxBytes) return undefined;
+    text += decoder.decode(part, { stream: true });
+  }
+}

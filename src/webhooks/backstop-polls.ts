@@ -1,0 +1,121 @@
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { isTerminal, type JobReply } from '../contract/service-replies.js';
+import { clampTimer } from '../policy/clamp-timer.js';
+import type { LateClock } from '../policy/late-clock.js';
+import type { PollJob, PollSchedule } from '../policy/polling/poll-schedule.js';
+import type { CallbackHealth } from './callback-health.js';
+
+/** While callbacks come, a job is first polled after this many times the slowest turnaround of late, within these bounds. */
+const patience = { turnarounds: 3, leastMs: 5_000, mostMs: 600_000 };
+/** The same before it is known whether they come. */
+const hopefulMs = 60_000;
+
+interface WatchedJob {
+  readonly job: PollJob;
+  readonly subscriber: Subscriber<void>;
+  /** Its polls as they are now. */
+  polls: Subscription | undefined;
+  /** Polls so far that were for want of a callback. */
+  asked: number;
+}
+
+/**
+ * Polls as a backstop: by the given schedule where callbacks do not come, rarely while they do. Before it is known, one job at a time
+ * is polled by the schedule, so that callbacks that never come are found out.
+ */
+export class BackstopPolls implements PollSchedule {
+  private readonly jobs = new Set<WatchedJob>();
+  private readonly byKey = new Map<string, WatchedJob>();
+  /** Jobs whose callback has come: their end is no callback that is missing. */
+  private readonly called = new Set<string>();
+  private canary: WatchedJob | undefined;
+
+  constructor(
+    private readonly schedule: PollSchedule,
+    private readonly health: CallbackHealth,
+    private readonly clock: LateClock,
+  ) {
+    health.state$.subscribe(() => {
+      for (const watched of [...this.jobs]) this.arm(watched);
+    });
+  }
+
+  pollTimes(job: PollJob): Observable<void> {
+    return new Observable((subscriber) => {
+      const watched: WatchedJob = { job, subscriber, polls: undefined, asked: 0 };
+      this.jobs.add(watched);
+      this.byKey.set(job.key, watched);
+      this.arm(watched);
+      return () => this.leave(watched);
+    });
+  }
+
+  observe(key: string, reply: JobReply, at: number): void {
+    this.schedule.observe(key, reply, at);
+    if (isTerminal(reply.status) && !this.called.delete(key)) this.health.polled(key);
+  }
+
+  /** The callback of a job has come: how long after its submission, in ms; `undefined` where it is not polled. */
+  calledBack(key: string): number | undefined {
+    const watched = this.byKey.get(key);
+    if (watched === undefined) return undefined;
+    this.called.add(key);
+    return this.clock.scheduler.now() - watched.job.submittedAt;
+  }
+
+  useClock(clock: Parameters<NonNullable<PollSchedule['useClock']>>[0]): void {
+    this.clock.use(clock);
+    this.schedule.useClock?.(clock);
+  }
+
+  private leave(watched: WatchedJob): void {
+    watched.polls?.unsubscribe();
+    this.jobs.delete(watched);
+    const { key } = watched.job;
+    if (this.byKey.get(key) === watched) {
+      this.byKey.delete(key);
+      this.called.delete(key);
+    }
+    if (this.canary !== watched) return;
+    this.canary = undefined;
+    const [next] = this.jobs;
+    if (next !== undefined) this.arm(next);
+  }
+
+  private arm(watched: WatchedJob): void {
+    watched.polls?.unsubscribe();
+    const state = this.health.state$.value;
+    if (state === 'hoped') this.canary ??= watched;
+    else this.canary = undefined;
+    const isUsual = state === 'missing' || watched === this.canary;
+    watched.polls = isUsual ? this.usually(watched) : this.rarely(watched);
+  }
+
+  private usually({ job, subscriber }: WatchedJob): Subscription {
+    return this.schedule.pollTimes(job).subscribe({
+      next: () => subscriber.next(),
+      error: (error: unknown) => subscriber.error(error),
+      complete: () => subscriber.complete(),
+    });
+  }
+
+  private rarely(watched: WatchedJob): Subscription {
+    const { scheduler } = this.clock;
+    const { submittedAt } = watched.job;
+    const firstMs = this.firstMs();
+    const age = Math.max(scheduler.now() - submittedAt, 0);
+    const waitMs = watched.asked === 0 ? Math.max(firstMs - age, patience.leastMs) : firstMs;
+    return scheduler.schedule(() => {
+      watched.asked += 1;
+      watched.subscriber.next();
+      if (this.jobs.has(watched)) watched.polls = this.rarely(watched);
+    }, clampTimer(waitMs));
+  }
+
+  private firstMs(): number {
+    const { health } = this;
+    if (health.state$.value === 'hoped') return hopefulMs;
+    const { turnarounds, leastMs, mostMs } = patience;
+    return Math.min(Math.max(turnarounds * health.slowestMs, leastMs), mostMs);
+  }
+}

@@ -1,0 +1,274 @@
+import {
+  catchError,
+  defaultIfEmpty,
+  defer,
+  EMPTY,
+  firstValueFrom,
+  from,
+  of,
+  Subject,
+  switchMap,
+  timeout,
+  timer,
+  type Observable,
+  type ObservableInput,
+  type SchedulerLike,
+} from 'rxjs';
+import { InvalidOptionError } from '../contract/millrace-error.js';
+import { checkHttpUrl } from '../contract/request-parts.js';
+import { reportUnhandled } from '../policy/guard-hooks.js';
+import type { Callback, CallbackResult, JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
+import { lateClock } from '../policy/late-clock.js';
+import {
+  fetchHandler,
+  nodeHandler,
+  readText,
+  type CallAnswer,
+  type NodeAnswer,
+  type NodeCall,
+  type ReceivedCall,
+} from './answer-calls.js';
+import { BackstopPolls } from './backstop-polls.js';
+import { CallbackHealth } from './callback-health.js';
+import { CallbackTokens, type CalledPost, type Hmac } from './callback-tokens.js';
+
+/** Options of `createWebhookReceiver`. */
+export interface WebhookReceiverOptions {
+  /** Signs the address of each job; at least 32 characters of chance, known to nobody else. */
+  secret: string;
+  /** Where the service reaches the receiver: an http or https URL. The address of a job is one segment below it. */
+  url: string;
+  /** Whose jobs they are: only callbacks to addresses of this run are taken. @defaultValue a new one, so that addresses of an earlier process are not */
+  run?: string;
+  /** HMAC-SHA-256 of a text in base64url. @defaultValue by WebCrypto */
+  hmac?: Hmac;
+  /** All time goes by it. @defaultValue that of the first client */
+  scheduler?: SchedulerLike;
+  /** A genuine callback about a job that is not under way here. The service is answered by what it gives, 503 where that is nothing. @defaultValue 503 */
+  orphan?: (callback: OrphanCallback) => ObservableInput<CallbackResult>;
+}
+
+/** A genuine callback about a job that is not under way in this process. */
+export interface OrphanCallback extends CalledPost {
+  /** `undefined`: it could not be read. */
+  readonly body: string | undefined;
+}
+
+/** A call that was answered. It holds no address. */
+export interface WebhookCall extends Partial<CalledPost> {
+  /**
+   * What became of it; `forged`: no address of this receiver. `late`: not durable in time, the service tries again. `double`: no call, but
+   * one POST that has a second id, so the service may have made two jobs of it.
+   */
+  readonly result: CallbackResult | 'forged' | 'late' | 'double';
+  /** The HTTP status of the answer; 0 for `double`. */
+  readonly status: number;
+  /** The second id of a `double`. */
+  readonly jobId?: string;
+}
+
+/** Takes callbacks of the service: it listens nowhere by itself, its handlers are given to a server. */
+export interface WebhookReceiver extends JobWebhooks {
+  /** For servers that speak `fetch`. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** For `node:http`. */
+  readonly node: (request: NodeCall, response: NodeAnswer) => void;
+  /** Every call, once it is answered. */
+  readonly calls$: Observable<WebhookCall>;
+  /**
+   * The callbacks of a job whose row has a name that outlives the process.
+   *
+   * @param earlier POSTs of the row before this job; of a job that is attached to, before the one that made it
+   */
+  row(row: string, earlier?: number): JobWebhook;
+}
+
+const maxBodyBytes = 1024 * 1024;
+/** A body that takes longer is given up. */
+const bodyMs = 10_000;
+/** An answer that takes longer is 503. */
+const answerMs = 20_000;
+/** How many jobs that have ended are remembered. */
+const mostEnded = 10_000;
+/** How long a job whose POST had no answer waits: before any callback has come, and after that at least so long. */
+const giveUpMs = { hoped: 600_000, least: 60_000, turnarounds: 5 };
+
+/**
+ * Takes callbacks of the service: a job that completes ends at once, also before the answer to its POST has come, and polls stay as
+ * the backstop. It answers 2xx only once what follows is durable, so that the service tries again otherwise.
+ *
+ * @example
+ * ```ts
+ * const webhooks = createWebhookReceiver({ secret, url: 'https://hooks.example/millrace' });
+ * createServer(webhooks.node).listen(8080, '127.0.0.1');
+ * const edits = client.imageEdit('image-edit', { webhooks });
+ * const output = await edits.run(input).output();
+ * ```
+ * @throws InvalidOptionError
+ */
+export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
+  const receiver = new Receiver(options);
+  const answer = (call: ReceivedCall) => receiver.answer(call);
+  return {
+    fetch: fetchHandler(answer),
+    node: nodeHandler(answer),
+    calls$: receiver.calls$.asObservable(),
+    job: (key) => receiver.job(key),
+    row: (row, earlier) => receiver.row(row, earlier),
+    poll: (schedule) => receiver.poll(schedule),
+  };
+}
+
+interface Listening {
+  readonly key: string;
+  readonly earlier: number;
+  readonly take: (callback: Callback) => Observable<CallbackResult>;
+}
+
+class Receiver {
+  readonly calls$ = new Subject<WebhookCall>();
+  private readonly tokens: CallbackTokens;
+  private readonly url: string;
+  private readonly run: string;
+  private readonly clock;
+  private readonly health: CallbackHealth;
+  private readonly backstops: BackstopPolls[] = [];
+  private readonly listening = new Map<string, Listening>();
+  /** The last POST of jobs that have ended. */
+  private readonly ended = new Map<string, number>();
+  private jobs = 0;
+
+  constructor(private readonly options: WebhookReceiverOptions) {
+    const { secret, url, hmac, run = crypto.randomUUID(), scheduler } = options;
+    this.tokens = new CallbackTokens(secret, hmac);
+    this.url = checkReceiverUrl(url);
+    this.run = run;
+    this.clock = lateClock({ ...(scheduler !== undefined && { scheduler }) });
+    this.health = new CallbackHealth(this.clock.scheduler);
+  }
+
+  poll(schedule: BackstopPolls['schedule']): BackstopPolls {
+    const backstop = new BackstopPolls(schedule, this.health, this.clock);
+    this.backstops.push(backstop);
+    return backstop;
+  }
+
+  job(key: string): JobWebhook {
+    return this.webhook(key, `${key}#${++this.jobs}`, 0);
+  }
+
+  row(row: string, earlier = 0): JobWebhook {
+    return this.webhook(row, row, earlier);
+  }
+
+  private webhook(key: string, row: string, earlier: number): JobWebhook {
+    const { tokens, url, run, listening } = this;
+    let last = earlier + 1;
+    return {
+      address: (attempt) => {
+        last = earlier + attempt;
+        const token = tokens.of({ run, row, attempt: last });
+        return typeof token === 'string' ? `${url}/${token}` : token.then((made) => `${url}/${made}`);
+      },
+      listen: (take) => {
+        const mine: Listening = { key, earlier, take };
+        listening.set(row, mine);
+        return { unsubscribe: () => listening.get(row) === mine && listening.delete(row) };
+      },
+      // A job that may have been made is not over: a callback may prove it.
+      ended: (outcome) => {
+        if (outcome.status === 'completed' || outcome.paid !== 'maybe') this.remember(row, last);
+      },
+      giveUp$: this.giveUp(),
+      contradicted: (jobId) =>
+        this.calls$.next({ run, row, attempt: last, result: 'double', status: 0, jobId }),
+    };
+  }
+
+  async answer(call: ReceivedCall): Promise<CallAnswer> {
+    const answered = await this.judge(call).catch((error: unknown): WebhookCall => {
+      reportUnhandled(error);
+      return { result: 'late', status: 503 };
+    });
+    this.calls$.next(answered);
+    return { status: answered.status, text: `${answered.result}\n` };
+  }
+
+  private async judge(call: ReceivedCall): Promise<WebhookCall> {
+    const post = await this.tokens.read(call.path.slice(call.path.lastIndexOf('/') + 1));
+    if (post?.run !== this.run) return { result: 'forged', status: 404 };
+    if (call.method !== 'POST') return { ...post, result: 'unreadable', status: 405 };
+    const body = await this.bodyOf(call);
+    const result = await firstValueFrom(
+      defer(() => this.give(post, body)).pipe(
+        timeout({ first: answerMs, with: () => EMPTY, scheduler: this.clock.scheduler }),
+        catchError((error: unknown) => {
+          reportUnhandled(error);
+          return EMPTY;
+        }),
+        defaultIfEmpty('late' as const),
+      ),
+    );
+    const isTooLong = result === 'unreadable' && body === undefined;
+    return { ...post, result, status: isTooLong ? 413 : statuses[result] };
+  }
+
+  private bodyOf(call: ReceivedCall): Promise<string | undefined> {
+    const read = from(readText(call, maxBodyBytes).catch(() => undefined));
+    const { scheduler } = this.clock;
+    return firstValueFrom(read.pipe(timeout({ first: bodyMs, with: () => of(undefined), scheduler })));
+  }
+
+  private give(post: CalledPost, body: string | undefined): ObservableInput<CallbackResult> {
+    const { row, attempt } = post;
+    const job = this.listening.get(row);
+    if (job === undefined || attempt <= job.earlier) {
+      if ((this.ended.get(row) ?? 0) >= attempt) return ['settled'];
+      return this.options.orphan?.({ ...post, body }) ?? EMPTY;
+    }
+    const turnarounds = this.backstops.map((backstop) => backstop.calledBack(job.key));
+    this.health.came(job.key, turnarounds.find((found) => found !== undefined) ?? 0);
+    return job.take({ attempt: attempt - job.earlier, body });
+  }
+
+  private remember(row: string, attempt: number): void {
+    this.ended.delete(row);
+    this.ended.set(row, attempt);
+    if (this.ended.size <= mostEnded) return;
+    const [oldest] = this.ended.keys();
+    if (oldest !== undefined) this.ended.delete(oldest);
+  }
+
+  private giveUp(): Observable<unknown> {
+    const { health, clock } = this;
+    const { hoped, least, turnarounds } = giveUpMs;
+    return health.state$.pipe(
+      switchMap((state) => {
+        if (state === 'missing') return of(true);
+        return timer(
+          state === 'hoped' ? hoped : Math.max(least, turnarounds * health.slowestMs),
+          clock.scheduler,
+        );
+      }),
+    );
+  }
+}
+
+const statuses: Readonly<Record<CallbackResult | 'late', number>> = {
+  settled: 200,
+  noted: 200,
+  unreadable: 400,
+  foreign: 409,
+  late: 503,
+};
+
+function checkReceiverUrl(url: string): string {
+  const problem = checkHttpUrl(url) ?? problemOf(new URL(url));
+  if (problem !== undefined) throw new InvalidOptionError('url', problem);
+  return url.replace(/\/+$/, '');
+}
+
+function problemOf({ username, password, search, hash }: URL): string | undefined {
+  if (username !== '' || password !== '') return 'carries a user name or password';
+  return search !== '' || hash !== '' ? 'carries a query or a fragment' : undefined;
+}

@@ -1,0 +1,286 @@
+import { concatMap, EMPTY, NEVER, Observable, of, throwError, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { CheckpointEvent, JobEvent } from '../../../../src/contract/outcome.js';
+import type { ClientContext } from '../../../../src/operators/requests/exchange.js';
+import { createJob } from '../../../../src/operators/purchase/create-job.js';
+import type { JobSpec } from '../../../../src/operators/purchase/job-spec.js';
+import type { Gate } from '../../../../src/policy/gates/gate.js';
+import { createJobIds } from '../../../../src/policy/job-ids.js';
+import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { calledWebhook } from '../../../support/called-webhook.js';
+import { virtualSpec } from '../../../support/virtual-spec.js';
+import { inVirtualTime, replied, virtualContext, type Virtual } from '../../../support/virtual-time.js';
+
+const replies = {
+  a: replied(200, { id: 'j', status: 'IN_QUEUE' }),
+  o: replied(200, { id: 'other', status: 'IN_QUEUE' }),
+  d: replied(200, { id: 'j', status: 'COMPLETED', output: 'polled' }),
+  f: replied(200, { id: 'j', status: 'FAILED', error: 'bad url' }),
+  l: replied(429, 'slow down'),
+};
+const completed = { id: 'j', status: 'COMPLETED', output: 'called back' };
+const called = expect.objectContaining({ status: 'completed', jobId: 'j', output: 'called back' });
+
+interface Script {
+  readonly posts: readonly string[];
+  readonly gets?: readonly string[];
+  readonly spec?: Partial<JobSpec<unknown>>;
+  readonly context?: Partial<ClientContext>;
+  readonly webhook?: ReturnType<typeof calledWebhook>;
+  /** Its checkpoint fails. */
+  readonly isBroken?: boolean;
+}
+
+/** A job that is called back, polled every 1,000 ms, and what comes of it. */
+function jobIn(
+  virtual: Virtual,
+  { posts, gets = [], spec, context, webhook = calledWebhook(), isBroken = false }: Script,
+) {
+  const { scheduler, cold } = virtual;
+  const sent: { kind: string; at: number; body?: string }[] = [];
+  const next = (lines: readonly string[], kind: string) => {
+    const line = lines[sent.filter((one) => one.kind === kind).length - 1];
+    return line === undefined ? NEVER : cold(line, replies, new Error('reset'));
+  };
+  const transport: ClientContext['transport'] = ({ url, body }) => {
+    const kind = /\/(run|status|cancel)\b/.exec(url)?.[1] ?? '';
+    sent.push({ kind, at: scheduler.now(), ...(body !== undefined && { body }) });
+    return kind === 'run' ? next(posts, 'run') : kind === 'status' ? next(gets, 'status') : EMPTY;
+  };
+  const noted = virtualSpec(virtual, {
+    webhook: webhook.webhook,
+    trace: { endpointId: 'e', key: 'k', attempt: 0 },
+    ...spec,
+  });
+  const options = { ...noted.spec.options, poll: fixed(1_000, scheduler), deadlineMs: 60_000 };
+  const gate: Gate = { admit: () => EMPTY, observe: () => undefined };
+  const job = createJob(
+    { ...noted.spec, options: { ...options, ...spec?.options } },
+    virtualContext(scheduler, transport, { gate, ...context }),
+  );
+  const seen: { at: number; event: JobEvent<unknown> }[] = [];
+  const following = job.subscribe({
+    next: (event) => seen.push({ at: scheduler.now(), event }),
+    ...(isBroken && { error: () => undefined }),
+  });
+  const at = (ms: number, work: () => void) => scheduler.schedule(work, ms);
+  return { ...webhook, webhook, job, sent, seen, following, at, kinds: () => sent.map(({ kind }) => kind) };
+}
+
+type Play = ReturnType<typeof jobIn>;
+const last = ({ seen }: Play) => seen.at(-1);
+const ofEnd = (outcome: unknown) => ({ type: 'settled', outcome });
+
+function play(script: Script, begin: (job: Play) => void): Play {
+  let job: Play | undefined;
+  inVirtualTime((virtual) => {
+    job = jobIn(virtual, script);
+    begin(job);
+    virtual.flush();
+  });
+  return job as Play;
+}
+
+describe('a callback', () => {
+  it('ends an accepted job at once, without a poll', () => {
+    const job = play({ posts: ['-(a|)'] }, ({ at, webhook }) => at(5, () => webhook.call(completed)));
+    expect(last(job)).toStrictEqual({ at: 5, event: ofEnd(called) });
+    expect(job.kinds()).toStrictEqual(['run']);
+    expect(job.results).toStrictEqual(['settled']);
+    expect(job.ended).toStrictEqual(['completed']);
+    expect(job.webhook.isListening).toBe(false);
+  });
+
+  it('ends a job before the answer to its POST has come, whose request is not aborted', () => {
+    let aborted = 0;
+    const slow = new Observable<never>(() => () => (aborted += 1));
+    const job = play({ posts: [], context: { transport: () => slow } }, ({ at, webhook }) =>
+      at(5, () => webhook.call(completed)),
+    );
+    expect(last(job)).toStrictEqual({ at: 5, event: ofEnd(called) });
+    expect(job.job.jobId).toBe('j');
+    expect(aborted).toBe(0);
+  });
+
+  it('reports a POST whose answer names another job than the callback that ended it', () => {
+    const jobIds = createJobIds();
+    const job = play({ posts: ['---------(o|)'], context: { jobIds } }, ({ at, webhook }) =>
+      at(5, () => webhook.call(completed)),
+    );
+    expect(last(job)).toStrictEqual({ at: 5, event: ofEnd(called) });
+    expect(job.contradicted).toStrictEqual(['other']);
+    expect(jobIds.claim({ endpoint: 'e', jobId: 'other', key: 'x' })).toBe(job.job.key);
+  });
+
+  it('changes nothing where the job has another id by the answer', () => {
+    const job = play({ posts: ['-(o|)'] }, ({ at, webhook, following }) => {
+      at(5, () => webhook.call(completed));
+      at(50, () => following.unsubscribe());
+    });
+    expect(job.results).toStrictEqual(['foreign']);
+    expect(job.contradicted).toStrictEqual(['j']);
+    expect(last(job)?.event).toStrictEqual({ type: 'status', status: 'IN_QUEUE' });
+  });
+
+  it('changes nothing with the id of another job, and the job ends as unknown', () => {
+    const jobIds = createJobIds();
+    jobIds.claim({ endpoint: 'e', jobId: 'j', key: 'another row' });
+    const job = play(
+      { posts: ['----#'], context: { jobIds }, webhook: calledWebhook(of(true)) },
+      ({ at, webhook }) => at(2, () => webhook.call(completed)),
+    );
+    expect(job.results).toStrictEqual(['foreign']);
+    expect(last(job)?.event).toMatchObject(ofEnd({ code: 'unknown', paid: 'maybe' }));
+  });
+
+  it('informs where its status is no end', () => {
+    const progress = { id: 'j', status: 'IN_PROGRESS', output: 'half' };
+    const job = play({ posts: ['-(a|)'] }, ({ at, webhook, following }) => {
+      at(5, () => webhook.call(progress));
+      at(50, () => following.unsubscribe());
+    });
+    expect(job.results).toStrictEqual(['noted']);
+    expect(last(job)).toStrictEqual({
+      at: 5,
+      event: { type: 'status', status: 'IN_PROGRESS', partial: 'half' },
+    });
+  });
+
+  it.each(['FAILED', 'CANCELLED', 'TIMED_OUT'])(
+    'never proves that nothing was paid: %s is polled at once',
+    (status) => {
+      const job = play({ posts: ['-(a|)'], gets: ['-(f|)'] }, ({ at, webhook }) =>
+        at(5, () => webhook.call({ id: 'j', status, error: 'no' })),
+      );
+      expect(job.sent.map(({ kind, at }) => [kind, at])).toStrictEqual([
+        ['run', 0],
+        ['status', 5],
+      ]);
+      expect(last(job)).toMatchObject({ at: 6, event: ofEnd({ code: 'job-failed', message: /bad url/ }) });
+      expect(job.results).toStrictEqual(['settled']);
+    },
+  );
+
+  it.each([
+    ['no JSON', 'nonsense'],
+    ['no id', { status: 'COMPLETED' }],
+    ['no status', { id: 'j' }],
+    ['what was too long', undefined],
+  ])('that cannot be read asks for the job at once: %s', (_, body) => {
+    const job = play({ posts: ['-(a|)'], gets: ['-(d|)'] }, ({ at, webhook }) =>
+      at(5, () => webhook.call(body)),
+    );
+    expect(job.results).toStrictEqual(['unreadable']);
+    expect(last(job)).toMatchObject({ at: 6, event: ofEnd({ output: 'polled' }) });
+  });
+
+  it('is answered once the end is durable, and not where that fails', () => {
+    inVirtualTime((virtual) => {
+      const { scheduler } = virtual;
+      const settles = (otherwise: () => Observable<unknown>) => (event: CheckpointEvent<unknown>) =>
+        event.type === 'settled' ? timer(40, scheduler).pipe(concatMap(otherwise)) : EMPTY;
+      const durable = jobIn(virtual, { posts: ['-(a|)'], spec: { checkpoint: settles(() => EMPTY) } });
+      const fails = () => throwError(() => new Error('the disk is full'));
+      const failed = jobIn(virtual, {
+        posts: ['-(a|)'],
+        spec: { checkpoint: settles(fails) },
+        isBroken: true,
+      });
+      durable.at(5, () => durable.webhook.call(completed));
+      failed.at(5, () => failed.webhook.call(completed));
+      durable.at(44, () => expect(durable.results).toStrictEqual(['…']));
+      virtual.flush();
+      expect(durable.results).toStrictEqual(['settled']);
+      expect(failed.results).toStrictEqual(['late']);
+    });
+  });
+
+  it('that comes twice changes nothing', () => {
+    const job = play({ posts: ['-(a|)'], spec: { checkpoint: () => EMPTY } }, ({ at, webhook }) =>
+      at(5, () => {
+        webhook.call(completed);
+        webhook.call({ ...completed, output: 'again' });
+      }),
+    );
+    expect(job.seen.filter(({ event }) => event.type === 'settled')).toHaveLength(1);
+    expect(last(job)?.event).toStrictEqual(ofEnd(called));
+  });
+});
+
+describe('a POST without an answer', () => {
+  it('waits for its callback, which ends it', () => {
+    const job = play({ posts: ['----#'] }, ({ at, webhook }) => at(500, () => webhook.call(completed)));
+    expect(job.seen.map(({ at, event }) => [at, event.type])).toStrictEqual([
+      [0, 'submitting'],
+      [4, 'waiting'],
+      [500, 'settled'],
+    ]);
+    expect(job.seen[1]?.event).toStrictEqual({ type: 'waiting', why: 'callback', forMs: 59_996 });
+    expect(job.kinds()).toStrictEqual(['run']);
+  });
+
+  it.each([
+    ['at once, where a callback has named it before', 2],
+    ['as soon as a callback names it', 500],
+  ])('is accepted %s, and polled', (_, when) => {
+    const job = play({ posts: ['----#'], gets: ['(d|)'] }, ({ at, webhook }) =>
+      at(when, () => webhook.call({ id: 'j', status: 'IN_PROGRESS' })),
+    );
+    expect(job.seen.map(({ event }) => event.type).filter((type) => type !== 'waiting')).toStrictEqual([
+      ...['submitting', 'accepted', 'status', 'settled'],
+    ]);
+    expect(last(job)).toMatchObject({ at: Math.max(when, 4), event: ofEnd({ output: 'polled' }) });
+  });
+
+  it('ends as unknown when no callback is to be expected, at its deadline, and when nobody waits for it', () => {
+    const unknown = ofEnd({ code: 'unknown', paid: 'maybe' });
+    inVirtualTime((virtual) => {
+      const givenUp = jobIn(virtual, {
+        posts: ['----#'],
+        webhook: calledWebhook(timer(100, virtual.scheduler)),
+      });
+      const overdue = jobIn(virtual, { posts: ['----#'] });
+      const settled: unknown[] = [];
+      const left = jobIn(virtual, {
+        posts: ['----#'],
+        spec: {
+          checkpoint: (event) => (event.type === 'settled' && settled.push(virtual.scheduler.now()), EMPTY),
+        },
+      });
+      left.at(30, () => left.following.unsubscribe());
+      const cancelled = jobIn(virtual, { posts: ['----#'] });
+      cancelled.at(40, () => void cancelled.job.cancel());
+      virtual.flush();
+      expect(last(givenUp)).toMatchObject({ at: 104, event: unknown });
+      expect(last(overdue)).toMatchObject({ at: 60_000, event: unknown });
+      expect(last(cancelled)).toMatchObject({ at: 40, event: unknown });
+      expect(settled).toStrictEqual([30]);
+      for (const { kinds } of [givenUp, overdue, left, cancelled]) expect(kinds()).toStrictEqual(['run']);
+    });
+  });
+});
+
+describe('the address of a POST', () => {
+  it('is another one for each, and a callback about a refused POST changes nothing', () => {
+    const job = play({ posts: ['-(l|)', '-(a|)'] }, ({ at, webhook, following }) => {
+      at(5, () => webhook.call(completed, 1));
+      at(30_000, () => webhook.call(completed, 1));
+      at(30_001, () => webhook.call(completed, 2));
+      at(40_000, () => following.unsubscribe());
+    });
+    const bodies = job.sent.filter(({ kind }) => kind === 'run').map(({ body }) => body);
+    expect(bodies).toStrictEqual([
+      expect.stringContaining(',"webhook":"https://hooks.example/secret-token-1"}'),
+      expect.stringContaining(',"webhook":"https://hooks.example/secret-token-2"}'),
+    ]);
+    expect(job.results).toStrictEqual(['foreign', 'foreign', 'settled']);
+  });
+
+  it('is masked where the service echoes it', () => {
+    const echo = replied(400, { error: 'cannot reach https://hooks.example/secret-token-1' });
+    const job = play({ posts: [], context: { transport: () => of(echo) } }, () => undefined);
+    expect(last(job)?.event).toMatchObject(
+      ofEnd({ code: 'rejected', message: expect.stringContaining('https://hooks.example/[redacted]') }),
+    );
+  });
+});
