@@ -10,7 +10,7 @@ import {
   type Subscriber,
 } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
-import { isTerminal } from '../../contract/service-replies.js';
+import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { flow, lastOf, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
@@ -179,8 +179,8 @@ class Purchase<O> implements JobFacts<O>, Buyer, CalledJob, Runner<JobEvent<O>> 
     this.end(outcome);
   }
 
-  show(event: StatusEvent): void {
-    this.polls?.next(event);
+  show(reply: JobReply): void {
+    this.polls?.next(statusEvent(reply));
   }
 
   get openAttempt(): number | undefined {

@@ -6,7 +6,6 @@ import type { PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { readReply } from '../../transport/read-reply.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { outcomeOf } from '../requests/outcome-of.js';
-import { statusEvent, type StatusEvent } from '../requests/poll-until-terminal.js';
 import type { JobSpec } from './job-spec.js';
 
 /** The job that callbacks are about. */
@@ -19,7 +18,8 @@ export interface CalledJob {
   endBy(outcome: Outcome<unknown>, jobId: string): void;
   /** A callback has named it: a wait for that is over. */
   wasNamed(): void;
-  show(event: StatusEvent): void;
+  /** What was said of it while it goes on is emitted. */
+  show(reply: JobReply): void;
 }
 
 /**
@@ -130,7 +130,7 @@ export class JobCallbacks<O> {
     if (!isNamed) this.named = reply;
     if (!isNamed && !isCompleted) job.wasNamed();
     if (!isTerminal(reply.status)) {
-      if (isNamed) job.show(statusEvent(reply));
+      if (isNamed) job.show(reply);
       return of('noted');
     }
     const request = spec.queue?.status(reply.id);

@@ -159,7 +159,7 @@ describe('a call that is no callback', () => {
     const forged = [
       ...[url, `${url}/`, `${url}/${named}`, `${url}/${named}.`, `${url}/.${mac}`],
       ...[`${url}/${named}.${swapped}`, `${url}/${named}x.${mac}`, `${url}/${named}.${mac}.x`],
-      ...[`${url}/${'x'.repeat(5_000)}.${mac}`, String(await other.row('a').address(1))],
+      ...[`${url}/${'x'.repeat(5_000)}.${mac}`, await other.row('a').address(1)],
       await otherRun.row('a').address(1),
     ];
     for (const wrong of forged) expect([wrong, await statusOf(post(wrong))]).toStrictEqual([wrong, 404]);
