@@ -124,6 +124,17 @@ export interface RunBatchOptions {
   readonly maxCostUsd?: number | null;
   /** The same where neither this start nor the run says anything; not remembered. @defaultValue no cap */
   readonly defaultMaxCostUsd?: number;
+  /**
+   * Adds up money and rows by the values of these columns: the user's own, or `kind`, `endpoint`, `resolution`. The run
+   * remembers it: `undefined` keeps what it remembers, `null` ends it. @defaultValue what the run remembers
+   */
+  readonly costBy?: readonly string[] | null;
+  /**
+   * By column, the most that is reserved, spent and unknown for the rows of any one value of it. A row that does not fit stays to be
+   * done, others go on. The run remembers it: `undefined` keeps what it remembers, `null` lifts the cap of a column, or all.
+   * @defaultValue what the run remembers
+   */
+  readonly maxCostByUsd?: Readonly<Record<string, number | null>> | null;
   /** Reserved and spent money of all runs that share `ledgerFile` never go beyond it within a rolling 24 hours. @defaultValue no cap */
   readonly maxCostPerDayUsd?: number;
   /** The ledger that runs share. Needed by `maxCostPerDayUsd`; without that the run only books what it spends. @defaultValue none */

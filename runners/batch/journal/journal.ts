@@ -5,6 +5,7 @@ import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdenti
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
 import type { PendingStatus, RowStatus } from '../row/row-status.js';
+import type { CostBy } from '../row/cost-by.js';
 import type { RowBooks } from '../row/row-books.js';
 import type { KeptTally, ReportedPrice, Totals } from '../row/totals.js';
 
@@ -73,6 +74,8 @@ export interface Recovered {
   readonly database?: DatabaseOfStart;
   /** The cost cap that the run remembers, in USD; `null`: it was lifted. */
   readonly capUsd?: number | null;
+  /** By which columns the run adds up its money, and what no value of them may cost, as it remembers it. */
+  readonly costBy: CostBy;
   /** Paths of the manifests that starts were made from, each once, in their order. */
   readonly manifests: readonly string[];
   readonly records: number;

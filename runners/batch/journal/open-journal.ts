@@ -1,6 +1,7 @@
 import { folderOf, openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { journalFault, JournalError } from './journal-error.js';
+import type { CostByChoices } from '../row/cost-by.js';
 import { GroupCommit } from './group-commit.js';
 import { type Journal, journalPath } from './journal.js';
 import type { RecoveredFile } from './recover.js';
@@ -9,7 +10,7 @@ import { repairJournal } from './repair-journal.js';
 import { saveSnapshot } from './save-snapshot.js';
 
 /** Options of `openJournal`. */
-export interface OpenJournalOptions {
+export interface OpenJournalOptions extends CostByChoices {
   /** Go on with every record that can be read where the file is damaged; no effect on a sound one. @defaultValue false */
   readonly repair?: boolean;
   /** Clock of a `repaired` record, ms since the epoch. @defaultValue Date.now */
@@ -61,11 +62,11 @@ async function openFound(
 async function readOrRepair(disk: Disk, path: string, options: OpenJournalOptions): Promise<Found> {
   const { repair = false, now = Date.now } = options;
   try {
-    return await readJournal(disk, path);
+    return await readJournal(disk, path, options);
   } catch (error) {
     if (!repair || !(error instanceof JournalError) || error.code !== 'journal-broken') throw error;
     await repairJournal(disk, path, now);
-    return readJournal(disk, path);
+    return readJournal(disk, path, options);
   }
 }
 

@@ -142,9 +142,14 @@ export type JournalRecord =
       jobId?: string;
       cost: MicroDollars | null;
       source: 'reported' | 'none';
+      /** Of the row as it was sent then. */
+      cells?: Record<string, unknown>;
+      columns?: Record<string, unknown>;
     }
   /** The cost cap that a person gave the run, in USD, until the next such record; `null`: lifted. */
   | { k: 'cap'; at: number; usd: number | null }
+  /** By which columns the money of the run is added up, and the caps of their values in USD, until the next such record. */
+  | { k: 'cost-by'; at: number; columns: readonly string[]; capsUsd: Readonly<Record<string, number>> }
   /** The end of one start. */
   | { k: 'stop'; at: number; exitCode: number }
   /**

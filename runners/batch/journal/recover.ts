@@ -33,9 +33,13 @@ const mostChunkBytes = 1 << 20;
  * @param begun A snapshot of its first records: only the records after them are read.
  * @throws {JournalError} `journal-broken` where a record that may have been durable cannot be read; `journal-newer`.
  */
-export async function recover(file: DiskFile, path: string, begun?: Snapshot): Promise<RecoveredFile> {
+export async function recover(
+  file: DiskFile,
+  path: string,
+  begun: Snapshot = { recovery: new Recovery(), end: 0, checksum: 0 },
+): Promise<RecoveredFile> {
   const pass = new Pass(path, begun);
-  const from = begun?.end ?? 0;
+  const from = begun.end;
   const chunkBytes = Math.min(Math.max((await file.size()) - from, leastChunkBytes), mostChunkBytes);
   for await (const { bytes, offset } of readLineBlocks(file, { chunkBytes, from })) pass.block(bytes, offset);
   pass.recovery.finish();
@@ -55,7 +59,7 @@ class Pass {
 
   constructor(
     private readonly path: string,
-    { recovery, end, checksum }: Snapshot = { recovery: new Recovery(), end: 0, checksum: 0 },
+    { recovery, end, checksum }: Snapshot,
   ) {
     this.recovery = recovery;
     this.snapshotEnd = end;

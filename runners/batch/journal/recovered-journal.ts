@@ -2,10 +2,11 @@ import type { Disk, DiskFile } from '../disk/disk.js';
 import { withFile } from '../disk/read-file.js';
 import { journalFault } from './journal-error.js';
 import { type Journal, type Recovered, type RowRecords, journalPath } from './journal.js';
-import { loadSnapshot } from './load-snapshot.js';
+import { loadSnapshot, type Snapshot } from './load-snapshot.js';
 import { readRecords } from './read-records.js';
 import { recover, type RecoveredFile } from './recover.js';
-import { recordsAStart } from './recovery.js';
+import { recordsAStart, Recovery } from './recovery.js';
+import type { CostByChoices } from '../row/cost-by.js';
 import { RowReader } from './row-reader.js';
 import type { RowStatus } from '../row/row-status.js';
 
@@ -19,12 +20,24 @@ export interface Found extends RecoveredFile {
   readonly pending: Recovered['pending'];
 }
 
-/** Reads the file once; the part that a snapshot covers only for its checksum. Rows that have not ended are read a second time. */
-export async function readJournal(disk: Disk, path: string): Promise<Found> {
+/**
+ * Reads the file once; the part that a snapshot covers only for its checksum. Rows that have not ended are read a second time, and
+ * all of it where money is to be added up by other columns than before.
+ */
+export async function readJournal(disk: Disk, path: string, choices: CostByChoices = {}): Promise<Found> {
   return withFile(disk, path, async (file) => {
-    const found = await recover(file, path, await loadSnapshot(disk, path, file));
+    let found = await recover(file, path, await loadSnapshot(disk, path, file));
+    const columns = found.recovery.otherColumns(choices);
+    if (columns !== undefined) found = await recover(file, path, readingBy(columns));
     return { ...found, pending: await new RowReader(file, found, manyRowsBytes).pending() };
   });
+}
+
+function readingBy(columns: readonly string[]): Snapshot {
+  const recovery = new Recovery();
+  recovery.goBy(columns);
+  recovery.isGivenColumns = true;
+  return { recovery, end: 0, checksum: 0 };
 }
 
 /** A journal that has been read, with access by row. */
@@ -93,6 +106,7 @@ function recoveredOf({
     database,
     manifests,
     capUsd,
+    costBy,
     starts,
     rows,
     records,
@@ -110,6 +124,7 @@ function recoveredOf({
     ...(database && { database }),
     ...(capUsd !== undefined && { capUsd }),
     manifests,
+    costBy,
     totals: lives.tally.totals(),
     tally: lives.tally.kept,
     booksOf: (id) => {
@@ -126,13 +141,19 @@ function recoveredOf({
  * Reads a journal, also while another process writes it. Changes nothing; skips a record that is just being written.
  * `undefined` when the folder has no journal.
  *
+ * @param choices by which columns money is added up, where that is not as the run remembers it
+ *
  * @throws {JournalError} `journal-broken`, `journal-newer`, `journal-io`.
  */
-export async function peekJournal(disk: Disk, folder: string): Promise<JournalReader | undefined> {
+export async function peekJournal(
+  disk: Disk,
+  folder: string,
+  choices: CostByChoices = {},
+): Promise<JournalReader | undefined> {
   const path = journalPath(folder);
   try {
     if ((await disk.stat(path)) === undefined) return undefined;
-    return new RecoveredJournal(disk, path, await readJournal(disk, path));
+    return new RecoveredJournal(disk, path, await readJournal(disk, path, choices));
   } catch (error) {
     throw journalFault(path, 'read', error);
   }

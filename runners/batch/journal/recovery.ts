@@ -7,6 +7,7 @@ import { journalFormat, type JournalRecord, type RecordOf, type RunIdentity } fr
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
+import { costByInForce, noCostBy, trackedColumns, type CostBy, type CostByChoices } from '../row/cost-by.js';
 import { isPending } from '../row/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
 import type { KeptTally } from '../row/totals.js';
@@ -37,6 +38,7 @@ type RunFact =
   | 'database'
   | 'manifests'
   | 'capUsd'
+  | 'costBy'
   | 'repairs'
   | 'heldUpToRow';
 
@@ -67,10 +69,14 @@ export class Recovery {
   /** Paths of the manifests that starts were made from, each once. */
   manifests: string[] = [];
   capUsd: number | null | undefined;
+  /** As the run remembers it. */
+  costBy: CostBy = noCostBy;
   repairs = 0;
   /** Nothing but what records say: `finish` has added nothing, so that more of them may be taken in. */
   isPlain = true;
   heldUpToRow: number | undefined;
+  /** The columns were given for all records, whatever these say. */
+  isGivenColumns = false;
 
   /** Takes in a record that begins at `offset` of the file, from its head. */
   take(head: HeadScanner, offset: number): void {
@@ -94,11 +100,11 @@ export class Recovery {
   get kept(): KeptRecovery {
     const { records, recordStarts, starts, repairs, table, lives } = this;
     const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow } = this;
-    const { manifests, capUsd } = this;
+    const { manifests, capUsd, costBy } = this;
     return {
       ...{ records, recordStarts, starts, repairs },
       ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow },
-      ...{ manifests, capUsd },
+      ...{ manifests, capUsd, costBy },
       ...{
         rows: table.length,
         jobs: lives.jobs.index.length,
@@ -130,6 +136,17 @@ export class Recovery {
     this.lives.tally.restore(tally);
   }
 
+  /** Adds up by the values of these columns; before the first row. */
+  goBy(columns: readonly string[]): void {
+    this.lives.tally.columns = columns;
+  }
+
+  /** The columns by which this start would add up, where those that the records were read by are others: they are to be read anew. */
+  otherColumns(choices: CostByChoices): readonly string[] | undefined {
+    const wanted = trackedColumns(costByInForce(choices, this.costBy));
+    return JSON.stringify(wanted) === JSON.stringify(this.lives.tally.kept.columns) ? undefined : wanted;
+  }
+
   indexOf(id: string): number {
     return this.rows.indexOf(id);
   }
@@ -152,11 +169,19 @@ export class Recovery {
       case 'cap':
         this.capUsd = record.usd;
         return;
+      case 'cost-by':
+        return this.takeCostBy(record);
       case 'repaired':
         return this.takeRepair(record);
       default:
         throw unknownKind(record.k);
     }
+  }
+
+  /** A new run knows its columns before its rows. */
+  private takeCostBy({ columns, capsUsd }: RecordOf<'cost-by'>): void {
+    this.costBy = { columns, capsUsd };
+    if (this.table.length === 0 && !this.isGivenColumns) this.goBy(trackedColumns(this.costBy));
   }
 
   private takeStart(record: RecordOf<'start'>, line: Buffer): void {

@@ -2,8 +2,13 @@ import type { RowKind } from '../manifest/manifest-row.js';
 import { bookings, type Booking } from './row-books.js';
 import type { Account, MoneyTotals, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
-/** At most this many kinds of purchase have an account of their own; the rest share one. */
-const maxAccounts = 0xffff;
+/**
+ * At most this many accounts are kept apart, in about 60 MB. Further kinds of purchase share one; purchases with further values
+ * share one for each kind.
+ */
+const maxAccounts = 100_000;
+/** In place of the values of purchases that share an account. No manifest holds it. */
+export const otherValues = '\0';
 export const nothing: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
 
 /** The sums of a journal, an account for each kind of purchase. A row has the place of its account. */
@@ -12,6 +17,8 @@ export class Accounts {
   private readonly places = new Map<string, number>();
   private latest = nothing;
   private latestPlace = 0;
+  /** By which accounts are kept apart, beside the kind of purchase. */
+  columns: readonly string[] = [];
 
   at(place: number): Account {
     return this.all[place] ?? emptyAccount(nothing);
@@ -65,33 +72,61 @@ export class Accounts {
   }
 
   highestReported(): ReportedPrice[] {
-    return this.all
-      .filter(({ highest }) => highest >= 0)
-      .map(({ purchase, highest }) => ({ ...purchase, kind: purchase.kind as RowKind, cost: highest }));
+    const found = new Map<string, ReportedPrice>();
+    for (const { purchase, highest } of this.all) {
+      if (highest < 0) continue;
+      const { kind, endpoint, resolution } = purchase;
+      const name = nameOf({ kind, endpoint, resolution });
+      const cost = Math.max(highest, found.get(name)?.cost ?? 0);
+      found.set(name, { kind: kind as RowKind, endpoint, resolution, cost });
+    }
+    return [...found.values()];
+  }
+
+  /** Rows by the byte of their status. */
+  rows(): number[] {
+    const sums: number[] = [];
+    for (const { rows } of this.all) addRows(sums, rows);
+    return sums;
   }
 
   private find(purchase: PurchaseKind): number {
     const name = nameOf(purchase);
     const known = this.places.get(name);
-    if (known !== undefined || this.all.length >= maxAccounts) return known ?? 0;
+    if (known !== undefined) return known;
+    const isFull = this.all.length >= (isShared(purchase) ? 2 * maxAccounts : maxAccounts);
+    if (isFull) return isShared(purchase) ? 0 : this.findShared(purchase);
     const place = this.all.push(emptyAccount(purchase)) - 1;
     this.places.set(name, place);
     return place;
   }
+
+  private findShared({ by, ...purchase }: PurchaseKind): number {
+    return by === undefined ? 0 : this.find({ ...purchase, by: by.map(() => otherValues) });
+  }
 }
 
-function nameOf({ kind, endpoint, resolution }: PurchaseKind): string {
-  return `${kind} ${endpoint} ${resolution}`;
+function isShared({ by }: PurchaseKind): boolean {
+  return by?.[0] === otherValues;
+}
+
+function nameOf({ kind, endpoint, resolution, by }: PurchaseKind): string {
+  const name = `${kind} ${endpoint} ${resolution}`;
+  return by === undefined ? name : `${name} ${JSON.stringify(by)}`;
 }
 
 function emptyAccount(purchase: PurchaseKind): Account {
   const zeros = (): number[] => new Array<number>(8).fill(0);
-  return { purchase, sums: zeros(), counts: zeros(), unpriced: zeros(), highest: -1 };
+  return { purchase, sums: zeros(), counts: zeros(), unpriced: zeros(), rows: [], highest: -1 };
 }
 
 function addTo(sum: Account, account: Account): void {
   for (const part of ['sums', 'counts', 'unpriced'] as const)
     account[part].forEach((value, booking) => (sum[part][booking] = (sum[part][booking] ?? 0) + value));
+}
+
+export function addRows(sums: number[], rows: readonly number[]): void {
+  rows.forEach((count, byte) => (sums[byte] = (sums[byte] ?? 0) + count));
 }
 
 /** Which bookings count as what: of all purchases, or of those whose rows have ended. */
@@ -109,13 +144,18 @@ const all: Counted = {
 };
 const ended: Counted = { reported: [reported], estimated: [estimated], unknown: [unknown, paidUnknown] };
 
-function moneyOf({ sums, counts }: Account, counted: Counted): MoneyTotals {
+function moneyOf({ sums, counts }: Pick<Account, 'sums' | 'counts'>, counted: Counted): MoneyTotals {
   return {
     reported: sumOf(sums, counted.reported),
     estimated: sumOf(sums, counted.estimated),
     unknown: sumOf(sums, counted.unknown),
     purchases: sumOf(counts, counted.reported) + sumOf(counts, counted.estimated),
   };
+}
+
+/** What stands in the files of an account's purchases: of rows that have ended. */
+export function endedMoney(account: Pick<Account, 'sums' | 'counts'>): MoneyTotals {
+  return moneyOf(account, ended);
 }
 
 function sumOf(values: readonly number[], of: readonly Booking[]): number {

@@ -1,3 +1,4 @@
+import type { RowOrigin } from '../manifest/columns/column-value.js';
 import type { CostSource, JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { EndStatus, StatusStep } from './row-status.js';
 import type { PurchaseKind } from './totals.js';
@@ -19,6 +20,8 @@ export interface RecordHead extends StatusStep {
   readonly statusCalls: number;
   /** What is bought; `undefined` where the record does not name it. */
   readonly purchase: PurchaseKind | undefined;
+  /** What the row's values are read from; `undefined` where the record does not hold it. */
+  readonly origin: RowOrigin | undefined;
 }
 
 /** What a record that was just written changes in the state of its row. */
@@ -45,12 +48,21 @@ export function headOf(record: RowRecord): RecordHead {
     price: ('price' in record ? record.price : null) ?? Number.NaN,
     statusCalls: record.k === 'outcome' ? record.statusCalls : 0,
     purchase: purchaseOf(record),
+    origin: originOf(record),
   };
 }
 
 /** The state of a row that has ended so. */
 export function endOfOutcome(outcome: OutcomeRecord): EndStatus {
   return outcome.status === 'completed' ? outcome.status : outcome.error.code;
+}
+
+/** The first record of a row that is sent holds all of it, and so does the outcome of a row that never was. */
+export function originOf(record: RowRecord): RowOrigin | undefined {
+  if (record.k === 'intent') return record;
+  if (record.k === 'outcome' && record.status === 'failed' && record.row !== undefined)
+    return { ...record.row, resolution: record.resolution };
+  return record.k === 'freed' && record.cells !== undefined ? { ...record, cells: record.cells } : undefined;
 }
 
 function purchaseOf(record: RowRecord): PurchaseKind | undefined {

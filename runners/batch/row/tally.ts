@@ -1,5 +1,6 @@
 import { isBelievable } from '../../../src/contract/reported-cost.js';
 import { isCostByHand } from '../journal/record.js';
+import { columnValue } from '../manifest/columns/column-value.js';
 import { Accounts, nothing } from './accounts.js';
 import type { RecordHead } from './record-head.js';
 import {
@@ -23,24 +24,28 @@ export class Tally {
   private statusCalls = 0;
   private readonly accounts = new Accounts();
   private possiblyDouble = 0;
-  private rows: number[] = statuses.map(() => 0);
 
   get kept(): KeptTally {
-    const { statusCalls, possiblyDouble, rows, accounts } = this;
-    return { statusCalls, possiblyDouble, rows, accounts: accounts.kept };
+    const { statusCalls, possiblyDouble, accounts } = this;
+    return { statusCalls, possiblyDouble, accounts: accounts.kept, columns: accounts.columns };
+  }
+
+  /** By which money and rows are kept apart; to be set before the first row is seen. */
+  set columns(columns: readonly string[]) {
+    this.accounts.columns = columns;
   }
 
   /** Goes on from what was `kept`, which stays as it is. */
-  restore({ statusCalls, possiblyDouble, rows, accounts }: KeptTally): void {
+  restore({ statusCalls, possiblyDouble, accounts, columns }: KeptTally): void {
     this.statusCalls = statusCalls;
     this.possiblyDouble = possiblyDouble;
-    this.rows = [...rows];
     this.accounts.restore(accounts);
+    this.accounts.columns = columns;
   }
 
   /** Counts a row that is seen for the first time. */
   addRow(): void {
-    this.count('open', 1);
+    this.count(0, 'open', 1);
   }
 
   /** Takes in a record, and brings its row up to it. */
@@ -50,15 +55,15 @@ export class Tally {
     else if (record.k === 'reply') this.settle(row, record);
     else if (record.k === 'outcome') this.bookOutcome(row, record);
     else if (record.k === 'reopen') this.bookReopening(row, record);
-    else if (record.k === 'freed') this.free(record);
+    else if (record.k === 'freed') this.free(row, record);
     this.move(row, nextStatus(row.status, record));
   }
 
   /** Moves a row on without a record: one whose intent is lost cannot be gone on with. */
   move(row: RowBooks, status: RowStatus): void {
     if (row.status === status) return;
-    this.count(row.status, -1);
-    this.count(status, 1);
+    this.count(row.account, row.status, -1);
+    this.count(row.account, status, 1);
     row.status = status;
   }
 
@@ -69,8 +74,9 @@ export class Tally {
 
   totals(): Totals {
     const { possiblyDouble, statusCalls } = this;
+    const counts = this.accounts.rows();
     const rows = statuses.flatMap((status, byte) => {
-      const count = this.rows[byte] ?? 0;
+      const count = counts[byte] ?? 0;
       return count > 0 ? [[status, count] as const] : [];
     });
     return { rows: new Map(rows), ...this.accounts.totals(), possiblyDouble, statusCalls };
@@ -104,8 +110,23 @@ export class Tally {
 
   /** Says what the row buys, where the record names it. Only while nothing is booked for the row. */
   private setPurchase(row: RowBooks, record: RecordHead): void {
+    const purchase = this.purchaseIn(record);
+    if (purchase === undefined) return;
+    const place = this.accounts.placeOf(purchase);
+    if (place === row.account) return;
+    this.count(row.account, row.status, -1);
+    this.count(place, row.status, 1);
+    row.account = place;
+  }
+
+  /** What a record says is bought, for whom. */
+  private purchaseIn(record: RecordHead): PurchaseKind | undefined {
+    const { columns } = this.accounts;
     const { purchase } = record;
-    if (purchase !== undefined) row.account = this.accounts.placeOf(purchase);
+    if (columns.length === 0) return purchase;
+    const { origin } = record;
+    if (origin === undefined) return purchase;
+    return { ...(purchase ?? nothing), by: columns.map((column) => columnValue(origin, column)) };
   }
 
   /** Books the row's purchase as `booking`, in place of what it was. `amount` NaN: no price is known, 0 is booked. */
@@ -170,8 +191,10 @@ export class Tally {
   }
 
   /** Takes a purchase out of what is held that was closed before. */
-  private free(record: RecordHead): void {
-    const account = this.accounts.placeOf(record.purchase ?? nothing);
+  private free(row: RowBooks, record: RecordHead): void {
+    const { by } = this.accounts.at(row.account).purchase;
+    // Earlier versions wrote no values into it.
+    const account = this.accounts.placeOf({ ...(by && { by }), ...(this.purchaseIn(record) ?? nothing) });
     const isUnpriced = !(record.price >= 0);
     const amount = isUnpriced ? 0 : Math.round(record.price);
     this.possiblyDouble -= amount;
@@ -188,8 +211,10 @@ export class Tally {
     if (isUnpriced) unpriced[booking] = (unpriced[booking] ?? 0) + sign;
   }
 
-  private count(status: RowStatus, by: 1 | -1): void {
+  private count(account: number, status: RowStatus, by: 1 | -1): void {
+    const { rows } = this.accounts.at(account);
     const byte = statusBytes[status];
-    this.rows[byte] = (this.rows[byte] ?? 0) + by;
+    while (rows.length < byte) rows.push(0);
+    rows[byte] = (rows[byte] ?? 0) + by;
   }
 }

@@ -8,6 +8,8 @@ export interface PurchaseKind {
   readonly endpoint: string;
   /** The empty string where there is none. */
   readonly resolution: string;
+  /** Its values in the columns by which the run adds up its money; absent where it does not. */
+  readonly by?: readonly string[];
 }
 
 /** The sums of one kind of purchase. */
@@ -19,6 +21,8 @@ export interface Account {
   readonly counts: number[];
   /** How many of them have no known price, by booking. */
   readonly unpriced: number[];
+  /** How many rows bought this last, by the byte of their status. */
+  readonly rows: number[];
   /** Highest reported price; -1 where none was reported. */
   highest: number;
 }
@@ -27,9 +31,9 @@ export interface Account {
 export interface KeptTally {
   readonly statusCalls: number;
   readonly possiblyDouble: number;
-  /** By the byte of their status. */
-  readonly rows: readonly number[];
   readonly accounts: readonly Account[];
+  /** By which the accounts are kept apart, beside the kind of purchase. */
+  readonly columns: readonly string[];
 }
 
 /** Rows and money over all starts, in millionths of a dollar: what the tally of a journal adds up to. */

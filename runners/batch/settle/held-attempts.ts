@@ -42,7 +42,7 @@ export function freedRecord(
   { intent, outcome }: HeldAttempt,
   { at, cost }: { readonly at: number; readonly cost: number | undefined },
 ): RecordOf<'freed'> {
-  const { id, row, kind, endpoint, resolution } = intent;
+  const { id, row, kind, endpoint, resolution, cells, columns } = intent;
   const attempt = attemptOf(outcome, intent);
   const jobId = outcome.purchase?.jobId;
   return {
@@ -50,5 +50,6 @@ export function freedRecord(
     ...(resolution !== undefined && { resolution }),
     ...(jobId !== undefined && { jobId }),
     ...(cost === undefined ? { cost: null, source: 'none' } : { cost, source: 'reported' }),
+    ...{ cells, columns },
   };
 }

@@ -7,6 +7,7 @@ import { type Journal, journalPath } from '../journal/journal.js';
 import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
+import type { CostByChoices } from '../row/cost-by.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
@@ -25,7 +26,7 @@ export interface Opening {
 export type OpenJournal = (
   disk: Disk,
   folder: string,
-  settings: { readonly repair: boolean; readonly now: () => number },
+  settings: { readonly repair: boolean; readonly now: () => number } & CostByChoices,
 ) => Promise<Journal>;
 
 /** The journal of a run that this process holds. */
@@ -80,9 +81,10 @@ async function soundJournal(
   closers: Closers,
   openFile: OpenJournal,
 ): Promise<Journal> {
-  const { disk, out, repair, scheduler } = options;
+  const { disk, out, repair, scheduler, costBy, maxCostByUsd } = options;
   const now = (): number => scheduler.now();
-  const openIn = options.journal ?? ((folder: string) => openFile(disk, folder, { repair, now }));
+  const openIn =
+    options.journal ?? ((folder: string) => openFile(disk, folder, { repair, now, costBy, maxCostByUsd }));
   const open = async (): Promise<Journal> => {
     const journal = await openIn(out);
     closers.push(() => journal.close());

@@ -57,6 +57,8 @@ const plainFields = {
   download: z.boolean().default(true),
   maxCostUsd: z.number().min(0).nullable().optional(),
   defaultMaxCostUsd: z.number().min(0).optional(),
+  costBy: z.array(z.string().min(1)).max(8).nullable().optional(),
+  maxCostByUsd: z.record(z.string().min(1), z.number().min(0).nullable()).nullable().optional(),
   maxCostPerDayUsd: z.number().min(0).optional(),
   ledgerFile: z.string().min(1).optional(),
   assumePriceUsd: z.number().min(0).max(maxPurchaseUsd).optional(),

@@ -25,7 +25,10 @@ export interface Collector {
   readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
 }
 
-export type CollectorOptions = Pick<RunBatchOptions, 'disk' | 'repair' | 'scheduler' | 'retry' | 'only'> & {
+export type CollectorOptions = Pick<
+  RunBatchOptions,
+  'disk' | 'repair' | 'scheduler' | 'retry' | 'only' | 'costBy' | 'maxCostByUsd'
+> & {
   readonly warn?: (message: string) => void;
   readonly stop?: Observable<unknown>;
 };
@@ -41,8 +44,8 @@ export async function openCollector(
   connect: () => Promise<ConnectedDatabase>,
 ): Promise<Collector> {
   const { disk = nodeDisk, repair = false, scheduler = asyncScheduler } = options;
-  const { warn = () => undefined, stop = NEVER } = options;
-  const read = () => openJournal(disk, out, { repair, now: () => scheduler.now() });
+  const { warn = () => undefined, stop = NEVER, costBy, maxCostByUsd } = options;
+  const read = () => openJournal(disk, out, { repair, costBy, maxCostByUsd, now: () => scheduler.now() });
   const found = await readRunNote(disk, out);
   const database = await connect();
   try {

@@ -21,7 +21,7 @@ export class RowTable {
   /** First 32 bits of the content hash. */
   readonly content = new Column(Uint32Array);
   /** Index into the tally's accounts. */
-  readonly account = new Column(Uint16Array);
+  readonly account = new Column(Uint32Array);
   readonly booking = new Column(Uint8Array);
   readonly amount = new WideColumn();
   /** Where the row's last record of each kind begins, plus 1; 0 for none. */

@@ -1,10 +1,12 @@
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import { nothing } from '../../row/accounts.js';
-import type { RecordHead, RowRecord } from '../../row/record-head.js';
+import type { RowOrigin } from '../../manifest/columns/column-value.js';
+import { originOf, type RecordHead, type RowRecord } from '../../row/record-head.js';
 import { statusBytes, type EndStatus } from '../../row/row-status.js';
 import type { PurchaseKind } from '../../row/totals.js';
 import { field } from '../line/record-fields.js';
 import type { HeadScanner } from '../line/head-scanner.js';
+import { decodeRecord } from '../line/record-line.js';
 import { unknownKind, unknownWord } from '../journal-error.js';
 import type { CostSource } from '../record.js';
 
@@ -74,6 +76,11 @@ export class ScannedHead implements RecordHead {
     const isSame = found.kind === kind && found.endpoint === endpoint && found.resolution === resolution;
     if (!isSame) this.latest = found;
     return this.latest;
+  }
+
+  /** All of the record is read for it, which takes ten times as long: only where a run adds up by columns. */
+  get origin(): RowOrigin | undefined {
+    return this.head === undefined ? undefined : originOf(decodeRecord(this.head.line).record as RowRecord);
   }
 
   private failure(): FailureCode {

@@ -1,0 +1,44 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { addRows, endedMoney } from './accounts.js';
+import { isEnd, statuses } from './row-status.js';
+import type { Account, KeptTally, MoneyTotals } from './totals.js';
+
+/** What the rows with one value of a column have cost, and what became of them. */
+export interface ValueCosts extends MoneyTotals {
+  /** Reserved, spent and held for them: what a cap of the value counts. */
+  readonly taken: MicroDollars;
+  readonly rows: { readonly completed: number; readonly failed: number; readonly unknown: number };
+}
+
+/** The sums of a tally by the values of each of its columns. The empty value: rows that have none. */
+export function costsByValue({
+  columns,
+  accounts,
+}: Pick<KeptTally, 'columns' | 'accounts'>): ReadonlyMap<string, ReadonlyMap<string, ValueCosts>> {
+  return new Map(columns.map((column, place) => [column, costsOfColumn(accounts, place)]));
+}
+
+type Sums = Pick<Account, 'sums' | 'counts' | 'rows'>;
+
+function costsOfColumn(accounts: readonly Account[], place: number): ReadonlyMap<string, ValueCosts> {
+  const sums = new Map<string, Sums>();
+  for (const account of accounts) {
+    const value = account.purchase.by?.[place] ?? '';
+    const sum = sums.get(value) ?? { sums: [], counts: [], rows: [] };
+    sums.set(value, sum);
+    for (const part of ['sums', 'counts', 'rows'] as const) addRows(sum[part], account[part]);
+  }
+  const costs = [...sums].map(([value, sum]) => [value, valueCosts(sum)] as const);
+  return new Map(costs.filter(([, { taken, rows }]) => taken > 0 || rows.completed + rows.failed > 0));
+}
+
+function valueCosts(sum: Sums): ValueCosts {
+  const rows = { completed: 0, failed: 0, unknown: 0 };
+  for (const [byte, status] of statuses.entries()) {
+    if (!isEnd(status)) continue;
+    const count = sum.rows[byte] ?? 0;
+    rows[status === 'completed' ? 'completed' : 'failed'] += count;
+    if (status === 'unknown') rows.unknown += count;
+  }
+  return { ...endedMoney(sum), taken: sum.sums.reduce((total, amount) => total + amount, 0), rows };
+}
