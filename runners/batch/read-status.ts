@@ -5,7 +5,7 @@ import type { Disk } from './disk/disk.js';
 import { nodeDisk } from './disk/node-disk.js';
 import { type JournalReader, peekJournal } from './journal/recovered-journal.js';
 import { whoHolds } from './lock/owner.js';
-import { costSummary, failureCounts } from './end/summary-of.js';
+import { costsBySummary, costSummary, failureCounts } from './end/summary-of.js';
 import type { Totals } from './row/totals.js';
 import { isoTime } from './sinks/ended-row.js';
 import { readSummary, type CostSummary, type Summary } from './sinks/summary-file.js';
@@ -28,6 +28,8 @@ export interface RunStatus {
   readonly cost: Omit<CostSummary, 'drift'> & { readonly reserved: number };
   /** The cap that later starts go by without being given one, in USD; `null`: it was lifted. Absent: the run remembers none. */
   readonly rememberedCap?: number | null;
+  /** The caps of the values of columns that later starts go by, in USD, by column. Absent: the run remembers none. */
+  readonly rememberedCapsBy?: Readonly<Record<string, number>>;
   readonly times: {
     readonly firstStartAt?: string;
     readonly lastStartAt?: string;
@@ -47,16 +49,21 @@ const heldShown = 20;
 /**
  * Where a running or a finished run stands, from its files alone: nothing is locked and nothing is changed.
  *
+ * @param options.costBy columns to add money and rows up by, in place of those that the run remembers
  * @throws {MillraceError} `usage` where the folder holds no run; `JournalError`.
  */
-export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk } = {}): Promise<RunStatus> {
+export async function readStatus(
+  out: string,
+  { disk = nodeDisk, costBy }: { disk?: Disk; costBy?: readonly string[] } = {},
+): Promise<RunStatus> {
   const summary = await readSummary(disk, out);
-  const journal = await peekJournal(disk, out);
+  const journal = await peekJournal(disk, out, { costBy });
   if (journal === undefined)
     throw new MillraceError('usage', `${out} holds no run: there is no journal.jsonl in it`);
   const { recovered } = journal;
   const owner = await whoHolds(disk, out);
   const { totals } = recovered;
+  const { capsUsd } = recovered.costBy;
   const cap = capOf(recovered.capUsd, summary);
   return {
     isRunning: owner !== undefined,
@@ -68,10 +75,12 @@ export async function readStatus(out: string, { disk = nodeDisk }: { disk?: Disk
     held: await heldIds(journal),
     cost: {
       ...costSummary(totals),
+      ...costsBySummary(recovered.tally),
       reserved: toUsd(totals.reserved),
       ...(cap !== undefined && { cap }),
     },
     ...(recovered.capUsd !== undefined && { rememberedCap: recovered.capUsd }),
+    ...(Object.keys(capsUsd).length > 0 && { rememberedCapsBy: capsUsd }),
     times: timesOf(journal),
     starts: recovered.starts,
     statusCalls: totals.statusCalls,

@@ -9,6 +9,7 @@ import type { RunLog } from '../log/open-log.js';
 import type { PictureNames } from '../pictures/picture-names.js';
 import type { EndedRow } from '../sinks/ended-row.js';
 import type { BlockedEndpoints } from '../stop/blocked-endpoints.js';
+import type { FullValues } from '../stop/full-values.js';
 import type { ServiceReach } from '../stop/service-reach.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import type { PictureHost } from '../uploads/picture-host.js';
@@ -74,6 +75,8 @@ export interface RunMoney {
   readonly ledger: Ledger;
   /** Money that others share, asked after the run's own ledger; absent where there is none. */
   readonly shared: SharedMoney | undefined;
+  /** Values whose caps had no room for a row. */
+  readonly full: FullValues;
   readonly prices: PriceBook;
 }
 

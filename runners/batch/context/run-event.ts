@@ -71,12 +71,14 @@ export type RunEvent =
 /**
  * `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now.
  * `host`: another than before, where nothing was accepted. `database`: it is away, or back. `workers`: nobody works.
+ * `value-cap`: rows of a value do not fit under its cap.
  */
 export type WarningCode =
   | 'manifest'
   | 'held'
   | 'changed'
   | 'price'
+  | 'value-cap'
   | 'expiry'
   | 'format'
   | 'picture'

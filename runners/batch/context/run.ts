@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { OutcomeRecord } from '../journal/record.js';
+import type { IntentRecord, OutcomeRecord } from '../journal/record.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
 import type { PictureNames } from '../pictures/picture-names.js';
@@ -42,7 +42,10 @@ export interface Run extends PurchaseContext {
 /** Rows that had ended and are taken up again, beside those of the manifest. */
 export interface TakenUp {
   /** Ids whose job is polled once more, with what is reserved for them again. */
-  readonly polled: ReadonlyMap<string, MicroDollars | null>;
+  readonly polled: ReadonlyMap<
+    string,
+    { readonly price: MicroDollars | null; readonly intent: IntentRecord | undefined }
+  >;
   /** How many pictures are fetched once more. */
   readonly downloaded: number;
   /** Completed rows that are to be redone and do not fit under the cap: they stay in the results as they are. */

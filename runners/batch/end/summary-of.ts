@@ -4,9 +4,17 @@ import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js
 import { listPrices } from '../ledger/price-book.js';
 import { isoTime } from '../sinks/ended-row.js';
 import type { FilesCovered } from '../sinks/spreadsheet.js';
-import { type CostSummary, type Summary, writeSummary } from '../sinks/summary-file.js';
+import {
+  type ColumnCosts,
+  type CostSummary,
+  type Summary,
+  type ValueSummary,
+  writeSummary,
+} from '../sinks/summary-file.js';
 import { isEnd, type RowStatus } from '../row/row-status.js';
-import type { Totals } from '../row/totals.js';
+import { otherValues } from '../ledger/value-caps.js';
+import type { KeptTally, Totals } from '../row/totals.js';
+import { costsByValue, type ValueCosts } from '../row/value-costs.js';
 import type { Run } from '../context/run.js';
 import type { RunEnd } from '../stop/worst-end.js';
 import { noteDiskFault } from '../stop/exit-of.js';
@@ -61,10 +69,11 @@ export function failureCounts(rows: ReadonlyMap<RowStatus, number>): Partial<Rec
   return Object.fromEntries(counts);
 }
 
-function costOf({ money: { ledger } }: Run, totals: Totals): CostSummary {
+function costOf({ money: { ledger }, journal }: Run, totals: Totals): CostSummary {
   const { drift, cap, spent, reserved } = ledger.snapshot();
   return {
     ...costSummary(totals, spent),
+    ...costsBySummary(journal.tally.kept),
     ...(reserved > 0 && { reserved: toUsd(reserved) }),
     drift: toUsd(drift),
     ...(cap !== undefined && { cap: toUsd(cap) }),
@@ -79,7 +88,7 @@ function costOf({ money: { ledger } }: Run, totals: Totals): CostSummary {
 export function costSummary(
   { ended, possiblyDouble, spent }: Totals,
   all: MicroDollars = spent.reported + spent.estimated,
-): Omit<CostSummary, 'drift' | 'cap' | 'reserved'> {
+): Omit<CostSummary, 'drift' | 'cap' | 'reserved' | 'by'> {
   const { reported, estimated, unknown, unpriced, byResolution } = ended;
   const unsaved = all - reported - estimated;
   return {
@@ -97,6 +106,47 @@ export function costSummary(
           { purchases, reported: toUsd(reported), estimated: toUsd(estimated), unknown: toUsd(unknown) },
         ]),
     ),
+  };
+}
+
+const valuesShown = 100;
+
+/** The money and the rows of all starts, by the values of each column that the run adds up by: the dearest values apart. */
+export function costsBySummary(tally: Pick<KeptTally, 'columns' | 'accounts'>): Pick<CostSummary, 'by'> {
+  if (tally.columns.length === 0) return {};
+  const by = [...costsByValue(tally)].map(([column, costs]): [string, ColumnCosts] => {
+    const all = [...costs].filter(
+      ([, { purchases, unknown, rows }]) => purchases + unknown + rows.completed + rows.failed > 0,
+    );
+    const amount = ({ reported, estimated, unknown }: ValueCosts): MicroDollars =>
+      reported + estimated + unknown;
+    all.sort(([a, one], [b, other]) => amount(other) - amount(one) || (a < b ? -1 : 1));
+    const shown = all.filter(([value]) => value !== otherValues).slice(0, valuesShown);
+    const names = new Set(shown.map(([value]) => value));
+    const others = all.filter(([value]) => !names.has(value));
+    return [
+      column,
+      {
+        values: Object.fromEntries(shown.map(([value, sum]) => [value, valueSummary([sum])])),
+        ...(others.length > 0 && {
+          others: { values: others.length, ...valueSummary(others.map(([, sum]) => sum)) },
+        }),
+      },
+    ];
+  });
+  return { by: Object.fromEntries(by) };
+}
+
+function valueSummary(costs: readonly ValueCosts[]): ValueSummary {
+  const sum = (of: (one: ValueCosts) => number): number => costs.reduce((total, one) => total + of(one), 0);
+  return {
+    purchases: sum(({ purchases }) => purchases),
+    reported: toUsd(sum(({ reported }) => reported)),
+    estimated: toUsd(sum(({ estimated }) => estimated)),
+    unknown: toUsd(sum(({ unknown }) => unknown)),
+    completed: sum(({ rows }) => rows.completed),
+    failed: sum(({ rows }) => rows.failed),
+    held: sum(({ rows }) => rows.unknown),
   };
 }
 

@@ -1,6 +1,8 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RowOrigin } from '../manifest/columns/column-value.js';
+import { ValueCaps, type FullValue, type ValueCapsOptions } from './value-caps.js';
 
 /** The state that a ledger begins with. */
 export interface LedgerOptions {
@@ -11,7 +13,9 @@ export interface LedgerOptions {
   /** Held by earlier starts for purchases whose end is not known. @defaultValue 0 */
   readonly unknown?: MicroDollars;
   /** Reservations of rows that have not ended. They stand, whatever the cap. */
-  readonly reserved?: Iterable<readonly [id: string, price: MicroDollars | null]>;
+  readonly reserved?: Iterable<readonly [id: string, price: MicroDollars | null, row?: RowOrigin]>;
+  /** Caps of the values of columns; what earlier starts have taken includes what is `reserved`. @defaultValue none */
+  readonly byValue?: ValueCapsOptions;
 }
 
 /** In millionths of a dollar. */
@@ -31,9 +35,12 @@ export interface Ledger {
   /**
    * Takes `price` out of what is left under the cap. False: it does not fit, or it is `null` under a cap; nothing is taken.
    *
+   * @param row by its values caps of values are kept, which `fullValue` is asked about before
    * @throws {MillraceError} `ledger` where the row has a reservation already: it would be bought twice.
    */
-  reserve(id: string, price: MicroDollars | null): boolean;
+  reserve(id: string, price: MicroDollars | null, row?: RowOrigin): boolean;
+  /** The value of the row whose cap leaves no room for the price. `undefined`: there is room, or no such cap. */
+  fullValue?(price: MicroDollars | null, row: RowOrigin): FullValue | undefined;
   /** The purchase ended and cost this much. `null`: the cost will never be known, and the reservation stays in `unknown`. */
   settle(id: string, cost: MicroDollars | null): void;
   /** Nothing was bought: the reservation is released. Money held as unknown stays. */
@@ -41,7 +48,7 @@ export interface Ledger {
   /** It may have been bought: the reservation is held. A later `settle` of the row ends that. */
   keepUnknown(id: string): void;
   /** An earlier purchase of the row comes to light that may have been made: it is held, whatever the cap. */
-  hold(id: string, price: MicroDollars | null): void;
+  hold(id: string, price: MicroDollars | null, row?: RowOrigin): void;
   /** The sums as they stand now. */
   snapshot(): LedgerSnapshot;
 }
@@ -57,6 +64,8 @@ export function fitsUnderCap(
 interface Hold {
   readonly price: MicroDollars | null;
   readonly state: 'reserved' | 'unknown';
+  /** Of its row, in the columns that have caps. */
+  readonly values: readonly string[];
 }
 
 /** A ledger in memory; what earlier starts left is given as an option. */
@@ -71,19 +80,32 @@ class MemoryLedger implements Ledger {
   private spent: MicroDollars;
   private drift = 0;
   private unpriced = 0;
+  private readonly byValue: ValueCaps;
 
-  constructor({ capUsd, spent = 0, unknown = 0, reserved = [] }: LedgerOptions) {
+  constructor({ capUsd, spent = 0, unknown = 0, reserved = [], byValue = { capsUsd: {} } }: LedgerOptions) {
     this.cap = capUsd === undefined ? undefined : toMicroDollars(capUsd);
     this.spent = spent;
     this.sums.unknown = unknown;
-    for (const [id, price] of reserved) this.add(id, { price, state: 'reserved' });
+    this.byValue = new ValueCaps(byValue);
+    for (const [id, price, row] of reserved) {
+      const hold = this.holdOf('reserved', price, row);
+      this.add(id, hold);
+      // Earlier starts have taken it.
+      this.byValue.add(hold.values, -(price ?? 0));
+    }
   }
 
-  reserve(id: string, price: MicroDollars | null): boolean {
+  reserve(id: string, price: MicroDollars | null, row?: RowOrigin): boolean {
     this.refuseSecond(id);
+    const hold = this.holdOf('reserved', price, row);
     if (this.cap !== undefined && !fitsUnderCap(this.snapshot(), price)) return false;
-    this.add(id, { price, state: 'reserved' });
+    if (row !== undefined && this.byValue.full(hold.values, price) !== undefined) return false;
+    this.add(id, hold);
     return true;
+  }
+
+  fullValue(price: MicroDollars | null, row: RowOrigin): FullValue | undefined {
+    return this.byValue.full(this.byValue.valuesOf(row), price);
   }
 
   settle(id: string, cost: MicroDollars | null): void {
@@ -92,11 +114,12 @@ class MemoryLedger implements Ledger {
       // A million rows of no known price would be a million names.
       return void this.holds.delete(id);
     }
-    const reserved = this.holds.get(id)?.price;
+    const { price: reserved, values = [] } = this.holds.get(id) ?? {};
     // Where no price was known, nothing is dearer than expected; a cap is passed by it all the same.
     if (reserved !== null || this.cap !== undefined) this.drift += Math.max(cost - (reserved ?? 0), 0);
     this.remove(id);
     this.spent += cost;
+    this.byValue.add(values, cost);
   }
 
   release(id: string): void {
@@ -110,9 +133,9 @@ class MemoryLedger implements Ledger {
     this.add(id, { ...hold, state: 'unknown' });
   }
 
-  hold(id: string, price: MicroDollars | null): void {
+  hold(id: string, price: MicroDollars | null, row?: RowOrigin): void {
     this.refuseSecond(id);
-    this.add(id, { price, state: 'unknown' });
+    this.add(id, this.holdOf('unknown', price, row));
   }
 
   snapshot(): LedgerSnapshot {
@@ -125,11 +148,16 @@ class MemoryLedger implements Ledger {
     throw new MillraceError('ledger', `Row "${id}" has a reservation already.`);
   }
 
+  private holdOf(state: Hold['state'], price: MicroDollars | null, row: RowOrigin | undefined): Hold {
+    return { price, state, values: row === undefined ? [] : this.byValue.valuesOf(row) };
+  }
+
   /** An unknown purchase of the row that was held before stays in the sum, under no name. */
   private add(id: string, hold: Hold): void {
     this.holds.set(id, hold);
     this.sums[hold.state] += hold.price ?? 0;
     if (hold.price === null) this.unpriced++;
+    this.byValue.add(hold.values, hold.price ?? 0);
   }
 
   private remove(id: string): void {
@@ -138,5 +166,6 @@ class MemoryLedger implements Ledger {
     this.holds.delete(id);
     this.sums[hold.state] -= hold.price ?? 0;
     if (hold.price === null) this.unpriced--;
+    this.byValue.add(hold.values, -(hold.price ?? 0));
   }
 }

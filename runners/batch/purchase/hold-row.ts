@@ -15,7 +15,7 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
   const { paid } = failureCodes[code];
   const lost = code === 'unknown' && context.mustHold(row.id, row.row) && !isRead(row);
   const price = lost ? money.prices.priceOf(pricedOf(row)) : null;
-  if (lost && money.ledger.reserve(row.id, price)) money.ledger.keepUnknown(row.id);
+  if (lost) money.ledger.hold(row.id, price, row);
   const message = lost
     ? 'its purchase may stand in the part of the journal that was lost: it is not sent again'
     : `it failed before as ${code}: ${failureCodes[code].meaning}`;

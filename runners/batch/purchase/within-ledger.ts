@@ -2,13 +2,15 @@ import { concatMap, defer, EMPTY, from, type MonoTypeOperatorFunction, type Obse
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { pricedOf } from '../row/costs.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
+import { fullValueText, type FullValue } from '../stop/full-values.js';
 import { stopCauses, whyDrifted } from '../stop/stop-causes.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
 
 /**
  * Reserves the row's price before anything of it is sent. The first row that does not fit under a cap, or whose price has
- * drifted too far, stops the run; it and all behind it stay to be done.
+ * drifted too far, stops the run; it and all behind it stay to be done. A row that does not fit under the cap of its value stays to
+ * be done alone.
  */
 export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): MonoTypeOperatorFunction<T> {
   const { stops, money, options } = context;
@@ -21,7 +23,9 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
       if (drifted !== undefined) return stopped(stops, drifted);
       const price = money.prices.priceOf(pricedOf(facts));
       row.change({ price });
-      if (!money.ledger.reserve(row.id, price))
+      const full = money.ledger.fullValue?.(price, facts);
+      if (full !== undefined) return leftAt(full, context);
+      if (!money.ledger.reserve(row.id, price, facts))
         return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
       const { shared } = money;
       if (shared === undefined) return purchase;
@@ -30,6 +34,15 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
         concatMap((fits) => (fits ? purchase : stopped(stops, shared.whyStop(price)))),
       );
     });
+}
+
+/** The row stays to be done; rows of other values go on. */
+function leftAt(full: FullValue, { money, events }: PurchaseContext): Observable<never> {
+  if (money.full.add(full)) {
+    const message = `No more rows fit under the cap of ${fullValueText(full)}: they stay to be done, and others go on.`;
+    events.next({ type: 'warning', code: 'value-cap', message });
+  }
+  return EMPTY;
 }
 
 function stopped(stops: Stops, cause: StopCause): Observable<never> {

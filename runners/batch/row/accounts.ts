@@ -1,3 +1,4 @@
+import { otherValues } from '../ledger/value-caps.js';
 import type { RowKind } from '../manifest/manifest-row.js';
 import { bookings, type Booking } from './row-books.js';
 import type { Account, MoneyTotals, PurchaseKind, ReportedPrice, Totals } from './totals.js';
@@ -7,8 +8,6 @@ import type { Account, MoneyTotals, PurchaseKind, ReportedPrice, Totals } from '
  * share one for each kind.
  */
 const maxAccounts = 100_000;
-/** In place of the values of purchases that share an account. No manifest holds it. */
-export const otherValues = '\0';
 export const nothing: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
 
 /** The sums of a journal, an account for each kind of purchase. A row has the place of its account. */

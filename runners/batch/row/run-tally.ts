@@ -47,6 +47,11 @@ export class RunTally {
     return this.tally.totals();
   }
 
+  /** The sums behind `totals`. */
+  get kept(): KeptTally {
+    return this.tally.kept;
+  }
+
   get thisStart(): StartCounts {
     return { ...this.counts, held: this.held };
   }

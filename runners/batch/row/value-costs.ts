@@ -18,6 +18,19 @@ export function costsByValue({
   return new Map(columns.map((column, place) => [column, costsOfColumn(accounts, place)]));
 }
 
+/** What is reserved, spent and unknown, by column and value. */
+export function takenByValue(
+  tally: Pick<KeptTally, 'columns' | 'accounts'>,
+): ReadonlyMap<string, ReadonlyMap<string, MicroDollars>> {
+  const values = [...costsByValue(tally)];
+  return new Map(
+    values.map(([column, costs]) => [
+      column,
+      new Map([...costs].map(([value, { taken }]) => [value, taken])),
+    ]),
+  );
+}
+
 type Sums = Pick<Account, 'sums' | 'counts' | 'rows'>;
 
 function costsOfColumn(accounts: readonly Account[], place: number): ReadonlyMap<string, ValueCosts> {

@@ -86,12 +86,12 @@ async function appendTail(
   survey: Survey,
 ): Promise<void> {
   const threads = new Threads(journal, survey);
-  let batch = new LineBatch();
+  let batch = new LineBatch(files.valueColumns);
   for await (const record of journal.records(after)) {
     await threads.take(record, batch);
     if (!batch.isLarge) continue;
     await files.append(batch);
-    batch = new LineBatch();
+    batch = new LineBatch(files.valueColumns);
   }
   await files.append(batch);
 }

@@ -15,24 +15,44 @@ export const costColumns = [
   'settledAt',
 ] as const;
 
+/** Columns that the run adds up by: those that every line has already are left out. */
+export function costValueColumns(columns: readonly string[]): string[] {
+  return columns.filter((column) => column !== 'endpoint' && column !== 'resolution');
+}
+
+/** The header of costs.csv. A column whose name is taken stands behind `columns.`. */
+export function costHeader(valueColumns: readonly string[]): string {
+  const taken: readonly string[] = costColumns;
+  return csvLine([
+    ...costColumns,
+    ...valueColumns.map((name) => (taken.includes(name) ? `columns.${name}` : name)),
+  ]);
+}
+
 /**
  * The line of costs.csv for the purchase that ended with this outcome; `undefined` if none did. An empty cost: it was not
  * reported, and no price is known.
+ *
+ * @param values of the row, in the columns that the run adds up by
  */
-export function costLine({ id, cost, source, purchase }: OutcomeRecord): string | undefined {
+export function costLine(
+  { id, cost, source, purchase }: OutcomeRecord,
+  values: readonly string[] = [],
+): string | undefined {
   if (purchase === undefined || source === 'none') return undefined;
   if (source === 'unknown' && purchase.held) return undefined;
   const { row, attempt, jobId, endpoint, resolution, settledAt } = purchase;
   const usd = cost === null ? undefined : toUsd(cost);
-  return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(settledAt)]);
+  const named = [id, row, attempt, jobId, endpoint, resolution];
+  return csvLine([...named, usd, source, isoTime(settledAt), ...values]);
 }
 
 /** The same of a purchase on which a person has decided after its row was bought again; `undefined`: it was never made. */
-export function freedLine(freed: RecordOf<'freed'>): string | undefined {
+export function freedLine(freed: RecordOf<'freed'>, values: readonly string[] = []): string | undefined {
   const { id, row, attempt, jobId, endpoint, resolution, cost, source, at } = freed;
   if (source === 'none') return undefined;
   const usd = cost === null ? undefined : toUsd(cost);
-  return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(at)]);
+  return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(at), ...values]);
 }
 
 /** A purchase as it is named in costs.csv. Two purchases of one row differ in their attempt. */
@@ -40,8 +60,11 @@ export function purchaseKey(id: string, attempt: number): string {
   return `${csvLine([id]).slice(0, -1)},${attempt}`;
 }
 
+const cell = '(?:"(?:[^"]|"")*"|[^,"]*)';
+const heldLine = new RegExp(`^(${cell}),\\d+,(\\d+),(?:${cell},){4}unknown,`);
+
 /** The purchase of a line of costs.csv that is held as unknown; `undefined` for any other line. */
 export function heldPurchase(line: string): string | undefined {
-  const [, id, attempt] = /^("(?:[^"]|"")*"|[^,"]*),\d+,(\d+),.*,unknown,[^,"]*$/s.exec(line) ?? [];
+  const [, id, attempt] = heldLine.exec(line) ?? [];
   return attempt === undefined ? undefined : `${id},${attempt}`;
 }

@@ -1,4 +1,6 @@
 import type { RecordOf } from '../journal/record.js';
+import { columnValue } from '../manifest/columns/column-value.js';
+import { originOf, type RowRecord } from '../row/record-head.js';
 import { costLine, freedLine } from './cost-line.js';
 import type { EndedRow } from './ended-row.js';
 import { failureLine, type FailureLine } from './failure-line.js';
@@ -15,6 +17,9 @@ export class LineBatch {
   record = 0;
   private count = 0;
 
+  /** @param columns of the user's, whose values stand in costs.csv. @defaultValue none */
+  constructor(private readonly columns: readonly string[] = []) {}
+
   get isEmpty(): boolean {
     return this.count === 0;
   }
@@ -29,7 +34,7 @@ export class LineBatch {
    */
   add(row: EndedRow, isCurrent: boolean, isVoid = false): void {
     this.count++;
-    if (!isVoid) this.costs += costLine(row.outcome) ?? '';
+    if (!isVoid) this.costs += costLine(row.outcome, this.valuesOf(row.intent ?? row.outcome)) ?? '';
     if (!isCurrent) return;
     const result = resultLine(row);
     const failure = result === undefined ? failureLine(row) : undefined;
@@ -40,7 +45,13 @@ export class LineBatch {
   /** A purchase that was held before its row was bought again: its line now has the cost, or is removed. */
   addFreed(record: RecordOf<'freed'>): void {
     this.count++;
-    this.costs += freedLine(record) ?? '';
+    this.costs += freedLine(record, this.valuesOf(record)) ?? '';
+  }
+
+  private valuesOf(record: RowRecord): string[] {
+    if (this.columns.length === 0) return [];
+    const origin = originOf(record);
+    return this.columns.map((column) => (origin === undefined ? '' : columnValue(origin, column)));
   }
 
   /** A completed row that was redone since. */

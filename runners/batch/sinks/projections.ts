@@ -1,6 +1,7 @@
 import type { Disk } from '../disk/disk.js';
 import type { Journal } from '../journal/journal.js';
 import { catchUp } from './catch-up.js';
+import { costValueColumns } from './cost-line.js';
 import type { EndedRow } from './ended-row.js';
 import { closedOnError, holdsExtent } from './line-file.js';
 import { LineBatch } from './line-batch.js';
@@ -23,7 +24,7 @@ export interface ProjectionsOptions {
  * from it alone. The first error of the disk is the answer to every later call.
  */
 export class Projections {
-  private waiting = new LineBatch();
+  private waiting: LineBatch;
   private running: Promise<void> | undefined;
   /** While this runs, no line is appended. */
   private checking: Promise<unknown> | undefined;
@@ -33,14 +34,17 @@ export class Projections {
     private readonly journal: Journal,
     private readonly files: RunFiles,
     private records: number,
-  ) {}
+  ) {
+    this.waiting = new LineBatch(files.valueColumns);
+  }
 
   /** Opens the files and brings them up to the journal, which `refuseLostJournal` has held them against before. */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const { disk, folder, journal } = options;
     const covered = await trusted(options);
     const sheets = options.sheets ?? (await sheetsThere(options));
-    const files = await RunFiles.open(disk, folder, covered?.files ?? {}, sheets);
+    const valueColumns = costValueColumns(journal.recovered.tally.columns);
+    const files = await RunFiles.open(disk, folder, covered?.files ?? {}, { sheets, valueColumns });
     const projections = new Projections(journal, files, covered?.records ?? 0);
     const isNewSheet = covered !== undefined && sheets !== undefined && !hasSheets(covered);
     await closedOnError(projections, () => projections.catchUp(isNewSheet));
@@ -74,8 +78,14 @@ export class Projections {
   async sync(): Promise<FilesCovered> {
     await this.idle();
     this.refuse();
-    const { repairs } = this.journal.recovered;
-    const covered = { records: this.records, ...(repairs > 0 && { repairs }), files: this.files.extents() };
+    const { repairs, tally } = this.journal.recovered;
+    const costBy = tally.columns;
+    const covered = {
+      records: this.records,
+      ...(repairs > 0 && { repairs }),
+      ...(costBy.length > 0 && { costBy }),
+      files: this.files.extents(),
+    };
     await this.files.sync();
     await this.keepNames();
     return covered;
@@ -121,7 +131,7 @@ export class Projections {
     try {
       while (!this.waiting.isEmpty && this.failure === undefined) {
         const batch = this.waiting;
-        this.waiting = new LineBatch();
+        this.waiting = new LineBatch(this.files.valueColumns);
         await this.files.append(batch);
         this.records = Math.max(this.records, batch.record);
       }
@@ -146,6 +156,8 @@ async function trusted({
   const { recovered } = journal;
   if (covered === undefined || covered.records > recovered.records) return undefined;
   if ((covered.repairs ?? 0) !== recovered.repairs) return undefined;
+  // costs.csv has other columns: it is written anew.
+  if (String(covered.costBy ?? []) !== String(recovered.tally.columns)) return undefined;
   const isClean = covered.records === recovered.records;
   for (const [name, file] of Object.entries(covered.files)) {
     if (!(await holdsExtent(disk, `${folder}/${name}`, file, !isClean))) return undefined;

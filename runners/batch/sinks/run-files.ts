@@ -1,6 +1,6 @@
 import type { Disk } from '../disk/disk.js';
-import { costColumns, heldPurchase } from './cost-line.js';
-import { csvLine, joinQuoted } from './csv-line.js';
+import { costHeader, heldPurchase } from './cost-line.js';
+import { joinQuoted } from './csv-line.js';
 import { failureColumns, failureSheetRow } from './failure-line.js';
 import { lineJson, lineId } from './line-json.js';
 import type { LineBatch } from './line-batch.js';
@@ -34,6 +34,8 @@ export class RunFiles {
     readonly failures: LineFile,
     private readonly costs: LineFile,
     private readonly sheets: { results: Spreadsheet; failures: Spreadsheet } | undefined,
+    /** The user's columns in costs.csv. */
+    readonly valueColumns: readonly string[],
   ) {}
 
   /** @param extents How far each file is written; a file without one is written, or compared, from its beginning. */
@@ -41,7 +43,7 @@ export class RunFiles {
     disk: Disk,
     folder: string,
     extents: FileExtents,
-    sheets: SheetColumns | undefined,
+    { sheets, valueColumns }: { sheets: SheetColumns | undefined; valueColumns: readonly string[] },
   ): Promise<RunFiles> {
     const opened: (LineFile | Spreadsheet)[] = [];
     const keep = <F extends LineFile | Spreadsheet>(file: F): F => {
@@ -66,8 +68,9 @@ export class RunFiles {
           results: await sheet('results.csv', [...resultColumns, ...sheets.results]),
           failures: await sheet('failures.csv', failureColumns(sheets.failures)),
         },
+        valueColumns,
       );
-      if (extents['costs.csv'] === undefined) await files.costs.append(csvLine(costColumns));
+      if (extents['costs.csv'] === undefined) await files.costs.append(costHeader(valueColumns));
       const hasEarlier = (await disk.stat(`${folder}/earlier.jsonl`)) !== undefined;
       if (hasEarlier) files.earlier = await open('earlier.jsonl');
       return files;

@@ -18,6 +18,8 @@ export interface FilesCovered {
   readonly records: number;
   /** How often the journal had been repaired: a later repair renumbers its records. @defaultValue 0 */
   readonly repairs?: number;
+  /** Columns that costs.csv has beside those of every run. @defaultValue none */
+  readonly costBy?: readonly string[];
   readonly files: FileExtents;
 }
 

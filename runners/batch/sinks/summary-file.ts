@@ -101,6 +101,28 @@ export interface CostSummary {
   readonly byResolution: Readonly<
     Record<string, { purchases: number; reported: number; estimated: number; unknown: number }>
   >;
+  /** By the values of each column that the run adds up by (`--cost-by`); absent where there is none. */
+  readonly by?: Readonly<Record<string, ColumnCosts>>;
+}
+
+export interface ColumnCosts {
+  /** The hundred dearest values. The empty key: rows that have none. */
+  readonly values: Readonly<Record<string, ValueSummary>>;
+  /** All further values together; absent where there are none. */
+  readonly others?: ValueSummary & { readonly values: number };
+}
+
+/** What the rows with one value have cost, in USD, and what became of them. */
+export interface ValueSummary {
+  /** With a known end. */
+  readonly purchases: number;
+  readonly reported: number;
+  readonly estimated: number;
+  readonly unknown: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Of `failed`: they may have been bought, and a person decides. */
+  readonly held: number;
 }
 
 interface StartSummary {

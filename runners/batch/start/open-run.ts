@@ -19,11 +19,13 @@ import { openDay } from './money/day-money.js';
 import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-start.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
+import { FullValues } from '../stop/full-values.js';
 import { whyHalted } from '../stop/stop-causes.js';
 import { version } from '../../../src/contract/version.js';
 import type { RecordOf } from '../journal/record.js';
 import type { Ahead } from './check/ahead.js';
 import { newCap } from './money/cap-in-force.js';
+import { costByInForce, isSameCostBy } from '../row/cost-by.js';
 import { takeUp } from './take-up.js';
 
 /**
@@ -110,7 +112,15 @@ async function begin(
     ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
     ...{ journal: writer, projections, stops, log, events },
     taken: { ...taken, ...sent },
-    ...{ day, money: { ledger: day?.behind(ledger) ?? ledger, shared: day, prices: options.prices } },
+    ...{
+      day,
+      money: {
+        ledger: day?.behind(ledger) ?? ledger,
+        shared: day,
+        full: new FullValues(),
+        prices: options.prices,
+      },
+    },
     service: openService(options, rowPlaces(options, checked, journal), {
       ...{ schedule: polling.schedule, log, events, stops },
     }),
@@ -159,8 +169,12 @@ function startRecords(
   options: ResolvedOptions,
   journal: Pick<HeldJournal, 'recovered' | 'identity'>,
   ahead: Pick<Ahead, 'cap'>,
-): readonly (RecordOf<'cap'> | RecordOf<'start'>)[] {
-  return [...capRecord(options, journal), startRecord(options, journal, ahead)];
+): readonly (RecordOf<'cap'> | RecordOf<'cost-by'> | RecordOf<'start'>)[] {
+  return [
+    ...capRecord(options, journal),
+    ...costByRecord(options, journal),
+    startRecord(options, journal, ahead),
+  ];
 }
 
 function capRecord(
@@ -169,6 +183,15 @@ function capRecord(
 ): RecordOf<'cap'>[] {
   const usd = newCap(options, recovered.capUsd);
   return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
+}
+
+function costByRecord(
+  options: ResolvedOptions,
+  { recovered }: Pick<HeldJournal, 'recovered'>,
+): RecordOf<'cost-by'>[] {
+  const costBy = costByInForce(options, recovered.costBy);
+  if (isSameCostBy(costBy, recovered.costBy)) return [];
+  return [{ k: 'cost-by', at: options.scheduler.now(), ...costBy }];
 }
 
 function startRecord(

@@ -5,8 +5,10 @@ import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
-import type { RecoveredSent } from '../context/run.js';
+import type { RecoveredSent, TakenUp } from '../context/run.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { costByInForce } from '../row/cost-by.js';
+import { takenByValue } from '../row/value-costs.js';
 import type { CapInForce } from './money/cap-in-force.js';
 
 interface Recovering {
@@ -60,16 +62,21 @@ function isSentAgain(
 export function ledgerOf(
   options: ResolvedOptions,
   { recovered }: Journal,
-  polled: ReadonlyMap<string, number | null>,
+  polled: TakenUp['polled'],
   cap: CapInForce | undefined,
 ): Ledger {
   const { spent, unknown } = recovered.totals;
+  const { capsUsd } = costByInForce(options, recovered.costBy);
   const pending = reservedRows(recovered);
-  const again = [...polled.values()].reduce<number>((sum, price) => sum + (price ?? 0), 0);
+  const again = [...polled.values()].reduce<number>((sum, { price }) => sum + (price ?? 0), 0);
+  const reservedAgain = [...polled].map(([id, { price, intent }]) => [id, price, intent] as const);
   const ledger = options.ledger({
     spent: spent.reported + spent.estimated,
     unknown: unknown - again,
-    reserved: [...pending.map(({ id, price }) => [id, price] as const), ...polled],
+    reserved: [...pending.map(({ id, price, intent }) => [id, price, intent] as const), ...reservedAgain],
+    ...(Object.keys(capsUsd).length > 0 && {
+      byValue: { capsUsd, taken: takenByValue(recovered.tally) },
+    }),
     ...(cap && { capUsd: cap.usd }),
   });
   for (const row of pending) if (isUnanswered(row)) ledger.keepUnknown(row.id);

@@ -2,8 +2,9 @@ import { lastValueFrom, merge } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { RowRecords } from '../journal/journal.js';
-import type { RecordOf } from '../journal/record.js';
-import { RowsUnderCap } from './money/cap-in-force.js';
+import type { IntentRecord, RecordOf } from '../journal/record.js';
+import { rowsUnderCaps } from './check/survey.js';
+import { costByInForce } from '../row/cost-by.js';
 import type { Checked } from './check/check-manifest.js';
 import { isAskedAgain, isDoubled, isTakenUp, rowPrice } from '../row/left-rows.js';
 import { decideRow, rulesOf } from '../row/decide-row.js';
@@ -27,17 +28,20 @@ interface TakingUp {
 export async function takeUp(context: TakingUp, checked: Checked): Promise<TakenUp> {
   const { ahead, invalid } = checked;
   const batch = new Reopenings(context);
-  const polled = new Map<string, MicroDollars | null>();
+  const polled = new Map<
+    string,
+    { readonly price: MicroDollars | null; readonly intent: IntentRecord | undefined }
+  >();
   let downloaded = 0;
   for await (const row of endedRows(context, ['deadline', 'download'])) {
     const isPicture = row.status === 'download';
     if (isPicture) downloaded++;
-    else polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
+    else polled.set(row.id, heldAgain(row));
     await batch.add(row, isPicture ? 'download' : 'poll');
   }
   for await (const row of context.journal.journal.rowsIn(['expired'])) {
     if (!isAskedAgain(row, context.options)) continue;
-    polled.set(row.id, row.outcome?.source === 'unknown' ? row.outcome.cost : 0);
+    polled.set(row.id, heldAgain(row));
     await batch.add(row, 'poll');
   }
   const isWhole = context.options.manifest.live === undefined;
@@ -47,6 +51,11 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
   const kept = isReopening ? await reopenSent(context, checked, batch) : 0;
   await batch.flush();
   return { polled, downloaded, kept };
+}
+
+/** What is reserved for a row whose job is asked for once more. */
+function heldAgain({ intent, outcome }: RowRecords) {
+  return { intent, price: outcome?.source === 'unknown' ? outcome.cost : 0 };
 }
 
 async function* endedRows(
@@ -80,7 +89,8 @@ async function reopenSent(
   batch: Reopenings,
 ): Promise<number> {
   let kept = 0;
-  const fitting = new RowsUnderCap(ahead.cap, journal.journal.recovered.totals);
+  const costBy = costByInForce(options, journal.journal.recovered.costBy);
+  const fitting = rowsUnderCaps(ahead.cap, costBy, journal.journal.recovered);
   const { recovered } = journal.journal;
   const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
@@ -89,12 +99,12 @@ async function reopenSent(
     const { row } = item;
     if (pending.has(row.id)) {
       if (isDoubled(row, recovered.rows.get(row.id)?.status, options))
-        fitting.add(rowPrice(row, options.prices));
+        fitting.add(rowPrice(row, options.prices), row);
       continue;
     }
     const task = decideRow(row, recovered.rows.get(row.id), rules);
     if (task === undefined || !select.takes(row.id)) continue;
-    const fits = task.what !== 'send' || fitting.add(rowPrice(row, options.prices));
+    const fits = task.what !== 'send' || fitting.add(rowPrice(row, options.prices), row);
     if (!('reopen' in task)) continue;
     if (task.reopen === 'redo' && !fits) {
       kept++;

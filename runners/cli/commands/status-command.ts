@@ -11,9 +11,9 @@ import { commandOfRun, whatIsLeft } from '../start/what-is-left.js';
 
 /** Tells where a running or a finished run stands, out of its files and its database. Changes nothing. Exit 0. */
 export async function statusCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
-  const { db, json } = commandOptions('status', raw);
+  const { db, json, costBy } = commandOptions('status', raw);
   const folder = await runFolder(name, io);
-  const found = await readStatus(folder);
+  const found = await readStatus(folder, costBy == null ? {} : { costBy });
   const remote = await remoteOf(folder, db, io);
   const text = json
     ? JSON.stringify(remote === undefined ? found : { ...found, distributed: remote })

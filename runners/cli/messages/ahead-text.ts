@@ -4,6 +4,7 @@ import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration } from './number-text.js';
 import { priceText } from './plan-text.js';
 import { fact, plainText } from './plain-text.js';
+import { aheadByText } from './value-text.js';
 
 /** What a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
@@ -31,6 +32,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
       : []),
     `  this start   ${parts.join(', ')}`,
     ...capText(ahead),
+    ...aheadByText(ahead),
     ...(local
       ? fact('price', `${priceText(price)}; this is a rehearsal, nothing is spent`)
       : fact('may cost', priceText(price))),
@@ -111,6 +113,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
   return [
     ...(isBegun ? run : []),
     ...capText(ahead),
+    ...aheadByText(ahead),
     ...fact(
       'this start',
       `may cost ${priceText({ ...ahead.price, estimated: ahead.fits.estimated })}${takesText(takesMs)}`,
@@ -124,7 +127,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
 export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, later, gone, changed, cap, fits } = ahead;
-  const { newlySent } = ahead;
+  const { newlySent, by } = ahead;
   const toHold = ahead.toHold + unanswered;
   return {
     start: {
@@ -147,10 +150,15 @@ export function differenceJson(found: PlanDifference): object {
       ...(newlySent.length > 0 && { newlySent }),
       ...(cap && { cap: { usd: cap.usd, source: cap.source, left: toUsd(Math.max(cap.left, 0)) } }),
       fits: { rows: fits.rows, cost: toUsd(fits.estimated) },
+      ...(by && { by: by.map(byJson) }),
       cost: { estimated: toUsd(ahead.price.estimated), unpriced: ahead.price.unpriced },
       ...(takesMs !== undefined && { takesMs: Math.round(takesMs) }),
     },
   };
+}
+
+function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object {
+  return { ...column, first: first.map(({ estimated, ...one }) => ({ ...one, cost: toUsd(estimated) })) };
 }
 
 function heldText(held: number, out: string): string {

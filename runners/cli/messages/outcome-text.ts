@@ -6,6 +6,7 @@ import type { FailureGroup } from '../../report/messages/group-failures.js';
 import type { RunCommand } from '../../report/messages/run-again.js';
 import { toGoOn, whatToDo, type ToDo } from '../../report/messages/what-to-do.js';
 import { fact, plainText } from './plain-text.js';
+import { costsByText } from './value-text.js';
 
 /** Causes beyond this many are in the files and in the report. */
 const groupsShown = 10;
@@ -29,6 +30,7 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
       'cost',
       isRehearsal ? `rehearsal, nothing spent; a real run: ${moneyText(cost)}` : moneyText(cost),
     ),
+    ...costsByText(cost),
     ...fact('status calls', (summary.statusCalls ?? 0) > 0 ? formatCount(summary.statusCalls ?? 0) : ''),
   ];
 }

@@ -22,6 +22,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
     `${name}: ${stateText(status, now)}`,
     ...outcomeText(status, status.isRehearsal),
     ...fact('cap', capText(status)),
+    ...fact('caps', capsByText(status)),
     ...fact('on the way', pending.join(', ')),
     ...fact('held', heldText(status, name)),
     ...fact('not reached', unreachedText(status)),
@@ -41,6 +42,14 @@ function capText({ rememberedCap }: RunStatus): string {
   if (rememberedCap === undefined) return '';
   if (rememberedCap === null) return 'lifted by --max-cost none; a later --max-cost sets one again';
   return `${formatMoney(toMicroDollars(rememberedCap))} for every start of this run, which remembers it; --max-cost USD changes it, --max-cost none lifts it`;
+}
+
+function capsByText({ rememberedCapsBy = {} }: RunStatus): string {
+  const caps = Object.entries(rememberedCapsBy).map(
+    ([column, usd]) => `${formatMoney(toMicroDollars(usd))} for each ${plainText(column, 60)}`,
+  );
+  const text = 'the run remembers it; --max-cost-by COLUMN=USD changes it, COLUMN=none lifts it';
+  return caps.length === 0 ? '' : `${caps.join(', ')}: ${text}`;
 }
 
 function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now: number): string {

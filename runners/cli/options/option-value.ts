@@ -126,6 +126,34 @@ export const optionValue = {
       });
       return z.NEVER;
     }),
+  /** Columns, or `none`. */
+  columns: () =>
+    optionValue.names().transform((names, context): string[] | null => {
+      if (names.length === 1 && names[0] === 'none') return null;
+      if (names.length <= mostColumns) return [...new Set(names)];
+      context.addIssue({
+        code: 'custom',
+        message: `${names.length} columns are too many: up to ${mostColumns} are allowed`,
+      });
+      return z.NEVER;
+    }),
+  /** `COLUMN=USD` or `COLUMN=none`; the option may be repeated. */
+  columnCaps: () =>
+    z.array(z.string()).transform((given, context): Record<string, number | null> | null => {
+      if (given.length === 1 && given[0] === 'none') return null;
+      const amount = optionValue.wordOr('none', optionValue.usd());
+      const caps = given.map((cap): [string, number | null] => {
+        const at = cap.lastIndexOf('=');
+        const parsed = amount.safeParse(cap.slice(at + 1));
+        const problem =
+          at < 1
+            ? `"${cap}" is not of the form COLUMN=USD, such as customer=20`
+            : parsed.error?.issues[0]?.message;
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+        return [cap.slice(0, Math.max(at, 0)), parsed.data === 'none' ? null : (parsed.data ?? null)];
+      });
+      return Object.fromEntries(caps);
+    }),
   /** Failure codes and the words for several of them. */
   retryCodes: () =>
     optionValue.names().superRefine((codes, context) => codes.forEach((code) => checkCode(code, context))),
@@ -146,6 +174,8 @@ export const optionValue = {
       return Object.fromEntries(pairs) as Record<string, string>;
     }),
 };
+
+const mostColumns = 8;
 
 export type OptionValues = typeof optionValue;
 

@@ -9,6 +9,7 @@ import {
   readSummary,
   refuseFolder,
   refuseOtherManifest,
+  refuseUnknownColumns,
   resolveOptions,
   type Ahead,
   type RunBatchOptions,
@@ -42,15 +43,19 @@ export async function planDifference(
   const out = outFolder(source, options.out, options.local, io.cwd);
   const notes = await firstRunNote(path, out, io.cwd);
   await refuseFolder(nodeDisk, out);
-  const journal = await peekJournal(nodeDisk, out);
+  const byValue = { costBy: options.costBy, maxCostByUsd: options.maxCostBy };
+  const journal = await peekJournal(nodeDisk, out, byValue);
   if (journal !== undefined) await checkIdentity(journal, identityOf(options, io), out);
-  if (journal === undefined && options.maxCost === undefined && notes.length === 0) return undefined;
+  const given = [options.maxCost, options.costBy, options.maxCostBy];
+  const isPlain = given.every((value) => value === undefined);
+  if (journal === undefined && isPlain && notes.length === 0) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
   const manifest = { path, ...settings };
   const resolved = resolveOptions({ manifest, out, prices, ...choicesOf(options), ...capOf(options) });
   const { ahead, pending } = await checkManifest(resolved, journal, { isStopping: false });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
+  refuseUnknownColumns(ahead);
   const takesMs = await duration(out, ahead);
   const unanswered = [...(journal?.recovered.pending.values() ?? [])].filter(
     (row) => pending.has(row.id) && isUnanswered(row) && !isFree(row),
@@ -112,7 +117,7 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
 /** Decisions about rows that failed, changed or are left for later. */
 const choices = [
   ...(['onUnknown', 'repair', 'retry', 'changed', 'same', 'limit', 'only'] as const),
-  ...(['skipInvalid', 'add', 'download', 'halt'] as const),
+  ...(['skipInvalid', 'add', 'download', 'halt', 'costBy'] as const),
 ];
 
 /** They have one name on the command line and in the batch runner. */
@@ -126,8 +131,10 @@ export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
 export function capOf({
   maxCost,
   maxCostFrom,
-}: RunOptions): Pick<RunBatchOptions, 'maxCostUsd' | 'defaultMaxCostUsd'> {
-  if (maxCost === undefined) return {};
-  if (maxCostFrom === undefined) return { maxCostUsd: maxCost === 'none' ? null : maxCost };
-  return maxCost === 'none' ? {} : { defaultMaxCostUsd: maxCost };
+  maxCostBy,
+}: RunOptions): Pick<RunBatchOptions, 'maxCostUsd' | 'defaultMaxCostUsd' | 'maxCostByUsd'> {
+  const byValue = maxCostBy === undefined ? {} : { maxCostByUsd: maxCostBy };
+  if (maxCost === undefined) return byValue;
+  if (maxCostFrom === undefined) return { ...byValue, maxCostUsd: maxCost === 'none' ? null : maxCost };
+  return maxCost === 'none' ? byValue : { ...byValue, defaultMaxCostUsd: maxCost };
 }

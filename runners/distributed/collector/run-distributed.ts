@@ -74,7 +74,7 @@ function withWarnings(stream: RunStream, warnings: Observable<RunEvent>): RunStr
 }
 
 /** The database decides what fits under the cap; what was bought there stands, and is added up here. */
-function uncapped({ capUsd, ...options }: LedgerOptions): Ledger {
+function uncapped({ capUsd, byValue: _, ...options }: LedgerOptions): Ledger {
   const ledger = createLedger(options);
   if (capUsd === undefined) return ledger;
   const cap = toMicroDollars(capUsd);

@@ -13,6 +13,7 @@ import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { Ledger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
+import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
@@ -69,7 +70,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     journal,
     mustHold: () => false,
     projections: { write: () => Promise.resolve() },
-    money: { ledger: money.ledger, shared: money, prices: money.prices },
+    money: { ledger: money.ledger, shared: money, full: new FullValues(), prices: money.prices },
     service: serviceOf(parts, log),
     pictures: {
       ...{ names: { collides }, areSaved: artifacts !== undefined, host: undefined },

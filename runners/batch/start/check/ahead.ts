@@ -1,5 +1,6 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { SameRows } from '../../manifest/duplicates/same-requests.js';
+import type { ColumnAhead } from '../money/value-survey.js';
 import type { CapInForce } from '../money/cap-in-force.js';
 
 /** What a start would do, by the manifest and by what earlier starts left. */
@@ -38,6 +39,8 @@ export interface Ahead {
   readonly cap?: CapInForce & { readonly left: MicroDollars };
   /** Rows that fit under the cap, and their known prices: what this start may buy. Without a cap these are all that are sent. */
   readonly fits: { readonly rows: number; readonly estimated: MicroDollars };
+  /** What is sent, by the values of each column that the run adds up by. Absent: there is none. */
+  readonly by?: readonly ColumnAhead[];
   readonly price: {
     /** Of what is sent. */
     readonly estimated: MicroDollars;
@@ -52,4 +55,6 @@ export interface Ahead {
   readonly endpoints: readonly string[];
   /** Ids of `only` that no row has. */
   readonly missing: readonly string[];
+  /** A sentence for each column to add up by in which no row has a value. */
+  readonly unknownColumns?: readonly string[];
 }

@@ -30,11 +30,18 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
     throw notStarted('edits and jobs need the host of the queue API: {base_url} is missing');
   if (route > 0 && options.lbBaseUrl === undefined)
     throw notStarted('routes need their host: {lb_base_url} is missing');
-  const isCapped = ahead.cap !== undefined || options.maxCostPerDayUsd !== undefined;
+  refuseUnknownColumns(ahead);
+  const isByValue = ahead.by?.some(({ capUsd }) => capUsd !== undefined) === true;
+  const isCapped = ahead.cap !== undefined || options.maxCostPerDayUsd !== undefined || isByValue;
   if (isCapped && ahead.price.unpriced > 0)
     throw notStarted(
       `${ahead.price.unpriced} rows have no known price, so a cost cap cannot hold: give their endpoints a price (--prices), reckon with one (--assume-price), or leave the cap out`,
     );
+}
+
+/** @throws {MillraceError} `usage` where the run is to add up by a column that no row has */
+export function refuseUnknownColumns({ unknownColumns }: Pick<Ahead, 'unknownColumns'>): void {
+  if (unknownColumns !== undefined) throw notStarted(unknownColumns.join('; '));
 }
 
 function invalidRows(

@@ -10,6 +10,11 @@ import { isDoubled, isTakenUp, rowPrice } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
+import type { KeptTally } from '../../row/totals.js';
+import { costByInForce, type CostBy } from '../../row/cost-by.js';
+import { takenByValue } from '../../row/value-costs.js';
+import { ValueCaps } from '../../ledger/value-caps.js';
+import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../tasks/select-rows.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
 
@@ -19,6 +24,8 @@ export interface JournalRows {
   readonly mustHold: ManifestRules['mustHold'];
   readonly totals?: Totals;
   readonly capUsd?: number | null;
+  readonly costBy?: CostBy;
+  readonly tally?: Pick<KeptTally, 'columns' | 'accounts'>;
 }
 
 /** The run was stopped before it began. */
@@ -44,6 +51,7 @@ export class StartSurvey {
   };
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;
+  private readonly values: ValueSurvey;
 
   constructor(
     private readonly options: ResolvedOptions,
@@ -56,7 +64,9 @@ export class StartSurvey {
   ) {
     this.select = new SelectRows(options);
     this.cap = capInForce(options, known.capUsd);
-    this.fitting = new RowsUnderCap(this.cap, known.totals);
+    const costBy = costByInForce(options, known.costBy);
+    this.values = new ValueSurvey(costBy);
+    this.fitting = rowsUnderCaps(this.cap, costBy, known);
     this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   }
 
@@ -80,12 +90,23 @@ export class StartSurvey {
       ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
       fits: { rows: this.fitting.rows, estimated: this.fitting.estimated },
       endpoints: [...this.endpoints],
+      ...(this.values.isEmpty ? {} : { by: this.values.ahead() }),
       missing: this.select.missing(),
+      ...this.unknownColumns(),
     };
+  }
+
+  /** A run that goes on may have lost a column that it remembers. */
+  private unknownColumns(): Pick<Ahead, 'unknownColumns'> {
+    const { costBy, maxCostByUsd } = this.options;
+    const given = [...(costBy ?? []), ...Object.keys(maxCostByUsd ?? {})];
+    const unknownColumns = this.values.missing(given, this.columns ?? []);
+    return this.count.rows > 0 && unknownColumns.length > 0 ? { unknownColumns } : {};
   }
 
   private seeValid(row: Row): void {
     this.names.see(row.id);
+    this.values.see(row);
     this.select.see(row.id);
     const state = this.known.rows.get(row.id);
     if (state !== undefined) this.count.known++;
@@ -148,10 +169,20 @@ export class StartSurvey {
 
   private addPrice(row: Row): void {
     const price = rowPrice(row, this.options.prices);
-    this.fitting.add(price);
+    this.values.add(row, price, this.fitting.add(price, row));
     if (price === null) this.price.unpriced++;
     else this.price.estimated += price;
   }
+}
+
+/** The caps of a start, with what earlier ones have taken. */
+export function rowsUnderCaps(
+  cap: CapInForce | undefined,
+  { capsUsd }: CostBy,
+  { totals, tally }: Pick<KnownRows, 'totals' | 'tally'>,
+): RowsUnderCap {
+  const taken = tally === undefined ? new Map<never, never>() : takenByValue(tally);
+  return new RowsUnderCap(cap, totals, new ValueCaps({ capsUsd, taken }));
 }
 
 /** Which of the rows that ask for the same this start would send. It decides on each row once more, as the first pass did. */

@@ -1,5 +1,7 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { ValueCaps } from '../../ledger/value-caps.js';
+import type { RowOrigin } from '../../manifest/columns/column-value.js';
 import type { Totals } from '../../row/totals.js';
 
 /** The cost cap of a start. */
@@ -51,8 +53,15 @@ export class RowsUnderCap {
   private room: MicroDollars;
   private isFull = false;
 
-  /** @param before What earlier starts have spent, reserved or hold. @defaultValue nothing */
-  constructor(cap: CapInForce | undefined, before?: Pick<Totals, 'spent' | 'unknown' | 'reserved'>) {
+  /**
+   * @param before What earlier starts have spent, reserved or hold. @defaultValue nothing
+   * @param byValue The caps of values of columns. @defaultValue none
+   */
+  constructor(
+    cap: CapInForce | undefined,
+    before?: Pick<Totals, 'spent' | 'unknown' | 'reserved'>,
+    private readonly byValue = new ValueCaps({ capsUsd: {} }),
+  ) {
     const taken =
       before === undefined
         ? 0
@@ -62,16 +71,20 @@ export class RowsUnderCap {
   }
 
   /**
-   * Counts the row unless one before it did not fit. Returns whether it fits.
+   * Counts the row unless one before it did not fit under the cap of the run. A row that does not fit under the cap of a value keeps
+   * no other back. Returns whether it fits.
    *
    * @param price `null`: it is not known, and 0 is counted
    */
-  add(price: MicroDollars | null): boolean {
+  add(price: MicroDollars | null, row: RowOrigin): boolean {
+    const values = this.byValue.valuesOf(row);
+    if (this.byValue.full(values, price ?? 0) !== undefined) return false;
     this.isFull ||= (price ?? 0) > this.room;
     if (this.isFull) return false;
     this.rows++;
     this.estimated += price ?? 0;
     this.room -= price ?? 0;
+    this.byValue.add(values, price ?? 0);
     return true;
   }
 }

@@ -36,7 +36,8 @@ export class DayMoney implements SharedMoney {
   /** The run's own ledger, whose settlements and releases are booked in the shared one too. What may have been bought stays reserved there. */
   behind(ledger: Ledger): Ledger {
     return {
-      reserve: (id, price) => ledger.reserve(id, price),
+      reserve: (id, price, row) => ledger.reserve(id, price, row),
+      fullValue: (price, row) => ledger.fullValue?.(price, row),
       settle: (id, cost) => {
         ledger.settle(id, cost);
         this.reserved.delete(id);
@@ -50,7 +51,7 @@ export class DayMoney implements SharedMoney {
         ledger.keepUnknown(id);
         this.reserved.delete(id);
       },
-      hold: (id, price) => ledger.hold(id, price),
+      hold: (id, price, row) => ledger.hold(id, price, row),
       snapshot: () => ledger.snapshot(),
     };
   }

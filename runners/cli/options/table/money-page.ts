@@ -19,6 +19,25 @@ export const moneyPage = {
       commands: notOfPlan,
       config: 'text',
     },
+    costBy: {
+      takes: 'COLUMN',
+      value: (values) => values.columns(),
+      repeats: true,
+      meaning: 'add money and rows up by the values of a column; the run remembers it, none ends it',
+      commands: { ...ofRun, status: { meaning: 'add money and rows up by the values of a column' } },
+      config: 'text',
+      isOnce: true,
+    },
+    maxCostBy: {
+      takes: 'COLUMN=USD',
+      value: (values) => values.columnCaps(),
+      repeats: true,
+      meaning:
+        'no value of the column costs more, over all starts of the run, which remembers it; COLUMN=none lifts it',
+      commands: ofRun,
+      config: 'text',
+      isOnce: true,
+    },
     ledger: {
       takes: 'FILE',
       value: (values) => values.named('file'),

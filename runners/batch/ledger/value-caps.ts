@@ -1,0 +1,66 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { columnValue, type RowOrigin } from '../manifest/columns/column-value.js';
+
+/** A value of a column whose cap leaves no room for a row. */
+export interface FullValue {
+  readonly column: string;
+  readonly value: string;
+  readonly cap: MicroDollars;
+  /** Reserved, spent and unknown for its rows. */
+  readonly taken: MicroDollars;
+}
+
+export interface ValueCapsOptions {
+  /** What no value of a column may cost more than, in US dollars. */
+  readonly capsUsd: Readonly<Record<string, number>>;
+  /** Reserved, spent and unknown by earlier starts, by column and value. @defaultValue nothing */
+  readonly taken?: ReadonlyMap<string, ReadonlyMap<string, MicroDollars>>;
+}
+
+/** In place of values that are not kept apart. No manifest holds it. */
+export const otherValues = '\0';
+/** At most this many values of a column are kept apart. What further ones take counts for every value: so no cap is passed. */
+const mostValues = 100_000;
+
+/** The caps of the values of columns, and what is reserved, spent and unknown for each value. */
+export class ValueCaps {
+  private readonly columns: readonly {
+    readonly column: string;
+    readonly cap: MicroDollars;
+    readonly taken: Map<string, MicroDollars>;
+  }[];
+
+  constructor({ capsUsd, taken }: ValueCapsOptions) {
+    this.columns = Object.entries(capsUsd).map(([column, usd]) => ({
+      column,
+      cap: toMicroDollars(usd),
+      taken: new Map(taken?.get(column)),
+    }));
+  }
+
+  /** The values of a row in the columns that have a cap. */
+  valuesOf(row: RowOrigin): readonly string[] {
+    return this.columns.map(({ column }) => columnValue(row, column));
+  }
+
+  /** The first of these values whose cap leaves no room for the price. A price that is not known never fits. */
+  full(values: readonly string[], price: MicroDollars | null): FullValue | undefined {
+    for (const [place, { column, cap, taken }] of this.columns.entries()) {
+      const value = values[place] ?? '';
+      const before = (taken.get(value) ?? 0) + (value === otherValues ? 0 : (taken.get(otherValues) ?? 0));
+      if (price === null || before + price > cap) return { column, value, cap, taken: before };
+    }
+    return undefined;
+  }
+
+  /** Adds to what is taken for these values, or gives it back. */
+  add(values: readonly string[], amount: MicroDollars): void {
+    if (amount === 0) return;
+    for (const [place, { taken }] of this.columns.entries()) {
+      const value = values[place] ?? '';
+      const key = taken.has(value) || taken.size < mostValues ? value : otherValues;
+      taken.set(key, (taken.get(key) ?? 0) + amount);
+    }
+  }
+}

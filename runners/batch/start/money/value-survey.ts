@@ -1,0 +1,92 @@
+import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { otherValues } from '../../ledger/value-caps.js';
+import { columnValue, type RowOrigin } from '../../manifest/columns/column-value.js';
+import { nearMiss } from '../../manifest/columns/near-miss.js';
+import { trackedColumns, type CostBy } from '../../row/cost-by.js';
+
+/** What a start would buy, by the values of one column. */
+export interface ColumnAhead {
+  readonly column: string;
+  /** The most that any of its values may cost over all starts, in USD. */
+  readonly capUsd?: number;
+  /** How many values the rows have that are sent. */
+  readonly values: number;
+  /** Rows that are left because the cap of their value has no room for them. */
+  readonly short: number;
+  /** The values with rows that are left, then the dearest ones: twenty at most. The empty value: rows without one. */
+  readonly first: readonly ValueAhead[];
+}
+
+interface ValueAhead {
+  readonly value: string;
+  /** Rows that are sent, by the manifest. */
+  readonly rows: number;
+  /** Of them: those for which the caps leave room. */
+  readonly fits: number;
+  /** The known prices of all of them. */
+  readonly estimated: MicroDollars;
+}
+
+const valuesShown = 20;
+const mostValues = 100_000;
+
+/** Counts what a start sends, by the values of the columns that a run adds up by. */
+export class ValueSurvey {
+  private readonly columns: readonly {
+    readonly column: string;
+    readonly values: Map<string, { rows: number; fits: number; estimated: MicroDollars }>;
+    /** A row of the manifest has a value there. */
+    isThere: boolean;
+  }[];
+
+  constructor(private readonly costBy: CostBy) {
+    this.columns = trackedColumns(costBy).map((column) => ({ column, values: new Map(), isThere: false }));
+  }
+
+  get isEmpty(): boolean {
+    return this.columns.length === 0;
+  }
+
+  /** Takes in each row of the manifest. */
+  see(row: RowOrigin): void {
+    for (const one of this.columns) one.isThere ||= columnValue(row, one.column) !== '';
+  }
+
+  /** Takes in a row that is sent. */
+  add(row: RowOrigin, price: MicroDollars | null, fits: boolean): void {
+    for (const { column, values } of this.columns) {
+      const value = columnValue(row, column);
+      const key = values.has(value) || values.size < mostValues ? value : otherValues;
+      const sum = values.get(key) ?? { rows: 0, fits: 0, estimated: 0 };
+      values.set(key, sum);
+      sum.rows++;
+      sum.estimated += price ?? 0;
+      if (fits) sum.fits++;
+    }
+  }
+
+  /** By column. */
+  ahead(): readonly ColumnAhead[] {
+    return this.columns.map(({ column, values }) => {
+      const all = [...values].map(([value, sum]) => ({ value, ...sum }));
+      const short = all.reduce((sum, { rows, fits }) => sum + rows - fits, 0);
+      const isShort = ({ rows, fits }: ValueAhead): number => Number(rows > fits);
+      all.sort((a, b) => isShort(b) - isShort(a) || b.estimated - a.estimated);
+      const capUsd = this.costBy.capsUsd[column];
+      return {
+        ...{ column, values: values.size, short, first: all.slice(0, valuesShown) },
+        ...(capUsd !== undefined && { capUsd }),
+      };
+    });
+  }
+
+  /** A sentence for each of these columns in which no row has a value. */
+  missing(given: readonly string[], known: readonly string[]): string[] {
+    const gone = this.columns.filter(({ column, isThere }) => !isThere && given.includes(column));
+    return gone.map(({ column }) => {
+      const meant = known.find((name) => nearMiss(column, [name]) !== undefined);
+      const guess = meant === undefined ? '' : `: did you mean ${JSON.stringify(meant)}?`;
+      return `no row has a value in the column ${JSON.stringify(column)}${guess}`;
+    });
+  }
+}
