@@ -7,7 +7,8 @@ import { type Journal, journalPath } from '../journal/journal.js';
 import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
-import type { CostByChoices } from '../row/cost-by.js';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
+import { costByInForce, trackedColumns, type CostByChoices } from '../row/cost-by.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
@@ -48,6 +49,7 @@ export async function holdJournal(
   if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
   const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers, openFile));
+  refuseOtherColumns(options, journal);
   const { identity, left } = await checkIdentity(journal, options.identity, out);
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
   // A journal of another kind knows by itself what is elsewhere.
@@ -59,6 +61,15 @@ export async function holdJournal(
   closers.splice(-1, 0, noteProgress);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   return Object.assign(journal, { identity, noteProgress });
+}
+
+/** Caps of values go by sums that the journal was opened with. */
+function refuseOtherColumns(options: ResolvedOptions, { recovered }: Journal): void {
+  const { costBy, tally, rows } = recovered;
+  const wanted = trackedColumns(costByInForce(options, costBy));
+  const isSame = JSON.stringify(wanted) === JSON.stringify(tally.columns);
+  if (isSame || rows.size === 0) return;
+  throw new InvalidOptionError('journal', 'must be opened with the `costBy` and `maxCostByUsd` of the run');
 }
 
 function leftText(host: string): string {

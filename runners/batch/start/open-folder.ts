@@ -10,7 +10,7 @@ import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary, type Summary } from '../sinks/summary-file.js';
 import { refuseLostJournal } from './check/examine-files.js';
 import { JournalWriter } from '../context/journal-writer.js';
-import { costSummary, failureCounts } from '../end/summary-of.js';
+import { costsBySummary, costSummary, failureCounts } from '../end/summary-of.js';
 
 /** What a run's folder is opened with, where no manifest is read. */
 export interface FolderOptions {
@@ -95,7 +95,7 @@ function updated(summary: Summary, { journal, toDo }: OpenFolder): Summary {
   const rows = { ...summary.rows, completed, failed, toDo: Math.max(summary.rows.toDo + toDo, 0) };
   const { drift, cap, reserved } = summary.cost;
   const cost = {
-    ...{ ...costSummary(totals), drift },
+    ...{ ...costSummary(totals), ...costsBySummary(journal.tally.kept), drift },
     ...(reserved !== undefined && { reserved }),
     ...(cap !== undefined && { cap }),
   };

@@ -42,8 +42,12 @@ function valueLine(name: string, of: readonly ValueSummary[]): string {
 /** What a start sends by the values of columns, and how many rows the caps of values leave room for. */
 export function aheadByText({ by = [] }: Pick<Ahead, 'by'>): string[] {
   return by.flatMap(({ column, capUsd, values, short, first }) => {
+    if (values === 0) return [];
     const cap = capUsd === undefined ? '' : `, at most ${formatMoney(toMicroDollars(capUsd))} each`;
-    const left = short > 0 ? `: ${countOf(short, 'row')} ${short === 1 ? 'is' : 'are'} left for it` : '';
+    const left =
+      short > 0 && capUsd !== undefined
+        ? `: ${countOf(short, 'row')} ${short === 1 ? 'does' : 'do'} not fit`
+        : '';
     const lines = first.slice(0, valuesShown).map(({ value, rows, fits, estimated }) => {
       const counted =
         fits < rows ? `${formatCount(fits)} of ${countOf(rows, 'row')} fit` : countOf(rows, 'row');

@@ -74,8 +74,12 @@ function withWarnings(stream: RunStream, warnings: Observable<RunEvent>): RunStr
 }
 
 /** The database decides what fits under the cap; what was bought there stands, and is added up here. */
-function uncapped({ capUsd, byValue: _, ...options }: LedgerOptions): Ledger {
-  const ledger = createLedger(options);
+function uncapped({ capUsd, spent, unknown, reserved }: LedgerOptions): Ledger {
+  const ledger = createLedger({
+    ...(spent !== undefined && { spent }),
+    ...(unknown !== undefined && { unknown }),
+    ...(reserved && { reserved }),
+  });
   if (capUsd === undefined) return ledger;
   const cap = toMicroDollars(capUsd);
   return {

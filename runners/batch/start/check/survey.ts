@@ -179,7 +179,7 @@ export class StartSurvey {
 export function rowsUnderCaps(
   cap: CapInForce | undefined,
   { capsUsd }: CostBy,
-  { totals, tally }: Pick<KnownRows, 'totals' | 'tally'>,
+  { totals, tally }: Pick<JournalRows, 'totals' | 'tally'>,
 ): RowsUnderCap {
   const taken = tally === undefined ? new Map<never, never>() : takenByValue(tally);
   return new RowsUnderCap(cap, totals, new ValueCaps({ capsUsd, taken }));
