@@ -4,6 +4,7 @@ import { pickFrom } from './broken-replies.js';
 import { type Meddling, meddlings } from './meddling.js';
 import { playedReplies, randomIllness, type StrangeReply } from './strange-replies.js';
 import { fairWeather, type Weather } from './weather.js';
+import { randomValueCaps } from './value-caps.js';
 import type { Fate, Simulation } from './simulate-run.js';
 
 const mostRows = 12;
@@ -14,11 +15,12 @@ export function randomSimulation(seed: number): Simulation {
   const chance = (probability: number): boolean => random() < probability;
   const capUsd = chance(0.25) ? 0.2 + random() * 0.6 : undefined;
   const starts = Math.floor(random() * 4);
+  const valueCaps = randomValueCaps(seed, starts);
   return {
     seed,
     rows: 1 + Math.floor(random() * mostRows),
     format: chance(0.3) ? 'csv' : 'jsonl',
-    fates: Array.from({ length: starts }, () => randomFate(random, capUsd)),
+    fates: valueCaps.map((cap) => withValueCap(randomFate(random, capUsd), cap)),
     options: {
       concurrency: 1 + Math.floor(random() * 8),
       downloads: 1 + Math.floor(random() * 3),
@@ -27,6 +29,12 @@ export function randomSimulation(seed: number): Simulation {
       ...(chance(0.2) && { retry: ['failed', 'download', 'deadline'] }),
     },
   };
+}
+
+function withValueCap(fate: Fate, cap: number | undefined): Fate {
+  return cap === undefined
+    ? fate
+    : { ...fate, options: { ...fate.options, maxCostByUsd: { customer: cap } } };
 }
 
 /** Kinds of what may befall a run besides. */

@@ -1,3 +1,5 @@
+import { payerOf } from './value-caps.js';
+
 /** What a row of a simulated manifest does at the service. */
 export interface SimulatedRow {
   readonly id: string;
@@ -53,9 +55,12 @@ const columns = ['id', 'kind', 'endpoint', 'images', 'prompt', 'enable_base64_ou
 /** The manifest's text. `wide` adds a column of 8 kB: about eight rows are then read at a time. */
 export function manifestText(rows: readonly SimulatedRow[], format: 'csv' | 'jsonl', wide = false): string {
   const more: Record<string, string> = wide ? { wide: 'x'.repeat(8_000) } : {};
-  const cells = rows.map((row): Record<string, string | boolean> => ({ ...cellsOf(row), ...more }));
+  const cells = rows.map((row): Record<string, string | boolean> => {
+    const customer = payerOf(row.id);
+    return { ...cellsOf(row), ...(customer !== '' && { customer }), ...more };
+  });
   if (format === 'jsonl') return cells.map((row) => `${JSON.stringify(row)}\n`).join('');
-  const names = [...columns, 'route', 'method', 'body.row', 'note', ...Object.keys(more)];
+  const names = [...columns, 'route', 'method', 'body.row', 'note', 'customer', ...Object.keys(more)];
   const lines = cells.map((row) => names.map((name) => row[name] ?? '').join(','));
   return [names.join(','), ...lines, ''].join('\n');
 }

@@ -18,6 +18,7 @@ import { Meddler, type Meddling } from './meddling.js';
 import { makeRows, prices, type SimulatedRow } from './rows.js';
 import { Service } from './service.js';
 import { failureText, VirtualClock } from './virtual-clock.js';
+import { ValueCapWatch } from './value-caps.js';
 import { fairWeather, type Weather } from './weather.js';
 
 /** What befalls one start. */
@@ -66,7 +67,7 @@ const manifestPathOf = { csv: '/job/rows.csv', jsonl: '/job/rows.jsonl' } as con
 const snapshotEvery = 4_000;
 const dayMs = 24 * 3_600_000;
 /** Nothing befalls a start, and a cap that the run remembers is lifted. */
-const peace: Fate = { options: { maxCostUsd: null } };
+const peace: Fate = { options: { maxCostUsd: null, maxCostByUsd: null } };
 /** A run that has not come to its end by then goes round in circles. */
 const mostPeacefulStarts = 6;
 
@@ -93,6 +94,9 @@ class World {
   private readonly meddler: Meddler;
   /** The next start is asked to repair the journal: the last one said that it has to be. */
   private repairs = false;
+  private readonly valueCaps = new ValueCapWatch();
+  /** What the journal has lost no cap can count. */
+  private hasLostRecords = false;
 
   constructor(private readonly simulation: Simulation) {
     const { seed, rows, format, wide } = simulation;
@@ -113,6 +117,9 @@ class World {
     for (let start = 0; start < fates.length + mostPeacefulStarts; start++) {
       const fate = fates[start] ?? peace;
       const ended = await this.start(fate);
+      this.hasLostRecords ||= this.meddler.hasTakenJournal;
+      if (!this.hasLostRecords)
+        this.broken.push(...(await this.valueCaps.crossed(this.disk, this.service.bill)));
       if (start === 0) this.calls = ended.life.calls;
       this.exitCodes.push(ended.finished?.exitCode ?? 'died');
       this.repairs = ended.finished?.exitCode === 74 && /--repair/.test(ended.finished.reason);
@@ -158,6 +165,7 @@ class World {
     for (const { afterMs, order } of fate.stops ?? []) this.clock.in(afterMs, () => stop.next(order));
     this.service.weather = fate.weather ?? fairWeather;
     const events: RunEvent[] = [];
+    this.valueCaps.begin(fate.options?.maxCostByUsd?.['customer'] ?? undefined);
     const run = runBatch(this.optionsFor(life, fate, stop));
     run.subscribe((event) => {
       if (!life.isDead) events.push(event);
@@ -178,6 +186,8 @@ class World {
       diskMs > 0 && this.random() < 0.5 ? this.random() * diskMs : 0,
     );
     const now = (): number => life.scheduler.now();
+    const { costBy, maxCostByUsd } = { ...this.simulation.options, ...fate.options };
+    const byValue = { costBy, maxCostByUsd };
     return {
       manifest: { path },
       out: '/job/out',
@@ -186,7 +196,8 @@ class World {
       apiKey: 'canary-key-77a1',
       concurrency: 6,
       disk,
-      journal: (folder) => openJournal(disk, folder, { now, snapshotEvery, repair: this.repairs }),
+      journal: (folder) =>
+        openJournal(disk, folder, { now, snapshotEvery, repair: this.repairs, ...byValue }),
       transport: this.service.transportFor(life),
       saveFrom: this.service.downloadFor(life),
       scheduler: life.scheduler,

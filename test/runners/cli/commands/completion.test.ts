@@ -26,7 +26,7 @@ it('completes commands, options and nothing else in a real bash', async () => {
       },
     ).split('\n');
   expect(complete('millrace', 'ref')[0]).toBe('refetch');
-  expect(complete('millrace', 'run', '--max-c')[0]).toBe('--max-cost --max-cost-per-day');
+  expect(complete('millrace', 'run', '--max-c')[0]).toBe('--max-cost --max-cost-per-day --max-cost-by');
   expect(complete('millrace', 'settle', 'out', '--')[0]).toBe(
     '--job --paid --not-sent --undo --attempt --statement --job-column --amount-column --time-column --yes --base-url --api-key-file --db --help',
   );
