@@ -11,6 +11,7 @@ import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary } from '../sinks/summary-file.js';
 import { checkManifest, type Checked } from './check/check-manifest.js';
+import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
 import { JournalWriter } from '../context/journal-writer.js';
@@ -100,6 +101,7 @@ async function begin(
   const writer = new JournalWriter(journal);
   for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
   await journal.noteProgress();
+  await saveKeptCheck(options, journal, checked);
   const context = { options, journal: writer };
   const day = await openDay(options, stops, journal);
   const sent = await recoverSent(context, checked);

@@ -22,6 +22,21 @@ export class PricedBytes {
     return this.#growth;
   }
 
+  /** What the first reading found, as plain values; `undefined` until it has come to its end. */
+  get found(): FoundBytes | undefined {
+    const length = this.#length;
+    if (length === undefined) return undefined;
+    const blocks = Math.floor(length / blockBytes) + 1;
+    return { length, sums: Array.from({ length: blocks }, (_, block) => this.#sums.get(block)) };
+  }
+
+  /** Reads the file to its end, as `read` does, and makes nothing of it. */
+  async look(disk: Pick<Disk, 'open'>, path: string, name: string): Promise<FoundBytes | undefined> {
+    const reading = this.read(disk, path, name);
+    while ((await reading.next()).done !== true) continue;
+    return this.found;
+  }
+
   /**
    * Reads the file: what the first reading passes on is what later ones are held to.
    *
@@ -77,6 +92,12 @@ export class PricedBytes {
         ? undefined
         : { bytes: size - length, isInLine: this.#endsInLine && !isBreak(more.at(0)) };
   }
+}
+
+/** How long a manifest is, and the CRC-32 of each 64 kB of it. */
+export interface FoundBytes {
+  readonly length: number;
+  readonly sums: readonly number[];
 }
 
 /** What was appended to a manifest after it was priced. */

@@ -4,10 +4,12 @@ import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import { isAskedAgain } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
+import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
-import { SameAhead, StartSurvey, type JournalRows } from './survey.js';
+import { loadKeptCheck } from './kept-check.js';
+import { SameAhead, StartSurvey, type JournalRows, type KeptSurvey } from './survey.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 
@@ -22,6 +24,8 @@ export interface Checked {
   readonly invalid: RowStates;
   /** Columns of the first row, in their order. */
   readonly columns: readonly string[];
+  /** The survey of these rows, where they were read one by one. */
+  readonly survey?: KeptSurvey | undefined;
 }
 
 /** Of a run that has not begun. */
@@ -42,6 +46,21 @@ export async function checkManifest(
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
   const survey = new StartSurvey(options, known, { stops, askedAgain: await askedAgain(options, journal) });
+  const kept = journal && (await loadKeptCheck(options, journal));
+  if (kept === undefined) return checkRows(options, journal, survey);
+  const { names, pending, invalid } = survey;
+  survey.restore(kept.survey);
+  const ahead = { ...survey.ahead(), same: new SameTally().result(), newlySent: [] };
+  return { ...kept, ahead, names, pending, invalid, survey: undefined };
+}
+
+/** The same, row by row. */
+async function checkRows(
+  options: ResolvedOptions,
+  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
+  survey: StartSurvey,
+): Promise<Checked> {
+  const known = journal?.recovered ?? nothingKnown;
   const newlySent = await NewlySent.after(journal);
   const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   const same = new SameAhead(options, known, rules);
@@ -66,6 +85,7 @@ export async function checkManifest(
     pending: survey.pending,
     invalid: survey.invalid,
     columns: survey.columns ?? [],
+    survey: survey.kept,
   };
 }
 

@@ -28,6 +28,12 @@ export interface JournalRows {
   readonly tally?: Pick<KeptTally, 'columns' | 'accounts'>;
 }
 
+/** A survey of rows that have all ended. */
+export interface KeptSurvey {
+  readonly count: Readonly<Record<'rows' | 'ended' | 'changed' | 'changedFailures' | 'known', number>>;
+  readonly changedIds: readonly string[];
+}
+
 /** The run was stopped before it began. */
 class StoppedEarly extends Error {}
 
@@ -76,6 +82,18 @@ export class StartSurvey {
     this.columns ??= Object.keys(item.row.cells);
     if (item.valid) this.seeValid(item.row);
     else this.seeInvalid(item.row.key);
+  }
+
+  /** What is kept of rows that have all ended. */
+  get kept(): KeptSurvey {
+    const { rows, ended, changed, changedFailures, known } = this.count;
+    return { count: { rows, ended, changed, changedFailures, known }, changedIds: this.changedIds };
+  }
+
+  /** Goes on from what was `kept`, as if the same rows had been seen. */
+  restore({ count, changedIds }: KeptSurvey): void {
+    Object.assign(this.count, count);
+    this.changedIds.push(...changedIds);
   }
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {
