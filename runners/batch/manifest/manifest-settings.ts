@@ -1,6 +1,9 @@
 import type { RowKind, RowMode } from './manifest-row.js';
 
-/** How a manifest is read. */
+/**
+ * How a manifest is read. Together with the manifest's bytes they decide what its rows are: what is read beside them has to be a
+ * function, so that no start takes rows for those that an earlier one has checked.
+ */
 export interface ManifestSettings {
   /** The manifest in messages: its path as the user wrote it. */
   readonly name: string;

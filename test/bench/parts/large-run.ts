@@ -28,14 +28,14 @@ export async function endOfRun(folder: string, rows: number, rounds: number): Pr
   ];
 }
 
-/** Starts over a run whose rows have all ended, without a snapshot of its journal and with one, beside csv-parse of the manifest. */
+/** Starts over a run whose rows have all ended, with nothing that an earlier start has kept and with it, beside csv-parse of the manifest. */
 export async function startsOver(file: string, rows: number, out: string, rounds: number): Promise<Figure[]> {
   const service = await startService();
   const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet', '--out', out];
   await measured([...args, '--concurrency', '50', '--http', 'undici']);
   const spent = { bare: [] as number[], first: [] as CommandCost[], later: [] as CommandCost[] };
   for (let round = 0; round < rounds; round += 1) {
-    await rm(join(out, '.journal.snapshot'), { force: true });
+    for (const kept of ['.journal.snapshot', '.manifest.checked']) await rm(join(out, kept), { force: true });
     spent.bare.push(await parseMs('csv', file));
     spent.first.push(await measured(args));
     spent.later.push(await measured(args));

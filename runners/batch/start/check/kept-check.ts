@@ -18,9 +18,6 @@ import type { KeptSurvey } from './survey.js';
  */
 interface KeptCheck extends CheckFacts {
   readonly bytes: FoundBytes;
-  /** Records of the journal when it was kept, and the last of them: since then there may be only starts, stops and caps. */
-  readonly records: number;
-  readonly lastRecord: unknown;
   readonly found: KeptFindings;
 }
 
@@ -43,11 +40,7 @@ interface CheckFacts {
 const format = 1;
 const made = JSON.stringify({ format, version });
 
-/** More records than these since then are not looked at. */
-const recordsRead = 4_096;
-const ofTheRun: readonly string[] = ['start', 'stop', 'cap'];
-
-type KnownJournal = Pick<Journal, 'recovered' | 'records'>;
+type KnownJournal = Pick<Journal, 'recovered'>;
 
 /** What an earlier start has kept, if it holds for this one. Otherwise `undefined`: then the manifest is read row by row. */
 export async function loadKeptCheck(
@@ -57,7 +50,6 @@ export async function loadKeptCheck(
   const facts = factsOf(options, journal);
   const kept = facts && (await readKept(options));
   if (facts === undefined || kept === undefined || !isDeepStrictEqual(facts, pick(kept))) return undefined;
-  if (!(await isOnlyRestarted(journal, kept))) return undefined;
   const { path, settings, bytes = new PricedBytes() } = options.manifest;
   const isSame = isDeepStrictEqual(await bytes.look(options.disk, path, settings.name), kept.bytes);
   return isSame ? kept.found : undefined;
@@ -74,9 +66,7 @@ export async function saveKeptCheck(
   const isWhole =
     ahead.rows > 0 && plan.invalid === 0 && ahead.ended === ahead.rows && ahead.newlySent.length === 0;
   if (facts === undefined || bytes === undefined || survey === undefined || !isWhole) return;
-  const { records } = journal.recovered;
-  const lastRecord = await recordAt(journal, records);
-  const text = JSON.stringify({ ...facts, bytes, records, lastRecord, found: { plan, survey, columns } });
+  const text = JSON.stringify({ ...facts, bytes, found: { plan, survey, columns } });
   const content = `${text}\n${crc32(text)}\n`;
   await replaceFile(options.disk, keptPath(options.out), content).catch(() => undefined);
 }
@@ -107,8 +97,7 @@ function factsOf(options: ResolvedOptions, { recovered }: KnownJournal): CheckFa
   const isElsewhere = [manifest.live, manifest.keep, options.journal].some((part) => part !== undefined);
   const settings = settingsOf(manifest.settings);
   if (takesUp || takesSome || isElsewhere || settings === undefined) return undefined;
-  const { firstStartAt, repairs } = recovered;
-  const run = { firstStartAt, repairs, known: recovered.rows.size, rows: [...rows] };
+  const run = { rows: [...rows], checksum: recovered.rows.table.checksum };
   return JSON.parse(JSON.stringify({ made, settings, prices: prices.table(), run })) as CheckFacts;
 }
 
@@ -122,24 +111,4 @@ function settingsOf(settings: ManifestSettings): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The journal is the same, and has grown by nothing but starts that found nothing to do. */
-async function isOnlyRestarted(
-  journal: KnownJournal,
-  kept: Pick<KeptCheck, 'records' | 'lastRecord'>,
-): Promise<boolean> {
-  const added = journal.recovered.records - kept.records;
-  if (added < 0 || added > recordsRead) return false;
-  let isLast = true;
-  for await (const record of journal.records(kept.records - 1)) {
-    if (isLast ? !isDeepStrictEqual(record, kept.lastRecord) : !ofTheRun.includes(record.k)) return false;
-    isLast = false;
-  }
-  return !isLast;
-}
-
-async function recordAt(journal: KnownJournal, number: number): Promise<unknown> {
-  for await (const record of journal.records(number - 1)) return record;
-  return undefined;
 }
