@@ -8,10 +8,10 @@ function cli(...names) {
   return names.map((room) => `runners/cli/${room}`);
 }
 
-// The command line knows the batch runner by three faces: the public one, steps of a run that are for this package alone, and
-// words and formats, which load nothing that runs.
+// The command line knows the batch runner by four faces: the public one, steps of a run that are for this package alone, rows before
+// a run, and words and formats. The last two load nothing that runs.
 const batchFormats = 'runners/batch/formats.ts';
-const batchFace = [...batch('index.ts', 'internal.ts'), batchFormats];
+const batchFace = [...batch('index.ts', 'internal.ts', 'planning.ts'), batchFormats];
 
 // Which room may import which, and which room owns which outside package. Cycles count even when only types make them.
 const rooms = {

@@ -3,15 +3,8 @@
  * they may change with the code.
  */
 
-// The manifest before a run.
-export { readManifest } from './manifest/read-manifest.js';
-export { planManifest } from './manifest/plan-manifest.js';
+// The rows that a start takes, and why it stops before one of them; `planning.ts` has those of a plan.
 export { writeStarterManifest } from './manifest/write-starter-manifest.js';
-
-// The rows that a start takes, in bytes that a plan has seen, and why it stops before one of them.
-export { readRows } from './tasks/read-rows.js';
-export { PricedBytes } from './tasks/priced-bytes.js';
-export { SelectRows } from './tasks/select-rows.js';
 export { takeRows } from './tasks/take-rows.js';
 export { isRead, type RowFacts, type Task } from './row/task.js';
 export { pricedOf } from './row/costs.js';

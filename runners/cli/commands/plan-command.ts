@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { listPrices, type Plan, type PriceBook } from '../../batch/formats.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
@@ -5,6 +6,7 @@ import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
+import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { parseOptions } from '../options/parse-options.js';
 import { planOptionsSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
@@ -80,11 +82,22 @@ async function differenceFrom(
   io: CliIo,
 ): Promise<{ text: string[]; json: object } | undefined> {
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
+  if (options.maxCost === undefined && (await isOfNoRun(source, options, io))) return undefined;
   const { planDifference } = await import('../plan/plan-difference.js');
   const found = await planDifference(source, options, io, prices);
   if (found === undefined) return undefined;
   const { differenceJson, differenceText } = await import('../messages/ahead-text.js');
   return { text: differenceText(found, shownPath(found.out, io.cwd)), json: differenceJson(found) };
+}
+
+/** Whether there is no folder yet, nor one that the manifest is from. Then what compares runs is not loaded: it is most of a small plan. */
+async function isOfNoRun(source: ManifestSource, options: RunOptions, io: CliIo): Promise<boolean> {
+  if (source.path === undefined) return true;
+  if (isOfFailures(source.path)) return false;
+  const found = await stat(outFolder(source, options.out, options.local, io.cwd)).catch(
+    (error: unknown) => (error as NodeJS.ErrnoException).code,
+  );
+  return found === 'ENOENT';
 }
 
 /** A manifest that is to be corrected first is not worth a request. */

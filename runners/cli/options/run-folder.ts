@@ -64,3 +64,8 @@ export function outFolder(
     throw new UsageError(['a manifest from stdin (-) needs --out DIR: it is kept there']);
   return join(source.folder, `${stemOf(source.path)}${local ? '.local' : ''}.out`);
 }
+
+/** Whether a manifest has the name under which a run keeps its failures. */
+export function isOfFailures(manifest: string): boolean {
+  return /^failures\.(jsonl|csv)$/.test(basename(manifest));
+}

@@ -1,5 +1,5 @@
 import { nodeDisk } from '../../batch/formats.js';
-import { readRows } from '../../batch/internal.js';
+import { readRows } from '../../batch/planning.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { createGotProbe } from '../../../src/transport/got/got-probe.js';
 import { checkEndpoint, type CheckedEndpoint, checkReference } from '../service/check-service.js';

@@ -1,5 +1,5 @@
 import { nodeDisk, type ManifestItem, type Plan, type PriceBook } from '../../batch/formats.js';
-import { PricedBytes, readRows } from '../../batch/internal.js';
+import { PricedBytes, readRows } from '../../batch/planning.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';
 import { refuseMissing, selectRows } from './plan-source.js';

@@ -17,11 +17,11 @@ import {
 } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
-import { outFolder } from '../options/run-folder.js';
+import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { serviceSettings } from '../service/service-settings.js';
 import type { RunOptions } from '../options/start-options.js';
 import { plannedSettings } from './planned-settings.js';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { formatMoney } from '../messages/number-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
@@ -100,7 +100,7 @@ async function duration(out: string, { fits }: Ahead): Promise<number | undefine
  */
 export async function firstRunNote(manifest: string, out: string, cwd: string): Promise<string[]> {
   const first = dirname(manifest);
-  if (!/^failures\.(jsonl|csv)$/.test(basename(manifest)) || first === out) return [];
+  if (!isOfFailures(manifest) || first === out) return [];
   const journal = await peekJournal(nodeDisk, first).catch(() => undefined);
   if (journal === undefined) return [];
   const { capUsd, manifests } = journal.recovered;

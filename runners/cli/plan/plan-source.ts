@@ -13,7 +13,7 @@ import {
   type PriceBook,
   type Row,
 } from '../../batch/formats.js';
-import { planManifest, PricedBytes, readRows, SelectRows } from '../../batch/internal.js';
+import { planManifest, PricedBytes, readRows, SelectRows } from '../../batch/planning.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';

@@ -6,7 +6,7 @@ import {
   type PriceBook,
   type Row,
 } from '../../batch/formats.js';
-import { planManifest, readManifest } from '../../batch/internal.js';
+import { planManifest, readManifest } from '../../batch/planning.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/start-options.js';

@@ -1,5 +1,6 @@
 import { dayLedgerPath, type PriceBook } from '../../batch/formats.js';
-import type { PricedBytes, RunBatchOptions } from '../../batch/internal.js';
+import type { RunBatchOptions } from '../../batch/internal.js';
+import type { PricedBytes } from '../../batch/planning.js';
 import type { Subject } from 'rxjs';
 import type { CliIo, FaultContext } from '../io/cli-io.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';

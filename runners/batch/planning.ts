@@ -1,0 +1,10 @@
+/**
+ * The rows of a manifest before a run: what a plan, and a comparison with one, reads and sums up. It loads what reads manifests,
+ * and nothing that runs. `internal.ts` has the steps of a run.
+ */
+
+export { planManifest } from './manifest/plan-manifest.js';
+export { readManifest } from './manifest/read-manifest.js';
+export { PricedBytes } from './tasks/priced-bytes.js';
+export { readRows } from './tasks/read-rows.js';
+export { SelectRows } from './tasks/select-rows.js';
