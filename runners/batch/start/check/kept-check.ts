@@ -9,7 +9,7 @@ import type { Journal } from '../../journal/journal.js';
 import type { ManifestSettings } from '../../manifest/manifest-settings.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import { PricedBytes, type FoundBytes } from '../../tasks/priced-bytes.js';
-import type { Checked } from './check-manifest.js';
+import type { Ahead } from './ahead.js';
 import type { KeptSurvey } from './survey.js';
 
 /**
@@ -59,7 +59,16 @@ export async function loadKeptCheck(
 export async function saveKeptCheck(
   options: ResolvedOptions,
   journal: KnownJournal,
-  { plan, ahead, columns, survey }: Checked,
+  {
+    plan,
+    ahead,
+    columns,
+    survey,
+  }: Omit<KeptFindings, 'survey'> & {
+    readonly ahead: Ahead;
+    /** Absent where the check is the one that was kept. */
+    readonly survey?: KeptSurvey | undefined;
+  },
 ): Promise<void> {
   const facts = factsOf(options, journal);
   const bytes = options.manifest.bytes?.found;
