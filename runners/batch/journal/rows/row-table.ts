@@ -63,8 +63,7 @@ export class RowTable {
     const { status, content, flags, ids, replaced } = this;
     let checksum = crc32(JSON.stringify([...replaced]));
     for (const column of [...ids.columns, status, content, flags])
-      for (const chunk of column.chunksOf(this.length))
-        checksum = crc32(chunk ?? Uint8Array.of(0), checksum);
+      for (const chunk of column.chunksOf(this.length)) checksum = crc32(chunk ?? Uint8Array.of(0), checksum);
     return checksum;
   }
 
