@@ -34,14 +34,20 @@ const parts = {
 };
 const part = parts[(process.env['MILLRACE_TESTS'] ?? 'short') as keyof typeof parts];
 
+/** Other versions of optional packages, as folders by their names: `npm run test:peers`. */
+const resolve = { alias: JSON.parse(process.env['MILLRACE_TEST_PEERS'] ?? '{}') as Record<string, string> };
+
 export default defineConfig({
   test: {
     ...each,
     globalSetup: ['test/support/fresh-build.ts', 'test/support/database-server.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...each, name: 'together', include: part.together, exclude: part.left, isolate: false } },
-      { test: { ...each, name: 'alone', include: part.alone, isolate: true } },
+      {
+        resolve,
+        test: { ...each, name: 'together', include: part.together, exclude: part.left, isolate: false },
+      },
+      { resolve, test: { ...each, name: 'alone', include: part.alone, isolate: true } },
     ],
     coverage: {
       provider: 'v8',

@@ -11,6 +11,9 @@ import { stopServer } from '../../runners/distributed/embedded/run-server.js';
 
 /** Tests lose no data that anybody misses, and sync nothing. */
 const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+/** Of another PostgreSQL: `npm run test:peers`. */
+const native = process.env['MILLRACE_TEST_POSTGRES_NATIVE'];
+const options = { settings, ...(native !== undefined && { native }) };
 
 /** An empty database on the PostgreSQL that all test files of a run share. */
 export interface TestDatabase {
@@ -32,7 +35,7 @@ export async function openDatabase(): Promise<TestDatabase> {
   const folder = process.env['MILLRACE_TEST_POSTGRES'];
   if (folder === undefined)
     throw new Error('the global setup of the tests did not run: test/support/database-server.ts');
-  const server = await joinEmbedded(folder, { settings });
+  const server = await joinEmbedded(folder, options);
   const name = `test_${randomBytes(6).toString('hex')}`;
   const onServer = async (statement: string) => {
     const client = new pg.Client({ connectionString: server.url });
@@ -53,7 +56,7 @@ export async function openDatabase(): Promise<TestDatabase> {
 export async function openServer(): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-postgres-'));
   await chmod(folder, 0o755);
-  const server = await joinEmbedded(folder, { settings });
+  const server = await joinEmbedded(folder, options);
   const stop = () => stopServer(server.folder);
   return {
     url: server.url,

