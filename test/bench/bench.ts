@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -17,7 +17,7 @@ import { rowCost } from './parts/row-cost.js';
 import { sameRequestsCost } from './parts/same-requests.js';
 import { roomyFlags } from './parts/throughput.js';
 import { wholeRun } from './parts/whole-run.js';
-import { mergeResults, resultsPage, type Results } from './results-page.js';
+import { mergeResults, readResults, resultsPage } from './results-page.js';
 
 const options = {
   rows: { type: 'string', default: '100000' },
@@ -54,7 +54,8 @@ const machine = {
   node: process.version,
 };
 const measured = { date: new Date().toISOString(), machine, figures };
-const results = values.only === undefined ? measured : mergeResults(await readResults(), measured);
+const results =
+  values.only === undefined ? measured : mergeResults(await readResults('test/bench/results.json'), measured);
 await writeFile('test/bench/results.json', `${JSON.stringify(results, undefined, 2)}\n`);
 await writeFile('test/bench/README.md', resultsPage(results));
 process.stdout.write(resultsPage(results));
@@ -87,10 +88,6 @@ function parts(): Record<string, () => Promise<Figure[]>> {
 
 function unknownPart(name: string): never {
   throw new Error(`there is no part "${name}": ${Object.keys(all).join(', ')}`);
-}
-
-async function readResults(): Promise<Results> {
-  return JSON.parse(await readFile('test/bench/results.json', 'utf8')) as Results;
 }
 
 /** In a process of its own: how its memory is laid out is what most depends on. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { isReached, type Figure } from './figure.js';
 
 export interface Results {
@@ -11,6 +12,10 @@ export interface Results {
   readonly figures: readonly Figure[];
   /** What a reader must know of figures that were not all taken by one `npm run bench` on a quiet machine. */
   readonly remarks?: readonly string[];
+}
+
+export async function readResults(path: string): Promise<Results> {
+  return JSON.parse(await readFile(path, 'utf8')) as Results;
 }
 
 /** The results with some figures measured again: each stands where it stood, a new one behind the one before it. */
@@ -31,20 +36,28 @@ export function mergeResults(known: Results, again: Results): Results {
 }
 
 /** The figures as a page. */
-export function resultsPage({ date, machine, figures, remarks = [] }: Results): string {
-  const { cpu, cores, load = 0, node } = machine;
+export function resultsPage(results: Results): string {
   return `# What millrace itself takes
 
-Measured on ${date.slice(0, 10)}: ${cores} × ${cpu}, Node ${node}, load ${load.toFixed(1)}. Written by \`npm run bench\`; \`npm run bench:check\` asserts the wanted
+${whereMeasured(results)} Written by \`npm run bench\`; \`npm run bench:check\` asserts the wanted
 figures. CPU is that of the client's process; the service is another one. A ratio is that of two rounds that follow
 each other. \`npm run bench -- --rows 100000 --plan-rows 1000000\` measures large runs. Polling has
 a [table of its own](polling/), by \`npm run bench:polling\`.
-${remarks.map((remark) => `\n- ${remark}`).join('')}
+${figuresTable(results)}
+`;
+}
+
+export function whereMeasured({ date, machine: { cpu, cores, load = 0, node } }: Results): string {
+  return `Measured on ${date.slice(0, 10)}: ${cores} × ${cpu}, Node ${node}, load ${load.toFixed(1)}.`;
+}
+
+/** The figures as a table, below what a reader must know of them. */
+export function figuresTable({ figures, remarks = [] }: Results): string {
+  return `${remarks.map((remark) => `\n- ${remark}`).join('')}
 
 | | median | lowest – highest | wanted | reached |
 |---|---|---|---|---|
-${figures.map(line).join('\n')}
-`;
+${figures.map(line).join('\n')}`;
 }
 
 function line(figure: Figure): string {

@@ -13,9 +13,9 @@ import type { RunNote } from './run-note.js';
 import { Saving } from './saving.js';
 
 const pageRecords = 1_000;
-/** Looks are at least so far apart, so that each finds the records of many commits. */
-const apartMs = 50;
-/** What is there is looked at this often even where no notification says so. */
+/** Looks are so far apart, so that each finds the records of many commits: a notification for each would wake all who listen … */
+const apartMs = 200;
+/** … and further apart while no record comes. */
 const idleMs = 1_000;
 /** How often the note says how far the journal is. */
 const noteMs = 2_000;
@@ -67,7 +67,7 @@ export async function followRun(following: Following): Promise<void> {
       await keepNote({ collected, among: run.journal.records });
     }
     if (isOver) break;
-    if (page.length < pageRecords) await pause(following);
+    if (page.length < pageRecords) await pause(following, page.length > 0 ? apartMs : idleMs);
   }
   for (const row of copier.unsaved()) saving.add(row);
   await saving.all();
@@ -106,20 +106,12 @@ function stopIfRefused(
 }
 
 /** Waits for the next look. */
-async function pause({ run: { stops, options }, remote }: Following): Promise<void> {
-  const { scheduler } = options;
-  const woken = firstValueFrom(
-    merge(
-      remote.woken,
-      timer(idleMs, scheduler),
-      stops.leaving$.pipe(
-        skip(1),
-        filter((leaving) => leaving !== undefined),
-      ),
-    ),
+async function pause({ run: { stops, options }, remote }: Following, forMs: number): Promise<void> {
+  const stopping = stops.leaving$.pipe(
+    skip(1),
+    filter((leaving) => leaving !== undefined),
   );
-  await firstValueFrom(timer(apartMs, scheduler));
-  await woken;
+  await firstValueFrom(merge(remote.woken, timer(forMs, options.scheduler), stopping));
 }
 
 /** Rows that were deleted by hand never end: where nothing moves, the rows are counted. */

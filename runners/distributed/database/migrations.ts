@@ -41,6 +41,8 @@ create table millrace.ledgers (
   unknown     bigint not null default 0,
   -- Rows that no worker has; rows that workers have, and of these the ones that were only polled from the beginning.
   waiting     int not null default 0 check (waiting >= 0),
+  -- Of the rows that wait, those whose job is polled.
+  to_poll     int not null default 0 check (to_poll >= 0),
   in_flight   int not null default 0 check (in_flight >= 0),
   polled      int not null default 0 check (polled >= 0),
   concurrency int not null default 1

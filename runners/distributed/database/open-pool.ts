@@ -71,6 +71,8 @@ function configOf(
     ...{ connectionString: url, ssl, max, application_name: name },
     ...{ connectionTimeoutMillis: connectMs, keepAlive: true, keepAliveInitialDelayMillis: connectMs },
     ...{ idle_in_transaction_session_timeout: silentMs, query_timeout: answerMs },
+    // Statements follow each other without waiting for answers.
+    ...{ pipeline: true },
     options: Object.entries(keepAlive)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { isAway } from './database-error.js';
 
-/** A connection inside a transaction. */
-export type Transaction = Pick<PoolClient, 'query'>;
+/** A connection inside a transaction. A statement is sent without waiting for the answers to those before it. */
+export interface Transaction extends Pick<PoolClient, 'query'> {
+  /** The commit is sent without waiting for this, and counts only with it. */
+  withCommit(written: Promise<unknown>): void;
+}
 
 /**
  * All or nothing. When the connection breaks during the commit, it is not known whether it was committed: `work` must be safe
@@ -10,11 +14,18 @@ export type Transaction = Pick<PoolClient, 'query'>;
  */
 export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
+  const written: Promise<unknown>[] = [];
+  const withCommit = (one: Promise<unknown>): void => {
+    written.push(one);
+    // The commit fails with it, unless `work` fails before.
+    one.catch(() => undefined);
+  };
+  const query = (text: string, values?: unknown[]) => client.query(prepared(text, values));
   let isBroken = false;
   try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
+    withCommit(client.query('begin'));
+    const result = await work({ query: query as Transaction['query'], withCommit });
+    await Promise.all([...written, client.query('commit')]);
     return result;
   } catch (error) {
     // A connection that does not answer would not answer to a rollback either.
@@ -24,6 +35,11 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
   } finally {
     client.release(isBroken);
   }
+}
+
+/** The database reads and plans a statement once for each connection. */
+function prepared(text: string, values: unknown[] = []) {
+  return { name: createHash('md5').update(text).digest('hex'), text, values };
 }
 
 /** What workers LISTEN to. `rows`: rows of a run wait, or slots are free. `orders`: its terms, its stop or its pause have changed. */

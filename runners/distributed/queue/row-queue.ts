@@ -15,7 +15,6 @@ export const queueSchema = 'millrace_queue';
  */
 export interface RowQueue {
   makeQueues(run: number): Promise<void>;
-  dropQueues(run: number): Promise<void>;
   put(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
   /** The names of at most `most` rows, the oldest first. They are not dealt again. */
   fetch(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
@@ -34,7 +33,6 @@ interface Boss {
   start(): Promise<unknown>;
   stop(options: object): Promise<unknown>;
   createQueue(name: string, options: object): Promise<unknown>;
-  deleteQueue(name: string): Promise<unknown>;
   insert(name: string, jobs: readonly object[], options: { db: Executor }): Promise<unknown>;
   fetch(name: string, options: object): Promise<readonly { readonly id: string }[]>;
   deleteJob(name: string, ids: string[], options: { db: Executor }): Promise<unknown>;
@@ -70,9 +68,6 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
         await boss.createQueue(name, module.PgBoss === undefined ? { ...options, name } : options);
       }
     },
-    async dropQueues(run) {
-      for (const place of places) await boss.deleteQueue(queueOf(run, place));
-    },
     async put(on, run, place, items) {
       const jobs = items.map((id) => ({ id }));
       if (jobs.length > 0) await boss.insert(queueOf(run, place), jobs, { db: executing(on) });
@@ -80,8 +75,8 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
     async fetch(on, run, place, most) {
       if (most < 1) return [];
       // A row waits for nothing: the clock of a database may be set back.
-      const options = { batchSize: Math.floor(most), priority: false, ignoreStartAfter: true };
-      const jobs = await boss.fetch(queueOf(run, place), { ...options, db: executing(on) });
+      const options = { batchSize: Math.floor(most), ignoreStartAfter: true, db: executing(on) };
+      const jobs = await boss.fetch(queueOf(run, place), options);
       return jobs.map(({ id }) => id);
     },
     async remove(on, run, place, items) {

@@ -8,11 +8,13 @@ import type { RunDatabase } from './run-database.js';
 import { lockLedger, moneyIn, saveLedger } from './run-ledger.js';
 import { insertRecords, type NewRecord } from './records.js';
 import {
-  claimRows,
+  dealRows,
   endRows,
   reserveForRows,
   rowsOfWorker,
+  takeRows,
   type Claim,
+  type EndedRow,
   type RowsChange,
   type TableRow,
 } from './rows.js';
@@ -36,7 +38,7 @@ export interface Group {
   /** What the records add to the books of the run. */
   readonly booked: { readonly spent: MicroDollars; readonly unknown: MicroDollars };
   /** Rows that leave the database. */
-  readonly ended: readonly string[];
+  readonly ended: readonly EndedRow[];
   /** Rows whose purchase has ended, and that stay. */
   readonly freed: readonly string[];
   /** Jobs that rows claim. */
@@ -72,43 +74,48 @@ export interface Committed {
 export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Promise<Committed> {
   const { run } = seat;
   return inTransaction(database.pool, async (on) => {
-    const ledger = await lockLedger(on, run);
+    // While the ledger is locked all other workers wait: what does not need an answer does not wait for one.
+    const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, group.number)]);
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
-    const after = ledger.seq;
-    const before = await noteGroup(on, seat, { number: group.number, first: after });
     if (before !== undefined) return recovered(rows, seat, group, before);
-    await insertRecords(on, run, ledger, group.records);
+    const after = ledger.seq;
     ledger.spent += group.booked.spent;
     ledger.unknown += group.booked.unknown;
-    await endRows(rows, group.ended);
-    await reserveForRows(rows, new Map(group.freed.map((item) => [item, 0])));
-    const owners = await claimJobs(on, run, group.jobs);
+    const { claim } = group;
+    const [, , , owners, dealt] = await Promise.all([
+      insertRecords(on, run, ledger, group.records),
+      endRows(rows, group.ended),
+      reserveForRows(rows, new Map(group.freed.map((item) => [item, 0]))),
+      claimJobs(on, run, group.jobs),
+      claim === undefined ? [] : dealRows(rows, claim),
+    ]);
     const granted = await grant(rows, group.grants);
-    const { claimed, unfit } =
-      group.claim === undefined ? nothingClaimed : await claimRows(rows, group.claim);
+    const { claimed, unfit } = claim === undefined ? nothingClaimed : await takeRows(rows, claim, dealt);
     if (group.stop !== undefined) await stopRun(on, run, group.stop);
     if (unfit !== undefined || granted.includes(false))
       await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
     await noteBlocked(rows, group.blocked);
-    await saveLedger(on, run, ledger);
-    if (group.records.length > 0 || group.ended.length > 0) await wakeCollector(on, run);
-    if (await leavesRoom(rows, seat, group, claimed)) await wakeWorkers(on, run, 'rows');
+    on.withCommit(saveLedger(on, run, ledger));
+    // What ends before is found by the collector's next look: a notification wakes the connections of all who listen.
+    if (group.ended.length > 0 && ledger.waiting + ledger.inFlight === 0)
+      on.withCommit(wakeCollector(on, run));
+    if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
     return { after, owners, granted, claimed, waiting: ledger.waiting };
   });
 }
 
 /** Notes whether the worker would take more rows. Returns whether others that would can, by what has changed. */
-async function leavesRoom(
+function leavesRoom(
   { on, ledger }: RowsChange,
   seat: Seat,
   { claim, ended }: Group,
   claimed: readonly TableRow[],
-): Promise<boolean> {
+): boolean {
   const { waiting, inFlight, concurrency, hungry } = ledger;
   const wasHungry = hungry.includes(seat.worker);
   const sends = claimed.filter(({ task }) => task.what === 'send').length;
   const isHungry = claim === undefined ? wasHungry : waiting > 0 && claim.most.send > sends;
-  if (isHungry !== wasHungry) await noteHunger(on, seat, isHungry);
+  if (isHungry !== wasHungry) on.withCommit(noteHunger(on, seat, isHungry));
   const hasChanged = ended.length > 0 || (wasHungry && !isHungry);
   return hasChanged && waiting > 0 && inFlight < concurrency && hungry.some((one) => one !== seat.worker);
 }

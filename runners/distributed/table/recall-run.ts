@@ -58,7 +58,7 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number, start: n
       );
     // Counted anew: somebody may have deleted rows by hand.
     const counts = await countRows(on, run);
-    await saveLedger(on, run, { ...ledger, waiting: 0, ...counts });
+    await saveLedger(on, run, { ...ledger, waiting: 0, toPoll: 0, ...counts });
     return counts.inFlight;
   });
 }

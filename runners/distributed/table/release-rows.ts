@@ -4,7 +4,7 @@ import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
-import { addRows, endRows, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
+import { addRows, endRows, placeOf, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
 import type { RunTerms } from './run-terms.js';
 import { giveSeatUp, type Seat } from './seats.js';
 
@@ -55,7 +55,10 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
       again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
   }
   await insertRecords(on, run, ledger, records);
-  await endRows(rows, items);
+  await endRows(
+    rows,
+    held.map(({ item, task }) => ({ item, place: placeOf(task) })),
+  );
   await addRows(rows, again);
 }
 

@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
-import type { Place, RowQueue } from '../queue/row-queue.js';
+import { places, type Place, type RowQueue } from '../queue/row-queue.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
 
 /** A row on its way, as it lies in the table. */
@@ -58,36 +58,38 @@ export async function addRows(
       rows.map(({ reserved }) => reserved),
     ],
   );
-  for (const place of ['poll', 'send'] as const) {
+  for (const place of places) {
     const items = rows.filter(({ task }) => placeOf(task) === place).map(({ item }) => item);
     await queue.put(on, run, place, items);
   }
   ledger.waiting += rows.length;
+  ledger.toPoll += rows.filter(({ task }) => placeOf(task) === 'poll').length;
   for (const { reserved } of rows) ledger.reserved += reserved;
 }
 
-/** Deletes rows that a worker has, and frees their part of the budget. */
+/** A row that leaves the database. */
+export interface EndedRow {
+  readonly item: string;
+  readonly place: Place;
+}
+
+/** Deletes rows that a worker has, whose slots are free at once, and frees their part of the budget. */
 export async function endRows(
   { on, queue, run, ledger }: RowsChange,
-  items: readonly string[],
+  ended: readonly EndedRow[],
 ): Promise<void> {
-  if (items.length === 0) return;
-  const { rows } = await on.query<{ item: string; place: Place; reserved: number }>(
-    'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning item, place, reserved::float8',
-    [run, items],
-  );
-  for (const { place, reserved } of rows) {
-    ledger.inFlight -= 1;
-    if (place === 'poll') ledger.polled -= 1;
-    ledger.reserved -= reserved;
-  }
-  for (const place of ['poll', 'send'] as const)
-    await queue.remove(
-      on,
-      run,
-      place,
-      rows.filter((row) => row.place === place).map(({ item }) => item),
-    );
+  if (ended.length === 0) return;
+  ledger.inFlight -= ended.length;
+  const at = (place: Place) => ended.flatMap((row) => (row.place === place ? [row.item] : []));
+  ledger.polled -= at('poll').length;
+  const [{ rows }] = await Promise.all([
+    on.query<{ reserved: number }>(
+      'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning reserved::float8',
+      [run, ended.map(({ item }) => item)],
+    ),
+    ...places.map((place) => queue.remove(on, run, place, at(place))),
+  ]);
+  for (const { reserved } of rows) ledger.reserved -= reserved;
 }
 
 /** Changes the part of the budget that rows have. */
@@ -119,35 +121,42 @@ export interface Claim {
   readonly priceOf: (task: RowTask) => MicroDollars | null;
 }
 
+/** Deals rows that wait, as many as a worker may have: `takeRows` gives them to it. */
+export async function dealRows(rows: RowsChange, claim: Claim): Promise<readonly TableRow[]> {
+  const { ledger } = rows;
+  if (ledger.start !== claim.start || ledger.isStopped || ledger.waiting === 0) return [];
+  const polls = ledger.toPoll === 0 ? [] : await fetchRows(rows, 'poll', claim.most.poll);
+  const most = Math.min(claim.most.send, roomFor(ledger, polls.length), shareOf(ledger, claim));
+  return [...polls, ...(await fetchRows(rows, 'send', most))];
+}
+
 /**
  * Gives rows to a worker, and reserves their prices, both or neither. The first row that does not fit under the cap stays, with
  * all behind it, and is returned as `unfit`.
  */
-export async function claimRows(
-  rows: RowsChange,
+export async function takeRows(
+  { on, queue, run, ledger }: RowsChange,
   claim: Claim,
+  dealt: readonly TableRow[],
 ): Promise<{ readonly claimed: readonly TableRow[]; readonly unfit: TableRow | undefined }> {
-  if (rows.ledger.start !== claim.start) return { claimed: [], unfit: undefined };
-  const polls = await fetchRows(rows, 'poll', claim.most.poll);
-  const most = Math.min(claim.most.send, roomFor(rows.ledger, polls.length), shareOf(rows.ledger, claim));
-  const sends = await fetchRows(rows, 'send', most);
-  const { on, run, queue, ledger } = rows;
-  const claimed: TableRow[] = [...polls];
+  const claimed = dealt.filter(({ task }) => task.what === 'poll');
+  const polls = claimed.length;
   let unfit: TableRow | undefined;
-  for (const row of sends) {
+  for (const row of dealt.slice(polls)) {
     const price = claim.priceOf(row.task);
     if (!fitsUnderCap(moneyIn(ledger), price)) unfit ??= row;
     if (unfit !== undefined) continue;
     ledger.reserved += (price ?? 0) - row.reserved;
     claimed.push({ ...row, reserved: price ?? 0 });
   }
-  const left = sends.slice(claimed.length - polls.length).map(({ item }) => item);
+  const left = dealt.slice(claimed.length).map(({ item }) => item);
   await queue.remove(on, run, 'send', left);
   await queue.put(on, run, 'send', left);
-  await give(rows, claim.worker, claimed);
+  on.withCommit(give(on, run, claim.worker, claimed));
   ledger.waiting -= claimed.length;
+  ledger.toPoll -= polls;
   ledger.inFlight += claimed.length;
-  ledger.polled += polls.length;
+  ledger.polled += polls;
   return { claimed, unfit };
 }
 
@@ -158,23 +167,17 @@ function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Cla
 }
 
 /** Jobs that are polled from the beginning hold no slot, but one slot is left beside them. */
-function roomFor({ concurrency, inFlight, polled, isStopped }: RunLedger, morePolled: number): number {
-  if (isStopped) return 0;
+function roomFor({ concurrency, inFlight, polled }: RunLedger, morePolled: number): number {
   const sent = inFlight - polled;
   return Math.max(concurrency - inFlight - morePolled, 1 - sent, 0);
 }
 
-async function fetchRows(
-  { on, queue, run, ledger }: RowsChange,
-  place: Place,
-  most: number,
-): Promise<TableRow[]> {
-  if (ledger.isStopped || ledger.waiting === 0 || most < 1) return [];
+async function fetchRows({ on, queue, run }: RowsChange, place: Place, most: number): Promise<TableRow[]> {
   const items = await queue.fetch(on, run, place, most);
   return items.length === 0 ? [] : rowsWhere(on, run, 'item = any($2::uuid[])', items);
 }
 
-async function give({ on, run }: RowsChange, worker: string, rows: readonly TableRow[]): Promise<void> {
+async function give(on: Transaction, run: number, worker: string, rows: readonly TableRow[]): Promise<void> {
   if (rows.length === 0) return;
   await on.query(
     `update millrace.rows set worker = $2, reserved = given.reserved

@@ -14,6 +14,8 @@ export interface RunLedger {
   unknown: MicroDollars;
   /** Rows that no worker has. */
   waiting: number;
+  /** Of these, the ones whose job is polled. */
+  toPoll: number;
   /** Rows that workers have. */
   inFlight: number;
   /** Of these, the ones that were only polled from the beginning. */
@@ -56,7 +58,7 @@ export function refuseTaken(ledger: Pick<RunLedger, 'start'>, start: number): vo
 
 /** Locks a run's ledger until the transaction ends, which saves it then. Any transaction that locks more locks this first. */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
-  const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting,
+  const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting, to_poll as "toPoll",
       in_flight as "inFlight", polled, concurrency, start, stop is not null as "isStopped",
       (select count(*)::int from millrace.seats where seats.run = $1) as seats,
       array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry
@@ -67,11 +69,12 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
 }
 
 export async function saveLedger(on: Transaction, run: number, ledger: RunLedger): Promise<void> {
-  const { seq, fed, reserved, spent, unknown, waiting, inFlight, polled } = ledger;
+  const { seq, fed, reserved, spent, unknown, waiting, toPoll, inFlight, polled } = ledger;
   await on.query(
-    `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8, fed = $9
+    `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8, fed = $9,
+       to_poll = $10
      where run = $1`,
-    [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed],
+    [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll],
   );
 }
 

@@ -143,9 +143,3 @@ type Stored = Pick<RunOrders, 'run' | 'start' | 'waiting' | 'pausedMs' | 'now'> 
   readonly stop: string | null;
   readonly prices: string;
 };
-
-/** Deletes a run with its rows and queues. */
-export async function forgetRun({ pool, queue }: RunDatabase, run: number): Promise<void> {
-  await queue.dropQueues(run);
-  await pool.query('delete from millrace.runs where run = $1', [run]);
-}

@@ -42,20 +42,17 @@ export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promis
 }
 
 /**
- * Notes that a group of records is written by this transaction. Returns the number before its first record where it was committed
- * before: a connection broke, and did not say so.
+ * Notes that the group of records of this number is written by this transaction, which has locked the ledger. Returns the number
+ * before its first record where it was committed before: a connection broke, and did not say so.
  *
  * @throws {SeatLost}
  */
-export async function noteGroup(
-  on: Transaction,
-  seat: Seat,
-  { number, first }: { readonly number: number; readonly first: number },
-): Promise<number | undefined> {
+export async function noteGroup(on: Transaction, seat: Seat, number: number): Promise<number | undefined> {
   const { run, worker } = seat;
   const { rowCount } = await on.query(
-    'update millrace.seats set groups = $3, first = $4 where run = $1 and worker = $2 and groups < $3',
-    [run, worker, number, first],
+    `update millrace.seats set groups = $3, first = seq from millrace.ledgers
+     where seats.run = $1 and worker = $2 and groups < $3 and ledgers.run = $1`,
+    [run, worker, number],
   );
   if (rowCount === 1) return undefined;
   const { rows } = await on.query<{ first: number }>(

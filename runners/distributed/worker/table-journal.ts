@@ -1,4 +1,13 @@
-import { AsyncSubject, firstValueFrom, Observable, timer, type SchedulerLike } from 'rxjs';
+import {
+  AsyncSubject,
+  filter,
+  firstValueFrom,
+  merge,
+  Observable,
+  Subject,
+  timer,
+  type SchedulerLike,
+} from 'rxjs';
 import type { AnsweredId } from '../../../src/policy/job-ids.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import { JournalError } from '../../batch/journal/journal-error.js';
@@ -11,7 +20,7 @@ import { isAway } from '../database/database-error.js';
 import type { Committed, Grant, Group } from '../table/commit-group.js';
 import type { LateJob } from '../table/late-jobs.js';
 import { RunGone } from '../table/run-ledger.js';
-import type { Claim, TableRow } from '../table/rows.js';
+import { placeOf, type Claim, type EndedRow, type TableRow } from '../table/rows.js';
 import { SeatLost } from '../table/seats.js';
 import { emit, endsOf, plus, sumOf, textOf, type WaitingRecord } from './waiting-record.js';
 
@@ -30,15 +39,16 @@ export interface TableJournalOptions {
   readonly onLate: (late: LateJob) => void;
 }
 
-interface HeldRow {
-  readonly item: string;
+interface HeldRow extends EndedRow {
   attempt: number;
 }
 
 type Asked<T, R> = T & { readonly resolve: (answer: R) => void; readonly reject: (error: unknown) => void };
 
-/** A record waits this long for others, so that they are written together. */
+/** What comes at once is written together … */
 const gatherMs = 2;
+/** … and records wait this long for others, unless half of the worker's rows have one: commits are what workers share. */
+const patienceMs = 25;
 
 /**
  * The journal of a worker, in a table that all workers of a run write to. What waits is written in one transaction, which gives the
@@ -54,6 +64,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private mayClaim = true;
   private groups = 0;
   private running: Promise<void> | undefined;
+  private readonly arrived = new Subject<void>();
   private failure: JournalError | undefined;
   private readonly held = new Map<string, HeldRow>();
   private readonly ids = new Map<string, string>();
@@ -146,17 +157,29 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private flush(): void {
-    if (this.failure === undefined) this.running ??= Promise.resolve().then(() => this.drain());
-    else this.rejectAsked(this.failure);
+    if (this.failure !== undefined) return this.rejectAsked(this.failure);
+    this.running ??= Promise.resolve().then(() => this.drain());
+    this.arrived.next();
   }
 
   private async drain(): Promise<void> {
     while (this.failure === undefined && this.hasWork) {
-      await firstValueFrom(timer(gatherMs, this.options.scheduler));
+      await this.gathered();
       await this.commit(this.waiting.splice(0));
     }
     // At once: what is queued from here on begins anew.
     this.running = undefined;
+  }
+
+  private async gathered(): Promise<void> {
+    const { scheduler } = this.options;
+    await firstValueFrom(timer(gatherMs, scheduler));
+    const enough = this.arrived.pipe(filter(() => this.isEnough));
+    if (!this.isEnough) await firstValueFrom(merge(timer(patienceMs, scheduler), enough));
+  }
+
+  private get isEnough(): boolean {
+    return 2 * (this.waiting.length + this.jobs.length + this.grants.length) >= this.rows;
   }
 
   private get hasWork(): boolean {
@@ -171,14 +194,14 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const rowJobs = jobs.map(({ endpoint, jobId, key }) => ({ endpoint, jobId, key }));
     const ends = endsOf(batch, this.options.savesPictures);
     const left = [...this.left].flatMap((id) => this.held.get(id)?.item ?? []);
-    const ended = [...ends.ended, ...left];
+    const ended = [...ends.ended, ...left].flatMap((item) => this.held.get(this.ids.get(item) ?? '') ?? []);
     // A slot becomes free.
     this.mayClaim ||= ended.length > 0;
     const group: Group = {
       number: ++this.groups,
       records: batch.map((one) => ({ item: one.item, text: one.text, isLast: ends.last.has(one) })),
       booked: sumOf(batch),
-      ...{ ended, freed: ends.freed },
+      ...{ ended: ended.map(({ item, place }) => ({ item, place })), freed: ends.freed },
       ...{ jobs: rowJobs, grants, blocked: this.blocked, stop: this.stopping },
       claim: this.mayClaim ? this.options.claim(this.rows - ended.length) : undefined,
     };
@@ -193,7 +216,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
         resolve(committed.owners.get(rowJobs[index] as Group['jobs'][number])),
       );
       grants.forEach(({ resolve }, index) => resolve(committed.granted[index] === true));
-      for (const item of ended) this.forget(item);
+      for (const { item } of ended) this.forget(item);
       this.take(committed, group.claim);
     } catch (error) {
       this.left = new Set([...leaving, ...this.left]);
@@ -208,7 +231,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const fresh = claimed.filter(({ item }) => !this.ids.has(item));
     for (const { item, task } of fresh) {
       this.ids.set(item, task.row.id);
-      this.held.set(task.row.id, { item, attempt: task.attempts });
+      this.held.set(task.row.id, { item, place: placeOf(task), attempt: task.attempts });
       if (task.what === 'poll' && task.intent !== undefined) this.books.know(task.intent);
     }
     if (fresh.length > 0) this.options.onClaimed(fresh);

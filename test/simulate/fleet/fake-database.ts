@@ -142,11 +142,23 @@ export class FakeDatabase {
   }
 }
 
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+interface Answer {
+  readonly rows: readonly Row[];
+  readonly rowCount: number;
+}
+
 /** Of one process: each statement is a call of it, and a process that dies leaves its transaction to be rolled back. */
 class FakeClient extends EventEmitter {
   private transaction: { tables?: FakeTables; readonly notifications: string[] } | undefined;
   private channel: string | undefined;
   private isBroken = false;
+  private hasFailed = false;
+  private last: Promise<void> = Promise.resolve();
   private statements = 0;
 
   constructor(
@@ -182,10 +194,18 @@ class FakeClient extends EventEmitter {
     });
   }
 
-  async query(
-    raw: string,
-    values: readonly unknown[] = [],
-  ): Promise<{ rows: readonly Row[]; rowCount: number }> {
+  /** Statements are done in their order, without waiting for the answers before them. */
+  query(what: string | Statement, given: readonly unknown[] = []): Promise<Answer> {
+    const { text, values } = typeof what === 'string' ? { text: what, values: given } : what;
+    const answer = this.last.then(() => this.answer(text, values));
+    this.last = answer.then(
+      () => undefined,
+      () => undefined,
+    );
+    return answer;
+  }
+
+  private async answer(raw: string, values: readonly unknown[]): Promise<Answer> {
     const { life, database } = this;
     if (!life.step()) return new Promise(() => undefined);
     const number = ++this.statements;
@@ -193,7 +213,7 @@ class FakeClient extends EventEmitter {
       await this.pass();
       const { breaks, lostCommits } = database.weather;
       this.breakPerhaps(breaks);
-      const rows = await this.execute(raw.replace(/\s+/g, ' ').trim(), values);
+      const rows = await this.executed(raw.replace(/\s+/g, ' ').trim(), values);
       this.breakPerhaps(raw === 'commit' ? lostCommits : breaks);
       await this.pass();
       this.breakWhenSilent(number);
@@ -202,6 +222,18 @@ class FakeClient extends EventEmitter {
       // The error, too, reaches only a process that lives.
       await life.awake();
       if (database.isAway) this.break();
+    }
+  }
+
+  /** Behind a statement that failed a transaction takes nothing but its end, and is not committed. */
+  private async executed(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    if (this.hasFailed && text !== 'rollback' && text !== 'commit')
+      throw new Error('current transaction is aborted');
+    try {
+      return await this.execute(this.hasFailed ? 'rollback' : text, values);
+    } catch (error) {
+      this.hasFailed = this.transaction !== undefined;
+      throw error;
     }
   }
 
@@ -242,6 +274,7 @@ class FakeClient extends EventEmitter {
 
   private end(): void {
     this.transaction = undefined;
+    this.hasFailed = false;
     this.database.unlock(this);
   }
 
@@ -290,7 +323,6 @@ function gone(): Error {
 
 const queue: RowQueue = {
   makeQueues: () => Promise.resolve(),
-  dropQueues: () => Promise.resolve(),
   put: async (on, run, place, items) => {
     if (items.length > 0) await ask(on, 'queue put', run, place, items);
   },

@@ -18,7 +18,7 @@ export type Row = Record<string, unknown>;
 
 /** What a statement does: its rows. */
 type Statement = (tables: FakeTables, values: Values, at: number) => readonly Row[];
-export type Values = readonly [never, never, never, never, never, never, never, never, never];
+export type Values = readonly [never, never, never, never, never, never, never, never, never, never];
 
 const nothing: readonly Row[] = [];
 
@@ -70,8 +70,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'update millrace.ledgers set seq',
-    ({ ledgers }, [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed]) =>
-      change(ledgers, { run }, { seq, reserved, spent, unknown, waiting, inFlight, polled, fed }),
+    ({ ledgers }, [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll]) =>
+      change(ledgers, { run }, { seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll }),
   ],
   [
     'update millrace.ledgers set cap',
@@ -99,7 +99,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'with made as (insert into millrace.ledgers',
     ({ ledgers, gates }, [run]) => {
       const money = { cap: null, reserved: 0, spent: 0, unknown: 0 };
-      const counts = { seq: 0, fed: 0, waiting: 0, inFlight: 0, polled: 0, concurrency: 1 };
+      const counts = { seq: 0, fed: 0, waiting: 0, toPoll: 0, inFlight: 0, polled: 0, concurrency: 1 };
       add(ledgers, ['run'], { run, ...money, ...counts });
       return add(gates, ['run'], { run, rate: null, next_at: 0, taken_at: 0, paused_until: 0 });
     },
@@ -156,11 +156,11 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'update millrace.seats set groups',
-    ({ seats }, [run, worker, groups, first]) => {
+    ({ seats, ledgers }, [run, worker, groups]) => {
       const seat = of(seats, { run, worker });
       return seat === undefined || (seat['groups'] as number) >= groups
         ? nothing
-        : change(seats, { run, worker }, { groups, first });
+        : change(seats, { run, worker }, { groups, first: of(ledgers, { run })?.['seq'] });
     },
   ],
   [

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { recordChannel } from '../../../../runners/distributed/database/transaction.js';
+import { commitGroup, type Group } from '../../../../runners/distributed/table/commit-group.js';
+import { takeSeat } from '../../../../runners/distributed/table/seats.js';
+import { openFleet } from '../../../support/fleet.js';
+import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { intent } from '../../../support/sample-records.js';
+import { until } from '../../../support/until.js';
+
+let database: RunDatabase;
+beforeAll(async () => {
+  database = await openRunDatabase();
+});
+afterAll(() => database.close());
+
+const worker = '00000000-0000-4000-8000-000000000002';
+const nothing = {
+  ...{ records: [], booked: { spent: 0, unknown: 0 }, ended: [], freed: [], jobs: [], grants: [] },
+  ...{ blocked: {}, stop: undefined, claim: undefined },
+};
+
+it('notifies the collector of the last end alone: each notification wakes all connections that listen', async () => {
+  const fleet = await openFleet(database, rowsOf(2));
+  const seat = { run: fleet.run, worker };
+  await takeSeat(database.pool, seat);
+  const received: string[] = [];
+  const client = await database.pool.connect();
+  client.on('notification', ({ payload = '' }) => received.push(payload));
+  await client.query(`listen ${recordChannel}`);
+  const claim = { worker, start: 1, has: 0, most: { send: 2, poll: 0 }, priceOf: () => 0 };
+  const { claimed } = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+  const [one = '', other = ''] = claimed.map(({ item }) => item);
+  const end = (number: number, item: string): Group => ({
+    ...nothing,
+    number,
+    records: [{ item, text: JSON.stringify(intent('r1')), isLast: true }],
+    ended: [{ item, place: 'send' }],
+  });
+  await commitGroup(database, seat, end(2, one));
+  await client.query('select 1');
+  expect(received).toEqual([]);
+  await commitGroup(database, seat, end(3, other));
+  await until(() => received.length > 0);
+  expect(received).toEqual([String(fleet.run)]);
+  client.release(true);
+  await fleet.close();
+});
+
+it('fails as a whole with a statement that nobody waited for', async () => {
+  const fleet = await openFleet(database, rowsOf(1));
+  const seat = { run: fleet.run, worker };
+  await takeSeat(database.pool, seat);
+  const claim = { worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 0 };
+  const first = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+  const item = first.claimed[0]?.item ?? '';
+  // More than is in flight leaves: the ledger, which is saved with the commit, cannot be below zero.
+  const ended = [item, '00000000-0000-4000-8000-00000000000a'].map((one) => ({
+    ...{ item: one, place: 'send' as const },
+  }));
+  const group = { ...nothing, number: 2, ended, records: [{ item, text: '{}', isLast: true }] };
+  await expect(commitGroup(database, seat, group)).rejects.toThrow(/ledgers_in_flight_check/);
+  expect(await fleet.records()).toEqual([]);
+  expect(await fleet.state()).toMatchObject({ inFlight: 1, seq: 0 });
+  const again = await commitGroup(database, seat, { ...group, ended: ended.slice(0, 1) });
+  expect(again.after).toBe(0);
+  expect(await fleet.state()).toMatchObject({ inFlight: 0, seq: 1 });
+  await fleet.close();
+});
