@@ -49,13 +49,26 @@ export interface Failed<C extends FailureCode = FailureCode> {
  * - `status`: the reply to a poll; `partial` is the part of the output that the function has sent so far.
  * - `waiting`: nothing is sent for `forMs`; a wait after `submitting` means that the POST was
  *   refused, and bought nothing, unless it is one for a `callback`.
+ *
+ * A job of a client puts on each when it was, and what is known of its requests by then. What an operator adds (`over-budget`,
+ * for one) has nothing of this.
  */
-export type JobEvent<O> =
+export type JobEvent<O> = (
   | { type: 'submitting'; sync: boolean }
   | { type: 'accepted'; jobId: string }
   | { type: 'status'; status: string; delayTimeMs?: number; partial?: unknown }
   | { type: 'waiting'; why: WaitReason; forMs: number }
-  | { type: 'settled'; outcome: Outcome<O> };
+  | { type: 'settled'; outcome: Outcome<O> }
+) & {
+  /** In ms since the epoch, by the client's scheduler. */
+  at?: number;
+  /** POSTs of the job so far; of a route's GET, requests. 0 before the first, and of an attached job. */
+  attempt?: number;
+  /** The HTTP status of its last reply; absent before the first, and after a request without one. */
+  httpStatus?: number;
+  /** The `x-request-id` of that reply. */
+  requestId?: string;
+};
 
 /**
  * Why a request waits: the service asked for it (429), the try before failed, the service answered that it does not know

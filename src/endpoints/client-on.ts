@@ -8,11 +8,9 @@ import {
 } from '../contract/image-edit.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
-import type { JobEvent } from '../contract/outcome.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/purchase/open-jobs.js';
 import type {
-  JobTrace,
   RequestProbe,
   RequestReport,
   TracedCall,
@@ -266,7 +264,8 @@ function stateOf(options: ClientOptions, { transport, channels, open }: Parts): 
     untilAborted: createUntilAborted(),
     nextKey: (endpointId) => `${endpointId}#${++jobs}`,
     report: (event, trace) => {
-      if (channels.job.isObserved) channels.job.publish(activityOf(event, trace, scheduler.now()));
+      const { endpointId, key } = trace;
+      if (channels.job.isObserved) channels.job.publish({ ...event, endpointId, key } as Activity);
     },
   };
 }
@@ -281,15 +280,5 @@ function probeOf(
     },
     report: (report) => requests.publish(report),
     traceparent,
-  };
-}
-
-function activityOf(event: JobEvent<unknown>, trace: JobTrace, at: number): Activity {
-  const { endpointId, key, attempt, httpStatus, requestId } = trace;
-  return {
-    ...event,
-    ...{ endpointId, key, at, attempt },
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(requestId !== undefined && { requestId }),
   };
 }

@@ -25,19 +25,13 @@ export interface ClientState extends Omit<
   readonly report: (event: JobEvent<unknown>, trace: JobTrace) => void;
 }
 
-/** An event of any job, with whose it is, when it was, and what is known of the job's requests by then. */
+/** An event of any job, with whose it is. */
 export type Activity = JobEvent<unknown> & {
   /** The empty string on a load-balanced route. */
   endpointId: string;
   key: string;
-  /** In ms since the epoch, by the client's scheduler. */
   at: number;
-  /** POSTs of the job so far; of a route's GET, requests. 0 before the first, and of an attached job. */
   attempt: number;
-  /** The HTTP status of its last reply; absent before the first, and after a request without one. */
-  httpStatus?: number;
-  /** The `x-request-id` of that reply. */
-  requestId?: string;
 };
 
 interface Terms<O> {
@@ -77,8 +71,19 @@ export function jobSpecOf<O>(
     checkpoint,
     untilAborted: client.untilAborted(signal),
     trace,
-    report: (event) => client.report(event, trace),
+    report: (event) => {
+      stamp(event, trace, client.scheduler.now());
+      client.report(event, trace);
+    },
   };
+}
+
+/** Puts on an event when it was, and what is known of its job's requests by then. */
+function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: JobTrace, at: number): void {
+  event.at = at;
+  event.attempt = attempt;
+  if (httpStatus !== undefined) event.httpStatus = httpStatus;
+  if (requestId !== undefined) event.requestId = requestId;
 }
 
 const callOptions: ReadonlySet<string> = new Set<

@@ -103,9 +103,8 @@ class Purchase<O> implements JobFacts<O>, Buyer, CalledJob, Runner<JobEvent<O>> 
     this.id = job.id;
     if (isTerminal(job.status)) return this.end(outcomeOf(job, request));
     if (this.isCancelled || !this.isFollowed) this.abandon();
-    const accepted = { type: 'accepted', jobId: job.id } as const;
-    yield awaitCheckpoint(this.spec.checkpoint, accepted);
-    yield accepted;
+    yield awaitCheckpoint(this.spec.checkpoint, { type: 'accepted', jobId: job.id });
+    yield { type: 'accepted', jobId: job.id };
     yield statusEvent(job);
     yield this.rest();
   }
@@ -135,9 +134,8 @@ class Purchase<O> implements JobFacts<O>, Buyer, CalledJob, Runner<JobEvent<O>> 
     const check = spec.check(outcome);
     const checked = isObservable(check) ? yield* lastOf(check) : check;
     if (checked === undefined) return;
-    const settled = { type: 'settled', outcome: checked } as const;
-    yield awaitCheckpoint(spec.checkpoint, settled);
-    yield settled;
+    yield awaitCheckpoint(spec.checkpoint, { type: 'settled', outcome: checked });
+    yield { type: 'settled', outcome: checked };
   }
 
   /** How the job has ended. It is settled next, also where nobody follows it: its price would stay reserved for ever. */

@@ -32,7 +32,7 @@ export interface JobSpec<O> {
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
   /** What is known of its requests, for whoever looks in. */
   readonly trace?: JobTrace;
-  /** Called with every event, also while nobody is subscribed. */
+  /** Called with every event before its subscribers, also while there is none: notes on it when it was, and reports it. */
   readonly report: (event: JobEvent<O>) => void;
 }
 
