@@ -12,7 +12,7 @@ import {
 } from '../contract/service-replies.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
 import { InvalidInputError } from '../operators/job-error.js';
-import type { Job } from '../operators/job.js';
+import type { Job, SyncJob } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
 import type { JobSpec } from '../operators/purchase/job-spec.js';
 import { ask } from '../operators/requests/ask-until-answered.js';
@@ -98,7 +98,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request, webhook });
   }
 
-  runSync(input: I, options: SyncOptions<O> = {}): Job<O, QueueFailureCode> {
+  runSync(input: I, options: SyncOptions<O> = {}): SyncJob<O, QueueFailureCode> {
     const { waitMs } = options;
     checkWait(waitMs);
     const { executionTimeoutMs } = this.options;

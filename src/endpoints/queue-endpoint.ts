@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { QueueFailureCode } from '../contract/failure-code.js';
 import type { Health, JobReply, Purged } from '../contract/service-replies.js';
-import type { Job } from '../operators/job.js';
+import type { Job, SyncJob } from '../operators/job.js';
 import type { AttachOptions, CallOptions, SubmitOptions, SyncOptions } from './call-options.js';
 
 /**
@@ -26,7 +26,7 @@ export interface QueueEndpoint<I, O, C = unknown> {
    * client gives up, so that a job of any length ends with a known result.
    * @throws InvalidOptionError for options that cannot be used; nothing was sent
    */
-  runSync(input: I, options?: SyncOptions<O>): Job<O, QueueFailureCode>;
+  runSync(input: I, options?: SyncOptions<O>): SyncJob<O, QueueFailureCode>;
   /**
    * A job that was bought before, by its id: polls, never submits.
    * @throws InvalidOptionError when the id is empty

@@ -2,7 +2,7 @@ import type { FailureCode, RouteGetFailureCode, RoutePostFailureCode } from '../
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkRoutePath } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import type { Job } from '../operators/job.js';
+import type { SyncJob } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
 import { readRoute } from '../operators/purchase/read-route.js';
 import { resolveQueueOptions, type RetryPolicy } from '../policy/queue-options.js';
@@ -29,7 +29,7 @@ export interface RouteCallOptions<O = unknown> extends CallOptions<O> {
 }
 
 /** A call of a route, in the shape of a job. Its `jobId` is the empty string: there is none. */
-export type RouteCall<O, C extends FailureCode = FailureCode> = Job<O, C>;
+export type RouteCall<O, C extends FailureCode = FailureCode> = SyncJob<O, C>;
 
 /** A load-balanced endpoint. A route is a path below its base URL; no route names another host. (spec 4.2) */
 export interface RouteEndpoint {

@@ -37,6 +37,15 @@ export interface Job<O, C extends FailureCode = FailureCode>
   readonly then: (await_job_outcome_or_job_output: never) => never;
 }
 
+/**
+ * A job whose id comes with its answer: of `runSync` and of routes. While its POST is on the wire there is nothing to cancel, so
+ * `switchJobs` does not take it: each value of its source would leave a job that is paid.
+ */
+export interface SyncJob<O, C extends FailureCode = FailureCode> extends Job<O, C> {
+  /** For the type alone: it is never there. */
+  readonly cannotBeCancelled?: true;
+}
+
 /** `pipe` of an Observable, where an operator that keeps the job gives the next one a job. */
 export interface JobPipe<O> {
   (): Job<O>;

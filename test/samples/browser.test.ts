@@ -1,8 +1,22 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from 'millrace/emulator';
 import { bundlePage, servePage } from '../../samples/browser/serve-page.js';
+import type { Client, Job, JobEvent } from '../../src/index.js';
 import { launchBrowser } from '../support/browser.js';
+
+/** Observables of the platform, as far as they are used here, and a client of the page's service. */
+interface BrowserWithClient {
+  readonly client: Client;
+  readonly Observable: {
+    from(job: Job<unknown>): {
+      forEach(next: (event: JobEvent<unknown>) => void): Promise<void>;
+      last(): Promise<JobEvent<unknown>>;
+    };
+  };
+}
 
 describe('the page of samples/browser', () => {
   let browser: Browser;
@@ -52,6 +66,35 @@ describe('the page of samples/browser', () => {
     await page.click('li:nth-child(2) button');
     await expect.poll(async () => (await statuses())[1]).toBe('job-cancelled');
     expect(emulator.bill().map(({ status }) => status)).toStrictEqual(['COMPLETED', 'CANCELLED']);
+  });
+
+  it('buys once where the platform makes its own Observables of a job', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `import { createClient } from 'millrace/core';
+          import { createFetchTransport } from 'millrace/fetch';
+          globalThis.client = createClient({ baseUrl: location.origin, transport: createFetchTransport() });`,
+        resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+      },
+      bundle: true,
+      write: false,
+      platform: 'browser',
+      logOverride: { 'ignored-bare-import': 'silent' },
+    });
+    await page.addScriptTag({ content: outputFiles[0]!.text });
+    const before = emulator.bill().length;
+    const seen = await page.evaluate(async () => {
+      const { client, Observable } = globalThis as unknown as BrowserWithClient;
+      const job = client.queue('echo').run({ text: 'once' });
+      const types: string[][] = [[], []];
+      const one = Observable.from(job);
+      await Promise.all(types.map((list) => one.forEach(({ type }) => void list.push(type))));
+      return { types, last: (await Observable.from(job).last()).type };
+    });
+    const life = ['submitting', 'accepted', 'status'];
+    for (const types of seen.types) expect(types).toEqual(expect.arrayContaining([...life, 'settled']));
+    expect(seen.last).toBe('settled');
+    expect(emulator.bill()).toHaveLength(before + 1);
   });
 
   it('never had the key', () => {

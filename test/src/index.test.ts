@@ -23,6 +23,7 @@ const names = [
     '[Job]',
     '[JobOperator]',
     '[JobPipe]',
+    '[SyncJob]',
     '[Completed]',
     '[Failed]',
     '[JobEvent]',
@@ -127,6 +128,18 @@ const names = [
   ...['ServerError', 'UnauthorizedError', 'UnexpectedStatusError', 'version'],
 ];
 
+/** The names that a file offers, each with the file that it comes from. */
+function exportsOf(source: string): [name: string, from: string][] {
+  const lists = source.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']*)'/gm);
+  return [...lists].flatMap(([, list, from]) =>
+    list!
+      .split(',')
+      .map((name) => name.replace(/^.* as /s, '').trim())
+      .filter((name) => name !== '')
+      .map((name): [string, string] => [name, from!]),
+  );
+}
+
 describe('the public face', () => {
   it('is this list, in this order', () => {
     const source = readFileSync(new URL('../../src/index.ts', import.meta.url), 'utf8');
@@ -138,6 +151,21 @@ describe('the public face', () => {
         .map((name) => (type === undefined ? name : `[${name}]`)),
     );
     expect(exported).toStrictEqual(names);
+  });
+
+  it('is that of millrace/core, name by name out of the same files, but for the client and got', () => {
+    const [faces, core] = ['index', 'core'].map(
+      (name) => new Map(exportsOf(readFileSync(new URL(`../../src/${name}.ts`, import.meta.url), 'utf8'))),
+    );
+    const differs = [...faces!].filter(([name, from]) => core!.get(name) !== from);
+    expect(differs).toStrictEqual([
+      ['createClient', './endpoints/create-client.js'],
+      ['createGotTransport', './transport/got/got-transport.js'],
+      ['GotTransportOptions', './transport/got/got-transport.js'],
+    ]);
+    expect([...core!].filter(([name]) => !faces!.has(name))).toStrictEqual([
+      ['CoreClientOptions', './endpoints/core-client.js'],
+    ]);
   });
 
   it('offers every value of the list, and no other', () => {

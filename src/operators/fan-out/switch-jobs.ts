@@ -1,4 +1,4 @@
-import { defer, finalize, switchMap, tap, type Observable, type OperatorFunction } from 'rxjs';
+import { defer, EMPTY, finalize, share, switchMap, tap, type Observable, type OperatorFunction } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { cancelJob } from '../job.js';
 
@@ -6,7 +6,10 @@ import { cancelJob } from '../job.js';
  * A job a row, the latest wins: the older one is unsubscribed and cancelled at the service, also while its id is on the
  * way. A job that only waited for its turn sends nothing. The last job is cancelled as well when the stream is left before
  * its end, and when the source or `project` fails. `withinBudget` and the like may stand behind the job; a stream that is
- * no job is unsubscribed only.
+ * no job is unsubscribed only. A job of `runSync` or of a route cannot be cancelled on its way, and is none that it takes.
+ *
+ * It is one run for all subscribers at a time: a second one joins. One that comes when all have left subscribes the source again,
+ * and a source that begins anew has its rows bought again; of a source that has ended it joins the last job, and buys nothing.
  *
  * @example
  * ```ts
@@ -14,22 +17,31 @@ import { cancelJob } from '../job.js';
  * ```
  */
 export function switchJobs<T, O>(
-  project: (row: T) => Observable<JobEvent<O>>,
+  project: (row: T) => Observable<JobEvent<O>> & { readonly cannotBeCancelled?: never },
 ): OperatorFunction<T, JobEvent<O>> {
-  return (rows) =>
-    defer(() => {
-      let latest: Observable<JobEvent<O>> | undefined;
-      return rows.pipe(
-        switchMap((row) => {
-          const next = project(row);
-          if (next !== latest) cancelJob(latest);
-          latest = next;
-          return next;
-        }),
-        tap((event) => {
-          if (event.type === 'settled') latest = undefined;
-        }),
-        finalize(() => cancelJob(latest)),
-      );
-    });
+  return (rows) => {
+    let latest: Observable<JobEvent<O>> = EMPTY;
+    let isUnderWay = false;
+    let hasAll = false;
+    const cancelLatest = () => {
+      if (isUnderWay) cancelJob(latest);
+      isUnderWay = false;
+    };
+    const switched = rows.pipe(
+      tap({ complete: () => (hasAll = true) }),
+      switchMap((row) => {
+        const next = project(row);
+        if (next !== latest) cancelLatest();
+        isUnderWay = true;
+        return (latest = next);
+      }),
+    );
+    return defer(() => (hasAll ? latest : switched)).pipe(
+      tap((event) => {
+        if (event.type === 'settled') isUnderWay = false;
+      }),
+      finalize(cancelLatest),
+      share(),
+    );
+  };
 }

@@ -32,6 +32,7 @@ import {
   type RoutePostFailureCode,
   type StandardSchema,
   type SubmitOptions,
+  type SyncJob,
   type SyncOptions,
 } from '../../../src/index.js';
 import { replied } from '../../support/virtual-time.js';
@@ -110,9 +111,9 @@ describe('types of an endpoint', () => {
 
   it('come from a schema, or from what is asked for, on a route', () => {
     const lb = client.routes('https://lb.example.test');
-    expectTypeOf(lb.get('info')).toEqualTypeOf<Job<unknown, RouteGetFailureCode>>();
-    expectTypeOf(lb.get<{ a: 1 }>('info')).toEqualTypeOf<Job<{ a: 1 }, RouteGetFailureCode>>();
-    expectTypeOf(lb.post('x', {}, { output })).toEqualTypeOf<Job<{ at: number }, RoutePostFailureCode>>();
+    expectTypeOf(lb.get('info')).toEqualTypeOf<SyncJob<unknown, RouteGetFailureCode>>();
+    expectTypeOf(lb.get<{ a: 1 }>('info')).toEqualTypeOf<SyncJob<{ a: 1 }, RouteGetFailureCode>>();
+    expectTypeOf(lb.post('x', {}, { output })).toEqualTypeOf<SyncJob<{ at: number }, RoutePostFailureCode>>();
   });
 
   it('of what goes beside an input are named, with their units', () => {
@@ -154,6 +155,14 @@ describe('types go through the operators', () => {
       toOutput(),
     );
     expectTypeOf(switched).toEqualTypeOf<Observable<Upscaled>>();
+    // @ts-expect-error -- it has no id that could be cancelled while its POST is on the wire
+    expect(switchJobs((url: string) => endpoint.runSync({ url }))).toBeDefined();
+    const lb = client.routes('https://lb.example.test');
+    // @ts-expect-error -- nor has a route ever
+    expect(switchJobs((url: string) => lb.post('upscale', { url }))).toBeDefined();
+    expectTypeOf(pullJobs(['a'], (url) => endpoint.runSync({ url }), { concurrency: 1 })).toEqualTypeOf<
+      PulledJobs<string, Upscaled>
+    >();
     const again = retryPurchase(() => endpoint.run({ url: 'a' }), { maxRetries: 1, codes: ['job-failed'] });
     expectTypeOf(again).toEqualTypeOf<Job<Upscaled>>();
   });

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { lastValueFrom, VirtualTimeScheduler } from 'rxjs';
+import { lastValueFrom, toArray, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { Activity } from '../../../src/endpoints/client-state.js';
 import type { RequestReport } from '../../../src/operators/requests/request-report.js';
 import { fixed } from '../../../src/policy/polling/poll-schedule.js';
@@ -32,29 +33,28 @@ function refusedOnce(more: Parameters<typeof clientOver>[1] = {}) {
     ...more,
   });
   const buy = () => {
+    const events: JobEvent<unknown>[] = [];
     client
       .queue('e', { poll: fixed(100) })
       .run({ a: 1 }, { key: 'row-7' })
-      .subscribe();
+      .subscribe((event) => events.push(event));
     scheduler.flush();
+    return events;
   };
   return { client, sent, buy };
 }
 
 describe('what can be seen of a client', () => {
-  it('activity$: when, which attempt, the last status and its request id', () => {
+  it('events of a job and activity$: when, which attempt, the last status and its request id', () => {
     const { client, buy } = refusedOnce();
     const seen: Activity[] = [];
     client.activity$.subscribe((activity) => seen.push(activity));
-    buy();
-    const rows = seen.map(({ type, at, attempt, httpStatus, requestId }) => [
-      type,
-      at,
-      attempt,
-      httpStatus,
-      requestId,
-    ]);
-    expect(rows).toStrictEqual([
+    const events = buy();
+    const told = (all: JobEvent<unknown>[]) =>
+      all.map(({ type, at, attempt, httpStatus, requestId }) => [type, at, attempt, httpStatus, requestId]);
+    expect(told(seen)).toStrictEqual(told(events));
+    expect(seen.every(({ endpointId, key }) => endpointId === 'e' && key === 'row-7')).toBe(true);
+    expect(told(events)).toStrictEqual([
       ['submitting', 0, 1, undefined, undefined],
       ['waiting', 0, 1, 429, 'req-1'],
       ['submitting', 500, 2, 429, 'req-1'],
@@ -95,8 +95,19 @@ describe('what can be seen of a client', () => {
     expect(published.map(([name]) => name).filter((name) => name === 'millrace:request')).toHaveLength(4);
     expect(published.filter(([name]) => name === 'millrace:job').at(-1)).toMatchObject([
       'millrace:job',
-      { type: 'settled', key: 'row-7', at: 1_100 },
+      { type: 'settled', key: 'row-7', at: 1_100, attempt: 2, httpStatus: 200, requestId: 'canary-key-0123' },
     ]);
+  });
+
+  it('events of a route: the same, of a GET and of a POST', async () => {
+    const { client } = clientOver(() => replied(200, {}, { 'x-request-id': 'req-9' }));
+    const lb = client.routes('https://lb.example.test');
+    for (const call of [lb.get('ping'), lb.post('ping', {})]) {
+      const [first, last] = await lastValueFrom(call.pipe(toArray()));
+      expect(first).toMatchObject({ type: 'submitting', attempt: 1, at: expect.any(Number) as number });
+      expect(first).not.toHaveProperty('httpStatus');
+      expect(last).toMatchObject({ type: 'settled', attempt: 1, httpStatus: 200, requestId: 'req-9' });
+    }
   });
 
   it('calls that are no jobs are reported too, without an attempt', async () => {
