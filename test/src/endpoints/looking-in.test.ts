@@ -50,11 +50,11 @@ describe('what can be seen of a client', () => {
     const seen: Activity[] = [];
     client.activity$.subscribe((activity) => seen.push(activity));
     const events = buy();
-    const told = (all: JobEvent<unknown>[]) =>
+    const known = (all: JobEvent<unknown>[]) =>
       all.map(({ type, at, attempt, httpStatus, requestId }) => [type, at, attempt, httpStatus, requestId]);
-    expect(told(seen)).toStrictEqual(told(events));
+    expect(known(seen)).toStrictEqual(known(events));
     expect(seen.every(({ endpointId, key }) => endpointId === 'e' && key === 'row-7')).toBe(true);
-    expect(told(events)).toStrictEqual([
+    expect(known(events)).toStrictEqual([
       ['submitting', 0, 1, undefined, undefined],
       ['waiting', 0, 1, 429, 'req-1'],
       ['submitting', 500, 2, 429, 'req-1'],

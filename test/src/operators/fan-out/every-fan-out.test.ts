@@ -61,7 +61,9 @@ describe.each(Object.entries(fanOuts))('%s with real jobs', (name, fanOut) => {
   it.each(['generator', 'project'] as const)('buys nothing behind a stop in the %s', async (where) => {
     const { buy, sent } = echoShop();
     const stop = new Subject<void>();
-    const { seen, rows } = endless((row) => void (where === 'generator' && row === 3 && stop.next()));
+    const { seen, rows } = endless((row) => {
+      if (where === 'generator' && row === 3) stop.next();
+    });
     const projected: number[] = [];
     const project = (row: number) => {
       projected.push(row);
@@ -112,7 +114,9 @@ describe.each(Object.entries(fanOuts))('%s with real jobs', (name, fanOut) => {
     const isEnd = (event: unknown) => (event as { type?: string }).type === undefined || isSettled(event);
     fanOut([1], buy)
       .pipe(
-        tap((event) => isEnd(event) && save()),
+        tap((event) => {
+          if (isEnd(event)) save();
+        }),
         retry(2),
       )
       .subscribe((event) => isEnd(event) && saved.push(event));
