@@ -10,11 +10,7 @@ import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/purchase/open-jobs.js';
-import type {
-  RequestProbe,
-  RequestReport,
-  TracedCall,
-} from '../operators/requests/request-report.js';
+import type { RequestProbe, RequestReport, TracedCall } from '../operators/requests/request-report.js';
 import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
 import { TimerQueue } from '../operators/timers/timer-queue.js';
 import { createUntilAborted } from '../operators/until-aborted.js';
