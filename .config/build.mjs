@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { bundlePage } from './bundle-page.mjs';
+import { joinChunks } from './join-chunks.mjs';
 
 const require = createRequire(import.meta.url);
 const declarations = 'node_modules/.cache/declarations';
@@ -95,6 +96,11 @@ async function bundleCommandLine(outdir) {
     },
   });
   writeFileSync('node_modules/.cache/command-line.json', JSON.stringify(metafile));
+  const main = 'runners/cli/main.ts';
+  await joinChunks(common, metafile.outputs, outdir, {
+    first: { entries: [main], without: [main] },
+    manifest: { entries: ['runners/cli/io/explain-error.ts', 'runners/cli/commands/plan-command.ts'] },
+  });
   chmodSync(`${outdir}/main.js`, 0o755);
 }
 
