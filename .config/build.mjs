@@ -36,6 +36,17 @@ const common = {
   logLevel: 'warning',
 };
 
+/** commander starts programs of their own for some commands, and there are none here: what it would start them with is half of a help. */
+const noPrograms = {
+  name: 'no-programs',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>
+      importer.includes('node_modules/commander/') ? { path, namespace: 'no-programs' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'no-programs' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', '.config/tsconfig.build.json'], {
   stdio: 'inherit',
 });
@@ -80,6 +91,7 @@ async function bundleCommandLine(outdir) {
     ...common,
     metafile: true,
     entryPoints: ['runners/cli/main.ts'],
+    plugins: [noPrograms],
     outdir,
     external: [
       'sharp',

@@ -2,7 +2,7 @@ import { loadConfig } from '../options/load-config.js';
 import { configurableOptions, settingOf, type ListedOption } from '../options/option-table.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { parseOptions } from '../options/parse-options.js';
-import { configOptionsSchema } from '../options/start-options.js';
+import { startSchema } from '../options/start-options.js';
 import { plainText } from '../messages/plain-text.js';
 
 /** A setting that is in force. */
@@ -21,7 +21,7 @@ export async function configCommand({
   io,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, from, files } = await loadConfig(given, manifest, io);
-  const options: Raw = parseOptions(configOptionsSchema, raw);
+  const options: Raw = parseOptions(startSchema('config'), raw);
   const settings = [
     keyIn(io, raw, from),
     ...configurableOptions().flatMap((option) => settingInForce(option, { given, raw, options, from }, io)),

@@ -8,7 +8,7 @@ import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { parseOptions } from '../options/parse-options.js';
-import { planOptionsSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
+import { startSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
@@ -28,7 +28,7 @@ export async function planCommand({
   fault,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, plan: saved } = await openPlan(name, given, io);
-  const options = parseOptions(planOptionsSchema, raw);
+  const options = parseOptions(startSchema('plan'), raw);
   const prices = await plannedPrices(options, io.cwd);
   const format = options.format ?? (options.follow ? 'jsonl' : undefined);
   const source = await findManifest(manifestOf('plan', name, saved), format, io);

@@ -18,7 +18,7 @@ import { outFolder } from '../options/run-folder.js';
 import { parseOptions } from '../options/parse-options.js';
 import { repeatedOptions } from '../options/repeated-options.js';
 import { readPrices } from '../options/read-prices.js';
-import { runOptionsSchema, type RunOptions } from '../options/start-options.js';
+import { startSchema, type RunOptions } from '../options/start-options.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { SavedPlan } from '../plan/read-plan.js';
 import { openTarget, pickTransport } from '../service/open-target.js';
@@ -35,7 +35,7 @@ export async function runCommand({
   fault,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, from, plan } = await openPlan(name, given, io);
-  const options = parseOptions(runOptionsSchema, raw);
+  const options = parseOptions(startSchema('run'), raw);
   const repeat = repeatedOptions(raw, from, io.cwd);
   const prices = await readPrices(options.prices, io.cwd, options.endpoints);
   if (options.follow) return followRows(name, { options, repeat, prices, io, fault });

@@ -14,11 +14,8 @@ export type RunOptions = StartOptions<'run'>;
 /** `plan` takes every option of `run`. */
 export type PlanOptions = StartOptions<'plan'>;
 
-export const runOptionsSchema = startSchema('run');
-export const planOptionsSchema = startSchema('plan');
-export const configOptionsSchema = startSchema('config');
-
-function startSchema<C extends 'run' | 'plan' | 'config'>(command: C): z.ZodType<StartOptions<C>> {
+/** The schema of a command's options. It is made where a command needs it: a schema of a hundred options takes a while. */
+export function startSchema<C extends 'run' | 'plan' | 'config'>(command: C): z.ZodType<StartOptions<C>> {
   const schema = z.object({
     ...shapeOf(command),
     endpoints: z.custom<ConfiguredEndpoints>().default({}),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../runners/cli/io/usage-error.js';
 import { parseOptions } from '../../../../runners/cli/options/parse-options.js';
-import { runOptionsSchema } from '../../../../runners/cli/options/start-options.js';
+import { startSchema } from '../../../../runners/cli/options/start-options.js';
 
 function problemsOf(raw: Record<string, unknown>): readonly string[] {
   try {
-    parseOptions(runOptionsSchema, raw);
+    parseOptions(startSchema('run'), raw);
   } catch (error) {
     if (error instanceof UsageError) return error.problems;
     throw error;
@@ -15,7 +15,7 @@ function problemsOf(raw: Record<string, unknown>): readonly string[] {
 
 describe('parseOptions', () => {
   it('fills in the defaults that the help names', () => {
-    expect(parseOptions(runOptionsSchema, {})).toMatchObject({
+    expect(parseOptions(startSchema('run'), {})).toMatchObject({
       endpoints: {},
       add: false,
       ignore: [],
@@ -42,7 +42,7 @@ describe('parseOptions', () => {
   });
 
   it('reads every value in the unit in which it is used', () => {
-    const options = parseOptions(runOptionsSchema, {
+    const options = parseOptions(startSchema('run'), {
       timeout: '1h30m',
       maxCost: '$12.50',
       maxCostPerDay: '40',
