@@ -107,12 +107,12 @@ async function bundleCommandLine(outdir) {
       js: "import { createRequire as createRequireOfMillrace } from 'node:module'; const require = createRequireOfMillrace(import.meta.url);",
     },
   });
-  writeFileSync('node_modules/.cache/command-line.json', JSON.stringify(metafile));
   const main = 'runners/cli/main.ts';
-  await joinChunks(common, metafile.outputs, outdir, {
+  const outputs = await joinChunks(common, metafile.outputs, outdir, {
     first: { entries: [main], without: [main] },
     manifest: { entries: ['runners/cli/io/explain-error.ts', 'runners/cli/commands/plan-command.ts'] },
   });
+  writeFileSync('node_modules/.cache/command-line.json', JSON.stringify({ outputs }));
   chmodSync(`${outdir}/main.js`, 0o755);
 }
 

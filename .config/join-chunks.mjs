@@ -1,5 +1,5 @@
 // Joins the small files of a bundle that are always loaded together.
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -10,9 +10,11 @@ import { build } from 'esbuild';
  * @param outputs of esbuild's metafile
  * @param groups by the joined file's name: the entry points that it takes, with all that they import and no earlier group has; those
  *   `without` which it is stay files of their own
+ * @returns what each file holds now; chunks that only pass on are left out
  */
 export async function joinChunks(options, outputs, outdir, groups) {
   const joined = new Set();
+  const all = { ...outputs };
   const bundle = (from) =>
     build({
       ...options,
@@ -29,12 +31,16 @@ export async function joinChunks(options, outputs, outdir, groups) {
     for (const chunk of chunks) joined.add(chunk);
     const contents = chunks.map((chunk, at) => exportsOf(outputs[chunk], at, 'in', basename(chunk)));
     const stdin = { contents: contents.join(''), resolveDir: outdir };
-    await bundle({ stdin, outfile: `${outdir}/${name}.js` });
+    const outfile = `${outdir}/${name}.js`;
+    await bundle({ stdin, outfile });
+    const inputs = Object.assign({}, ...chunks.map((chunk) => outputs[chunk].inputs));
+    all[outfile] = { inputs, bytes: statSync(outfile).size };
     chunks.forEach((chunk, at) => writeFileSync(chunk, exportsOf(outputs[chunk], at, 'out', `${name}.js`)));
     for (const file of left) await bundle({ entryPoints: [file], outfile: file, allowOverwrite: true });
   }
   const imported = importedFiles(outputs, joined);
   for (const chunk of joined) if (!imported.has(chunk)) rmSync(chunk);
+  return Object.fromEntries(Object.entries(all).filter(([file]) => !joined.has(file)));
 }
 
 /** Bundles what is joined, and leaves all other imports as they are. */
