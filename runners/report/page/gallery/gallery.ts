@@ -71,7 +71,10 @@ export class Gallery {
       isRehearsal: page.data.run.isRehearsal,
       reviewOf: (row) => page.reviews.of(row),
     });
-    this.#variants = new VariantGrid(page);
+    this.#variants = new VariantGrid(page, (terms) => {
+      this.#by = '';
+      this.show({ query: terms });
+    });
     root.replaceChildren(
       this.#heading,
       this.#toolbar.element,

@@ -1,127 +1,147 @@
-import type { PageRow } from '../../page-data.js';
+import { originalColumn } from '../../facets.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
-import { statusLabel } from '../../messages/status-label.js';
-import { check, h, pencilCross } from '../dom.js';
-import { resultContent } from '../gallery/frame.js';
+import { h } from '../dom.js';
+import { queryTerm } from '../gallery/query-rows.js';
 import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Page } from '../page.js';
 import { BlindComparison } from './blind-comparison.js';
+import { VariantCell } from './variant-cell.js';
 import { variantGroups, type VariantGroup, type VariantGroups } from './variant-groups.js';
 
-const groupsAPage = 24;
+/** A page of the grid ends with the original that reaches so many rows. */
+const cellsAPage = 144;
 const mostValues = 12;
+/** Rows that differ in another column as well share a place: so many are shown, the others are counted. */
+const mostInPlace = 4;
+
+interface Shown {
+  readonly groups: VariantGroups;
+  readonly values: readonly string[];
+  readonly by: string;
+}
 
 /** Originals down, the values of one column across: what was made of each picture stands side by side. */
 export class VariantGrid {
   readonly element = h('div', { class: 'variants', hidden: true });
   readonly #page: Page;
-  #shown: { groups: VariantGroups; by: string; rows: Map<number, PageRow>; count: number } | undefined;
+  readonly #find: (query: string) => void;
+  readonly #body = h('tbody');
+  readonly #more = h(
+    'button',
+    { type: 'button', class: 'more', onclick: () => void this.#add() },
+    'Show more',
+  );
+  #cells: VariantCell[] = [];
+  #shown: Shown | undefined;
+  /** How many originals are drawn. */
+  #drawn = 0;
   /** An update that has been overtaken draws nothing. */
   #turn = 0;
 
-  constructor(page: Page) {
-    this.#page = page;
+  /** @param find Shows the rows of a query in the gallery. */
+  constructor(page: Page, find: (query: string) => void) {
+    [this.#page, this.#find] = [page, find];
   }
 
   async show(found: readonly number[], by: string): Promise<void> {
     const turn = ++this.#turn;
     const groups = variantGroups(found, by, await this.#page.store.facets());
-    const rows = await this.#load(groups, 0);
     if (turn !== this.#turn) return;
-    this.#shown = { groups, by, rows, count: groupsAPage };
-    this.#draw();
+    const focused = this.element.contains(document.activeElement) ? document.activeElement?.id : undefined;
+    this.#shown = { groups, values: groups.values.slice(0, mostValues), by };
+    [this.#cells, this.#drawn] = [[], 0];
+    this.#body.replaceChildren();
+    await this.#add();
+    if (turn !== this.#turn) return;
+    this.element.replaceChildren(...drawTable(this.#shown, this.#body, () => this.#compare()), this.#more);
+    if (focused !== undefined && focused !== '')
+      document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
+  /** A verdict changes the cells of its rows, and nothing else. */
   showReviews(): void {
-    if (!this.element.hidden) this.#draw();
+    if (this.element.hidden) return;
+    for (const cell of this.#cells) cell.show(this.#page.reviews.of(cell.row));
   }
 
-  async #load({ groups, values }: VariantGroups, from: number): Promise<Map<number, PageRow>> {
-    const shown = new Set(values.slice(0, mostValues));
-    const places = groups
-      .slice(from, from + groupsAPage)
-      .flatMap(({ byValue }) => [...byValue].flatMap(([value, all]) => (shown.has(value) ? all : [])));
+  /** Draws the next originals below those that stand. */
+  async #add(): Promise<void> {
+    const shown = this.#shown;
+    if (shown === undefined) return;
+    const next = nextGroups(shown, this.#drawn);
+    this.#drawn += next.length;
+    this.#more.hidden = this.#drawn >= shown.groups.groups.length;
+    const places = next.flatMap((group) => shown.values.flatMap((value) => inPlace(group, value)));
     const rows = await this.#page.store.load(places);
-    return new Map(rows.flatMap((row, index) => [[places[index] ?? -1, row] as const]));
+    if (shown !== this.#shown) return;
+    const cells = new Map(
+      rows.map((row, index) => {
+        const place = places[index] ?? -1;
+        const open = (): void => this.#page.openLarge(place);
+        return [place, new VariantCell(place, row, this.#page.reviews.of(row), open)] as const;
+      }),
+    );
+    this.#cells.push(...cells.values());
+    this.#body.append(...next.map((group) => this.#drawGroup(group, shown, cells)));
   }
 
-  #draw(): void {
-    if (this.#shown === undefined) return;
-    const { groups, by, count } = this.#shown;
-    const values = groups.values.slice(0, mostValues);
-    const compare = h(
-      'button',
-      { type: 'button', class: 'strong', disabled: values.length < 2, onclick: () => this.#compare() },
-      'Compare blind',
-    );
-    const words = `${countOf(groups.groups.length, 'original')}, ${countOf(groups.values.length, 'value')} of ${by}`;
-    const rest = groups.values.length - values.length;
-    const head = values.map((value) => h('th', { scope: 'col', title: value }, h('span', {}, value)));
-    const body = groups.groups.slice(0, count).map((group) => this.#drawGroup(group, values));
-    const focused = this.element.contains(document.activeElement)
-      ? (document.activeElement as HTMLElement).id
-      : '';
-    this.element.replaceChildren(
-      h('p', { class: 'lead' }, words, rest > 0 && `, ${formatCount(rest)} more are not shown`, ' ', compare),
-      h(
-        'div',
-        { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': `Variants by ${by}` },
-        h('table', {}, h('thead', {}, h('tr', {}, h('td', {}), ...head)), h('tbody', {}, ...body)),
-      ),
-      groups.groups.length > count
-        ? h('button', { type: 'button', class: 'more', onclick: () => void this.#more() }, 'Show more')
-        : '',
-    );
-    if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
-  }
-
-  #drawGroup({ original, byValue }: VariantGroup, values: readonly string[]): HTMLElement {
-    const rows = this.#shown?.rows;
-    const first = [...byValue.values()].flat()[0];
-    const reference = rows?.get(first ?? -1)?.references[0];
-    const picture = thumbnail(reference?.thumb, '');
-    const cells = values.map((value) => {
-      const places = byValue.get(value) ?? [];
-      return h('td', {}, ...places.map((place) => this.#drawCell(place, rows?.get(place))));
+  #drawGroup(group: VariantGroup, shown: Shown, all: ReadonlyMap<number, VariantCell>): HTMLElement {
+    const { original, byValue } = group;
+    const drawn = shown.values.map((value) => inPlace(group, value).flatMap((place) => all.get(place) ?? []));
+    const cells = shown.values.map((value, index) => {
+      const rest = (byValue.get(value)?.length ?? 0) - mostInPlace;
+      const find = (): void =>
+        this.#find(`${queryTerm(originalColumn, original)} ${queryTerm(shown.by, value)}`);
+      return h(
+        'td',
+        {},
+        ...(drawn[index] ?? []).map(({ element }) => element),
+        rest > 0 &&
+          h('button', { type: 'button', class: 'plain rest', onclick: find }, `${formatCount(rest)} more`),
+      );
     });
-    return h(
-      'tr',
-      {},
-      h('th', { scope: 'row', title: original }, picture, h('span', {}, original)),
-      ...cells,
-    );
-  }
-
-  #drawCell(place: number, row: PageRow | undefined): HTMLElement | false {
-    if (row === undefined) return false;
-    const review = this.#page.reviews.of(row);
-    const label = [row.id, statusLabel(row.status), review?.verdict ?? ''].filter((part) => part !== '');
-    return h(
-      'button',
-      {
-        type: 'button',
-        id: `variant-${place}`,
-        class: `cell ${review?.verdict ?? ''}`,
-        onclick: () => this.#page.openLarge(place),
-      },
-      h('span', { class: 'unseen' }, label.join(', ')),
-      resultContent(row),
-      review?.verdict === 'rejected' && pencilCross(),
-      review?.verdict === 'kept' && check(),
-      review?.stars !== undefined && h('span', { class: 'stars' }, '★'.repeat(review.stars)),
-    );
-  }
-
-  async #more(): Promise<void> {
-    if (this.#shown === undefined) return;
-    const { groups, rows, count } = this.#shown;
-    for (const [place, row] of await this.#load(groups, count)) rows.set(place, row);
-    this.#shown = { ...this.#shown, count: count + groupsAPage };
-    this.#draw();
+    const picture = thumbnail(drawn.flat()[0]?.row.references[0]?.thumb, '');
+    const head = h('th', { scope: 'row', title: original }, picture, h('span', {}, original));
+    return h('tr', {}, head, ...cells);
   }
 
   #compare(): void {
     if (this.#shown === undefined) return;
     new BlindComparison(this.#page, this.#shown.groups, this.#shown.by).start();
   }
+}
+
+function drawTable({ groups, values, by }: Shown, body: HTMLElement, compare: () => void): HTMLElement[] {
+  const button = h(
+    'button',
+    { type: 'button', class: 'strong', disabled: values.length < 2, onclick: compare },
+    'Compare blind',
+  );
+  const words = `${countOf(groups.groups.length, 'original')}, ${countOf(groups.values.length, 'value')} of ${by}`;
+  const rest = groups.values.length - values.length;
+  const head = values.map((value) => h('th', { scope: 'col', title: value }, h('span', {}, value)));
+  return [
+    h('p', { class: 'lead' }, words, rest > 0 && `, ${formatCount(rest)} more are not shown`, ' ', button),
+    h(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': `Variants by ${by}` },
+      h('table', {}, h('thead', {}, h('tr', {}, h('td', {}), ...head)), body),
+    ),
+  ];
+}
+
+/** One at least. */
+function nextGroups({ groups, values }: Shown, from: number): VariantGroup[] {
+  let cells = 0;
+  const next: VariantGroup[] = [];
+  for (let place = from; place < groups.groups.length && cells < cellsAPage; place++) {
+    const group = groups.groups[place] as VariantGroup;
+    next.push(group);
+    for (const value of values) cells += inPlace(group, value).length;
+  }
+  return next;
+}
+
+function inPlace({ byValue }: VariantGroup, value: string): readonly number[] {
+  return byValue.get(value)?.slice(0, mostInPlace) ?? [];
 }

@@ -39,8 +39,12 @@ export interface VariantPair {
   readonly right: { readonly value: string; readonly place: number };
 }
 
+/** More than anybody compares in a day. */
+const mostPairs = 5000;
+
 /**
- * Each two variants of each original once, in an order and on sides that say nothing.
+ * Each two variants of each original once, in an order and on sides that say nothing; of more pairs than anybody compares, as
+ * many of each original.
  *
  * @param canShow Whether the row at a place has something to compare.
  */
@@ -49,20 +53,25 @@ export function shuffledPairs(
   random: () => number,
   canShow: (place: number) => boolean,
 ): VariantPair[] {
-  const pairs = groups.flatMap(({ byValue }) => {
+  const share = Math.max(1, Math.floor(mostPairs / Math.max(1, groups.length)));
+  const pairs = groups.slice(0, mostPairs).flatMap(({ byValue }) => {
     const sides = [...byValue].flatMap(([value, places]) => {
       const place = places.find(canShow);
       return place === undefined ? [] : [{ value, place }];
     });
-    return sides.flatMap((one, index) =>
-      sides
-        .slice(index + 1)
-        .map((other) => (random() < 0.5 ? { left: one, right: other } : { left: other, right: one })),
+    const all = sides.flatMap((one, index) => sides.slice(index + 1).map((other) => [one, other] as const));
+    const some = all.length > share ? shuffled(all, random).slice(0, share) : all;
+    return some.map(([one, other]) =>
+      random() < 0.5 ? { left: one, right: other } : { left: other, right: one },
     );
   });
-  for (let last = pairs.length - 1; last > 0; last--) {
+  return shuffled(pairs, random);
+}
+
+function shuffled<T>(items: T[], random: () => number): T[] {
+  for (let last = items.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));
-    [pairs[last], pairs[other]] = [pairs[other] as VariantPair, pairs[last] as VariantPair];
+    [items[last], items[other]] = [items[other] as T, items[last] as T];
   }
-  return pairs;
+  return items;
 }
