@@ -111,12 +111,12 @@ async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number)
       `${name} cannot be polled, since the row was bought again: say what it cost, or that it was not sent`,
     );
   const held = (await heldAttempts(folder.journal.journal, id)).get(attempt);
-  if (held === undefined) throw usage(`${name} is not held`);
+  if (held === undefined) throw usage(`${name} is not in doubt`);
   const cost = 'paidUsd' in settlement ? toMicroDollars(settlement.paidUsd) : undefined;
   const record = freedRecord(held, { at: now(folder), cost });
   if (held.freed === undefined) return { ...wanted, records: [record], toDo: 0 };
   if (held.freed.cost === record.cost) return { ...wanted, records: [], toDo: 0 };
-  throw usage(`${name} is not held: it was settled before`);
+  throw usage(`${name} is not in doubt: it was settled before`);
 }
 
 async function notHeld({ journal }: OpenFolder, { id, status }: RowRecords): Promise<MillraceError> {
@@ -126,8 +126,8 @@ async function notHeld({ journal }: OpenFolder, { id, status }: RowRecords): Pro
   const earlier =
     attempts.length === 0
       ? ''
-      : `; money is held for an earlier attempt of it (${attempts.join(', ')}): name it as well`;
-  return usage(`row ${JSON.stringify(id)} is not held, it is ${status}${earlier}`);
+      : `; an earlier attempt of it is in doubt (${attempts.join(', ')}): name it as well`;
+  return usage(`row ${JSON.stringify(id)} is not in doubt, it is ${status}${earlier}`);
 }
 
 /** Its result would stand for two rows, and its cost twice in the books. */

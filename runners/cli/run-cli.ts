@@ -42,7 +42,7 @@ interface CommandEntry {
 
 const exitCodes = `
 Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 cost cap, 4 no row can succeed (key, endpoint,
-TLS), 5 --halt, 6 rows are held as unknown, 69 service not reached, 70 fault of millrace, 74 disk or journal,
+TLS), 5 --halt, 6 rows are in doubt, 69 service not reached, 70 fault of millrace, 74 disk or journal,
 75 another process holds the run, 129, 130 and 143 interrupted. Run again to go on.`;
 
 const commands: readonly CommandEntry[] = [
@@ -73,8 +73,8 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'settle',
-    about: 'end held rows by hand',
-    args: [['<out>'], ['[id...]', 'ids of rows; with --statement all that are held']],
+    about: 'decide about rows in doubt',
+    args: [['<out>'], ['[id...]', 'ids of rows; with --statement all that are in doubt']],
     load: async () => (await import('./commands/settle-command.js')).settleCommand,
   },
   {

@@ -57,7 +57,7 @@ describe('the studio', () => {
     expect(await axeViolations(page)).toEqual([]);
     await order(['boat.png', 'lake.jpg'], 'sepia <img src=x onerror=alert(1)>');
     await expect.poll(stages).toEqual(['queued', 'working']);
-    expect(await money()).toBe('$0.00 spent, $0.175 held, of $2.00');
+    expect(await money()).toBe('$0.00 spent, $0.175 reserved, of $2.00');
     expect(await axeViolations(page)).toEqual([]);
     const later = () => clock.advance(900).then(stages);
     await expect.poll(later, { timeout: 15_000 }).toEqual(['done', 'done']);
@@ -96,7 +96,7 @@ describe('the studio', () => {
     await page.getByRole('button', { name: 'Cancel boat.png' }).click();
     await expect.poll(statuses).toEqual(['CANCELLED', 'IN_PROGRESS']);
     await expect.poll(stages).toEqual(['working']);
-    await expect.poll(money).toBe('$0.00 spent, $0.0875 held, of $2.00');
+    await expect.poll(money).toBe('$0.00 spent, $0.0875 reserved, of $2.00');
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Cancel city.png');
   });
 

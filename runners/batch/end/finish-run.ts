@@ -91,7 +91,7 @@ function blockedReason({ ids, message }: Run['service']['blocked']): string {
 function heldReason(unknown: number, held: readonly string[], out: string): string {
   const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
   const are = unknown === 1 ? 'is' : 'are';
-  return `${rows(unknown)} may have been bought and ${are} held as unknown (${named}). Look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
+  return `${rows(unknown)} ${are} in doubt: charged or not, nobody knows yet (${named}). Look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
 function failedReason(failed: number, ended: number): string {

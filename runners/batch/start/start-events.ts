@@ -60,7 +60,7 @@ function* warnings({
     yield { type: 'warning', code: 'picture', message };
   }
   if (heldUpToRow !== undefined && ahead.toHold > 0) {
-    const message = `The journal was repaired: ${ahead.toHold} rows whose purchase may be lost are held as unknown.`;
+    const message = `The journal was repaired: ${ahead.toHold} rows whose purchase may be lost are in doubt: none is sent again.`;
     yield { type: 'warning', code: 'held', message };
   }
 }

@@ -8,7 +8,7 @@ import type { StartCounts } from '../row/totals.js';
 export const stopCauses = {
   capReached({ cap = 0, spent, reserved, unknown }: LedgerSnapshot): StopCause {
     const held = reserved + unknown;
-    const and = held > 0 ? ` and ${usd(held)} reserved or held` : '';
+    const and = held > 0 ? ` and ${usd(held)} reserved or in doubt` : '';
     const reason = `Stopped at the cost cap of ${usd(cap)}: with ${usd(spent)} spent${and}, the next row did not fit. Run again with a higher cap to go on.`;
     return { exitCode: 3, reason, leaves: [] };
   },

@@ -16,7 +16,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   const name = shownPath(folder, io.cwd);
   const held = await heldPurchases(folder);
   const [first] = held;
-  if (first === undefined) return [`${name}: no row is held, there is nothing to settle`];
+  if (first === undefined) return [`${name}: no row is in doubt, there is nothing to settle`];
   const sum = held.reduce((total, { cost }) => total + cost, 0);
   const command = await commandOfRun(folder, io);
   const again = command && runAgain(command, '--retry', 'unknown');

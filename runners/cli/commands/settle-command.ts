@@ -87,7 +87,7 @@ async function settleByStatement(
       ...(command === undefined ? [] : [`    ${command}`]),
     ]),
   ];
-  if (lines.length === 0) lines.push('no row is held: there is nothing to settle');
+  if (lines.length === 0) lines.push('no row is in doubt: there is nothing to settle');
   io.stdout.write(`${lines.join('\n')}\n`);
   if (rows.length > 0) {
     if (!options.yes && !canAsk(io))
@@ -125,8 +125,8 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
   const isFreed = attempt !== undefined;
   if ('jobId' in settlement) return `${name}: job ${settlement.jobId} is asked for when the run goes on`;
   if ('notSent' in settlement)
-    return isFreed ? `${name}: was not sent, and is held no more` : `${name}: is sent when the run goes on`;
-  if ('undo' in settlement) return `${name}: is held again`;
+    return isFreed ? `${name}: was not sent, and is in doubt no more` : `${name}: is sent when the run goes on`;
+  if ('undo' in settlement) return `${name}: is in doubt again`;
   const paid = formatMoney(toMicroDollars(settlement.paidUsd));
   return isFreed ? `${name}: cost ${paid}` : `${name}: was paid, ${paid}, and its result is given up`;
 }

@@ -17,18 +17,17 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
   const reasons = again.filter((part) => part !== false).join(', ');
   const parts = [
     `${countOf(toSend, 'row')} to send${reasons === '' ? '' : ` (${reasons})`}`,
-    doubled > 0 && `${formatCount(doubled)} to send again that may have been bought`,
+    doubled > 0 && `${formatCount(doubled)} in doubt to send again, which may charge twice`,
     toPoll > 0 && `${formatCount(toPoll)} to ask about`,
     toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
-    toHold > 0 && `${formatCount(toHold)} to be held`,
+    toHold > 0 && `${formatCount(toHold)} in doubt`,
     invalid > 0 && `${formatCount(invalid)} invalid`,
     later > 0 && `${formatCount(later)} left for later`,
     ended > 0 && `${formatCount(ended)} ended before`,
   ].filter((part) => part !== false);
-  const are = gone === 1 ? 'row of earlier starts is' : 'rows of earlier starts are';
   return [
     ...(gone > 0
-      ? [`  not in it    ${formatCount(gone)} ${are} not in this manifest: their results stay`]
+      ? [`  not in it    ${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept`]
       : []),
     `  this start   ${parts.join(', ')}`,
     ...capText(ahead),
@@ -83,7 +82,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
     redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,
-    doubled > 0 && `${formatCount(doubled)} may have been bought`,
+    doubled > 0 && `${formatCount(doubled)} in doubt, which may charge twice`,
   ].filter((part) => part !== false);
   const ongoing = goingOn + toPoll + toDownload;
   const ids = changed.ids.map((id) => plainText(id, 60)).join(', ');
@@ -106,9 +105,9 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
       'changed',
       changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
     ),
-    ...fact('held', heldText(done.held + toHold + unanswered, shownOut)),
+    ...fact('in doubt', heldText(done.held + toHold + unanswered, shownOut)),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
-    ...fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of the run: their results stay` : ''),
+    ...fact('not in it', gone > 0 ? `${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept` : ''),
   ];
   return [
     ...(isBegun ? run : []),
@@ -163,7 +162,7 @@ function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object 
 
 function heldText(held: number, out: string): string {
   if (held === 0) return '';
-  return `${countOf(held, 'row')} that may have been bought: look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide`;
+  return `${countOf(held, 'row')}: look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide`;
 }
 
 function takesText(takesMs: number | undefined): string {

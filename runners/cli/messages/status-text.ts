@@ -14,7 +14,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
   const { sent, accepted, replied } = status.pending;
   const pending = [
     sent > 0 &&
-      `${formatCount(sent)} sent and not answered${status.isRunning ? '' : ' (held from the next start on)'}`,
+      `${formatCount(sent)} sent and not answered${status.isRunning ? '' : ' (in doubt from the next start on)'}`,
     accepted > 0 && `${formatCount(accepted)} accepted`,
     replied > 0 && `${formatCount(replied)} to be saved`,
   ].filter((part) => part !== false);
@@ -24,7 +24,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
     ...fact('on the way', pending.join(', ')),
-    ...fact('held', heldText(status, name)),
+    ...fact('in doubt', heldText(status, name)),
     ...fact('not reached', unreachedText(status)),
     ...fact('pace', rateText(status, now)),
     ...fact('at most', limitsText(status)),
@@ -61,7 +61,7 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
   }
   if (starts === 0) return 'never started';
   if (exitCode === undefined)
-    return `not running; its last start, ${since(times.lastStartAt)} ago, was cut off`;
+    return `stopped: the last start, ${since(times.lastStartAt)} ago, ended without finishing`;
   return `ended ${since(times.endedAt)} ago with exit code ${exitCode}`;
 }
 

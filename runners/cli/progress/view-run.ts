@@ -29,7 +29,7 @@ export interface RunViewOptions {
 }
 
 const patience =
-  ' Replies on their way are waited for, because they are paid; interrupt again to stop at once, and to hold them as unknown.';
+  ' Waiting for replies that are paid for. Ctrl-C again stops now, and leaves their rows in doubt.';
 
 /** Turns the events of a run into what stderr shows: the display, and a line for each warning. */
 export function viewRun(io: CliIo, options: RunViewOptions): RunView {

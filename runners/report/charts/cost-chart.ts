@@ -59,7 +59,7 @@ export function costChart(survey: Survey): Chart {
       ? {
           legend: [
             { name: 'charged', tone: 'line' },
-            { name: 'may have been charged', tone: 'held' },
+            { name: 'in doubt', tone: 'held' },
           ],
         }
       : {}),

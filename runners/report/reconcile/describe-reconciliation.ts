@@ -36,7 +36,7 @@ export function describeReconciliation(found: Reconciliation): string[] {
         `${charge.jobId === '' ? 'without a job id' : `job ${charge.jobId}`}: ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
     ),
     ...section(
-      'held, because nobody knows whether it was bought',
+      'in doubt',
       held,
       (one) => `${nameOf(one.purchase)}: ${suspicion(one)}`,
     ),

@@ -35,7 +35,7 @@ export function cardState(
 
 const paidWords = {
   no: 'Nothing was charged.',
-  maybe: 'It may have been charged; its price stays held.',
+  maybe: 'In doubt: it may have been charged, and its price stays reserved.',
   yes: 'It was charged.',
 };
 

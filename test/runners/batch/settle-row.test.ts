@@ -89,7 +89,7 @@ describe('settleRow', () => {
 
   it.each([
     ['nobody', { notSent: true }, /no row with the id "nobody"/],
-    ['b', { notSent: true }, /not held, it is completed/],
+    ['b', { notSent: true }, /not in doubt, it is completed/],
     ['a', { paidUsd: -1 }, /no amount/],
     ['a', { jobId: '' }, /empty/],
   ] as const)('refuses %s %j', async (id, settlement, message) => {
@@ -133,7 +133,7 @@ describe('settleRow', () => {
 describe('settleRows', () => {
   const options = (run: PaperRun) => ({ disk: run.disk, scheduler: run.scheduler, hold });
 
-  it('settles several rows, or none where one of them is not held', async () => {
+  it('settles several rows, or none where one of them is not in doubt', async () => {
     const run = paperRun();
     run.service.behave = (row) => (row === 'c' ? 'complete' : 'lose-answer');
     run.manifest(['a', 'b', 'c'].map((id) => edit(id)));
@@ -141,7 +141,7 @@ describe('settleRows', () => {
     const rows = (ids: string[]) => ids.map((id) => ({ id, settlement: { notSent: true } as const }));
     const before = run.text('journal.jsonl');
     await expect(settleRows('/job/out', rows(['a', 'b', 'c']), options(run))).rejects.toThrow(
-      'row "c" is not held',
+      'row "c" is not in doubt',
     );
     expect(run.text('journal.jsonl')).toBe(before);
     const summary = await settleRows('/job/out', rows(['a', 'b']), options(run));
@@ -195,7 +195,7 @@ describe('settleRows', () => {
     it('was never made: its money is free under the cap, and its line leaves costs.csv', async () => {
       const run = await doubled();
       await expect(settle(run, 'a', { notSent: true })).rejects.toThrow(
-        'it is completed; money is held for an earlier attempt of it (1)',
+        'it is completed; an earlier attempt of it is in doubt (1)',
       );
       const rows = [{ id: 'a', settlement: { notSent: true } as const, attempt: 1 }];
       const freed = {
@@ -225,14 +225,14 @@ describe('settleRows', () => {
       expect(run.text('costs.csv').split('\n').sort()).toEqual(costs.split('\n').sort());
       await expect(
         settleRows('/job/out', [{ ...rows[0]!, settlement: { paidUsd: 9 } }], options(run)),
-      ).rejects.toThrow('attempt 1 of row "a" is not held: it was settled before');
+      ).rejects.toThrow('attempt 1 of row "a" is not in doubt: it was settled before');
     });
 
     it('is refused where it was never held, and cannot be polled', async () => {
       const run = await doubled();
       const rows = (attempt: number, settlement: Settlement) => [{ id: 'a', settlement, attempt }];
       await expect(settleRows('/job/out', rows(7, { notSent: true }), options(run))).rejects.toThrow(
-        'is not held',
+        'is not in doubt',
       );
       await expect(settleRows('/job/out', rows(1, { jobId: 'x' }), options(run))).rejects.toThrow(
         'cannot be polled',

@@ -17,7 +17,7 @@ describe('cardState', () => {
     [
       'unknown',
       'maybe',
-      'GET /v2/e/status/j: FAILED: out of memory. It may have been charged; its price stays held.',
+      'GET /v2/e/status/j: FAILED: out of memory. In doubt: it may have been charged, and its price stays reserved.',
     ],
   ] as const)('says of %s what happened and what it cost', (code, paid, words) => {
     const message = 'GET /v2/e/status/j: FAILED: out of memory';

@@ -22,13 +22,13 @@ export const settlePage = {
       commands: { settle: true },
     },
     undo: {
-      meaning: 'take back --job or --not-sent, before a start has acted on it: the rows are held again',
+      meaning: 'take back --job or --not-sent, before a start has acted on it: the rows are in doubt again',
       commands: { settle: true },
     },
     attempt: {
       takes: 'N',
       value: (values) => values.wholeNumber(1, 65_535),
-      meaning: 'of a row that was bought again since: what is held for its attempt N',
+      meaning: 'of a row that was bought again since: what became of its attempt N',
       commands: { settle: true },
     },
     statement: {

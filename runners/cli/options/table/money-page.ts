@@ -115,7 +115,7 @@ export const moneyPage = {
       config: 'text',
     },
     repair: {
-      meaning: 'go on where the journal is damaged: what cannot be read is held as unknown',
+      meaning: 'go on where the journal is damaged: what cannot be read is in doubt',
       commands: notOfPlan,
       isOnce: true,
     },

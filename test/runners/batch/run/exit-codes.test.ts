@@ -252,7 +252,7 @@ describe('exit 6', () => {
     const idle = await run.start();
     expect(idle).toMatchObject({ exitCode: 6 });
     expect(idle.reason).toContain(
-      `1 row may have been bought and is held as unknown ("it's b"). Look at the account; \`millrace settle /job/out\` lists the ways to decide.`,
+      `1 row is in doubt: charged or not, nobody knows yet ("it's b"). Look at the account; \`millrace settle /job/out\` lists the ways to decide.`,
     );
     run.manifest([job('c')]);
     expect((await run.start()).exitCode).toBe(6);

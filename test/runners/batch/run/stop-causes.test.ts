@@ -13,7 +13,7 @@ it.each([
     drift: 0,
     unpriced: 0,
   });
-  expect(reason).toContain(`${words} $0.087501 reserved or held, the next row did not fit.`);
+  expect(reason).toContain(`${words} $0.087501 reserved or in doubt, the next row did not fit.`);
 });
 
 it('ends what the disk says with one full stop', () => {

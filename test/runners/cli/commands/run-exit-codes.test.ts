@@ -167,7 +167,7 @@ describe('the exit codes of millrace run', () => {
     expect(work.emulator.bill().length).toBeLessThan(10);
   });
 
-  it('6: a row is held as unknown', async () => {
+  it('6: a row is in doubt', async () => {
     await open({ faults: 'reset-after@run=1' });
     await work.write('rows.jsonl', echoJobs(1));
     const { code, stdout } = await work.call('run', 'rows.jsonl');

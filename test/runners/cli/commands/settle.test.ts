@@ -86,7 +86,7 @@ describe('millrace settle', () => {
     await work.call('run', 'rows.jsonl');
     expect(await work.call('settle', 'rows.out', 'j0', '--not-sent')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is not held'),
+      stderr: expect.stringContaining('is not in doubt'),
     });
   });
 

@@ -57,7 +57,7 @@ describe('millrace status', () => {
     run.child.kill('SIGKILL');
     await run.ended;
     const cut = (await work.call('status', 'rows.out')).stdout;
-    expect(cut).toMatch(/^rows\.out: not running; its last start, \d+ s ago, was cut off\n/);
+    expect(cut).toMatch(/^rows\.out: stopped: the last start, \d+ s ago, ended without finishing\n/);
     expect(cut).toMatch(
       new RegExp(
         `\\n  1 row to go\\n    Continue:\\n      millrace run rows\\.jsonl --out rows\\.out --base-url ${work.emulator.baseUrl}[^\\n]*\\n$`,
@@ -75,10 +75,10 @@ describe('millrace status', () => {
     run.child.kill('SIGKILL');
     await run.ended;
     expect((await work.call('status', 'rows.out')).stdout).toContain(
-      '  on the way   1 sent and not answered (held from the next start on)\n',
+      '  on the way   1 sent and not answered (in doubt from the next start on)\n',
     );
     const { stdout } = await work.call('plan', 'rows.jsonl', '--mode', 'sync', '--max-cost', 'none');
-    expect(stdout).toContain('  held         1 row that may have been bought');
+    expect(stdout).toContain('  in doubt     1 row: look at');
     expect(stdout).not.toContain('going on');
     const json = await work.call('plan', 'rows.jsonl', '--mode', 'sync', '--json');
     expect(JSON.parse(json.stdout).start).toMatchObject({ goingOn: 0, toHold: 1, toSend: 0 });

@@ -13,7 +13,7 @@ describe('aheadText', () => {
 
   it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
     expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe(
-      '  not in it    3 rows of earlier starts are not in this manifest: their results stay',
+      '  not in it    3 earlier results are kept',
     );
   });
 
@@ -31,7 +31,7 @@ describe('aheadText', () => {
       ended: 900,
     };
     expect(aheadText(ahead, false)[0]).toBe(
-      '  this start   40 rows to send (2 failed before, 1 has changed), 3 to ask about, 1 picture to fetch, 4 to be held, 5 invalid, 7 left for later, 900 ended before',
+      '  this start   40 rows to send (2 failed before, 1 has changed), 3 to ask about, 1 picture to fetch, 4 in doubt, 5 invalid, 7 left for later, 900 ended before',
     );
   });
 

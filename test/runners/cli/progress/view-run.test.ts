@@ -51,7 +51,7 @@ describe('viewRun', () => {
       view.pause();
     });
     expect(text).toBe(
-      'stopping: Interrupted. Replies on their way are waited for, because they are paid; interrupt again to stop at once, and to hold them as unknown.\nstopping: Interrupted. Not waiting any longer.\n',
+      'stopping: Interrupted. Waiting for replies that are paid for. Ctrl-C again stops now, and leaves their rows in doubt.\nstopping: Interrupted. Not waiting any longer.\n',
     );
   });
 

@@ -69,10 +69,10 @@ describe('costChart', () => {
     expect(far.caption).toBe('$30.24, limit $4,000.00.');
   });
 
-  it('says so when no limit is set, and that a rehearsal spent nothing, and names what may have been charged', () => {
+  it('says so when no limit is set, and that a rehearsal spent nothing, and names what is in doubt', () => {
     expect(costChart({ ...survey, cap: undefined }).caption).toBe('$30.24, no limit set.');
     expect(costChart({ ...survey, isRehearsal: true }).caption).toMatch(/^Rehearsal, nothing spent/);
-    expect(costChart(survey).legend?.map(({ name }) => name)).toEqual(['charged', 'may have been charged']);
+    expect(costChart(survey).legend?.map(({ name }) => name)).toEqual(['charged', 'in doubt']);
   });
 
   it('has a path of bounded length, however many purchases there were', () => {

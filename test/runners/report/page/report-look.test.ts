@@ -60,6 +60,7 @@ describe('what to do now', () => {
 
   it.each([
     ['desktop', desktop],
+    ['small desktop', { viewport: { width: 1280, height: 860 } }],
     ['phone', phone],
   ])('leaves room for the gallery within one screen: %s', async (_name, options) => {
     const page = await open('edits.out', options);
