@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startStudio, type Studio, type StudioOptions } from '../../samples/studio/start-studio.js';
@@ -16,6 +20,19 @@ beforeAll(async () => {
   browser = await launchBrowser();
 }, 60_000);
 afterAll(() => browser.close());
+
+it('is opened from any folder', async () => {
+  const file = resolve('dist/samples/studio/studio.js');
+  const child = spawn(process.execPath, [file], { cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] });
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const url = /http:\S+/.exec(String(line))?.[0] ?? '';
+    expect(await (await fetch(url)).text()).toContain('Describe the edit');
+  } finally {
+    child.kill();
+    await once(child, 'close');
+  }
+});
 
 describe('the studio', () => {
   let studio: Studio;

@@ -21,10 +21,14 @@ export interface RunFigures
 /** Counts and money over all starts of a run, for people. The caller prints the first line. */
 export function outcomeText(summary: RunFigures, isRehearsal = false): string[] {
   const { rows, failures, cost } = summary;
-  const codes = (Object.entries(failures) as [FailureCode, number][]).filter(([, count]) => count > 0);
+  const { unknown = 0, download = 0, ...others } = failures;
+  const codes = (Object.entries(others) as [FailureCode, number][]).filter(([, count]) => count > 0);
+  const failed = rows.failed - unknown - download;
   return [
     ...fact('completed', `${formatCount(rows.completed)} of ${countOf(rows.total, 'row')}`),
-    ...fact('failed', rows.failed > 0 ? `${formatCount(rows.failed)}   ${counted(codes)}` : ''),
+    ...fact('failed', failed > 0 ? `${formatCount(failed)}   ${counted(codes)}` : ''),
+    ...fact('in doubt', unknown > 0 ? `${formatCount(unknown)}   may have been charged` : ''),
+    ...fact('paid', download > 0 ? `${formatCount(download)}   still to be downloaded` : ''),
     ...fact('to go', rows.toDo > 0 ? formatCount(rows.toDo) : ''),
     ...fact(
       'cost',

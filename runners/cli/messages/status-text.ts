@@ -24,7 +24,7 @@ export function statusText(status: RunStatus, name: string, now: number): string
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
     ...fact('on the way', pending.join(', ')),
-    ...fact('in doubt', heldText(status, name)),
+    ...fact('ids in doubt', heldText(status, name)),
     ...fact('not reached', unreachedText(status)),
     ...fact('pace', rateText(status, now)),
     ...fact('at most', limitsText(status)),

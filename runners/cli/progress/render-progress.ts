@@ -53,7 +53,7 @@ function countSegments(view: ProgressView, colors: Colors): Segment[] {
   return [
     { text: `${formatCount(view.completed)} completed`, paint: colors.green },
     { text: `${formatCount(view.failed)} failed`, ...(view.failed > 0 && { paint: colors.red }) },
-    ...(view.unknown > 0 ? [{ text: `${formatCount(view.unknown)} unknown`, paint: colors.yellow }] : []),
+    ...(view.unknown > 0 ? [{ text: `${formatCount(view.unknown)} in doubt`, paint: colors.yellow }] : []),
     { text: `${view.inFlight} in flight${phases.length > 0 ? ` (${phases.join(', ')})` : ''}` },
     ...(view.saving > 0 ? [{ text: `${formatCount(view.saving)} being saved` }] : []),
     ...(view.endedBefore > 0 ? [{ text: `${formatCount(view.endedBefore)} done before` }] : []),
@@ -78,7 +78,7 @@ function rateSegments(view: ProgressView): Segment[] {
         ]),
     ...(leftMs === undefined ? [] : [{ text: `${formatDuration(leftMs)} left` }]),
     { text: spentWords(view) },
-    ...(money.unknown > 0 ? [{ text: `${formatMoney(money.unknown)} unknown` }] : []),
+    ...(money.unknown > 0 ? [{ text: `${formatMoney(money.unknown)} in doubt` }] : []),
     {
       text: `concurrency ${view.inFlight > view.concurrency ? 'lowered to ' : ''}${view.concurrency}`,
     },
@@ -130,7 +130,7 @@ export function progressLine(view: ProgressView): string {
   const counts = [
     `${formatCount(view.completed)} completed`,
     view.failed > 0 && `${formatCount(view.failed)} failed`,
-    view.unknown > 0 && `${formatCount(view.unknown)} unknown`,
+    view.unknown > 0 && `${formatCount(view.unknown)} in doubt`,
     `${view.inFlight} in flight`,
     view.endedBefore > 0 && `${formatCount(view.endedBefore)} done before`,
   ];

@@ -22,7 +22,7 @@ export interface RowSurvey {
   /** ms, of completed rows, the shortest first. */
   readonly delays: ArrayLike<number>;
   readonly executions: ArrayLike<number>;
-  /** The price of one picture as the last row of each resolution had it, in USD. */
+  /** The dearest price that a picture of each resolution had, in USD. */
   readonly pricesSeen: ReadonlyMap<string, number>;
   /** Lines that could not be read. */
   readonly skipped: number;
@@ -141,8 +141,9 @@ class RowTally {
 
   #notePrice(line: ObjectScanner): void {
     const cost = line.number(result.cost);
-    if (cost !== undefined && line.text(result.kind) === 'edit')
-      this.#pricesSeen.set(line.text(result.resolution) || '1k', cost);
+    if (cost === undefined || line.text(result.kind) !== 'edit') return;
+    const resolution = line.text(result.resolution) || '1k';
+    this.#pricesSeen.set(resolution, Math.max(cost, this.#pricesSeen.get(resolution) ?? 0));
   }
 }
 

@@ -106,13 +106,18 @@ function rowsToDo(summary: JsonObject, ended: number): number {
   return Math.max(0, numberOr(rows['toDo'], 0) - Math.max(0, ended - endedThen));
 }
 
-/** What the next start reserves: the run's price table, or a dearer price that was reported; else the service's list. */
+/** What the next start reserves: the price of the run's table, else of the service's list, or the dearest that was reported. */
 function pricesOf(summary: JsonObject, rows: RowSurvey): Record<string, MicroDollars> {
   const table = isObject(summary['priceTable']) ? summary['priceTable'] : {};
-  const own = [...rows.pricesSeen, ...numbersIn(summary['prices']), ...numbersIn(table['reported'])].map(
-    ([resolution, usd]) => [resolution, toMicroDollars(usd)] as const,
-  );
-  return { ...imageEditPrices, ...Object.fromEntries(own) };
+  const inMicros = (prices: Iterable<readonly [string, number]>) =>
+    [...prices].map(([resolution, usd]) => [resolution, toMicroDollars(usd)] as const);
+  const prices: Record<string, number> = {
+    ...imageEditPrices,
+    ...Object.fromEntries(inMicros(numbersIn(summary['prices']))),
+  };
+  for (const [resolution, price] of inMicros([...rows.pricesSeen, ...numbersIn(table['reported'])]))
+    prices[resolution] = Math.max(price, prices[resolution] ?? 0);
+  return prices;
 }
 
 function numbersIn(value: unknown): [string, number][] {

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser } from '../../support/browser.js';
 import { millrace } from '../../support/millrace.js';
+import { openRehearsal } from '../../support/rehearsal.js';
 import { openWorkplace, type Workplace } from '../../support/workplace.js';
 
 const samples = fileURLToPath(new URL('../../../samples/', import.meta.url));
@@ -68,9 +69,47 @@ it('a rejected picture is bought again once by the command that the report tells
   expect(await page.locator('dialog textarea').inputValue()).toBe('Black and white, a white frame');
 }, 120_000);
 
-async function openReport(): Promise<Page> {
+it('costs what the tray says by the command that it prints, also after a dearer price was charged', async () => {
+  let jobs = 0;
+  const work = await openRehearsal({
+    faultOf: ({ operation }) => (operation.startsWith('run') && ++jobs === 2 ? 'price:1.3' : ''),
+  });
+  try {
+    await cp(join(samples, 'pictures'), join(work.folder, 'pictures'), { recursive: true });
+    const image = `${work.emulator.baseUrl.replace(/\/v2$/, '')}/files/pictures/boat.png`;
+    const rows = ['a', 'b', 'c'].map((id) => `${id},${image},sepia ${id}`);
+    await work.write('edits.csv', ['id,images,prompt', ...rows]);
+    const first = await work.call(
+      'run',
+      'edits.csv',
+      '--endpoint',
+      'image-edit',
+      '--concurrency',
+      '1',
+      '--max-price-drift',
+      '50',
+    );
+    expect(`${first.code} ${first.stderr}`).toMatch(/^0/);
+
+    const page = await openReport(join(work.folder, 'edits.out'));
+    for (const key of ['j', 'x', 'x']) await page.keyboard.press(key);
+    const price = /^2 rows rejected Redo: (\$[\d.]+)\.$/.exec(
+      (await page.locator('.tray .sums p').textContent()) ?? '',
+    )?.[1];
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download manifest' }).click();
+    await (await saved).saveAs(join(work.folder, (await saved).suggestedFilename()));
+    const command = (await page.locator('.how code').textContent()) ?? '';
+    const { stdout } = await work.call('plan', ...command.split(' ').slice(2));
+    expect(stdout).toContain(`may cost ${price}`);
+  } finally {
+    await work.close();
+  }
+}, 120_000);
+
+async function openReport(folder = join(place.folder, 'edits.local.out')): Promise<Page> {
   const page = await (await browser.newContext({ acceptDownloads: true })).newPage();
-  await page.goto(pathToFileURL(join(place.folder, 'edits.local.out', 'report.html')).href);
+  await page.goto(pathToFileURL(join(folder, 'report.html')).href);
   await page.locator('.frame').first().waitFor();
   return page;
 }

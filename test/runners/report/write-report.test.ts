@@ -1,5 +1,6 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import type { Disk } from '../../../runners/batch/disk/disk.js';
 import { nodeDisk } from '../../../runners/batch/disk/node-disk.js';
@@ -11,6 +12,21 @@ import { reportFolder } from '../../support/report-folder.js';
 const parts = await pageParts();
 const block = (html: string, id: string): unknown =>
   JSON.parse(new RegExp(`id="${id}">(.*?)</script>`).exec(html)![1]!);
+
+/** Sections of the sample pictures, no two alike: they are as hard to compress as what a camera takes. */
+async function photographs(folder: string): Promise<void> {
+  const samples = ['balloons.jpg', 'cat.png', 'fruit.jpg', 'lake.jpg'];
+  for (const [place, name] of (await readdir(folder)).entries()) {
+    const [left, top] = [place % 11, Math.floor(place / 11)];
+    const picture = await sharp(`samples/pictures/${samples[place % samples.length]}`)
+      .extract({ left, top, width: 200, height: 200 })
+      .modulate({ brightness: 0.7 + place / 200 })
+      .resize(400, 400)
+      .png({ compressionLevel: 1 })
+      .toBuffer();
+    await writeFile(join(folder, name), picture);
+  }
+}
 
 describe('writeReport', () => {
   it('writes one file that names no address of its own', async () => {
@@ -45,6 +61,18 @@ describe('writeReport', () => {
       ),
     ).toBe(true);
     expect(rows.filter((row) => row.earlier !== undefined).length).toBe(6);
+  });
+
+  it('of 120 photographs stays under 1.3 MB', async () => {
+    const folder = join(await reportFolder(), 'edits.out');
+    await makeRun({ folder, rows: 120 });
+    await photographs(join(folder, 'images'));
+    await writeReport(folder, { parts });
+    const html = await readFile(join(folder, 'report.html'), 'utf8');
+    const thumbs = block(html, 'thumb-data') as string[];
+    expect(thumbs.length).toBeGreaterThan(100);
+    expect(html.length).toBeGreaterThan(400_000);
+    expect(html.length).toBeLessThan(1_300_000);
   });
 
   it('puts the rows of a large run into files beside it, and takes them away when the run is small', async () => {

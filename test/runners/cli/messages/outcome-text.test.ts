@@ -13,7 +13,8 @@ describe('outcomeText', () => {
   it('gives counts and money', () => {
     expect(outcomeText(summary)).toEqual([
       '  completed    940 of 1,000 rows',
-      '  failed       12   job-failed 9, unknown 3',
+      '  failed       9   job-failed 9',
+      '  in doubt     3   may have been charged',
       '  to go        48',
       '  cost         $82.25 reported, $0.2625 in doubt, cap $100.00',
     ]);

@@ -24,7 +24,7 @@ const view: ProgressView = {
 describe('progressLine', () => {
   it('says it all in one plain line', () => {
     expect(progressLine({ ...view, failed: 9, unknown: 3, cause: 'no reply for 40 s' })).toBe(
-      '412 of 1,000 rows: 300 completed, 9 failed, 3 unknown, 8 in flight, 100 done before; 42 rows a minute, 16 min left; $26.25 of $100.00 spent; no reply for 40 s',
+      '412 of 1,000 rows: 300 completed, 9 failed, 3 in doubt, 8 in flight, 100 done before; 42 rows a minute, 16 min left; $26.25 of $100.00 spent; no reply for 40 s',
     );
   });
 

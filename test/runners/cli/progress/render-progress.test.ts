@@ -28,7 +28,7 @@ describe('renderProgress', () => {
   it('fills three lines of 80 columns', () => {
     expect(renderProgress(view, paper)).toEqual([
       '312 of 1,000 rows  ━━━━━━━━━━━━────────────────────────────  31 %',
-      '300 completed · 9 failed · 3 unknown · 8 in flight (5 queued, 3 working)',
+      '300 completed · 9 failed · 3 in doubt · 8 in flight (5 queued, 3 working)',
       '42 rows/min · 16 min left · $26.25 of $100.00 spent · concurrency 8',
     ]);
   });
@@ -41,7 +41,7 @@ describe('renderProgress', () => {
       ),
     ).toEqual([
       '312 of 1,000 rows  ━━━━──────────  31 %',
-      '300 completed · 9 failed · 3 unknown',
+      '300 completed · 9 failed · 3 in doubt',
       '8 in flight (5 queued, 3 working)',
       '42 rows/min · 16 min left',
       '$26.25 of $100.00 spent · concurrency 8',
@@ -73,6 +73,14 @@ describe('renderProgress', () => {
     expect(renderProgress({ ...view, stopping: true, cause: 'queue not moving' }, paper).at(-1)).toBe(
       'stopping: waiting for what is in flight',
     );
+  });
+
+  it('says that the limit was lowered while more than it are in flight still', () => {
+    const lowered = { ...view, inFlight: 24, queued: 19, working: 5, concurrency: 4 };
+    expect(renderProgress(lowered, paper)[2]).toBe(
+      '42 rows/min · 16 min left · $26.25 of $100.00 spent · concurrency lowered to 4',
+    );
+    expect(renderProgress({ ...lowered, inFlight: 4 }, paper)[2]).toMatch(/ · concurrency 4$/);
   });
 
   it('is full when there is nothing to do', () => {

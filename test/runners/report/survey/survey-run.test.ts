@@ -99,10 +99,12 @@ describe('surveyRun', () => {
     expect(await key(5)).not.toBe(await key(6));
   });
 
-  it('takes the last price that was charged, then the list of the service', async () => {
-    const folder = await reportFolder({ 'results.jsonl': [result(1, { cost: 0.09 })] });
+  it('takes the dearest price that was charged, else the list of the service', async () => {
+    const folder = await reportFolder({
+      'results.jsonl': [result(1, { cost: 0.12 }), result(2, { cost: 0.09 })],
+    });
     expect((await surveyRun(nodeDisk, folder)).prices).toEqual({
-      '1k': 90_000,
+      '1k': 120_000,
       '2k': 130_000,
       '4k': 175_000,
     });
