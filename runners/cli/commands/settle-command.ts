@@ -125,7 +125,9 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
   const isFreed = attempt !== undefined;
   if ('jobId' in settlement) return `${name}: job ${settlement.jobId} is asked for when the run goes on`;
   if ('notSent' in settlement)
-    return isFreed ? `${name}: was not sent, and is in doubt no more` : `${name}: is sent when the run goes on`;
+    return isFreed
+      ? `${name}: was not sent, and is in doubt no more`
+      : `${name}: is sent when the run goes on`;
   if ('undo' in settlement) return `${name}: is in doubt again`;
   const paid = formatMoney(toMicroDollars(settlement.paidUsd));
   return isFreed ? `${name}: cost ${paid}` : `${name}: was paid, ${paid}, and its result is given up`;

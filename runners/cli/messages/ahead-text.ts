@@ -107,7 +107,10 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
     ),
     ...fact('in doubt', heldText(done.held + toHold + unanswered, shownOut)),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
-    ...fact('not in it', gone > 0 ? `${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept` : ''),
+    ...fact(
+      'not in it',
+      gone > 0 ? `${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept` : '',
+    ),
   ];
   return [
     ...(isBegun ? run : []),

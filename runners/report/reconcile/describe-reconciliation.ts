@@ -35,11 +35,7 @@ export function describeReconciliation(found: Reconciliation): string[] {
       (charge) =>
         `${charge.jobId === '' ? 'without a job id' : `job ${charge.jobId}`}: ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
     ),
-    ...section(
-      'in doubt',
-      held,
-      (one) => `${nameOf(one.purchase)}: ${suspicion(one)}`,
-    ),
+    ...section('in doubt', held, (one) => `${nameOf(one.purchase)}: ${suspicion(one)}`),
     ...(elsewhere.count > 0
       ? [
           `${countOf(elsewhere.count, 'charge')} of other times, ${formatPrice(elsewhere.amount)}, were left aside.`,

@@ -12,9 +12,7 @@ describe('aheadText', () => {
   });
 
   it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
-    expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe(
-      '  not in it    3 earlier results are kept',
-    );
+    expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe('  not in it    3 earlier results are kept');
   });
 
   it('says what a later start takes up, and what it leaves', () => {
