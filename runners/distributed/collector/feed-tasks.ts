@@ -6,6 +6,7 @@ import { arePicturesHosted } from '../../batch/purchase/host-pictures.js';
 import { pricedOf } from '../../batch/row/costs.js';
 import { isFree } from '../../batch/row/left-rows.js';
 import type { RowTask } from '../../batch/row/row-after.js';
+import type { StopCause } from '../../batch/stop/stops.js';
 import { RowInFlight } from '../../batch/row/row-in-flight.js';
 import { isRead, type Task } from '../../batch/row/task.js';
 import type { TaskFeed } from '../../batch/purchase/task-feed.js';
@@ -40,23 +41,26 @@ export async function feedTasks(
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
     if (!run.stops.isStopping && rows.length > 0) await feedBatch(remote, ++batches, rows);
   };
+  let unpaid: StopCause | undefined;
   for await (const task of tasks) {
     if (task.what !== 'send' && task.what !== 'poll') await here.give(task);
-    else if (!(await isPaidFor(run, task))) break;
+    else if ((unpaid = await whyUnpaid(run, task)) !== undefined) break;
     else batch = batch.concat((await withAddresses(run, task)) ?? []);
     if (batch.length >= Math.min(batchRows, ahead)) await feed();
   }
   await feed();
+  if (unpaid === undefined) return;
+  // The rows before it were paid for: workers take them, as a local run has sent them.
+  while (remote.state.open > 0 && !run.stops.isStopping) await remote.nextLook();
+  run.stops.stop(unpaid);
 }
 
 /** A cap that other runs share is asked here: the workers hold the run's own. */
-async function isPaidFor(run: Run, task: RowTask): Promise<boolean> {
+async function whyUnpaid(run: Run, task: RowTask): Promise<StopCause | undefined> {
   const { shared, prices } = run.money;
-  if (shared === undefined || task.what === 'poll' || isRead(task.row)) return true;
+  if (shared === undefined || task.what === 'poll' || isRead(task.row)) return undefined;
   const price = prices.priceOf(pricedOf(task.row));
-  if (await shared.reserve(task.row.id, price)) return true;
-  run.stops.stop(shared.whyStop(price));
-  return false;
+  return (await shared.reserve(task.row.id, price)) ? undefined : shared.whyStop(price);
 }
 
 /** Pictures of this machine are uploaded now: workers cannot read them. `undefined`: one cannot be had, and the row is not sent. */
