@@ -4,7 +4,16 @@ import type { Journal } from '../../runners/batch/journal/journal.js';
 import { JournalError } from '../../runners/batch/journal/journal-error.js';
 import type { JournalRecord } from '../../runners/batch/journal/record.js';
 import type { RowRecord } from '../../runners/batch/row/record-head.js';
-import { accepted, completed, intent, refused, reply } from './sample-records.js';
+import { accepted, completed, failed, intent, refused, reply } from './sample-records.js';
+
+/** What another process does with a row, once the one that wrote its records is dead. */
+export type GoesOn =
+  | { readonly what: 'send'; readonly attempts: number }
+  | { readonly what: 'poll'; readonly jobId: string; readonly attempts: number }
+  /** It ends with these records: nobody knows whether it was bought. */
+  | { readonly what: 'hold'; readonly records: readonly string[] }
+  | { readonly what: 'save the picture' }
+  | { readonly what: 'nothing' };
 
 /** A journal with a medium that can be broken. The rows `a`, `b` and `c` may be written. */
 export interface JournalUnderTest {
@@ -15,7 +24,39 @@ export interface JournalUnderTest {
   breakMedium(): Promise<void>;
   /** What a process finds that opens it after this one has died. */
   afterDeath(): Promise<readonly JournalRecord[]>;
+  /** What a process does next with row `a`, once this one is dead. */
+  goesOn(): Promise<GoesOn>;
   close(): Promise<void>;
+}
+
+const again = intent('a', { attempt: 2 });
+const read = { kind: 'route', request: { kind: 'route', method: 'GET', route: '/info' } } as const;
+/** Where a process may die, and what is to follow. */
+const deaths: readonly { readonly records: readonly RowRecord[]; readonly goesOn: GoesOn }[] = [
+  { records: [intent('a')], goesOn: { what: 'hold', records: ['outcome unknown'] } },
+  { records: [intent('a', read)], goesOn: { what: 'send', attempts: 1 } },
+  { records: [intent('a'), refused('a')], goesOn: { what: 'send', attempts: 1 } },
+  { records: [intent('a'), refused('a'), again], goesOn: { what: 'hold', records: ['outcome unknown'] } },
+  {
+    records: [intent('a'), accepted('a')],
+    goesOn: { what: 'poll', jobId: 'job-a', attempts: 1 },
+  },
+  {
+    records: [intent('a'), refused('a'), again, accepted('a')],
+    goesOn: { what: 'poll', jobId: 'job-a', attempts: 2 },
+  },
+  { records: [intent('a'), accepted('a'), reply('a')], goesOn: { what: 'save the picture' } },
+  {
+    records: [intent('a'), accepted('a'), reply('a'), completed('a')],
+    goesOn: { what: 'nothing' },
+  },
+  { records: [intent('a'), accepted('a'), failed('a', 'job-failed')], goesOn: { what: 'nothing' } },
+];
+
+export function endsOf(records: readonly JournalRecord[]): string[] {
+  return records.map((record) =>
+    record.k === 'outcome' && record.status === 'failed' ? `outcome ${record.error.code}` : record.k,
+  );
 }
 
 /** What every journal keeps to, whatever it lies in. */
@@ -67,6 +108,15 @@ export function conformsToJournal(name: string, open: () => Promise<JournalUnder
       expect(await all(under.before + 2)).toEqual(life.slice(2, 5));
       expect(await all(under.before + 5)).toEqual([]);
     });
+
+    it.each(deaths)(
+      'says what follows from a death behind $records.length records: $goesOn.what',
+      async (death) => {
+        await append(...death.records);
+        await under.journal.close();
+        expect(await under.goesOn()).toEqual(death.goesOn);
+      },
+    );
 
     it('refuses a record that is no JSON by itself, and goes on with the others', async () => {
       const cyclic: Record<string, unknown> = {};

@@ -75,21 +75,14 @@ export interface Booked {
 /** The books of rows that are on their way: what each record adds to the money of the run. */
 export class RowsBooked {
   private readonly tally = new RunTally({ tally: new Tally().kept, booksOf: () => undefined });
+  private sums: Booked = { spent: 0, unknown: 0 };
 
-  /** Takes in a record that was booked before. */
-  know(record: RowRecord): void {
-    this.tally.take(record);
-  }
-
+  /** Takes in a record. Returns what it adds, unless it was booked before. */
   add(record: RowRecord): Booked {
-    const before = this.sums();
+    const before = this.sums;
     this.tally.take(record);
-    const after = this.sums();
-    return { spent: after.spent - before.spent, unknown: after.unknown - before.unknown };
-  }
-
-  private sums(): Booked {
     const { spent, unknown } = this.tally.totals();
-    return { spent: spent.reported + spent.estimated, unknown };
+    this.sums = { spent: spent.reported + spent.estimated, unknown };
+    return { spent: this.sums.spent - before.spent, unknown: unknown - before.unknown };
   }
 }

@@ -41,8 +41,8 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
     const before = written.flatMap((one) => (one.item === item ? [one.record] : []));
     const left = rowLeft(task, before, rules);
     const books = new RowsBooked();
-    if (task.what === 'poll' && task.intent !== undefined) books.know(task.intent);
-    for (const record of before) books.know(record);
+    if (task.what === 'poll' && task.intent !== undefined) books.add(task.intent);
+    for (const record of before) books.add(record);
     for (const record of left.records) {
       const { spent, unknown } = books.add(record);
       ledger.spent += spent;

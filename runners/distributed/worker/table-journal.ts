@@ -232,7 +232,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     for (const { item, task } of fresh) {
       this.ids.set(item, task.row.id);
       this.held.set(task.row.id, { item, place: placeOf(task), attempt: task.attempts });
-      if (task.what === 'poll' && task.intent !== undefined) this.books.know(task.intent);
+      if (task.what === 'poll' && task.intent !== undefined) this.books.add(task.intent);
     }
     if (fresh.length > 0) this.options.onClaimed(fresh);
   }

@@ -38,7 +38,7 @@ export async function besideLocal(rows: number, rounds: number): Promise<Figure[
   const taken: Record<Name, Taken[]> = { local: [], one: [], four: [], 'local wide': [], 'one wide': [] };
   await withFolder(async (folder) => {
     const manifest = await writeJobs(folder, rows, 20);
-    const warmUp = await writeJobs(join(folder, 'warm-up'), 800, 20);
+    const warmUp = await writeJobs(join(folder, 'warm-up'), 3_200, 20);
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, way] of Object.entries(ways)) {
         const out = join(folder, `${name}-${round}`);
@@ -91,7 +91,11 @@ async function runElsewhere(way: Way, work: Work, baseUrl: string): Promise<Take
       database: cpuMsOfTree(postmaster),
       workers: workers.reduce((sum, { pid = 0 }) => sum + cpuMs(pid), 0),
     });
-    await runToTheEnd([...argumentsOf(way, work.warmUp, `${work.out}-warm-up`), ...fleet.db], baseUrl);
+    const warmUp = ['--limit', String(800 * count)];
+    await runToTheEnd(
+      [...argumentsOf(way, work.warmUp, `${work.out}-warm-up`), ...warmUp, ...fleet.db],
+      baseUrl,
+    );
     const bytesBefore = await bytesOfTables(client);
     const commitsBefore = await commitsSoFar(client);
     const before = cpuSoFar();

@@ -1,6 +1,9 @@
+import type { Journal } from '../../../../runners/batch/journal/journal.js';
+import { isFree, isUnanswered, leftTask, recordsOfSent } from '../../../../runners/batch/row/left-rows.js';
+import { isEnd } from '../../../../runners/batch/row/row-status.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
-import { conformsToJournal } from '../../../support/journal-conformance.js';
+import { conformsToJournal, endsOf, type GoesOn } from '../../../support/journal-conformance.js';
 import { recordsOf } from '../../../support/sample-records.js';
 
 conformsToJournal('a file', async () => {
@@ -23,6 +26,23 @@ conformsToJournal('a file', async () => {
       return Promise.resolve();
     },
     afterDeath: async () => recordsOf(await openJournal((disk = disk.restart()), '/out')),
+    goesOn: async () => inTheNextStart(await openJournal((disk = disk.restart()), '/out')),
     close: () => opened.close().catch(() => undefined),
   };
 });
+
+/** As a start decides on what the one before it left. */
+async function inTheNextStart(journal: Journal): Promise<GoesOn> {
+  const pending = journal.recovered.pending.get('a');
+  const known = await journal.find('a');
+  if (known === undefined || isEnd(known.status)) return { what: 'nothing' };
+  const { attempts } = known;
+  if (pending === undefined) return { what: 'send', attempts };
+  if (isUnanswered(pending))
+    return isFree(pending)
+      ? { what: 'send', attempts }
+      : { what: 'hold', records: endsOf(recordsOfSent(pending, 9_000, false)) };
+  const task = leftTask(pending);
+  if (task?.what === 'poll') return { what: 'poll', jobId: task.jobId, attempts: task.attempts };
+  return task === undefined ? { what: 'nothing' } : { what: 'save the picture' };
+}

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import type { RowTask } from '../../../../runners/batch/row/row-after.js';
 import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
 import { readRecordsAfter } from '../../../../runners/distributed/table/records.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
 import { TableJournal } from '../../../../runners/distributed/worker/table-journal.js';
 import { openFleet } from '../../../support/fleet.js';
-import { conformsToJournal } from '../../../support/journal-conformance.js';
+import { conformsToJournal, endsOf } from '../../../support/journal-conformance.js';
 import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 
 let database: RunDatabase;
@@ -66,6 +67,20 @@ conformsToJournal('a table', async () => {
       await database.pool.query('delete from millrace.seats where run = $1', [fleet.run]);
     },
     afterDeath: stored,
+    goesOn: async () => {
+      const before = await stored();
+      await releaseSeat(database, seat);
+      const records = endsOf((await stored()).slice(before.length));
+      const { rows } = await database.pool.query<{ task: string }>(
+        `select task from millrace.rows where run = $1 and task::json -> 'row' ->> 'id' = 'a'`,
+        [fleet.run],
+      );
+      if (records.length > 0) return { what: 'hold', records };
+      const task = rows[0] && (JSON.parse(rows[0].task) as RowTask);
+      if (task?.what === 'poll') return { what: 'poll', jobId: task.jobId, attempts: task.attempts };
+      if (task !== undefined) return { what: 'send', attempts: task.attempts };
+      return before.at(-1)?.k === 'reply' ? { what: 'save the picture' } : { what: 'nothing' };
+    },
     close: () => fleet.close(),
   };
 });
