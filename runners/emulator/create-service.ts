@@ -12,7 +12,7 @@ import { picturesPath } from './http/add-picture-calls.js';
 import { createPictureStore } from './picture-store.js';
 import type { TempFolder } from './temp-folder.js';
 import { EndpointQueue } from './queue/endpoint-queue.js';
-import { hasEnded, type Job, jobReplyText } from './queue/service-job.js';
+import { hasEnded, type Job } from './queue/service-job.js';
 import { createJobStore } from './queue/job-store.js';
 import { sendWebhook } from './queue/send-webhook.js';
 import type { Service } from './service.js';
@@ -46,7 +46,7 @@ export async function createService(options: EmulatorOptions, parts: ServicePart
     },
   });
   const onEnded = (job: Job): void => {
-    if (job.webhook !== undefined) void sendWebhook(job.webhook, jobReplyText(job), clock, parts.closing);
+    if (job.webhook !== undefined) job.calledBack = sendWebhook(job, clock, parts.closing);
   };
   const addQueue = (id: string, work: QueueFunction): void => {
     queues.set(

@@ -86,8 +86,8 @@ export interface WebhookReceiver extends JobWebhooks {
 const maxBodyBytes = 1024 * 1024;
 /** A body that takes longer is given up. */
 const bodyMs = 10_000;
-/** An answer that takes longer is 503. */
-const answerMs = 20_000;
+/** An answer that takes longer is 503: a service that gives up by itself would not know why. */
+const answerMs = 8_000;
 /** How many jobs that have ended are remembered. */
 const mostEnded = 10_000;
 /** How long a job whose POST had no answer waits: before any callback has come, and after that at least so long. */

@@ -56,6 +56,12 @@ const kinds: Record<string, Omit<FaultKind, 'name'>> = {
   stuck: ofJobs((value) => (value === undefined ? undefined : milliseconds(value))),
   fail: ofJobs(optionalText),
   'timed-out': ofJobs(none),
+  'callback-late': ofJobs(milliseconds),
+  'callback-twice': ofJobs(none),
+  'callback-forged': ofJobs(none),
+  'callback-wrong-id': ofJobs(none),
+  'callback-never': ofJobs(none),
+  'callback-first': { phase: 'job', possible: ['run'], usual: ['run'], check: none },
 };
 
 function everywhere(phase: FaultPhase, check: FaultKind['check']): Omit<FaultKind, 'name'> {

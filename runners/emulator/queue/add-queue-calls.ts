@@ -22,6 +22,7 @@ export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Se
   };
   on('POST', '/run', 'run', async (call, faults) => {
     const job = await acceptJob(service, call, 'run', faults);
+    if (jobFault(job, 'callback-first')) await untilCalledBack(service, job);
     return jsonAnswer(JSON.stringify({ id: job.id, status: 'IN_QUEUE' }));
   });
   on('POST', '/runsync', 'runsync', (call, faults) => runsync(service, call, faults));
@@ -38,6 +39,12 @@ export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Se
   on('POST', '/purge-queue', 'purge-queue', (call) =>
     jsonAnswer(JSON.stringify({ removed: queueOf(service, call).purge(), status: 'completed' })),
   );
+}
+
+/** The job ends, and its webhook is called, before /run is answered. */
+async function untilCalledBack({ clock }: Service, job: Job): Promise<void> {
+  await waitForJob(job, clock, defaultWaitMs, () => hasEnded(job));
+  await job.calledBack;
 }
 
 async function runsync(service: Service, call: Call, faults: readonly Fault[]): Promise<Answer> {

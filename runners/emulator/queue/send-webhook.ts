@@ -1,20 +1,37 @@
+import { parseMilliseconds } from '../settings/parse-latency.js';
 import { type Clock, sleep } from '../clock.js';
+import { type Job, jobFault, jobReplyText } from './service-job.js';
 
 const maxTries = 3;
 const pauseMs = 10_000;
 const timeoutMs = 10_000;
 
-/** POSTs the ended job to the URL it named, up to three times, ten seconds apart, until one answers 2xx. Never rejects. */
-export async function sendWebhook(
-  url: string,
-  body: string,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
+/**
+ * POSTs the ended job to the URL that it named, up to three times, ten seconds apart, until one answers 2xx; what goes wrong with
+ * that, a fault of the job says. Never rejects.
+ */
+export async function sendWebhook(job: Job, clock: Clock, signal: AbortSignal): Promise<void> {
+  const { webhook: url } = job;
+  if (url === undefined || jobFault(job, 'callback-never')) return;
+  const body = jobReplyText(job);
+  const late = jobFault(job, 'callback-late');
+  if (late) await sleep(clock, parseMilliseconds(late.value ?? '') ?? 0, signal).catch(() => undefined);
+  if (jobFault(job, 'callback-forged')) await post(forged(url), body, signal);
+  if (jobFault(job, 'callback-wrong-id')) await post(url, withOtherId(body), signal);
   for (let attempt = 1; attempt <= maxTries && !signal.aborted; attempt += 1) {
-    if (await post(url, body, signal)) return;
+    if (await post(url, body, signal)) break;
     if (attempt < maxTries) await sleep(clock, pauseMs, signal).catch(() => undefined);
   }
+  if (jobFault(job, 'callback-twice')) await post(url, body, signal);
+}
+
+/** The URL as somebody would guess it: its last character is another. */
+function forged(url: string): string {
+  return `${url.slice(0, -1)}${url.endsWith('A') ? 'B' : 'A'}`;
+}
+
+function withOtherId(body: string): string {
+  return JSON.stringify({ ...(JSON.parse(body) as object), id: 'another-job-u1' });
 }
 
 async function post(url: string, body: string, signal: AbortSignal): Promise<boolean> {

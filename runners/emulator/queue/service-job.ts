@@ -22,6 +22,8 @@ export interface Job {
   bytes: number;
   limits: JobLimits;
   webhook?: string | undefined;
+  /** Resolves when its webhook is not called any more; set at its end. */
+  calledBack?: Promise<void>;
   faults: readonly Fault[];
   status: JobStatus;
   submittedAt: number;
