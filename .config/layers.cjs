@@ -72,6 +72,10 @@ const rooms = {
     ...batch('disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'),
     ...batch('row', 'stop', 'context', 'tasks', 'pictures', 'end'),
   ],
+  'runners/batch/callbacks': [
+    ...['src/contract', 'src/policy', 'src/webhooks'],
+    ...batch('disk', 'row', 'context'),
+  ],
   'runners/batch/tasks': batch('disk', 'manifest', 'journal', 'row', 'stop', 'context', 'end'),
   'runners/batch/purchase': [
     ...['src/contract', 'src/policy', 'src/operators'],

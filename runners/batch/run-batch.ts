@@ -1,5 +1,6 @@
 import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
 import { createClient } from '../../src/endpoints/create-client.js';
+import { listenForCallbacks } from './callbacks/listen-for-callbacks.js';
 import { openJournal } from './journal/open-journal.js';
 import { buyRows } from './purchase/buy-rows.js';
 import type { RunBatchOptions } from './context/run-options.js';
@@ -48,7 +49,8 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
   const stops = new Stops();
   const events = withRun(stops, {
     resolve: () => resolveOptions(options),
-    open: (opening) => openRun(opening, { openJournal, openService: serviceOver(createClient) }),
+    open: (opening) =>
+      openRun(opening, { openJournal, openService: serviceOver(createClient), listen: listenForCallbacks }),
     work: (run) =>
       concat(
         from(startEvents(run)).pipe(tap((event) => run.events.next(event))),

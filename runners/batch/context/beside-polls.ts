@@ -140,7 +140,8 @@ export class BesidePolls {
   private follow(row: RowSlot, event: JobEvent<unknown>): void {
     if (event.type === 'accepted') row.isAccepted = true;
     if (event.type !== 'waiting') return this.move(row, undefined);
-    if (event.why === 'not-found') return this.move(row, 'not-found');
+    // Without an answer to its POST its job is as good as missing.
+    if (event.why === 'not-found' || event.why === 'callback') return this.move(row, 'not-found');
     if (row.away === 'not-found') this.move(row, undefined);
     const isRefused = (event.why === 'rate-limited' || event.why === 'backoff') && !row.isAccepted;
     if (isRefused && this.around.hasSeveralEndpoints) this.move(row, 'rate-limited');

@@ -14,6 +14,7 @@ import type { ServiceReach } from '../stop/service-reach.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import type { PictureHost } from '../uploads/picture-host.js';
 import type { BesidePolls, Slots } from './beside-polls.js';
+import type { RunCallbacks } from './called-back.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import type { RowJobIds } from './run-job-ids.js';
@@ -33,6 +34,8 @@ export interface PurchaseContext {
   readonly money: RunMoney;
   readonly service: RunService;
   readonly pictures: PictureRules;
+  /** Where the service calls back about rows; absent where it does not. */
+  readonly callbacks?: Pick<RunCallbacks, 'row'> | undefined;
   readonly stops: Stops;
   /** Why the run stops after so many failed rows of this start; `undefined`: it goes on. */
   readonly whyHalted: () => StopCause | undefined;

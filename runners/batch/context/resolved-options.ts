@@ -36,13 +36,16 @@ type Filled =
 /** The options of a run, checked once and with every default filled in. It names ports alone: what implements them is chosen by a start. */
 export interface ResolvedOptions
   extends
-    Omit<RunBatchOptions, Filled | 'manifest' | 'retry' | 'only' | 'rate'>,
+    Omit<RunBatchOptions, Filled | 'manifest' | 'retry' | 'only' | 'rate' | 'webhooks'>,
     Required<Pick<RunBatchOptions, Filled>> {
   readonly manifest: ResolvedManifest;
   readonly retry: ReadonlySet<FailureCode>;
   readonly only: ReadonlySet<string> | undefined;
   /** What the journal notes of a start: plain values, so no key. */
   readonly settings: Record<string, unknown>;
+  /** Where the service calls back; without a `url` at the address where it listens. */
+  readonly webhooks?:
+    { readonly url?: string | undefined; readonly host: string; readonly port: number } | undefined;
   /** What stands in no file, log or error. */
   readonly secrets: readonly string[];
 }

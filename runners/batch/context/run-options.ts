@@ -94,6 +94,18 @@ export interface RunBatchOptions {
   readonly executionTimeoutsMs?: Readonly<Record<string, number>>;
   /** Extra tries of what is safe to try again. @defaultValue 4 */
   readonly retries?: number;
+  /**
+   * Takes callbacks of the service for rows that go to /run, so that they need no polls. `url`: where the service reaches this process,
+   * through a proxy that ends TLS for one. `host` and `port`: where it listens; port 0 is a free one. @defaultValue none are taken
+   */
+  readonly webhooks?: {
+    /** @defaultValue the address where it listens */
+    readonly url?: string;
+    /** @defaultValue 127.0.0.1 */
+    readonly host?: string;
+    /** @defaultValue 8787 */
+    readonly port?: number;
+  };
   /** What one status call is worth, in ms of lag: a larger one asks less and hears later. @defaultValue 190 */
   readonly pollCostMs?: number;
   /** A request that may have been accepted: held as `unknown`, or sent again at the risk of paying twice. @defaultValue 'hold' */

@@ -5,6 +5,7 @@ import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
 import type { PictureNames } from '../pictures/picture-names.js';
 import type { Projections } from '../sinks/projections.js';
 import type { Ahead } from '../start/check/ahead.js';
+import type { RunCallbacks } from './called-back.js';
 import type { JournalWriter } from './journal-writer.js';
 import type { LearnedPolling } from './learned-polling.js';
 import type { PurchaseContext, PictureRules } from './purchase-context.js';
@@ -27,6 +28,7 @@ export interface Run extends PurchaseContext {
         flush(): Promise<void>;
       }
     | undefined;
+  readonly callbacks?: RunCallbacks | undefined;
   readonly plan: Plan;
   readonly ahead: Ahead;
   readonly taken: TakenUp & RecoveredSent;

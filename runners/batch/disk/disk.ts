@@ -3,8 +3,8 @@
  * failing or a forgetful one in its place. Errors are Node's, with their `code` (ENOSPC, EIO …).
  */
 export interface Disk {
-  /** `r`: must exist. `r+`: read and write, must exist. `a+`: made when missing. `wx`: must not exist. */
-  open(path: string, flags: 'r' | 'r+' | 'a+' | 'wx'): Promise<DiskFile>;
+  /** `r`: must exist. `r+`: read and write, must exist. `a+`: made when missing. `wx`: must not exist. A new file has that `mode`, where one is given. */
+  open(path: string, flags: 'r' | 'r+' | 'a+' | 'wx', mode?: number): Promise<DiskFile>;
   /** Takes the place of a file that stands there. */
   rename(from: string, to: string): Promise<void>;
   /** The file must exist. */

@@ -8,7 +8,7 @@ import type { Disk, DiskEntry, DiskFile } from './disk.js';
  * file, but never moves a write to the end by itself.
  */
 export const nodeDisk: Disk = {
-  open: async (path, flags) => asDiskFile(await open(path, openFlags[flags])),
+  open: async (path, flags, mode) => asDiskFile(await open(path, openFlags[flags], mode)),
   rename,
   unlink,
   mkdir: makeFolders,

@@ -1,4 +1,4 @@
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, merge } from 'rxjs';
 import { type Summary, writeSummary } from '../sinks/summary-file.js';
 import { describeFault, exitOf } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
@@ -14,6 +14,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   await run.day?.flush();
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
+  const isNamed = await takeUpNamed(run).catch(() => true);
   const ended = endOf(run, await heldIds(run));
   let end = error === undefined ? ended : worse(ended, exitOf(error));
   const note = (fault: unknown): void => {
@@ -33,12 +34,28 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   );
   // What follows the last outcome in the journal has no lines: the files tell of all of it. But an outcome may have been
   // left on its way to them, when the run was stopped at once.
-  const isWhole = covered && isStopped && covered.records >= journal.lastOutcome;
+  const isWhole = covered && isStopped && !isNamed && covered.records >= journal.lastOutcome;
   const covers = isWhole ? { ...covered, records: journal.records } : covered;
   const summary = summaryOf(run, covers ?? undefined, end);
   await writeSummary(options.disk, options.out, summary).catch(note);
   run.log.write('info', { ...end }, 'run ended');
   return { ...end, summary: { ...summary, thisStart: { ...summary.thisStart, ...end } } };
+}
+
+/**
+ * Rows that are held, and whose job a callback has named, go on as after `settle --job`: the next start asks for the job, and takes
+ * their lines out of the files. Whether there are any.
+ */
+async function takeUpNamed({ callbacks, journal, options, toDo }: Run): Promise<boolean> {
+  const named = [...(callbacks?.named ?? [])];
+  for (const [id, { attempt, jobId }] of named) {
+    const at = options.scheduler.now();
+    const accepted = journal.append({ k: 'accepted', at, id, jobId });
+    const reopened = { k: 'reopen', at, id, why: 'settle', to: 'poll', voids: attempt } as const;
+    await lastValueFrom(merge(accepted, journal.append(reopened)));
+    toDo.rows += 1;
+  }
+  return named.length > 0;
 }
 
 /** Of this start, and of earlier ones where nothing has become of them since. */

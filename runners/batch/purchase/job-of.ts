@@ -1,6 +1,7 @@
 import { EMPTY, merge, tap, type Observable } from 'rxjs';
 import type { Checkpoint, CheckpointEvent } from '../../../src/contract/outcome.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import type { JobWebhook } from '../../../src/policy/job-webhook.js';
 import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import type { Job } from '../../../src/operators/job.js';
 import type { PurchaseContext, RunService } from '../context/purchase-context.js';
@@ -15,12 +16,15 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
   const { endpoint, resolution } = row.task.row;
   const { request, jobId, submittedAt } = row.progress;
   const checkpoint = journalled(context, row);
+  const isCalledBack = row.task.row.kind !== 'route' && row.task.row.mode === 'async';
+  const webhook = isCalledBack ? context.callbacks?.row(row) : undefined;
   if (jobId === undefined || row.task.what !== 'poll')
-    return submittedJob(context.service, { ...row.task.row, request }, checkpoint);
+    return submittedJob(context.service, { ...row.task.row, request }, { checkpoint, webhook });
   return context.service.queues(endpoint).attach(jobId, {
     ...{ key: row.id, checkpoint },
     ...(resolution !== undefined && { variant: resolution }),
     ...(submittedAt !== undefined && { submittedAt }),
+    ...(webhook && { webhook }),
     wasExpired: row.task.wasExpired === true,
   });
 }
@@ -29,7 +33,7 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
 export function submittedJob(
   { queues, routes }: Pick<RunService, 'queues' | 'routes'>,
   { id, request, endpoint, mode, resolution }: RowFacts,
-  checkpoint?: Checkpoint<unknown>,
+  { checkpoint, webhook }: { checkpoint?: Checkpoint<unknown>; webhook?: JobWebhook | undefined } = {},
 ): Job<unknown> {
   const call = {
     key: id,
@@ -38,7 +42,8 @@ export function submittedJob(
   };
   if (request.kind !== 'route') {
     const queue = queues(endpoint);
-    return mode === 'sync' ? queue.runSync(request.input, call) : queue.run(request.input, call);
+    if (mode === 'sync') return queue.runSync(request.input, call);
+    return queue.run(request.input, webhook === undefined ? call : { ...call, webhook });
   }
   if (routes === undefined)
     throw new MillraceError('usage', 'routes need their host: {lb_base_url} is missing');

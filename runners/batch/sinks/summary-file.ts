@@ -135,6 +135,8 @@ interface StartSummary {
   readonly failed: number;
   /** Rows whose request may have been accepted: a person decides. */
   readonly unknown: number;
+  /** Calls of the service: taken, and refused as forged, unreadable or about another job. Absent where none are taken. */
+  readonly callbacks?: { readonly taken: number; readonly refused: number };
   /** Why requests do not reach the service, while they do not. */
   readonly unreached?: string;
   /** Absent while it runs. */

@@ -1,3 +1,4 @@
+import type { CallbackListener, ListenForCallbacks } from '../context/called-back.js';
 import { rowPlaces, type OpenService } from '../context/run-service.js';
 import { hasBegun, holdJournal, type HeldJournal, type OpenJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
@@ -40,6 +41,7 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
   await refuseFolder(disk, out);
+  const listener = await listening(opening, ports);
   const isBegun = await hasBegun(disk, out);
   const early = isBegun ? await holdJournal(opening, ports.openJournal) : undefined;
   const checked = await checkManifest(options, early, stops);
@@ -54,7 +56,21 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const journal = early ?? (await holdJournal(opening, ports.openJournal));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
   const kept = { ...opening, options: await withKeptManifest(options) };
-  return begin(kept, checked, { journal, isEmptied, openService: ports.openService });
+  return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService });
+}
+
+/** The port for callbacks is open before anything is sent. */
+async function listening(
+  { options, closers }: Opening,
+  { listen }: RunPorts,
+): Promise<CallbackListener | undefined> {
+  const { webhooks } = options;
+  if (webhooks === undefined) return undefined;
+  if (listen === undefined)
+    throw new MillraceError('usage', 'callbacks (--webhook-url) are taken by a run in one process alone');
+  const listener = await listen(webhooks);
+  closers.push(() => listener.close());
+  return listener;
 }
 
 /** A manifest that is to be kept elsewhere is moved there now that nothing stands against the start, and read there. */
@@ -70,6 +86,8 @@ export interface RunPorts {
   readonly openJournal: OpenJournal;
   /** Opens the service once the manifest is checked. */
   readonly openService: OpenService;
+  /** Absent where callbacks are not taken. */
+  readonly listen?: ListenForCallbacks;
 }
 
 /** What stands when the start is agreed to. */
@@ -77,13 +95,14 @@ interface Begun {
   readonly journal: HeldJournal;
   /** The folder of pictures is gone. */
   readonly isEmptied: boolean;
+  readonly listener: CallbackListener | undefined;
   readonly openService: OpenService;
 }
 
 async function begin(
   opening: Opening,
   checked: Checked,
-  { journal, isEmptied, openService }: Begun,
+  { journal, isEmptied, listener, openService }: Begun,
 ): Promise<Run> {
   const { options, stops, events, closers } = opening;
   const { disk, out, scheduler, secrets } = options;
@@ -109,6 +128,9 @@ async function begin(
   await projections.catchUp();
   const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
   const ledger = ledgerOf(options, journal, taken.polled, ahead.cap);
+  const callbacks = await listener?.begin({ options, journal, log, events, stops });
+  const places = rowPlaces(options, checked, journal);
+  callbacks?.useJobIds(places.jobIds);
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + taken.polled.size;
   return {
     ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
@@ -123,9 +145,10 @@ async function begin(
         prices: options.prices,
       },
     },
-    service: openService(options, rowPlaces(options, checked, journal), {
-      ...{ schedule: polling.schedule, log, events, stops },
+    service: openService(options, places, {
+      ...{ schedule: callbacks?.poll(polling.schedule) ?? polling.schedule, log, events, stops },
     }),
+    callbacks,
     pictures: { names, areSaved: true, host, expiring, warned: new Set() },
     mustHold: (id, row) => journal.recovered.mustHold(id, row),
     whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart),

@@ -4,6 +4,7 @@ import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
+import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import { makeThumbnail } from '../artifacts/write-thumbnail.js';
@@ -45,6 +46,16 @@ const plainFields = {
   runsyncTimeoutMs: duration.default(defaultRunsyncTimeoutMs),
   executionTimeoutsMs: z.record(z.string(), duration).default({}),
   retries: z.int().min(0).default(4),
+  webhooks: z
+    .object({
+      url: z
+        .string()
+        .refine((url) => checkHttpUrl(url) === undefined, 'is no http or https URL')
+        .optional(),
+      host: z.string().min(1).default('127.0.0.1'),
+      port: z.int().min(0).max(65_535).default(8_787),
+    })
+    .optional(),
   pollCostMs: z.number().positive().max(3_600_000).default(190),
   onUnknown: z.enum(['hold', 'retry']).default('hold'),
   retry: z.array(z.string()).default(['download', 'deadline']),

@@ -109,6 +109,14 @@ export const optionValue = {
     }),
   /** {base_url} or {lb_base_url}, without a trailing slash. */
   host: () => text(parseHost),
+  /** Host and port of this machine; port 0 is a free one. */
+  address: () =>
+    text((given): Parsed<{ host: string; port: number }> => {
+      const [, host = '', port = ''] = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(given) ?? [];
+      if (host !== '' && Number(port) <= 65_535)
+        return { value: { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } };
+      return { problem: `"${given}" is no address to listen at: write it as 127.0.0.1:8787 or [::1]:8787` };
+    }),
   /** `embedded`, or the address of a database. No message repeats the address: it may hold a password. */
   database: () =>
     text((given): Parsed<string> => {

@@ -63,6 +63,7 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
     ...(baseUrl !== undefined && { baseUrl }),
     ...(lbBaseUrl !== undefined && { lbBaseUrl }),
     ...rateOptions(options),
+    ...webhookOptions(options),
     ...choicesOf(options),
     ...moneyOf(run),
     ...(run.options.upload && { pictureHost: (folder: string) => openUploads(run, folder) }),
@@ -81,6 +82,13 @@ function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
     pollCostMs: pollCost,
     ...(rate !== undefined && { rate }),
   };
+}
+
+/** The emulator of a rehearsal calls where the run listens. */
+function webhookOptions({ webhookUrl: url, webhookListen, local }: RunOptions): Partial<RunBatchOptions> {
+  if (url === undefined && webhookListen === undefined) return {};
+  const where = webhookListen ?? (local ? { port: 0 } : {});
+  return { webhooks: { ...where, ...(url !== undefined && !local && { url }) } };
 }
 
 function fileOf({ source, bytes }: StartedRun): Extract<RunBatchOptions['manifest'], { path: string }> {

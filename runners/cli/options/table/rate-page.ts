@@ -63,6 +63,22 @@ export const ratePage = {
       commands: { ...notOfPlan, refetch: { meaning: 'extra tries of each' } },
       config: 'text',
     },
+    webhookUrl: {
+      takes: 'URL',
+      value: (values) => values.host(),
+      meaning:
+        'where the service calls back about async rows, which spares their status calls; a proxy of yours ends TLS there',
+      commands: notOfPlan,
+      config: 'text',
+    },
+    webhookListen: {
+      takes: 'HOST:PORT',
+      value: (values) => values.address(),
+      meaning: 'where callbacks are taken; with --local the emulator calls here',
+      otherwise: '127.0.0.1:8787 with --webhook-url',
+      commands: notOfPlan,
+      config: 'text',
+    },
     pollCost: {
       takes: 'D',
       value: (values) => values.duration(1, 3_600_000),
