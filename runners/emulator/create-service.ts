@@ -46,7 +46,10 @@ export async function createService(options: EmulatorOptions, parts: ServicePart
     },
   });
   const onEnded = (job: Job): void => {
-    if (job.webhook !== undefined) job.calledBack = sendWebhook(job, clock, parts.closing);
+    if (job.webhook === undefined) return;
+    job.calledBack = new Promise((called) => {
+      void sendWebhook(job, { clock, signal: parts.closing, called }).then(called);
+    });
   };
   const addQueue = (id: string, work: QueueFunction): void => {
     queues.set(

@@ -90,8 +90,8 @@ const bodyMs = 10_000;
 const answerMs = 8_000;
 /** How many jobs that have ended are remembered. */
 const mostEnded = 10_000;
-/** How long a job whose POST had no answer waits: before any callback has come, and after that at least so long. */
-const giveUpMs = { hoped: 600_000, least: 60_000, turnarounds: 5 };
+/** How long a job whose POST had no answer waits: before any callback has come, while they come at least, and while they do not. */
+const giveUpMs = { hoped: 600_000, coming: 60_000, turnarounds: 5, missing: 30_000 };
 
 /**
  * Takes callbacks of the service: a job that completes ends at once, also before the answer to its POST has come, and polls stay as
@@ -241,14 +241,10 @@ class Receiver {
 
   private giveUp(): Observable<unknown> {
     const { health, clock } = this;
-    const { hoped, least, turnarounds } = giveUpMs;
     return health.state$.pipe(
       switchMap((state) => {
-        if (state === 'missing') return of(true);
-        return timer(
-          state === 'hoped' ? hoped : Math.max(least, turnarounds * health.slowestMs),
-          clock.scheduler,
-        );
+        const slowest = state === 'coming' ? giveUpMs.turnarounds * health.slowestMs : 0;
+        return timer(Math.max(giveUpMs[state], slowest), clock.scheduler);
       }),
     );
   }

@@ -9,8 +9,13 @@ const timeoutMs = 10_000;
 /**
  * POSTs the ended job to the URL that it named, up to three times, ten seconds apart, until one answers 2xx; what goes wrong with
  * that, a fault of the job says. Never rejects.
+ *
+ * @param called after the first try
  */
-export async function sendWebhook(job: Job, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function sendWebhook(
+  job: Job,
+  { clock, signal, called }: { clock: Clock; signal: AbortSignal; called: () => void },
+): Promise<void> {
   const { webhook: url } = job;
   if (url === undefined || jobFault(job, 'callback-never')) return;
   const body = jobReplyText(job);
@@ -19,7 +24,9 @@ export async function sendWebhook(job: Job, clock: Clock, signal: AbortSignal): 
   if (jobFault(job, 'callback-forged')) await post(forged(url), body, signal);
   if (jobFault(job, 'callback-wrong-id')) await post(url, withOtherId(body), signal);
   for (let attempt = 1; attempt <= maxTries && !signal.aborted; attempt += 1) {
-    if (await post(url, body, signal)) break;
+    const isTaken = await post(url, body, signal);
+    called();
+    if (isTaken) break;
     if (attempt < maxTries) await sleep(clock, pauseMs, signal).catch(() => undefined);
   }
   if (jobFault(job, 'callback-twice')) await post(url, body, signal);

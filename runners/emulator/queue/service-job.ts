@@ -22,7 +22,7 @@ export interface Job {
   bytes: number;
   limits: JobLimits;
   webhook?: string | undefined;
-  /** Resolves when its webhook is not called any more; set at its end. */
+  /** Resolves when its webhook was called for the first time, or is not called; set at its end. */
   calledBack?: Promise<void>;
   faults: readonly Fault[];
   status: JobStatus;

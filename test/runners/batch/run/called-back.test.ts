@@ -1,0 +1,157 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lastValueFrom, tap } from 'rxjs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runBatch } from '../../../../runners/batch/run-batch.js';
+import type { RunBatchOptions } from '../../../../runners/batch/context/run-options.js';
+import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
+import { startEmulator, type EmulatorOptions } from '../../../../runners/emulator/index.js';
+import { serveHttp } from '../../../support/loopback-server.js';
+
+const jobMs = 40;
+
+/** A folder and an emulator whose jobs take 40 ms, and when each of them ended. */
+async function openShop(options: EmulatorOptions = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'called-back-'));
+  const endedAt = new Map<unknown, number>();
+  const queue = {
+    timed: async ({ n }: Record<string, unknown>, job: { sleep: (ms: number) => Promise<void> }) => {
+      await job.sleep(jobMs);
+      endedAt.set(n, performance.now());
+      return { n, cost: 0.01 };
+    },
+  };
+  const emulator = await startEmulator({ functions: { queue }, workers: 20, ...options });
+  onTestFinished(async () => {
+    await emulator.close();
+    await rm(folder, { recursive: true });
+  });
+  const run = async (count: number, more: Partial<RunBatchOptions> = {}) => {
+    const rows = Array.from({ length: count }, (_, n) => ({ id: `r${n}`, endpoint: 'timed', input: { n } }));
+    const lags: number[] = [];
+    const events: RunEvent[] = [];
+    const look = (event: RunEvent) => {
+      events.push(event);
+      if (event.type === 'row' && event.event.type === 'settled')
+        lags.push(performance.now() - (endedAt.get(Number(event.id.slice(1))) ?? 0));
+    };
+    const last = await lastValueFrom(
+      runBatch({
+        ...{ manifest: { rows }, out: join(folder, 'out'), concurrency: 20, assumePriceUsd: 0.01 },
+        ...{ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, webhooks: { port: 0 } },
+        ...more,
+      }).pipe(tap(look)),
+    );
+    if (last.type !== 'finished') throw new Error('it has not finished');
+    const { summary } = last;
+    lags.sort((one, other) => one - other);
+    return {
+      ...last,
+      events,
+      summary,
+      calls: summary?.statusCalls ?? NaN,
+      medianLagMs: lags[lags.length >> 1] ?? NaN,
+    };
+  };
+  const lines = async (name: string) => {
+    const text = await readFile(join(folder, 'out', name), 'utf8').catch(() => '');
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+  return { emulator, folder, out: join(folder, 'out'), run, lines };
+}
+
+const paidOnce = (bill: readonly { executions: number }[]) =>
+  bill.every(({ executions }) => executions === 1);
+
+describe('a run that is called back', () => {
+  it('needs hardly a status call, and notices ends at once', async () => {
+    const { run, emulator, out } = await openShop();
+    const { exitCode, calls, medianLagMs, summary } = await run(300);
+    expect(exitCode).toBe(0);
+    expect(calls).toBeLessThanOrEqual(30);
+    // By the clock, of a machine that has other things to do: test/bench measures it.
+    expect(medianLagMs).toBeLessThan(5_000);
+    expect(summary?.thisStart.callbacks).toMatchObject({ taken: 300, refused: 0 });
+    expect(emulator.bill()).toHaveLength(300);
+    expect((await stat(join(out, '.webhook.json'))).mode & 0o777).toBe(0o600);
+    const { secret } = JSON.parse(await readFile(join(out, '.webhook.json'), 'utf8')) as { secret: string };
+    for (const name of ['journal.jsonl', 'results.jsonl', 'run.log', 'summary.json']) {
+      const text = await readFile(join(out, name), 'utf8');
+      expect(text).not.toContain(secret);
+      expect(text).not.toMatch(/webhook":"http|127\.0\.0\.1:\d+\/[\w-]+\./);
+    }
+  });
+
+  it('goes on as by polling where all callbacks are lost', async () => {
+    const { run, emulator } = await openShop({ faults: 'callback-never=1' });
+    const { exitCode, calls, summary } = await run(100);
+    expect([exitCode, summary?.rows.completed]).toStrictEqual([0, 100]);
+    expect(calls).toBeLessThan(600);
+    expect(emulator.bill()).toHaveLength(100);
+  });
+
+  it.each(['reset-after@run=0.2', 'cut@run=0.2', 'malformed@run=0.1,html@run=0.1'])(
+    'holds no row as unknown whose answer was lost: %s',
+    async (faults) => {
+      const { run, emulator } = await openShop({ faults });
+      const { exitCode, summary } = await run(100);
+      expect(summary?.failures).toStrictEqual({});
+      expect([exitCode, summary?.rows.completed]).toStrictEqual([0, 100]);
+      expect(emulator.bill()).toHaveLength(100);
+      expect(paidOnce(emulator.bill())).toBe(true);
+    },
+  );
+
+  it.each([
+    'callback-first=0.3,callback-late=0.2:300,callback-twice=0.2,callback-forged=0.3',
+    'callback-wrong-id=0.3,fail=0.2,callback-forged=0.3',
+  ])('takes genuine callbacks alone, whenever they come: %s', async (faults) => {
+    const { run, emulator, lines } = await openShop({ faults });
+    const { summary } = await run(100);
+    const failed = summary?.rows.failed ?? 0;
+    expect(summary?.failures).toStrictEqual(failed === 0 ? {} : { 'job-failed': failed });
+    expect(failed > 0).toBe(faults.includes('fail'));
+    expect(summary?.rows.completed).toBe(100 - failed);
+    const bill = emulator.bill();
+    expect(bill).toHaveLength(100);
+    const rowOf = new Map(bill.map(({ id, input }) => [id, `r${String((input as { n: number }).n)}`]));
+    for (const { id, jobId } of await lines('results.jsonl')) expect(rowOf.get(String(jobId))).toBe(id);
+    expect(summary?.thisStart.callbacks?.refused).toBeGreaterThan(0);
+  });
+
+  it('ends with 2 before anything is sent where its port is taken', async () => {
+    const other = await serveHttp(() => undefined);
+    onTestFinished(() => other[Symbol.asyncDispose]());
+    const { run, emulator } = await openShop();
+    const { exitCode, reason } = await run(3, { webhooks: { port: other.port } });
+    expect([exitCode, reason]).toStrictEqual([
+      2,
+      expect.stringContaining(`127.0.0.1:${other.port}: another`),
+    ]);
+    expect(emulator.bill()).toHaveLength(0);
+  });
+
+  it('names no webhook to /runsync', async () => {
+    const { run, emulator } = await openShop();
+    const bodies: string[] = [];
+    const proxy = await serveHttp((request, response) => {
+      const onward = http.request(
+        `${emulator.baseUrl}${request.url ?? ''}`,
+        { method: request.method, headers: request.headers },
+        (reply) => reply.pipe(response.writeHead(reply.statusCode ?? 0, reply.headers)),
+      );
+      request.on('data', (part: Buffer) => bodies.push(part.toString()));
+      request.pipe(onward);
+    });
+    onTestFinished(() => proxy[Symbol.asyncDispose]());
+    const manifest = { rows: [{ id: 'a', endpoint: 'timed', input: { n: 1 } }], mode: 'sync' as const };
+    expect((await run(0, { manifest, baseUrl: proxy.url })).exitCode).toBe(0);
+    expect(bodies.join()).toContain('"input"');
+    expect(bodies.join()).not.toContain('webhook');
+  });
+});
