@@ -99,10 +99,16 @@ const giveUpMs = { hoped: 600_000, coming: 60_000, turnarounds: 5, missing: 30_0
  *
  * @example
  * ```ts
- * const webhooks = createWebhookReceiver({ secret, url: 'https://hooks.example/millrace' });
- * createServer(webhooks.node).listen(8080, '127.0.0.1');
+ * import { randomBytes } from 'node:crypto';
+ * import { createServer } from 'node:http';
+ * import { createWebhookReceiver } from 'millrace';
+ *
+ * const secret = randomBytes(32).toString('hex');
+ * const webhooks = createWebhookReceiver({ secret, url: 'http://127.0.0.1:8790/millrace' });
+ * const server = createServer(webhooks.node).listen(8790, '127.0.0.1');
  * const edits = client.imageEdit('image-edit', { webhooks });
- * const output = await edits.run(input).output();
+ * show(await edits.run({ images, prompt: 'sepia' }).output());
+ * server.close();
  * ```
  * @throws InvalidOptionError
  */
