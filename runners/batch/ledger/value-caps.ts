@@ -44,14 +44,28 @@ export class ValueCaps {
     return this.columns.map(({ column }) => columnValue(row, column));
   }
 
-  /** The first of these values whose cap leaves no room for the price. A price that is not known never fits. */
-  full(values: readonly string[], price: MicroDollars | null): FullValue | undefined {
-    for (const [place, { column, cap, taken }] of this.columns.entries()) {
+  /**
+   * The first of these values whose cap leaves no room for the price. A price that is not known never fits.
+   *
+   * @param takenFor what is taken for a value of the column at this place, where that is known elsewhere
+   */
+  full(
+    values: readonly string[],
+    price: MicroDollars | null,
+    takenFor = (place: number, value: string): MicroDollars => this.takenFor(place, value),
+  ): FullValue | undefined {
+    for (const [place, { column, cap }] of this.columns.entries()) {
       const value = values[place] ?? '';
-      const before = (taken.get(value) ?? 0) + (value === otherValues ? 0 : (taken.get(otherValues) ?? 0));
+      const before = takenFor(place, value);
       if (price === null || before + price > cap) return { column, value, cap, taken: before };
     }
     return undefined;
+  }
+
+  private takenFor(place: number, value: string): MicroDollars {
+    const taken = this.columns[place]?.taken;
+    const others = value === otherValues ? 0 : (taken?.get(otherValues) ?? 0);
+    return (taken?.get(value) ?? 0) + others;
   }
 
   /** Adds to what is taken for these values, or gives it back. */

@@ -2,7 +2,7 @@ import { concatMap, defer, EMPTY, from, type MonoTypeOperatorFunction, type Obse
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { pricedOf } from '../row/costs.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import { fullValueText, type FullValue } from '../stop/full-values.js';
+import type { FullValue } from '../stop/full-values.js';
 import { stopCauses, whyDrifted } from '../stop/stop-causes.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
@@ -31,17 +31,19 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
       if (shared === undefined) return purchase;
       // Unsubscribing while the reservation is made gives it back.
       return from(shared.reserve(row.id, price)).pipe(
-        concatMap((fits) => (fits ? purchase : stopped(stops, shared.whyStop(price)))),
+        concatMap((fits) => {
+          if (fits) return purchase;
+          const fullThere = shared.whyFull?.(row.id);
+          return fullThere ? leftAt(fullThere, context) : stopped(stops, shared.whyStop(price));
+        }),
       );
     });
 }
 
 /** The row stays to be done; rows of other values go on. */
 function leftAt(full: FullValue, { money, events }: PurchaseContext): Observable<never> {
-  if (money.full.add(full)) {
-    const message = `No more rows fit under the cap of ${fullValueText(full)}: they stay to be done, and others go on.`;
-    events.next({ type: 'warning', code: 'value-cap', message });
-  }
+  const message = money.full.add(full);
+  if (message !== undefined) events.next({ type: 'warning', code: 'value-cap', message });
   return EMPTY;
 }
 

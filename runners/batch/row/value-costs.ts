@@ -1,5 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { addRows, endedMoney } from './accounts.js';
+import { bookings } from './row-books.js';
 import { isEnd, statuses } from './row-status.js';
 import type { Account, KeptTally, MoneyTotals } from './totals.js';
 
@@ -7,6 +8,8 @@ import type { Account, KeptTally, MoneyTotals } from './totals.js';
 export interface ValueCosts extends MoneyTotals {
   /** Reserved, spent and held for them: what a cap of the value counts. */
   readonly taken: MicroDollars;
+  /** Of `taken`: for rows that are on their way. */
+  readonly reserved: MicroDollars;
   readonly rows: { readonly completed: number; readonly failed: number; readonly unknown: number };
 }
 
@@ -18,15 +21,20 @@ export function costsByValue({
   return new Map(columns.map((column, place) => [column, costsOfColumn(accounts, place)]));
 }
 
-/** What is reserved, spent and unknown, by column and value. */
+/**
+ * What is reserved, spent and unknown, by column and value.
+ *
+ * @param amountOf what of it is asked for. @defaultValue all
+ */
 export function takenByValue(
   tally: Pick<KeptTally, 'columns' | 'accounts'>,
+  amountOf: (costs: ValueCosts) => MicroDollars = ({ taken }) => taken,
 ): ReadonlyMap<string, ReadonlyMap<string, MicroDollars>> {
   const values = [...costsByValue(tally)];
   return new Map(
     values.map(([column, costs]) => [
       column,
-      new Map([...costs].map(([value, { taken }]) => [value, taken])),
+      new Map([...costs].map(([value, sum]) => [value, amountOf(sum)])),
     ]),
   );
 }
@@ -53,5 +61,6 @@ function valueCosts(sum: Sums): ValueCosts {
     rows[status === 'completed' ? 'completed' : 'failed'] += count;
     if (status === 'unknown') rows.unknown += count;
   }
-  return { ...endedMoney(sum), taken: sum.sums.reduce((total, amount) => total + amount, 0), rows };
+  const taken = sum.sums.reduce((total, amount) => total + amount, 0);
+  return { ...endedMoney(sum), taken, reserved: sum.sums[bookings.reserved] ?? 0, rows };
 }

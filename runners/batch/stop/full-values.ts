@@ -11,18 +11,18 @@ export class FullValues {
   private readonly first = new Map<string, FullValue>();
   private count = 0;
 
-  /** How many times a row was left for it. */
-  get rows(): number {
-    return this.count;
+  /** Whether rows are left for it. */
+  get areThere(): boolean {
+    return this.count > 0;
   }
 
-  /** A row is left. True where it is the first one of its value. */
-  add(full: FullValue, rows = 1): boolean {
-    this.count += rows;
+  /** A row is left. Returns what is to be said of its value, the first time. */
+  add(full: FullValue): string | undefined {
+    this.count++;
     const name = JSON.stringify([full.column, full.value]);
-    if (this.first.has(name) || this.first.size >= valuesKept) return false;
+    if (this.first.has(name) || this.first.size >= valuesKept) return undefined;
     this.first.set(name, full);
-    return true;
+    return `No more rows fit under the cap of ${fullValueText(full)}: they stay to be done, and others go on.`;
   }
 
   /** Why rows are left at the end of a start. */
@@ -34,6 +34,6 @@ export class FullValues {
 }
 
 /** A value, and its cap, for people. */
-export function fullValueText({ column, value, cap }: FullValue): string {
+function fullValueText({ column, value, cap }: FullValue): string {
   return `${column} ${value === '' ? '(none)' : JSON.stringify(value)} at $${toUsd(cap)}`;
 }

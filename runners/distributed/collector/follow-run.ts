@@ -1,5 +1,6 @@
 import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../../batch/context/run.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
@@ -33,6 +34,8 @@ export interface Following {
   /** Whether all rows of this start are fed. */
   readonly isFed: () => boolean;
   readonly save: (row: PaidRow) => void;
+  /** Columns whose values have caps, and these in USD. */
+  readonly columns: readonly (readonly [column: string, capUsd: number])[];
 }
 
 /**
@@ -54,6 +57,7 @@ export async function followRun(following: Following): Promise<void> {
     const wasFed = isFed();
     const state = await remote.look();
     obey(run, state);
+    noteFull(following, state);
     refusedSince = stopIfRefused(following, state, refusedSince);
     const page = await nextPage(remote, collected);
     await copier.copy(page);
@@ -83,6 +87,15 @@ async function nextPage({ ask, database, run }: RemoteRun, after: number): Promi
 /** A run that stops waits for what workers have on the wire. Until the database knows of the stop they take more. */
 function hasEnded({ open, inFlight, stop }: RunState, wasFed: boolean): boolean {
   return inFlight === 0 && (stop !== undefined || (wasFed && open === 0));
+}
+
+/** Rows that a worker would have taken, and that the cap of a value had no room for. */
+function noteFull({ run, columns }: Following, { full }: RunState): void {
+  for (const { place, value, taken } of full) {
+    const [column = '', capUsd = 0] = columns[place] ?? [];
+    const message = run.money.full.add({ column, value, taken, cap: toMicroDollars(capUsd) });
+    if (message !== undefined) run.events.next({ type: 'warning', code: 'value-cap', message });
+  }
 }
 
 function obey({ stops, service }: Run, { stop, blocked }: RunState): void {

@@ -6,7 +6,6 @@ import type { Journal } from '../../batch/journal/journal.js';
 import type { DatabaseOfStart } from '../../batch/journal/elsewhere.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
-import { costByInForce, type CostByChoices } from '../../batch/row/cost-by.js';
 import { retryCodes } from '../../batch/row/decide-row.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
@@ -78,7 +77,6 @@ export async function openCollector(
       await journal.close();
       journal = await read();
     }
-    await refuseValueCaps(journal, { costBy, maxCostByUsd });
     const { key } = keeper.note();
     const started = { key, database: database.shown };
     return { journal: journalOf(journal, database, started), database, start, ...keeper };
@@ -86,17 +84,6 @@ export async function openCollector(
     await database.close();
     throw isAway(error) ? explainDatabase(error, database.shown) : error;
   }
-}
-
-/** The database keeps the cap of the run, and none of values. */
-async function refuseValueCaps(journal: Journal, choices: CostByChoices): Promise<void> {
-  const { capsUsd } = costByInForce(choices, journal.recovered.costBy);
-  if (Object.keys(capsUsd).length === 0) return;
-  await journal.close();
-  throw new MillraceError(
-    'usage',
-    '--max-cost-by does not go with --db: lift it with --max-cost-by none, or run without --db; nothing was sent',
-  );
 }
 
 /** A folder whose note is lost has the run that its journal names: another one would buy all of its rows again. */

@@ -14,6 +14,8 @@ import type { RunIdentity } from '../../batch/journal/record.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { buyRows } from '../../batch/purchase/buy-rows.js';
 import type { RunStages } from '../../batch/run-batch.js';
+import { costByInForce } from '../../batch/row/cost-by.js';
+import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
 import { listen } from '../database/listen.js';
 import { inTransaction, recordChannel } from '../database/transaction.js';
@@ -70,10 +72,12 @@ async function collect(
   await keepNote({ named });
   // A run that was just made may be made by a copy of the folder as well.
   const start = collection.start > 0 ? collection.start : await ask(() => recallRun(database, number));
-  const before = { spent: spent.reported + spent.estimated, unknown, collected: note().collected };
+  const taken = takenByValue(run.journal.tally.kept, (costs) => costs.taken - costs.reserved);
+  const before = { spent: spent.reported + spent.estimated, unknown, taken, collected: note().collected };
   const terms = termsOf(run, collection.terms);
   await ask(() => beginStart(database, { run: number, start }, terms, before));
   const state = await ask(() => readState(database, number));
+  const columns = Object.entries(terms.capsByUsd ?? {});
   const remote = new RemoteRun(database, { run: number, start }, ask, state, run);
   const left = new ReplaySubject<void>(1);
   const woken = () => remote.woken.next();
@@ -90,7 +94,7 @@ async function collect(
           woken();
         })
         .finally(() => here.close()),
-      followRun({ run, remote, note, keepNote, save, isFed: () => isFed }),
+      followRun({ run, remote, note, keepNote, save, columns, isFed: () => isFed }),
     ]);
     const left = await ask(() => withdrawRows(database, number, start));
     await keepNote({ isOpen: left > 0, named: run.journal.records });
@@ -138,16 +142,23 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
     options;
   const { maxPriceDriftPercent } = options;
   const { cap } = ahead;
+  const capsByUsd = capsOf(run);
   return {
     ...given,
     ...{ identity: neededHosts(run), timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries },
     ...{ onUnknown, pollCostMs, download },
     ...(cap && { cap: toMicroDollars(cap.usd) }),
+    ...(capsByUsd && { capsByUsd }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),
     prices: priceTerms(run),
     endpoints: ahead.endpoints,
     hasRoutes: plan.byKind.route > 0,
   };
+}
+
+function capsOf({ options, journal: { journal } }: Run): Readonly<Record<string, number>> | undefined {
+  const { capsUsd } = costByInForce(options, journal.recovered.costBy);
+  return Object.keys(capsUsd).length > 0 ? capsUsd : undefined;
 }
 
 /** Only the hosts that rows go to: a worker needs no other. */

@@ -131,7 +131,26 @@ create table millrace.gates (
 ) with (fillfactor = 50);
 `;
 
+/** Caps of the values of columns. `value` is JSON: text of PostgreSQL holds no NUL. */
+const capsOfValues = `
+-- By column, in USD; null: there are none.
+alter table millrace.ledgers add column value_caps text;
+
+-- What is reserved, spent and unknown for a value of the column at this place among those that have caps. A transaction that changes it
+-- has locked the run's ledger.
+create table millrace.value_ledgers (
+  run     int not null references millrace.runs on delete cascade,
+  place   int not null,
+  value   text not null,
+  taken   bigint not null default 0,
+  -- How many rows were left for it in this start.
+  refused int not null default 0,
+  primary key (run, place, value)
+) with (fillfactor = 50);
+`;
+
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
+  { version: 11, name: 'caps of values', sql: capsOfValues },
 ];

@@ -1,4 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { FullValue } from '../../batch/ledger/value-caps.js';
 import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { StopCause } from '../../batch/stop/stops.js';
@@ -9,6 +10,8 @@ import { lockLedger, moneyIn, saveLedger } from './run-ledger.js';
 import { insertRecords, type NewRecord } from './records.js';
 import {
   dealRows,
+  type Claimed,
+  type ItemValues,
   endRows,
   reserveForRows,
   rowsOfWorker,
@@ -37,6 +40,10 @@ export interface Group {
   readonly records: readonly NewRecord[];
   /** What the records add to the books of the run. */
   readonly booked: { readonly spent: MicroDollars; readonly unknown: MicroDollars };
+  /** The same by the values of their rows, in the columns that have caps. @defaultValue no column has one */
+  readonly bookedFor?: readonly { readonly values: readonly string[]; readonly amount: MicroDollars }[];
+  /** The values of the rows of this group. */
+  readonly values?: ItemValues;
   /** Rows that leave the database. */
   readonly ended: readonly EndedRow[];
   /** Rows whose purchase has ended, and that stay. */
@@ -52,15 +59,19 @@ export interface Group {
   readonly claim: Claim | undefined;
 }
 
+export type Granted = boolean | FullValue;
+
 /** What has become of a group. */
 export interface Committed {
   /** The number before that of its first record. */
   readonly after: number;
   /** Jobs that other rows have, with the ids of those rows. */
   readonly owners: ReadonlyMap<RowJob, string>;
-  /** For each of `grants`, whether it fits under the cap. */
-  readonly granted: readonly boolean[];
+  /** For each of `grants`, whether it fits under the cap; a value whose cap it does not fit under. */
+  readonly granted: readonly Granted[];
   readonly claimed: readonly TableRow[];
+  /** How many rows were left because their values are full. @defaultValue 0 */
+  readonly left?: number;
   /** How many rows no worker has. */
   readonly waiting: number;
 }
@@ -76,21 +87,23 @@ export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Pr
   return inTransaction(database.pool, async (on) => {
     // While the ledger is locked all other workers wait: what does not need an answer does not wait for one.
     const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, group.number)]);
+    const { values = new Map<never, never>(), claim } = group;
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
     if (before !== undefined) return recovered(rows, seat, group, before);
     const after = ledger.seq;
     ledger.spent += group.booked.spent;
     ledger.unknown += group.booked.unknown;
-    const { claim } = group;
+    for (const booked of group.bookedFor ?? []) ledger.values.add(booked.values, booked.amount);
     const [, , , owners, dealt] = await Promise.all([
       insertRecords(on, run, ledger, group.records),
-      endRows(rows, group.ended),
-      reserveForRows(rows, new Map(group.freed.map((item) => [item, 0]))),
+      endRows(rows, group.ended, values),
+      reserveForRows(rows, new Map(group.freed.map((item) => [item, 0])), values),
       claimJobs(on, run, group.jobs),
       claim === undefined ? [] : dealRows(rows, claim),
     ]);
-    const granted = await grant(rows, group.grants);
-    const { claimed, unfit } = claim === undefined ? nothingClaimed : await takeRows(rows, claim, dealt);
+    const granted = await grant(rows, group);
+    const { claimed, unfit, left } =
+      claim === undefined ? nothingClaimed : await takeRows(rows, claim, dealt);
     if (group.stop !== undefined) await stopRun(on, run, group.stop);
     if (unfit !== undefined || granted.includes(false))
       await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
@@ -100,7 +113,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Pr
     if (group.ended.length > 0 && ledger.waiting + ledger.inFlight === 0)
       on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
-    return { after, owners, granted, claimed, waiting: ledger.waiting };
+    return { after, owners, granted, claimed, left, waiting: ledger.waiting };
   });
 }
 
@@ -120,15 +133,22 @@ function leavesRoom(
   return hasChanged && waiting > 0 && inFlight < concurrency && hungry.some((one) => one !== seat.worker);
 }
 
-const nothingClaimed = { claimed: [], unfit: undefined };
+const nothingClaimed: Claimed = { claimed: [], unfit: undefined, left: 0 };
 
-async function grant(rows: RowsChange, grants: Group['grants']): Promise<boolean[]> {
-  const granted: boolean[] = [];
+async function grant(
+  rows: RowsChange,
+  { grants, values = new Map<never, never>() }: Pick<Group, 'grants' | 'values'>,
+): Promise<Granted[]> {
+  const granted: Granted[] = [];
+  const { ledger } = rows;
+  await ledger.values.look(grants.map(({ item }) => values.get(item) ?? []));
   for (const { item, reserved, price } of grants) {
     const more = price === null ? null : price - reserved;
-    const fits = fitsUnderCap(moneyIn(rows.ledger), more);
-    if (fits) await reserveForRows(rows, new Map([[item, price ?? 0]]));
-    granted.push(fits);
+    const full = ledger.values.isUsed ? ledger.values.full(values.get(item) ?? [], more) : undefined;
+    if (full !== undefined) ledger.values.refuse(full);
+    const fits = full === undefined && fitsUnderCap(moneyIn(ledger), more);
+    if (fits) await reserveForRows(rows, new Map([[item, price ?? 0]]), values);
+    granted.push(full ?? fits);
   }
   return granted;
 }
@@ -158,5 +178,12 @@ async function recovered(
   const granted = grants.map(({ item, price }) =>
     price === null ? ledger.cap === null : (reserved.get(item) ?? 0) >= price,
   );
-  return { after, owners, granted, claimed: claim === undefined ? [] : mine, waiting: ledger.waiting };
+  return {
+    after,
+    owners,
+    granted,
+    claimed: claim === undefined ? [] : mine,
+    left: 0,
+    waiting: ledger.waiting,
+  };
 }

@@ -1,3 +1,4 @@
+import type { RowTask } from '../../batch/row/row-after.js';
 import { inTransaction, type Transaction } from '../database/transaction.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from './run-ledger.js';
@@ -45,10 +46,15 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number, start: n
   return inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
     refuseTaken(ledger, start);
-    const { rows } = await on.query<{ item: string; place: string }>(
-      'delete from millrace.rows where run = $1 and worker is null returning item, place',
+    const { values } = ledger;
+    const { rows } = await on.query<{ item: string; place: string; task?: string; reserved?: number }>(
+      `delete from millrace.rows where run = $1 and worker is null
+       returning item, place${values.isUsed ? ', task, reserved::float8' : ''}`,
       [run],
     );
+    if (values.isUsed)
+      for (const { task = '{}', reserved = 0 } of rows)
+        values.add(values.valuesOf(JSON.parse(task) as RowTask), -reserved);
     for (const place of places)
       await queue.remove(
         on,

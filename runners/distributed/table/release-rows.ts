@@ -47,6 +47,7 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
       const { spent, unknown } = books.add(record);
       ledger.spent += spent;
       ledger.unknown += unknown;
+      ledger.values.add(ledger.values.valuesOf(task), spent + unknown);
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
       records.push({ item, text: JSON.stringify(record), isLast });
     }
@@ -55,9 +56,11 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
       again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
   }
   await insertRecords(on, run, ledger, records);
+  const values = new Map(held.map(({ item, task }) => [item, ledger.values.valuesOf(task)]));
   await endRows(
     rows,
     held.map(({ item, task }) => ({ item, place: placeOf(task) })),
+    values,
   );
   await addRows(rows, again);
 }

@@ -64,8 +64,14 @@ export async function addRows(
   }
   ledger.waiting += rows.length;
   ledger.toPoll += rows.filter(({ task }) => placeOf(task) === 'poll').length;
-  for (const { reserved } of rows) ledger.reserved += reserved;
+  for (const { reserved, task } of rows) {
+    ledger.reserved += reserved;
+    ledger.values.add(ledger.values.valuesOf(task), reserved);
+  }
 }
+
+/** The values of rows in the columns that have caps, by their names in the queue. */
+export type ItemValues = ReadonlyMap<string, readonly string[]>;
 
 /** A row that leaves the database. */
 export interface EndedRow {
@@ -77,35 +83,43 @@ export interface EndedRow {
 export async function endRows(
   { on, queue, run, ledger }: RowsChange,
   ended: readonly EndedRow[],
+  values: ItemValues,
 ): Promise<void> {
   if (ended.length === 0) return;
   ledger.inFlight -= ended.length;
   const at = (place: Place) => ended.flatMap((row) => (row.place === place ? [row.item] : []));
   ledger.polled -= at('poll').length;
   const [{ rows }] = await Promise.all([
-    on.query<{ reserved: number }>(
-      'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning reserved::float8',
+    on.query<{ item: string; reserved: number }>(
+      'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning item, reserved::float8',
       [run, ended.map(({ item }) => item)],
     ),
     ...places.map((place) => queue.remove(on, run, place, at(place))),
   ]);
-  for (const { reserved } of rows) ledger.reserved -= reserved;
+  for (const { item, reserved } of rows) {
+    ledger.reserved -= reserved;
+    ledger.values.add(values.get(item), -reserved);
+  }
 }
 
 /** Changes the part of the budget that rows have. */
 export async function reserveForRows(
   { on, run, ledger }: RowsChange,
   prices: ReadonlyMap<string, MicroDollars>,
+  values: ItemValues,
 ): Promise<void> {
   if (prices.size === 0) return;
-  const { rows } = await on.query<{ by: number }>(
+  const { rows } = await on.query<{ item: string; by: number }>(
     `with given as (select * from unnest($2::uuid[], $3::bigint[]) as given (item, price)),
       before as (select item, reserved from millrace.rows where run = $1 and item = any($2::uuid[]))
      update millrace.rows set reserved = price from given join before using (item)
-     where run = $1 and rows.item = given.item returning (price - before.reserved)::float8 as by`,
+     where run = $1 and rows.item = given.item returning rows.item, (price - before.reserved)::float8 as by`,
     [run, [...prices.keys()], [...prices.values()]],
   );
-  for (const { by } of rows) ledger.reserved += by;
+  for (const { item, by } of rows) {
+    ledger.reserved += by;
+    ledger.values.add(values.get(item), by);
+  }
 }
 
 /** What a worker takes. */
@@ -132,32 +146,57 @@ export async function dealRows(rows: RowsChange, claim: Claim): Promise<readonly
 
 /**
  * Gives rows to a worker, and reserves their prices, both or neither. The first row that does not fit under the cap stays, with
- * all behind it, and is returned as `unfit`.
+ * all behind it, and is returned as `unfit`. Rows that do not fit under the cap of their value leave the database: `left` counts them.
  */
 export async function takeRows(
   { on, queue, run, ledger }: RowsChange,
   claim: Claim,
   dealt: readonly TableRow[],
-): Promise<{ readonly claimed: readonly TableRow[]; readonly unfit: TableRow | undefined }> {
+): Promise<Claimed> {
   const claimed = dealt.filter(({ task }) => task.what === 'poll');
   const polls = claimed.length;
   let unfit: TableRow | undefined;
-  for (const row of dealt.slice(polls)) {
+  const full: string[] = [];
+  const sends = dealt.slice(polls);
+  await ledger.values.look(sends.map(({ task }) => ledger.values.valuesOf(task)));
+  for (const row of sends) {
     const price = claim.priceOf(row.task);
+    const values = ledger.values.valuesOf(row.task);
+    const why = unfit === undefined ? ledger.values.full(values, price) : undefined;
+    if (why !== undefined) {
+      ledger.values.refuse(why);
+      full.push(row.item);
+      continue;
+    }
     if (!fitsUnderCap(moneyIn(ledger), price)) unfit ??= row;
     if (unfit !== undefined) continue;
     ledger.reserved += (price ?? 0) - row.reserved;
+    ledger.values.add(values, (price ?? 0) - row.reserved);
     claimed.push({ ...row, reserved: price ?? 0 });
   }
-  const left = dealt.slice(claimed.length).map(({ item }) => item);
-  await queue.remove(on, run, 'send', left);
+  const taken = new Set([...claimed.map(({ item }) => item), ...full]);
+  const left = sends.map(({ item }) => item).filter((item) => !taken.has(item));
+  await queue.remove(on, run, 'send', [...left, ...full]);
   await queue.put(on, run, 'send', left);
   on.withCommit(give(on, run, claim.worker, claimed));
+  if (full.length > 0) on.withCommit(dropRows(on, run, full));
+  ledger.waiting -= full.length;
   ledger.waiting -= claimed.length;
   ledger.toPoll -= polls;
   ledger.inFlight += claimed.length;
   ledger.polled += polls;
-  return { claimed, unfit };
+  return { claimed, unfit, left: full.length };
+}
+
+export interface Claimed {
+  readonly claimed: readonly TableRow[];
+  readonly unfit: TableRow | undefined;
+  /** Rows that are not done in this start. */
+  readonly left: number;
+}
+
+async function dropRows(on: Transaction, run: number, items: readonly string[]): Promise<void> {
+  await on.query('delete from millrace.rows where run = $1 and item = any($2::uuid[])', [run, items]);
 }
 
 /** Nobody takes more than an equal share while others would take more. */

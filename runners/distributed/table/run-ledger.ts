@@ -1,6 +1,7 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { LedgerSnapshot } from '../../batch/ledger/ledger.js';
+import { ValueLedger } from './value-ledger.js';
 import type { Transaction } from '../database/transaction.js';
 
 /** The budget and the counts of a run, and the number of its last record, as a transaction changes them. Money in millionths of a dollar. */
@@ -28,6 +29,8 @@ export interface RunLedger {
   readonly start: number;
   /** The run is to take no more rows. */
   readonly isStopped: boolean;
+  /** The caps of values, and what is taken for each. */
+  readonly values: ValueLedger;
 }
 
 /** The run was deleted from the database. */
@@ -59,23 +62,30 @@ export function refuseTaken(ledger: Pick<RunLedger, 'start'>, start: number): vo
 /** Locks a run's ledger until the transaction ends, which saves it then. Any transaction that locks more locks this first. */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
   const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting, to_poll as "toPoll",
-      in_flight as "inFlight", polled, concurrency, start, stop is not null as "isStopped",
+      in_flight as "inFlight", polled, concurrency, value_caps as "valueCaps", start, stop is not null as "isStopped",
       (select count(*)::int from millrace.seats where seats.run = $1) as seats,
       array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry
     from millrace.ledgers join millrace.runs using (run) where run = $1 for update of ledgers`;
-  const [ledger] = (await on.query<RunLedger>(text, [run])).rows;
-  if (ledger === undefined) throw new RunGone(run);
-  return ledger;
+  type Stored = Omit<RunLedger, 'values'> & { readonly valueCaps: string | null };
+  const [stored] = (await on.query<Stored>(text, [run])).rows;
+  if (stored === undefined) throw new RunGone(run);
+  const { valueCaps, ...ledger } = stored;
+  const capsUsd = valueCaps === null ? undefined : (JSON.parse(valueCaps) as Record<string, number>);
+  return { ...ledger, values: new ValueLedger(on, run, capsUsd) };
 }
 
 export async function saveLedger(on: Transaction, run: number, ledger: RunLedger): Promise<void> {
   const { seq, fed, reserved, spent, unknown, waiting, toPoll, inFlight, polled } = ledger;
-  await on.query(
-    `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8, fed = $9,
+  // Both are sent at once.
+  await Promise.all([
+    on.query(
+      `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8, fed = $9,
        to_poll = $10
      where run = $1`,
-    [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll],
-  );
+      [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll],
+    ),
+    ledger.values.save(),
+  ]);
 }
 
 /** The money of a ledger, as rules about money take it. */

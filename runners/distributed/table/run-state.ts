@@ -26,8 +26,18 @@ export interface RunState {
   readonly pausedMs: number;
   /** Workers at work on it with a recent heartbeat. */
   readonly workers: number;
+  /** Values whose caps had no room for a row, and how many rows were left for each. */
+  readonly full: readonly FullPlace[];
   /** Why workers have given their rows of this start back. */
   readonly troubles: readonly StopCause[];
+}
+
+/** A value that is full, by the place of its column among those that have caps. */
+export interface FullPlace {
+  readonly place: number;
+  readonly value: string;
+  readonly taken: MicroDollars;
+  readonly rows: number;
 }
 
 /** @throws {RunGone} */
@@ -36,6 +46,8 @@ export async function readState({ pool }: Pick<RunDatabase, 'pool'>, run: number
     `select start, seq::float8, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
        stop, blocked, ${pausedMs},
        array(select cause from millrace.troubles t where t.run = runs.run) as troubles,
+       array(select json_build_array(place, value, taken, refused)::text from millrace.value_ledgers v
+        where v.run = runs.run and refused > 0 order by place, value limit 1000) as "full",
        (select count(*)::int from millrace.seats s join millrace.workers w using (worker)
         where s.run = runs.run and seen_at > clock_timestamp() - $2::float8 * interval '1 ms') as workers
      from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run) where run = $1`,
@@ -43,19 +55,26 @@ export async function readState({ pool }: Pick<RunDatabase, 'pool'>, run: number
   );
   const [stored] = rows;
   if (stored === undefined) throw new RunGone(run);
-  const { cap, stop, blocked, troubles, ...state } = stored;
+  const { cap, stop, blocked, troubles, full, ...state } = stored;
   return {
     ...state,
     ...(cap !== null && { cap }),
     ...(stop !== null && { stop: JSON.parse(stop) as StopCause }),
     blocked: JSON.parse(blocked) as Record<string, string>,
+    full: full.map(fullPlace),
     troubles: troubles.map((cause) => JSON.parse(cause) as StopCause),
   };
 }
 
-type Stored = Omit<RunState, 'cap' | 'stop' | 'blocked' | 'troubles'> & {
+type Stored = Omit<RunState, 'cap' | 'stop' | 'blocked' | 'troubles' | 'full'> & {
+  readonly full: readonly string[];
   readonly cap: MicroDollars | null;
   readonly stop: string | null;
   readonly blocked: string;
   readonly troubles: readonly string[];
 };
+
+function fullPlace(text: string): FullPlace {
+  const [place, value, taken, rows] = JSON.parse(text) as [number, string, number, number];
+  return { place, value: JSON.parse(value) as string, taken, rows };
+}

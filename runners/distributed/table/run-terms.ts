@@ -24,6 +24,8 @@ export interface RunTerms {
   readonly download: boolean;
   /** Reserved, spent and unknown money never go beyond it. Absent: no cap. */
   readonly cap?: MicroDollars;
+  /** What no value of a column may cost more than, in USD. Absent: no such cap. */
+  readonly capsByUsd?: Readonly<Record<string, number>>;
   /** A reported price that exceeds the book's by more than this many per cent stops the run. */
   readonly maxPriceDriftPercent?: number;
   readonly prices: PriceTerms;

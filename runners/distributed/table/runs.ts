@@ -5,6 +5,7 @@ import { worstEnd } from '../../batch/stop/worst-end.js';
 import { inTransaction, type Transaction, wakeWorkers } from '../database/transaction.js';
 import { pausedMs } from './gates.js';
 import type { RunDatabase } from './run-database.js';
+import { resetValueLedger } from './value-ledger.js';
 import { lockLedger, refuseTaken, RunTaken } from './run-ledger.js';
 import { mostInFlight, type RunTerms } from './run-terms.js';
 
@@ -19,6 +20,8 @@ export interface RunStart {
 export interface StartBefore {
   readonly spent: MicroDollars;
   readonly unknown: MicroDollars;
+  /** The two together, by column and value. @defaultValue nothing */
+  readonly taken?: ReadonlyMap<string, ReadonlyMap<string, MicroDollars>>;
   /** The folder has all records up to this one. */
   readonly collected: number;
 }
@@ -57,7 +60,7 @@ export function beginStart(
   { pool }: RunDatabase,
   { run, start }: RunStart,
   terms: RunTerms,
-  { spent, unknown, collected }: StartBefore,
+  { spent, unknown, collected, taken = new Map<never, never>() }: StartBefore,
 ): Promise<void> {
   return inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
@@ -68,6 +71,8 @@ export function beginStart(
       'update millrace.ledgers set cap = $2, spent = $3, unknown = $4, concurrency = $5, fed = 0 where run = $1',
       [run, terms.cap ?? null, spent, unknown, mostInFlight(terms)],
     );
+    if (ledger.values.isUsed || terms.capsByUsd !== undefined)
+      await resetValueLedger(on, run, terms.capsByUsd, taken);
     await on.query('update millrace.gates set rate = $2 where run = $1', [run, terms.rate ?? null]);
     await on.query('delete from millrace.troubles where run = $1', [run]);
     await on.query(

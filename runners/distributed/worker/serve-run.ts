@@ -7,6 +7,7 @@ import { isRead } from '../../batch/row/task.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import { buyRows } from '../../batch/purchase/buy-rows.js';
 import { savePictures } from '../../batch/pictures/save-pictures.js';
+import { ValueCaps } from '../../batch/ledger/value-caps.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
@@ -65,6 +66,7 @@ export class ServedRun {
   ) {
     const { terms } = orders;
     const { random } = settings;
+    const caps = new ValueCaps({ capsUsd: terms.capsByUsd ?? {} });
     // Clocks of machines differ: times are the database's.
     const scheduler = clockAhead(settings.scheduler, orders.now - settings.scheduler.now());
     const shared = sharedGate(settings.database, { run: seat.run, isRated: terms.rate !== undefined }, link);
@@ -75,6 +77,7 @@ export class ServedRun {
       ...{ scheduler, savesPictures: settings.artifacts !== undefined },
       claim: (rows) => this.claim(rows),
       onClaimed: (rows) => this.begin(rows),
+      valuesOf: ({ row }) => caps.valuesOf(row),
       onFailed: () => void this.stops.order(stopCauses.interrupted('now', 0)),
       onLate: (late) => this.inBackground(() => noteLateJob(settings.database, seat.run, late)),
     });
@@ -199,7 +202,9 @@ export class ServedRun {
     const row = this.rows.get(id)?.task.row;
     this.forget(id);
     const { blocked } = this.context.service;
-    if (row !== undefined && blocked.has(row)) this.journal.leave(id, row.endpoint, blocked.message);
+    const isFull = this.money.isLeft(id);
+    if (row !== undefined && blocked.has(row)) this.journal.leave(id, { [row.endpoint]: blocked.message });
+    else if (isFull) this.journal.leave(id, {});
   }
 
   private follow(event: RunEvent): void {

@@ -14,10 +14,10 @@ import { JournalError } from '../../batch/journal/journal-error.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
-import { RowsBooked, type Booked } from '../../batch/row/row-after.js';
+import { RowsBooked, type Booked, type RowTask } from '../../batch/row/row-after.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
-import type { Committed, Grant, Group } from '../table/commit-group.js';
+import type { Committed, Grant, Granted, Group } from '../table/commit-group.js';
 import type { LateJob } from '../table/late-jobs.js';
 import { RunGone } from '../table/run-ledger.js';
 import { placeOf, type Claim, type EndedRow, type TableRow } from '../table/rows.js';
@@ -32,6 +32,8 @@ export interface TableJournalOptions {
   readonly savesPictures: boolean;
   /** What the worker takes with the next group, when it has this many rows; `undefined`: nothing. Asked for each group while rows wait. */
   readonly claim: (rows: number) => Claim | undefined;
+  /** The values of a row in the columns that have caps. @defaultValue no column has one */
+  readonly valuesOf?: (task: RowTask) => readonly string[];
   readonly onClaimed: (rows: readonly TableRow[]) => void;
   /** Nothing can be written any more. */
   readonly onFailed: () => void;
@@ -40,6 +42,7 @@ export interface TableJournalOptions {
 }
 
 interface HeldRow extends EndedRow {
+  readonly values: readonly string[];
   attempt: number;
 }
 
@@ -57,7 +60,7 @@ const patienceMs = 25;
 export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private waiting: WaitingRecord[] = [];
   private jobs: Asked<AnsweredId, string | undefined>[] = [];
-  private grants: Asked<Grant, boolean>[] = [];
+  private grants: Asked<Grant, Granted>[] = [];
   private left = new Set<string>();
   private blocked: Record<string, string> = {};
   private stopping: StopCause | undefined;
@@ -99,14 +102,14 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   /** Reserves more for a row than it was taken with. */
-  grant(id: string, grant: Omit<Grant, 'item'>): Promise<boolean> {
+  grant(id: string, grant: Omit<Grant, 'item'>): Promise<Granted> {
     return this.ask(this.grants, { ...grant, item: this.held.get(id)?.item ?? '' });
   }
 
-  /** The row is not done in this start: the service does not know its endpoint. */
-  leave(id: string, endpoint: string, message: string): void {
+  /** The row is not done in this start: the service does not know its endpoint, or the cap of a value has no room for it. */
+  leave(id: string, blocked: Readonly<Record<string, string>>): void {
     this.left.add(id);
-    this.blocked[endpoint] = message;
+    Object.assign(this.blocked, blocked);
     this.flush();
   }
 
@@ -201,6 +204,11 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       number: ++this.groups,
       records: batch.map((one) => ({ item: one.item, text: one.text, isLast: ends.last.has(one) })),
       booked: sumOf(batch),
+      ...this.valuesIn(batch, [
+        ...ended.map(({ item }) => item),
+        ...ends.freed,
+        ...grants.map(({ item }) => item),
+      ]),
       ...{ ended: ended.map(({ item, place }) => ({ item, place })), freed: ends.freed },
       ...{ jobs: rowJobs, grants, blocked: this.blocked, stop: this.stopping },
       claim: this.mayClaim ? this.options.claim(this.rows - ended.length) : undefined,
@@ -215,7 +223,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       jobs.forEach(({ resolve }, index) =>
         resolve(committed.owners.get(rowJobs[index] as Group['jobs'][number])),
       );
-      grants.forEach(({ resolve }, index) => resolve(committed.granted[index] === true));
+      grants.forEach(({ resolve }, index) => resolve(committed.granted[index] ?? false));
       for (const { item } of ended) this.forget(item);
       this.take(committed, group.claim);
     } catch (error) {
@@ -226,12 +234,33 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     }
   }
 
-  private take({ claimed, waiting }: Committed, claim: Claim | undefined): void {
-    this.mayClaim = waiting > 0 && (claim === undefined || claimed.length > 0);
+  /** The values of the rows in a group, and what its records book for them. Nothing where no column has a cap. */
+  private valuesIn(
+    batch: readonly WaitingRecord[],
+    items: readonly string[],
+  ): Pick<Group, 'values' | 'bookedFor'> {
+    const valuesOf = (item: string): readonly string[] => {
+      const id = this.ids.get(item);
+      return (id === undefined ? undefined : this.held.get(id))?.values ?? [];
+    };
+    const values = new Map(items.map((item) => [item, valuesOf(item)] as const));
+    const bookedFor = batch.map(({ item, booked: { spent, unknown } }) => ({
+      ...{ values: valuesOf(item), amount: spent + unknown },
+    }));
+    return { values, bookedFor: bookedFor.filter(({ values: { length } }) => length > 0) };
+  }
+
+  private take({ claimed, waiting, left = 0 }: Committed, claim: Claim | undefined): void {
+    this.mayClaim = waiting > 0 && (claim === undefined || claimed.length + left > 0);
     const fresh = claimed.filter(({ item }) => !this.ids.has(item));
     for (const { item, task } of fresh) {
       this.ids.set(item, task.row.id);
-      this.held.set(task.row.id, { item, place: placeOf(task), attempt: task.attempts });
+      this.held.set(task.row.id, {
+        item,
+        place: placeOf(task),
+        attempt: task.attempts,
+        values: this.options.valuesOf?.(task) ?? [],
+      });
       if (task.what === 'poll' && task.intent !== undefined) this.books.add(task.intent);
     }
     if (fresh.length > 0) this.options.onClaimed(fresh);

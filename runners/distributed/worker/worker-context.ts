@@ -13,7 +13,7 @@ import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { Ledger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
-import { FullValues } from '../../batch/stop/full-values.js';
+import { FullValues, type FullValue } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
@@ -126,6 +126,8 @@ function jobIdsIn(journal: TableJournal): RowJobIds {
 export class RowsMoney implements SharedMoney {
   readonly prices: PriceBook;
   private readonly reserved = new Map<string, MicroDollars>();
+  /** Rows that do not fit under the cap of a value any more. */
+  private readonly full = new Map<string, FullValue>();
 
   constructor(
     prices: PriceTerms,
@@ -143,9 +145,19 @@ export class RowsMoney implements SharedMoney {
   async reserve(id: string, price: MicroDollars | null): Promise<boolean> {
     const reserved = this.reserved.get(id) ?? 0;
     if ((price ?? 0) <= reserved && this.reserved.has(id)) return true;
-    const fits = await this.journal().grant(id, { reserved, price });
-    if (fits) this.reserved.set(id, price ?? 0);
-    return fits;
+    const granted = await this.journal().grant(id, { reserved, price });
+    if (granted === true) this.reserved.set(id, price ?? 0);
+    if (typeof granted === 'object') this.full.set(id, granted);
+    return granted === true;
+  }
+
+  whyFull(id: string): FullValue | undefined {
+    return this.full.get(id);
+  }
+
+  /** Whether the row is left for a value that is full; asked once, when it leaves. */
+  isLeft(id: string): boolean {
+    return this.full.delete(id);
   }
 
   /** The database has stopped the run already, with all of its money in the message. */

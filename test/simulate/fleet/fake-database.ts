@@ -121,6 +121,7 @@ export class FakeDatabase {
       if (cap !== null && sum > cap!)
         this.broken.push(`${sum} reserved, spent and unknown under a cap of ${cap}`);
       if (Math.min(reserved!, waiting!, inFlight!) < 0) this.broken.push('a ledger is below zero');
+      this.broken.push(...wrongValues(tables, ledger, sum));
       const rows = tables.rows.filter((row) => row['run'] === run);
       const held = rows.filter(({ worker }) => worker !== null).length;
       if (held !== inFlight || rows.length !== waiting! + held)
@@ -150,6 +151,22 @@ interface Statement {
 interface Answer {
   readonly rows: readonly Row[];
   readonly rowCount: number;
+}
+
+/** No value is above its cap, and each row has one: together they are the money of the run. */
+function wrongValues({ valueLedgers }: FakeTables, { run, valueCaps }: Row, sum: number): string[] {
+  if (typeof valueCaps !== 'string') return [];
+  const [cap = 0] = Object.values(JSON.parse(valueCaps) as Record<string, number>);
+  const values = valueLedgers.filter((row) => row['run'] === run);
+  const taken = values.map((row) => row['taken'] as number);
+  const all = taken.reduce((total, amount) => total + amount, 0);
+  return [
+    ...taken
+      .filter((amount) => amount > Math.round(cap * 1e6))
+      .map((amount) => `${amount} of a value under a cap of ${cap}`),
+    ...taken.filter((amount) => amount < 0).map((amount) => `${amount} of a value`),
+    ...(all === sum ? [] : [`${all} taken by values, of ${sum}`]),
+  ];
 }
 
 /** Of one process: each statement is a call of it, and a process that dies leaves its transaction to be rolled back. */

@@ -2,6 +2,7 @@
 export class FakeTables {
   runs: Row[] = [];
   ledgers: Row[] = [];
+  valueLedgers: Row[] = [];
   rows: Row[] = [];
   records: Row[] = [];
   seats: Row[] = [];
@@ -78,6 +79,33 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ({ ledgers }, [run, cap, spent, unknown, concurrency]) =>
       change(ledgers, { run }, { cap, spent, unknown, concurrency, fed: 0 }),
   ],
+  [
+    'update millrace.ledgers set value_caps',
+    ({ ledgers }, [run, valueCaps]) => change(ledgers, { run }, { valueCaps }),
+  ],
+  [
+    'delete from millrace.value_ledgers',
+    ({ valueLedgers }, [run]) => removeFrom(valueLedgers, (row) => row['run'] === run),
+  ],
+  [
+    'select place, value, taken::float8',
+    ({ valueLedgers }, [run, places, values]) =>
+      (values as string[]).flatMap((value, at) => {
+        const row = of(valueLedgers, { run, place: places[at], value });
+        return row === undefined ? [] : [row];
+      }),
+  ],
+  [
+    'insert into millrace.value_ledgers',
+    ({ valueLedgers }, [run, places, values, taken, refused]) =>
+      (values as string[]).map((value, at) => {
+        add(valueLedgers, ['run', 'place', 'value'], { run, place: places[at], value, taken: 0, refused: 0 });
+        const row = of(valueLedgers, { run, place: places[at], value })!;
+        row['taken'] = (row['taken'] as number) + (taken[at] as number);
+        row['refused'] = (row['refused'] as number) + (refused[at] as number);
+        return row;
+      }),
+  ],
   ['select run from millrace.runs where key', ({ runs }, [key]) => runs.filter((run) => run['key'] === key)],
   [
     'insert into millrace.runs',
@@ -98,7 +126,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'with made as (insert into millrace.ledgers',
     ({ ledgers, gates }, [run]) => {
-      const money = { cap: null, reserved: 0, spent: 0, unknown: 0 };
+      const money = { cap: null, valueCaps: null, reserved: 0, spent: 0, unknown: 0 };
       const counts = { seq: 0, fed: 0, waiting: 0, toPoll: 0, inFlight: 0, polled: 0, concurrency: 1 };
       add(ledgers, ['run'], { run, ...money, ...counts });
       return add(gates, ['run'], { run, rate: null, next_at: 0, taken_at: 0, paused_until: 0 });
@@ -247,7 +275,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         if (row === undefined) return [];
         const by = (prices[place] as number) - (row['reserved'] as number);
         row['reserved'] = prices[place];
-        return [{ by }];
+        return [{ item, by }];
       }),
   ],
   [
@@ -283,6 +311,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         (one) => one['run'] === run && isAlive(tables, one['worker'], at, patienceMs),
       );
       const { start, stop, blocked } = row;
+      const full = tables.valueLedgers
+        .filter((one) => one['run'] === run && (one['refused'] as number) > 0)
+        .map(({ place, value, taken, refused }) => JSON.stringify([place, value, taken, refused]));
       return [
         {
           ...ledger,
@@ -292,6 +323,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
           blocked,
           pausedMs: pausedMs(of(tables.gates, { run })!, at),
           troubles,
+          full,
           workers: seats.length,
         },
       ];

@@ -1,4 +1,5 @@
 import { seeded } from '../../support/seeded.js';
+import { randomValueCaps } from '../value-caps.js';
 import type { Weather } from '../weather.js';
 import type { CollectorFate, FleetFate, FleetSimulation } from './simulate-fleet.js';
 
@@ -42,7 +43,7 @@ export function randomFleet(seed: number): FleetSimulation {
     rows: 1 + Math.floor(random() * 12),
     beside: 1 + Math.floor(random() * 3),
     workers: some(8, worker),
-    collectors: some(3, collector),
+    collectors: withValueCaps(seed, some(3, collector)),
     ...(chance(0.6) && { weather: randomWeather(random) }),
     database: {
       breaks: chance(0.5) ? random() ** 3 * 0.1 : 0,
@@ -60,6 +61,16 @@ export function randomFleet(seed: number): FleetSimulation {
       ...(chance(0.15) && { rate: 2 + random() * 20 }),
     },
   };
+}
+
+function withValueCaps(seed: number, fates: readonly CollectorFate[]): CollectorFate[] {
+  const caps = randomValueCaps(seed, fates.length);
+  return fates.map((fate, place) => {
+    const customer = caps[place];
+    return customer === undefined
+      ? fate
+      : { ...fate, options: { ...fate.options, maxCostByUsd: { customer } } };
+  });
 }
 
 function randomWeather(random: () => number): Weather {

@@ -16,6 +16,7 @@ import { checkBooks } from '../check-books.js';
 import { diskOf } from '../life.js';
 import { makeRows, manifestText, prices, type SimulatedRow } from '../rows.js';
 import { Service } from '../service.js';
+import { ValueCapWatch } from '../value-caps.js';
 import { failureText, VirtualClock } from '../virtual-clock.js';
 import { fairWeather, type Weather } from '../weather.js';
 import { FakeDatabase, type DatabaseWeather } from './fake-database.js';
@@ -94,6 +95,7 @@ class FleetWorld {
   private begun = 0;
   private lost = 0;
   private isPeace = false;
+  private readonly valueCaps = new ValueCapWatch();
 
   constructor(private readonly simulation: FleetSimulation) {
     const { seed, rows } = simulation;
@@ -125,6 +127,7 @@ class FleetWorld {
       );
       this.broken.push(...this.wrongWith(finished), ...this.service.broken, ...this.database.broken);
       life.die();
+      this.broken.push(...(await this.valueCaps.crossed(this.disk, this.service.bill)));
       if (this.broken.length > 0) return this.report([]);
       if (start >= collectors.length && finished?.summary?.rows.toDo === 0)
         return this.report(await this.check(finished));
@@ -229,6 +232,7 @@ class FleetWorld {
     if (fate.isLocal === true && (fate.stops ?? []).some(({ order }) => order === 'now'))
       life.wasCutOff = true;
     const options = this.optionsFor(life, fate, stop);
+    this.valueCaps.begin(options.maxCostByUsd?.['customer'] ?? undefined);
     const isOpen = this.disk.peek(`${out}/distributed.json`)?.includes('"isOpen":true') === true;
     const connect = () =>
       this.database.isAway
@@ -260,7 +264,7 @@ class FleetWorld {
       ),
       ...this.simulation.options,
       ...fate.options,
-      ...(this.isPeace && { maxCostUsd: null }),
+      ...(this.isPeace && { maxCostUsd: null, maxCostByUsd: null }),
     };
   }
 

@@ -1,0 +1,138 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { ValueCaps, type FullValue } from '../../batch/ledger/value-caps.js';
+import type { RowTask } from '../../batch/row/row-after.js';
+import type { Transaction } from '../database/transaction.js';
+
+/** What a transaction changes for one value. */
+interface Change {
+  readonly place: number;
+  readonly value: string;
+  taken: MicroDollars;
+  refused: number;
+}
+
+/**
+ * What is reserved, spent and unknown for each value of the columns that have caps, as a transaction changes it that has locked the
+ * run's ledger. A run without such caps asks nothing.
+ */
+export class ValueLedger {
+  private readonly caps: ValueCaps;
+  private readonly changes = new Map<string, Change>();
+  /** What stands in the table, and what this transaction has added. */
+  private readonly taken = new Map<string, MicroDollars>();
+
+  /** @param capsUsd by column; `undefined`: there is none */
+  constructor(
+    private readonly on: Transaction,
+    private readonly run: number,
+    private readonly capsUsd: Readonly<Record<string, number>> | undefined,
+  ) {
+    this.caps = new ValueCaps({ capsUsd: capsUsd ?? {} });
+  }
+
+  get isUsed(): boolean {
+    return this.capsUsd !== undefined;
+  }
+
+  /** The values of a row in the columns that have caps. */
+  valuesOf({ row }: RowTask): readonly string[] {
+    return this.caps.valuesOf(row);
+  }
+
+  /** Reads what is taken for these values, before `full` is asked about them. */
+  async look(rows: readonly (readonly string[])[]): Promise<void> {
+    const wanted = new Map<string, readonly [place: number, value: string]>();
+    for (const values of rows)
+      for (const [place, value] of values.entries())
+        if (!this.taken.has(nameOf(place, value))) wanted.set(nameOf(place, value), [place, value]);
+    if (wanted.size === 0) return;
+    const { rows: found } = await this.on.query<{ place: number; value: string; taken: number }>(
+      `select place, value, taken::float8 from millrace.value_ledgers join unnest($2::int[], $3::text[]) as wanted (place, value)
+       using (place, value) where run = $1`,
+      [
+        this.run,
+        [...wanted.values()].map(([place]) => place),
+        [...wanted.values()].map(([, value]) => JSON.stringify(value)),
+      ],
+    );
+    for (const [name] of wanted) this.taken.set(name, this.changes.get(name)?.taken ?? 0);
+    for (const { place, value, taken } of found) {
+      const name = nameOf(place, JSON.parse(value) as string);
+      this.taken.set(name, (this.taken.get(name) ?? 0) + taken);
+    }
+  }
+
+  /** The first of these values whose cap leaves no room for the price. */
+  full(values: readonly string[], price: MicroDollars | null): FullValue | undefined {
+    return this.caps.full(values, price, (place, value) => this.taken.get(nameOf(place, value)) ?? 0);
+  }
+
+  add(values: readonly string[] | undefined, amount: MicroDollars): void {
+    if (amount === 0) return;
+    for (const [place, value] of (values ?? []).entries()) {
+      this.changeOf(place, value).taken += amount;
+      const name = nameOf(place, value);
+      const known = this.taken.get(name);
+      if (known !== undefined) this.taken.set(name, known + amount);
+    }
+  }
+
+  /** What was taken for a value of the column at this place before the start. */
+  begin(place: number, value: string, amount: MicroDollars): void {
+    this.changeOf(place, value).taken += amount;
+  }
+
+  /** A row is left for it. */
+  refuse({ column, value }: FullValue): void {
+    this.changeOf(Object.keys(this.capsUsd ?? {}).indexOf(column), value).refused += 1;
+  }
+
+  /** Writes what the transaction has changed. */
+  async save(): Promise<void> {
+    const changes = [...this.changes.values()].filter(({ taken, refused }) => taken !== 0 || refused > 0);
+    if (changes.length === 0) return;
+    await this.on.query(
+      `insert into millrace.value_ledgers (run, place, value, taken, refused)
+       select $1, place, value, taken, refused
+       from unnest($2::int[], $3::text[], $4::bigint[], $5::int[]) as new (place, value, taken, refused)
+       on conflict (run, place, value) do update
+       set taken = value_ledgers.taken + excluded.taken, refused = value_ledgers.refused + excluded.refused`,
+      [
+        this.run,
+        changes.map(({ place }) => place),
+        changes.map(({ value }) => JSON.stringify(value)),
+        changes.map(({ taken }) => taken),
+        changes.map(({ refused }) => refused),
+      ],
+    );
+  }
+
+  private changeOf(place: number, value: string): Change {
+    const name = nameOf(place, value);
+    const change = this.changes.get(name) ?? { place, value, taken: 0, refused: 0 };
+    this.changes.set(name, change);
+    return change;
+  }
+}
+
+function nameOf(place: number, value: string): string {
+  return `${place} ${value}`;
+}
+
+/** The caps of a start, and what was taken for their values before it, in place of those of the start before. */
+export async function resetValueLedger(
+  on: Transaction,
+  run: number,
+  capsUsd: Readonly<Record<string, number>> | undefined,
+  taken: ReadonlyMap<string, ReadonlyMap<string, MicroDollars>>,
+): Promise<void> {
+  await on.query('delete from millrace.value_ledgers where run = $1', [run]);
+  const text = capsUsd === undefined ? null : JSON.stringify(capsUsd);
+  await on.query('update millrace.ledgers set value_caps = $2 where run = $1', [run, text]);
+  const values = Object.keys(capsUsd ?? {}).flatMap((column, place) =>
+    [...(taken.get(column) ?? [])].map(([value, amount]) => ({ place, value, amount })),
+  );
+  const ledger = new ValueLedger(on, run, capsUsd);
+  for (const { place, value, amount } of values) ledger.begin(place, value, amount);
+  await ledger.save();
+}
