@@ -12,9 +12,7 @@ const payers = ['acme', 'beta', 'a "b"\\ \u0000ö', ''];
 const payerOf = (id: string): string => payers[Number(id.slice(1)) % payers.length] ?? '';
 
 let run: SharedRun;
-let cuts = new Set<string>();
 beforeEach(async () => {
-  cuts = new Set();
   run = await openSharedRun(database);
   await run.work({ slots: 4 });
   await run.work({ slots: 4 });
