@@ -34,7 +34,7 @@ function valueLine(name: string, of: readonly ValueSummary[]): string {
     sum('unknown') > 0 && `${usd(sum('unknown'))} in doubt`,
     `${countOf(completed, 'row')} completed`,
     failed - held > 0 && `${formatCount(failed - held)} failed`,
-    held > 0 && `${formatCount(held)} held`,
+    held > 0 && `${countOf(held, 'row')} in doubt`,
   ];
   return `${name}: ${parts.filter((part) => part !== false).join(', ')}`;
 }

@@ -69,7 +69,10 @@ it('refuses the tables of an older millrace while there are runs in them, and sa
     );
     await own.query('delete from millrace.runs');
     await migrate(own, noQueue);
-    expect((await own.query('select version from millrace.migrations')).rows).toEqual([{ version: 10 }, { version: 11 }]);
+    expect((await own.query('select version from millrace.migrations')).rows).toEqual([
+      { version: 10 },
+      { version: 11 },
+    ]);
   } finally {
     await own.end();
     await server.close();
