@@ -60,6 +60,8 @@ export function* leave(context: PurchaseContext, ending: Ending): Steps<never, E
   }
   const ended: EndedRow = { intent, reply, outcome };
   const isDouble = at < records.length - 1;
+  // With the record, which the tally has counted: a summary that is written now must not count the row twice.
+  if (!isDouble) context.toDo.rows = Math.max(context.toDo.rows - 1, 0);
   const lines = projections.write(ended, number, !isDouble);
   yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
   if (isDouble) {
@@ -72,12 +74,11 @@ export function* leave(context: PurchaseContext, ending: Ending): Steps<never, E
 }
 
 function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): void {
-  const { pictures, toDo, log, events, stops } = context;
+  const { pictures, log, events, stops } = context;
   const { id, cost } = outcome;
   const status = endOfOutcome(outcome);
   if (outcome.status === 'completed' && outcome.image !== undefined) pictures.expiring.saved(id);
   const message = outcome.status === 'completed' ? undefined : outcome.error.message;
-  toDo.rows = Math.max(toDo.rows - 1, 0);
   const level = status === 'completed' ? 'info' : 'warn';
   log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
   events.next({ type: 'ended', id, row, status, cost, ...(message !== undefined && { message }) });

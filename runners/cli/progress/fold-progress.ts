@@ -94,7 +94,11 @@ class ProgressState {
       ...{ inFlight, queued, working, saving },
       concurrency: this.concurrency,
       rowsPerMinute,
-      leftMs: rowsPerMinute === undefined || left <= 0 ? undefined : (left / rowsPerMinute) * 60_000,
+      // A run that stops leaves rows undone.
+      leftMs:
+        rowsPerMinute === undefined || left <= 0 || this.stopping
+          ? undefined
+          : (left / rowsPerMinute) * 60_000,
       money: this.money,
       stillMs: at - this.movedAt,
       cause,

@@ -1,3 +1,4 @@
+import { firstValueFrom, timer } from 'rxjs';
 import { expect, it } from 'vitest';
 import { paperRun } from '../../../support/paper-run.js';
 
@@ -17,4 +18,18 @@ it('says of the money what the next start says that finds nothing to do, rows wi
   expect(second.summary.cost).toEqual(first.summary.cost);
   expect(second.summary.statusCalls).toBe(first.summary.statusCalls);
   expect(first.summary.cost.unpriced).toBeGreaterThan(0);
+});
+
+it('counts a row once while its line is being delivered', async () => {
+  const run = paperRun();
+  run.manifest([job('a'), job('b'), job('c')]);
+  const seen: unknown[] = [];
+  await run.start({
+    async deliver() {
+      await firstValueFrom(timer(12_000, run.scheduler));
+      seen.push((JSON.parse(run.text('summary.json')) as { rows: unknown }).rows);
+    },
+  });
+  expect(seen).toContainEqual({ total: 3, completed: 3, failed: 0, toDo: 0 });
+  for (const rows of seen) expect(rows).toMatchObject({ total: 3 });
 });

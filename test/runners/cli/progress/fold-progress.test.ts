@@ -116,6 +116,8 @@ describe('foldProgress', () => {
     const still = viewAfter(events, 60);
     expect(still.cause).toContain('queue not moving for 48 s');
     expect([still.leftMs, still.rowsPerMinute]).toEqual([undefined, undefined]);
+    const stopping = [...events, [13, { type: 'stopping', exitCode: 130, reason: 'Interrupted.' }]] as const;
+    expect(viewAfter(stopping, 13).leftMs).toBeUndefined();
   });
 
   it('forgets the pace of long ago', () => {
