@@ -6,7 +6,8 @@ import type { CommandName } from './table/table-row.js';
 
 /** The options of one command, checked: every wrong one is named at once, each with what is allowed. Throws `UsageError`. */
 export function parseOptions<T>(schema: z.ZodType<T>, raw: Readonly<Record<string, unknown>>): T {
-  const parsed = schema.safeParse(raw);
+  // Zod compiles a schema for values that come again; options come once.
+  const parsed = schema.safeParse(raw, { jitless: true });
   if (parsed.success) return parsed.data;
   throw new UsageError(parsed.error.issues.map(describe));
 }
