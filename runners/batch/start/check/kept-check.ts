@@ -103,7 +103,7 @@ function factsOf(options: ResolvedOptions, { recovered }: KnownJournal): CheckFa
   const { rows } = recovered.totals;
   const takesUp = [...retry, ...alwaysTakenUp].some((code) => rows.has(code)) || recovered.pending.size > 0;
   const takesSome = only !== undefined || limit < Number.MAX_SAFE_INTEGER || changed === 'redo';
-  const isElsewhere = [manifest.live, manifest.keep, options.journal].some((part) => part !== undefined);
+  const isElsewhere = [manifest.live, manifest.keep, recovered.database].some((part) => part !== undefined);
   const settings = settingsOf(manifest.settings);
   if (takesUp || takesSome || isElsewhere || settings === undefined) return undefined;
   const run = { rows: [...rows], checksum: recovered.rows.table.checksum };
