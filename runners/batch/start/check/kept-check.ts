@@ -8,6 +8,7 @@ import { replaceFile } from '../../disk/replace-file.js';
 import type { Journal } from '../../journal/journal.js';
 import type { ManifestSettings } from '../../manifest/manifest-settings.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
+import { costByInForce, trackedColumns } from '../../row/cost-by.js';
 import { PricedBytes, type FoundBytes } from '../../tasks/priced-bytes.js';
 import type { Ahead } from './ahead.js';
 import type { KeptSurvey } from './survey.js';
@@ -104,8 +105,10 @@ function factsOf(options: ResolvedOptions, { recovered }: KnownJournal): CheckFa
   const takesUp = [...retry, ...alwaysTakenUp].some((code) => rows.has(code)) || recovered.pending.size > 0;
   const takesSome = only !== undefined || limit < Number.MAX_SAFE_INTEGER || changed === 'redo';
   const isElsewhere = [manifest.live, manifest.keep, recovered.database].some((part) => part !== undefined);
+  // The values of a column are those of the rows that are seen.
+  const isByValue = trackedColumns(costByInForce(options, recovered.costBy)).length > 0;
   const settings = settingsOf(manifest.settings);
-  if (takesUp || takesSome || isElsewhere || settings === undefined) return undefined;
+  if (takesUp || takesSome || isElsewhere || isByValue || settings === undefined) return undefined;
   const run = { rows: [...rows], checksum: recovered.rows.table.checksum };
   return JSON.parse(JSON.stringify({ made, settings, prices: prices.table(), run })) as CheckFacts;
 }

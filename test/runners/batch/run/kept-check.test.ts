@@ -88,6 +88,14 @@ describe('a start over rows that have all ended', () => {
     expect(await started(run, { retry: ['failed'] })).toMatchObject({ sent: [failing] });
   });
 
+  it('reads it row by row where costs are kept by the values of a column', async () => {
+    const run = paperRun();
+    run.manifest(ids.map((id) => job(id, { customer: 'x' })));
+    const options = { maxCostByUsd: { customer: 5 }, assumePriceUsd: 0.1 };
+    for (let start = 0; start < 4; start++) expect((await run.start(options)).exitCode).toBe(0);
+    expect(await started(run, options)).toMatchObject({ exitCode: 0, looked: 4, sent: [] });
+  });
+
   it('reads it row by row where the file was damaged', async () => {
     const run = await ended();
     const text = run.disk.peek(kept)?.toString() ?? '';
