@@ -28,6 +28,7 @@ export class CalledRows implements RunCallbacks {
   /** Rows that this start has ended as unknown. */
   private readonly held = new Map<string, HeldPost>();
   readonly receiver: WebhookReceiver;
+  isUsed = false;
   private jobIds: RowJobIds | undefined;
 
   constructor(
@@ -52,6 +53,7 @@ export class CalledRows implements RunCallbacks {
 
   /** A callback is answered, and a replay of it known, once the row's records are durable: later than the end of its job. */
   row(row: RowInFlight): JobWebhook {
+    this.isUsed = true;
     const { attempts } = row.progress;
     const webhook = this.receiver.row(
       row.id,

@@ -40,6 +40,8 @@ export interface RunCallbacks {
   /** Jobs of rows that are held as unknown, which callbacks have named, by row. */
   readonly named: ReadonlyMap<string, NamedJob>;
   readonly counts: CallbackCounts;
+  /** A row of this start has named an address. */
+  readonly isUsed: boolean;
 }
 
 /** What a callback has said of a POST that is held. */

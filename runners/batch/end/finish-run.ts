@@ -14,6 +14,8 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   await run.day?.flush();
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
+  if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
+    run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
   const isNamed = await takeUpNamed(run).catch(() => true);
   const ended = endOf(run, await heldIds(run));
   let end = error === undefined ? ended : worse(ended, exitOf(error));
@@ -41,6 +43,9 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   run.log.write('info', { ...end }, 'run ended');
   return { ...end, summary: { ...summary, thisStart: { ...summary.thisStart, ...end } } };
 }
+
+const unusedCallbacks =
+  'No row of this start went to /run: rows of /runsync and of routes are not called back, so --webhook-url had no effect (--mode async).';
 
 /**
  * Rows that are held, and whose job a callback has named, go on as after `settle --job`: the next start asks for the job, and takes

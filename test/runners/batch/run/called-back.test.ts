@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lastValueFrom, tap } from 'rxjs';
+import { lastValueFrom, Subject, tap } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runBatch } from '../../../../runners/batch/run-batch.js';
-import type { RunBatchOptions } from '../../../../runners/batch/context/run-options.js';
+import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/context/run-options.js';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import { startEmulator, type EmulatorOptions } from '../../../../runners/emulator/index.js';
 import { serveHttp } from '../../../support/loopback-server.js';
@@ -28,12 +28,17 @@ async function openShop(options: EmulatorOptions = {}) {
     await emulator.close();
     await rm(folder, { recursive: true });
   });
-  const run = async (count: number, more: Partial<RunBatchOptions> = {}) => {
+  const run = async (
+    count: number,
+    more: Partial<RunBatchOptions> = {},
+    onRow: (event: Extract<RunEvent, { type: 'row' }>) => void = () => undefined,
+  ) => {
     const rows = Array.from({ length: count }, (_, n) => ({ id: `r${n}`, endpoint: 'timed', input: { n } }));
     const lags: number[] = [];
     const events: RunEvent[] = [];
     const look = (event: RunEvent) => {
       events.push(event);
+      if (event.type === 'row') onRow(event);
       if (event.type === 'row' && event.event.type === 'settled')
         lags.push(performance.now() - (endedAt.get(Number(event.id.slice(1))) ?? 0));
     };
@@ -150,8 +155,52 @@ describe('a run that is called back', () => {
     });
     onTestFinished(() => proxy[Symbol.asyncDispose]());
     const manifest = { rows: [{ id: 'a', endpoint: 'timed', input: { n: 1 } }], mode: 'sync' as const };
-    expect((await run(0, { manifest, baseUrl: proxy.url })).exitCode).toBe(0);
+    const { exitCode, events } = await run(0, { manifest, baseUrl: proxy.url });
+    expect(exitCode).toBe(0);
+    expect(JSON.stringify(events.filter(({ type }) => type === 'warning'))).toContain('had no effect');
     expect(bodies.join()).toContain('"input"');
     expect(bodies.join()).not.toContain('webhook');
   });
+
+  it('has the next start ask for a row whose request was out at a kill, once its callback has come', async () => {
+    const { run, emulator, lines } = await openShop({ faults: 'reset-after@run=1,callback-late=1:1500' });
+    const webhooks = { port: await freePort() };
+    const stop = new Subject<StopOrder>();
+    const first = await run(1, { webhooks, stop }, ({ event }) => {
+      if (event.type === 'waiting' && event.why === 'callback') stop.next('now');
+    });
+    expect(first.exitCode).toBe(130);
+    const second = await run(2, { webhooks });
+    const held = second.events.filter((event) => event.type === 'warning' && event.code === 'held');
+    expect(JSON.stringify(held)).toContain('called back about row \\"r0\\"');
+    expect(second.summary?.rows).toMatchObject({ completed: 1, failed: 0, toDo: 1 });
+    const third = await run(2, { webhooks });
+    expect([third.exitCode, third.summary?.rows.completed, third.summary?.failures]).toStrictEqual([
+      0,
+      2,
+      {},
+    ]);
+    expect(await lines('failures.jsonl')).toStrictEqual([]);
+    expect((await lines('results.jsonl')).map(({ id }) => id).sort()).toStrictEqual(['r0', 'r1']);
+    expect(emulator.bill()).toHaveLength(2);
+  });
+
+  it('takes the callback of a job that an earlier start has bought', async () => {
+    const { run, emulator } = await openShop({ latency: '2s' });
+    const webhooks = { port: await freePort() };
+    const stop = new Subject<StopOrder>();
+    const first = await run(1, { webhooks, stop }, ({ event }) => {
+      if (event.type === 'accepted') stop.next('graceful');
+    });
+    expect([first.exitCode, first.summary?.rows.completed]).toStrictEqual([130, 0]);
+    const second = await run(1, { webhooks });
+    expect([second.exitCode, second.summary?.thisStart.callbacks?.taken]).toStrictEqual([0, 1]);
+    expect(emulator.bill()).toHaveLength(1);
+  });
 });
+
+async function freePort(): Promise<number> {
+  const { port, [Symbol.asyncDispose]: close } = await serveHttp(() => undefined);
+  await close();
+  return port;
+}
