@@ -44,8 +44,23 @@ figures. CPU is that of the client's process; the service is another one. A rati
 each other. \`npm run bench -- --rows 100000 --plan-rows 1000000\` measures large runs. Polling has
 a [table of its own](polling/), by \`npm run bench:polling\`.
 ${figuresTable(results)}
-`;
+${whereTheTimeWent}`;
 }
+
+/** What was found with `--profile`, and what became of it. */
+const whereTheTimeWent = `
+## Where the time went
+
+By \`--profile\`, in CPU, one after the other on a machine that had other work:
+
+- **A later start over 200,000 ended rows** took 2.1 s, against 0.55 s of csv-parse alone: 16 % collecting garbage, 14 % the hash that
+  shows whether a row has changed, 9 % csv-parse, no other step over 3 %. Now a start that found all rows ended keeps that with
+  the checksums of the manifest, and later ones compare those: 0.7 s, of which 0.45 s are the start of the process.
+- **The first start**, with nothing kept, takes 3.8 s: about 2.3 s for 800,000 records of the journal (185 MB), the rest as above. The
+  heads of records, garbage, and checksums take 10, 10 and 8 %: nothing stands out.
+- **A plan of ten rows** took 4.9 times as long as \`node -e 0\`: 760 kB of code in 60 files, of which it needs 330 kB, and three schemas
+  of a hundred options (7 %). Now it loads what it needs, most of it from one file, and makes one schema: 2.4 times.
+`;
 
 export function whereMeasured({ date, machine: { cpu, cores, load = 0, node } }: Results): string {
   return `Measured on ${date.slice(0, 10)}: ${cores} × ${cpu}, Node ${node}, load ${load.toFixed(1)}.`;
