@@ -118,6 +118,25 @@ describe('the live page', () => {
     await page.context().close();
   });
 
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+  it.each([
+    ['light', { colorScheme: 'light' }],
+    ['dark', { colorScheme: 'dark' }],
+    ['forced colours', { forcedColors: 'active' }],
+    ['a phone, light', { ...phone, colorScheme: 'light' }],
+    ['a phone, dark', { ...phone, colorScheme: 'dark' }],
+  ] as const)('has nothing that axe objects to, while it goes and after: %s', async (_name, options) => {
+    await letRunGoOn(folder, 31);
+    const page = await browser.newPage(options);
+    await page.goto(watch.url);
+    await expect.poll(() => page.locator('#live').textContent()).toBe('Live');
+    expect(await axeViolations(page)).toEqual([]);
+    await rm(join(folder, '.owner.json'));
+    await expect.poll(() => page.locator('#live').textContent()).toBe('Stopped');
+    expect(await axeViolations(page)).toEqual([]);
+    await page.context().close();
+  });
+
   it('leaves the focus where it is while the figures change', async () => {
     const page = await browser.newPage();
     await page.goto(watch.url);
