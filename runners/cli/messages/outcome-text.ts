@@ -15,6 +15,8 @@ const idsShown = 5;
 /** The figures of a run, running or ended. */
 export interface RunFigures
   extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls'>> {
+  /** Of the latest start. */
+  readonly thisStart?: Pick<Summary['thisStart'], 'callbacks'>;
   readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number };
 }
 
@@ -36,7 +38,14 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
     ),
     ...costsByText(cost),
     ...fact('status calls', (summary.statusCalls ?? 0) > 0 ? formatCount(summary.statusCalls ?? 0) : ''),
+    ...fact('callbacks', calledText(summary.thisStart?.callbacks)),
   ];
+}
+
+function calledText(calls: Summary['thisStart']['callbacks']): string {
+  if (calls === undefined) return '';
+  const refused = calls.refused > 0 ? `, ${formatCount(calls.refused)} refused` : '';
+  return `${formatCount(calls.taken)} taken${refused}`;
 }
 
 /** How long the latest start took, by the clock; nothing of a start in which no row ended. */

@@ -3,6 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { EMPTY, NEVER, of, throwError, VirtualTimeScheduler, type Observable } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fixed } from '../../../src/policy/polling/poll-schedule.js';
 import type { Callback, CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import {
   createWebhookReceiver,
@@ -143,6 +144,34 @@ describe('a receiver', () => {
     [{ url: 'https://u:p@x/' }, 'url'],
   ])('refuses %j', (options, name) => {
     expect(() => receiverOf(options)).toThrow(new RegExp(`^${name}`));
+  });
+});
+
+describe('a job whose POST had no answer', () => {
+  const ended = { status: 'completed', jobId: 'j', output: 1, costUsd: null } as const;
+
+  /** A receiver by virtual time, and how long such a job waits from `after` on, when callbacks have come or not. */
+  async function waits(outcome: 'none' | 'called' | 'polled'): Promise<number> {
+    const scheduler = new VirtualTimeScheduler();
+    const { receiver, post } = receiverOf({ scheduler });
+    const other = receiver.row('other');
+    listen(other);
+    if (outcome === 'called') await post(await other.address(1));
+    if (outcome === 'polled')
+      receiver.poll(fixed(1_000, scheduler)).observe('other', { id: 'j', status: 'COMPLETED' }, 0);
+    other.ended(ended);
+    let givenUpAt = NaN;
+    receiver
+      .row('a')
+      .giveUp$.subscribe(() => (givenUpAt = Number.isNaN(givenUpAt) ? scheduler.now() : givenUpAt));
+    scheduler.flush();
+    return givenUpAt;
+  }
+
+  it('waits for ten minutes where nothing is known, a minute while callbacks come, half of one where they do not', async () => {
+    expect(await waits('none')).toBe(600_000);
+    expect(await waits('called')).toBe(60_000);
+    expect(await waits('polled')).toBe(32_000);
   });
 });
 

@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => work.close());
 
 it('has the emulator of a rehearsal call back', async () => {
-  const { code } = await work.call(
+  const { code, stdout, stderr } = await work.call(
     'run',
     'rows.jsonl',
     '--local',
@@ -20,6 +20,7 @@ it('has the emulator of a rehearsal call back', async () => {
     'out',
   );
   expect(code).toBe(0);
+  expect(`${stdout}${stderr}`).toMatch(/callbacks +5 taken/);
   expect(await work.json('out/summary.json')).toMatchObject({
     rows: { completed: 5 },
     thisStart: { callbacks: { taken: 5, refused: 0 } },
