@@ -147,13 +147,26 @@ async function attendRun(run: StartedRun): Promise<number> {
     if (typeof answer === 'object') throw answer.error;
     if (answer === 'interrupted') return interrupted(last.exitCode, run);
     if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
-    return await printOutcome(run, last, warnings);
+    const exitCode = await printOutcome(run, last, warnings);
+    await then(run, last);
+    return exitCode;
   } finally {
     view.close();
     stop.close();
     await metrics?.close();
     connections.letGo();
   }
+}
+
+/** A start that has not begun leaves no summary, and nothing follows from it. */
+async function then(
+  run: StartedRun,
+  { exitCode, reason, summary }: Extract<RunEvent, { type: 'finished' }>,
+): Promise<void> {
+  const { onEnd, onHold, notify } = run.options;
+  if (summary === undefined || (onEnd ?? onHold ?? notify) === undefined) return;
+  const { afterRun } = await import('../start/after-run.js');
+  await afterRun(run, { exitCode, reason, summary });
 }
 
 /** The rows that a start takes: those that arrive, those of a plan, or all of the manifest. */

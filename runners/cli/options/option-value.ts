@@ -6,7 +6,7 @@ import { imagesBaseProblem, parseUploadTarget } from '../../batch/formats.js';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
-import { inUnits, parseDuration, parseHost } from './parse-value.js';
+import { inUnits, parseDuration, parseHost, parseNotifyUrl } from './parse-value.js';
 
 /** The value of one option's text, or a problem that names what was given and what is allowed. */
 type Parsed<T> = { value: T } | { problem: string };
@@ -107,6 +107,8 @@ export const optionValue = {
       const problem = checkEndpointId(given);
       return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
     }),
+  /** Where a notification goes. */
+  notifyUrl: () => text(parseNotifyUrl),
   /** {base_url} or {lb_base_url}, without a trailing slash. */
   host: () => text(parseHost),
   /** Host and port of this machine; port 0 is a free one. */

@@ -46,3 +46,22 @@ export function parseHost(given: string): { value: string } | { problem: string 
 function withoutSecrets(given: string): string {
   return given.replace(/\/\/[^/@]*@/, '//…@');
 }
+
+/** An address without what may be secret in it: its path, its query, its password. */
+export function maskedUrl(address: string): string {
+  const { origin, pathname, search } = new URL(address);
+  return pathname === '/' && search === '' ? origin : `${origin}/…`;
+}
+
+/** Where a notification may go. No message repeats the address: it may hold a secret. */
+export function parseNotifyUrl(address: string): { value: string } | { problem: string } {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isHere = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isHere))
+    return {
+      problem: 'this is no address for a notification: https://… is, and http:// on this machine alone',
+    };
+  if (url.username !== '' || url.password !== '')
+    return { problem: 'an address with a name or a password in it is refused: leave them out' };
+  return { value: address };
+}

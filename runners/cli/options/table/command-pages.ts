@@ -1,4 +1,4 @@
-import { ofRun, type TablePage } from './table-row.js';
+import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
 const named = { settle: true, reconcile: true } as const;
 
@@ -129,6 +129,30 @@ export const startPage = {
         plan: { unused: true },
         worker: { meaning: 'the database of the runs: postgres://…, or embedded in the folder --out' },
       },
+    },
+    onEnd: {
+      takes: 'CMD',
+      value: (values) => values.named('command'),
+      meaning: 'call it through the shell when the start has ended (MILLRACE_OUT, MILLRACE_EXIT_CODE, …)',
+      commands: notOfPlan,
+      config: 'text',
+      isOnce: true,
+    },
+    onHold: {
+      takes: 'CMD',
+      value: (values) => values.named('command'),
+      meaning: 'the same where rows may have been bought and a person has to decide',
+      commands: notOfPlan,
+      config: 'text',
+      isOnce: true,
+    },
+    notify: {
+      takes: 'URL',
+      value: (values) => values.notifyUrl(),
+      meaning: 'post the summary there when the start has ended, signed by MILLRACE_NOTIFY_SECRET',
+      commands: notOfPlan,
+      config: 'text',
+      isOnce: true,
     },
     metricsFile: {
       takes: 'FILE',
