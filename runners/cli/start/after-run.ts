@@ -82,15 +82,15 @@ function callCommand(
     },
   });
   for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (bytes: Buffer) => io.stderr.write(bytes.toString()));
+    stream.on('data', (bytes: Buffer) => io.stderr.write(bytes.toString()));
   return new Promise((resolve) => {
     let isLate = false;
     const late = asyncScheduler.schedule(() => {
       isLate = true;
       kill(child.pid);
       // What it has started may hold its pipes open for ever.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
+      child.stdout.destroy();
+      child.stderr.destroy();
     }, limitMs);
     const end = (problem: string | undefined): void => {
       late.unsubscribe();
