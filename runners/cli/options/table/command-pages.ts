@@ -130,30 +130,6 @@ export const startPage = {
         worker: { meaning: 'the database of the runs: postgres://…, or embedded in the folder --out' },
       },
     },
-    onEnd: {
-      takes: 'CMD',
-      value: (values) => values.named('command'),
-      meaning: 'call it through the shell when the start has ended (MILLRACE_OUT, MILLRACE_EXIT_CODE, …)',
-      commands: notOfPlan,
-      config: 'text',
-      isOnce: true,
-    },
-    onHold: {
-      takes: 'CMD',
-      value: (values) => values.named('command'),
-      meaning: 'the same where rows may have been bought and a person has to decide',
-      commands: notOfPlan,
-      config: 'text',
-      isOnce: true,
-    },
-    notify: {
-      takes: 'URL',
-      value: (values) => values.notifyUrl(),
-      meaning: 'post the summary there when the start has ended, signed by MILLRACE_NOTIFY_SECRET',
-      commands: notOfPlan,
-      config: 'text',
-      isOnce: true,
-    },
     metricsFile: {
       takes: 'FILE',
       value: (values) => values.named('file'),
@@ -210,6 +186,30 @@ const inJson = 'as one JSON object on stdout';
 export const printPage = {
   heading: 'What is printed:',
   rows: {
+    onEnd: {
+      takes: 'CMD',
+      value: (values) => values.named('command'),
+      meaning: 'call it through the shell when the start has ended (MILLRACE_OUT, MILLRACE_EXIT_CODE, …)',
+      commands: notOfPlan,
+      config: 'text',
+      isOnce: true,
+    },
+    onHold: {
+      takes: 'CMD',
+      value: (values) => values.named('command'),
+      meaning: 'the same where rows may have been bought and a person has to decide',
+      commands: notOfPlan,
+      config: 'text',
+      isOnce: true,
+    },
+    notify: {
+      takes: 'URL',
+      value: (values) => values.notifyUrl(),
+      meaning: 'post the summary there when the start has ended, signed by MILLRACE_NOTIFY_SECRET',
+      commands: notOfPlan,
+      config: 'text',
+      isOnce: true,
+    },
     quiet: {
       meaning: 'only what needs a person',
       commands: { ...ofRun, worker: true, refetch: true },
