@@ -1,5 +1,6 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import type { RowSelection } from '../manifest/rows/row-selection.js';
 import type { PricedBytes } from '../tasks/priced-bytes.js';
 import type { RunBatchOptions } from './run-options.js';
 
@@ -40,7 +41,7 @@ export interface ResolvedOptions
     Required<Pick<RunBatchOptions, Filled>> {
   readonly manifest: ResolvedManifest;
   readonly retry: ReadonlySet<FailureCode>;
-  readonly only: ReadonlySet<string> | undefined;
+  readonly only: RowSelection | undefined;
   /** What the journal notes of a start: plain values, so no key. */
   readonly settings: Record<string, unknown>;
   /** Where the service calls back; without a `url` at the address where it listens. */

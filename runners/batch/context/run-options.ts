@@ -118,7 +118,7 @@ export interface RunBatchOptions {
   readonly same?: 'warn' | 'refuse';
   /** The highest number of rows to send; a later start continues. */
   readonly limit?: number;
-  /** Sends these rows alone. */
+  /** Sends these rows alone: ids, and `column=value` for all rows with that value in a column of the user's own. */
   readonly only?: readonly string[];
   /** Invalid rows become failures instead of keeping the run from starting. @defaultValue false */
   readonly skipInvalid?: boolean;

@@ -18,8 +18,8 @@ export async function* liveItems(
   const builder = new RowBuilder(settings, liveIds);
   let line = 0;
   for await (const value of values) {
-    const item = builder.build(rawRecord(value, ++line));
-    yield item.valid ? item : { valid: false, row: { ...item.row, key: invalidKey(item.row) } };
+    for (const item of builder.rowsOf([rawRecord(value, ++line)]))
+      yield item.valid ? item : { valid: false, row: { ...item.row, key: invalidKey(item.row) } };
   }
 }
 

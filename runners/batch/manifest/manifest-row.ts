@@ -41,9 +41,23 @@ export interface Row {
   readonly jobId?: string;
   /** Set on a row without an id that repeats an earlier request: 2, 3, … It is sent, and paid, again. */
   readonly repeat?: number;
+  /** Set on a row that `--each` or `--repeat` made of a line of the manifest. */
+  readonly product?: RowProduct;
   readonly columnUse: ColumnUse;
   /** The failure that a line of failures.jsonl reports, where that file is read back as a manifest. */
   readonly prior?: { code: FailureCode; paid: Paid; jobId?: string; imageUrl?: string };
+}
+
+/** Which row of its line it is. */
+export interface RowProduct {
+  /** The id that the line itself has. */
+  readonly source?: string;
+  /** Its place among the rows of the line, from 0. */
+  readonly index: number;
+  /** The value of each axis; `columns` has them too. */
+  readonly axes: Readonly<Record<string, string>>;
+  /** Of rows that `--repeat` made, from 1: they ask for the same on purpose. */
+  readonly repeat: number;
 }
 
 /** What happens to a row's columns, by their names in the manifest. Rows with the same use share one object. */

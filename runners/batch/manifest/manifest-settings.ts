@@ -28,6 +28,10 @@ export interface ManifestSettings {
   readonly set?: Readonly<Record<string, string>>;
   /** Field → the column that it is taken from. */
   readonly map?: Readonly<Record<string, string>>;
+  /** Column → values: each row becomes one row for each combination of them. A column with these values is added to the manifest. */
+  readonly each?: Readonly<Record<string, readonly string[]>>;
+  /** Each row, after `each`, is sent this often, with its number in a column `repeat`. @defaultValue 1 */
+  readonly repeat?: number;
   /** Columns that are the user's own although their names look like the name of an absent field: others like them are refused. */
   readonly ignore?: readonly string[];
   /** Turns a path in `images` into a URL. @defaultValue paths are refused */

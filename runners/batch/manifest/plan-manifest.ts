@@ -2,6 +2,7 @@ import { recommendedImages } from '../../../src/contract/limits.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { ColumnTally } from './columns/column-tally.js';
 import { isBought, type InvalidRow, type ManifestItem, type Row, type RowKind } from './manifest-row.js';
+import { AxisTally, type PlannedMatrix } from './matrix/axis-tally.js';
 import { ProblemTally, type InvalidProblem } from './problem-tally.js';
 import { SameRequests, SameTally, type SameRows } from './duplicates/same-requests.js';
 
@@ -36,6 +37,8 @@ export interface Plan {
   };
   /** Rows with the same request under different ids. Absent: the manifest was read only once. */
   readonly same?: SameRows;
+  /** What `--each` and `--repeat` make of the rows, and what each value of an axis costs. Absent: each line is one row. */
+  readonly matrix?: PlannedMatrix;
 }
 
 export interface PlanSettings {
@@ -93,6 +96,7 @@ class Tally {
   readonly requests = new SameRequests();
   readonly #firstInvalid: InvalidRow[] = [];
   readonly #problems = new ProblemTally();
+  readonly #matrix = new AxisTally();
   #invalid = 0;
   #repeats = 0;
   #manyImages = 0;
@@ -112,7 +116,9 @@ class Tally {
       this.#manyImages++;
     this.#columns.add(row.columnUse);
     if (this.#options.again !== undefined) this.requests.note(row);
-    if (isBought(row)) this.#addPrice(this.#options.priceOf(row));
+    const price = isBought(row) ? this.#options.priceOf(row) : 0;
+    this.#addPrice(price);
+    this.#matrix.add(row, price);
   }
 
   addInvalid(row: InvalidRow): void {
@@ -125,6 +131,7 @@ class Tally {
   plan(): Plan {
     const { edit, job, route } = this.#byKind;
     const { warnings, ...columns } = this.#columns.result();
+    const matrix = this.#matrix.result();
     return {
       rows: edit + job + route + this.#invalid,
       byKind: this.#byKind,
@@ -136,6 +143,7 @@ class Tally {
       ...columns,
       warnings,
       imagesBeyondRecommended: this.#manyImages,
+      ...(matrix && { matrix }),
       cost: { estimated: this.#estimated, unpriced: this.#unpriced },
     };
   }

@@ -33,11 +33,7 @@ async function* readBatches(
 ): AsyncGenerator<Iterable<ManifestItem>> {
   checkEndpoint(settings);
   const builder = new RowBuilder(settings, ids);
-  for await (const batch of readRawRecords(bytes, settings)) yield buildRows(batch, builder);
-}
-
-function* buildRows(batch: Iterable<RawRecord>, builder: RowBuilder): Generator<ManifestItem> {
-  for (const record of batch) yield builder.build(record);
+  for await (const batch of readRawRecords(bytes, settings)) yield builder.rowsOf(batch);
 }
 
 /** Checks the endpoint once for the manifest, instead of once for every row. */

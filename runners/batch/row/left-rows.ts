@@ -7,24 +7,30 @@ import type { PriceBook } from '../ledger/price-book.js';
 import type { Row } from '../manifest/manifest-row.js';
 import type { RowRecord } from './record-head.js';
 import type { RowStatus } from './row-status.js';
+import type { SelectedBy, RowSelection } from '../manifest/rows/row-selection.js';
 import { isRead, type Task } from './task.js';
 
 /** By which a start decides on rows that earlier starts left. */
 export interface StartRules {
   /** Failures that are taken up again. */
   readonly retry: ReadonlySet<FailureCode>;
-  /** Ids of the rows that this start is for. @defaultValue all rows */
-  readonly only?: ReadonlySet<string> | undefined;
+  /** The rows that this start is for. @defaultValue all rows */
+  readonly only?: RowSelection | undefined;
   readonly onUnknown: 'hold' | 'retry';
 }
 
 /** Whether a row that failed so is taken up by this start. */
 export function isTakenUp(
   status: FailureCode,
-  id: string,
+  row: SelectedBy,
   { retry, only }: Pick<StartRules, 'retry' | 'only'>,
 ): boolean {
-  return retry.has(status) && only?.has(id) !== false;
+  return retry.has(status) && only?.has(row) !== false;
+}
+
+/** The same by what the journal knows of a row. */
+export function asSelected({ id, intent }: RowRecords): SelectedBy {
+  return intent === undefined ? { id } : { id, columns: intent.columns };
 }
 
 /** Whether a request that was out when the last start ended is sent again by this one. */
@@ -33,7 +39,7 @@ export function isDoubled(
   status: RowStatus | undefined,
   { onUnknown, only }: Pick<StartRules, 'onUnknown' | 'only'>,
 ): boolean {
-  return status === 'sent' && onUnknown === 'retry' && only?.has(row.id) !== false && !isRead(row);
+  return status === 'sent' && onUnknown === 'retry' && only?.has(row) !== false && !isRead(row);
 }
 
 /** What a row is expected to cost before it is sent; `null`: the price is not known. */
@@ -50,7 +56,7 @@ export function isAskedAgain(
   { retry, only }: Pick<StartRules, 'retry' | 'only'>,
 ): boolean {
   if (intent === undefined || jobId === undefined || outcome?.source === 'reported') return false;
-  return !retry.has('expired') && only?.has(id) !== false;
+  return !retry.has('expired') && only?.has({ id, columns: intent.columns }) !== false;
 }
 
 /** A request was out, and no answer is known. Also an id that was noted by hand and not kept. */

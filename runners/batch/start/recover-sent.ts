@@ -54,7 +54,10 @@ function isSentAgain(
 ): boolean {
   const isLost = journal.journal.recovered.mustHold(id, intent.row) && !options.retry.has('unknown');
   return (
-    options.onUnknown === 'retry' && !isLost && checked.pending.has(id) && options.only?.has(id) !== false
+    options.onUnknown === 'retry' &&
+    !isLost &&
+    checked.pending.has(id) &&
+    options.only?.has({ id, columns: intent.columns }) !== false
   );
 }
 

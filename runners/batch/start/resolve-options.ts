@@ -18,6 +18,7 @@ import { manifestFormat } from '../manifest/manifest-settings.js';
 import { openSharedLedger } from './money/open-shared-ledger.js';
 import { PricedBytes } from '../tasks/priced-bytes.js';
 import { retryCodes } from '../row/decide-row.js';
+import { RowSelection } from '../manifest/rows/row-selection.js';
 import type { ResolvedManifest, ResolvedOptions } from '../context/resolved-options.js';
 import type { RunBatchOptions, StopOrder } from '../context/run-options.js';
 import { runClock } from '../context/steady-clock.js';
@@ -96,7 +97,7 @@ export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
     ...plain,
     ...parts(options),
     retry: retryCodes(retry),
-    only: only === undefined ? undefined : new Set(only),
+    only: only === undefined ? undefined : new RowSelection(only),
     manifest: manifestOf(options.manifest),
     identity: options.identity ?? identityOf(options),
     settings: plainSettings(options),

@@ -6,7 +6,7 @@ import type { IntentRecord, RecordOf } from '../journal/record.js';
 import { rowsUnderCaps } from './check/survey.js';
 import { costByInForce } from '../row/cost-by.js';
 import type { Checked } from './check/check-manifest.js';
-import { isAskedAgain, isDoubled, isTakenUp, rowPrice } from '../row/left-rows.js';
+import { asSelected, isAskedAgain, isDoubled, isTakenUp, rowPrice } from '../row/left-rows.js';
 import { decideRow, rulesOf } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
@@ -65,7 +65,7 @@ async function* endedRows(
   const wanted = codes.filter((code) => options.retry.has(code));
   if (wanted.length === 0) return;
   for await (const row of journal.journal.rowsIn(wanted)) {
-    if (isTakenUp(row.status as FailureCode, row.id, options)) yield row;
+    if (isTakenUp(row.status as FailureCode, asSelected(row), options)) yield row;
   }
 }
 
@@ -103,7 +103,7 @@ async function reopenSent(
       continue;
     }
     const task = decideRow(row, recovered.rows.get(row.id), rules);
-    if (task === undefined || !select.takes(row.id)) continue;
+    if (task === undefined || !select.takes(row)) continue;
     const fits = task.what !== 'send' || fitting.add(rowPrice(row, options.prices), row);
     if (!('reopen' in task)) continue;
     if (task.reopen === 'redo' && !fits) {

@@ -1,7 +1,7 @@
 import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError } from '../manifest/manifest-error.js';
-import { isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
+import { asSelected, isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
 import { decideRow, rulesOf, manifestTask, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { KnownIds } from './known-ids.js';
@@ -62,7 +62,7 @@ async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGene
   const { options, journal } = run;
   if (!options.retry.has(code)) return;
   for await (const ended of journal.journal.rowsIn([code])) {
-    if (!isTakenUp(code, ended.id, options)) continue;
+    if (!isTakenUp(code, asSelected(ended), options)) continue;
     const task = leftTask({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
     if (task !== undefined) yield task;
   }
@@ -120,12 +120,12 @@ function rowTask(
   if (spec === undefined) return undefined;
   if ('reopen' in spec) {
     // What is to be taken up again has been by now: the rest has ended since the check, and is for a later start.
-    if (spec.reopen !== 'redo' || !select.takes(row.id)) return undefined;
+    if (spec.reopen !== 'redo' || !select.takes(row)) return undefined;
     // A row to be redone that does not fit under the cap stays as it is.
     run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));
     return 'over-cap';
   }
-  if (!run.pending.has(row.id) && !select.takes(row.id)) return undefined;
+  if (!run.pending.has(row.id) && !select.takes(row)) return undefined;
   // Rows of an endpoint that the service does not know are left, not asked for one by one.
   if (spec.what === 'send' && run.service.blocked.has(row)) return undefined;
   return manifestTask(row, spec, recovered.attemptsOf(row.id));

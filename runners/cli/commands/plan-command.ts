@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { listPrices, type Plan, type PriceBook } from '../../batch/formats.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
+import { withAxesFile } from '../plan/read-axes-file.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
@@ -28,7 +29,7 @@ export async function planCommand({
   fault,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, plan: saved } = await openPlan(name, given, io);
-  const options = parseOptions(startSchema('plan'), raw);
+  const options = await withAxesFile(parseOptions(startSchema('plan'), raw), io.cwd);
   const prices = await plannedPrices(options, io.cwd);
   const format = options.format ?? (options.follow ? 'jsonl' : undefined);
   const source = await findManifest(manifestOf('plan', name, saved), format, io);

@@ -20,6 +20,7 @@ import { repeatedOptions } from '../options/repeated-options.js';
 import { readPrices } from '../options/read-prices.js';
 import { startSchema, type RunOptions } from '../options/start-options.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
+import { withAxesFile } from '../plan/read-axes-file.js';
 import type { SavedPlan } from '../plan/read-plan.js';
 import { openTarget, pickTransport } from '../service/open-target.js';
 import { spoolInput } from '../start/spool-input.js';
@@ -35,7 +36,7 @@ export async function runCommand({
   fault,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, from, plan } = await openPlan(name, given, io);
-  const options = parseOptions(startSchema('run'), raw);
+  const options = await withAxesFile(parseOptions(startSchema('run'), raw), io.cwd);
   const repeat = repeatedOptions(raw, from, io.cwd);
   const prices = await readPrices(options.prices, io.cwd, options.endpoints);
   if (options.follow) return followRows(name, { options, repeat, prices, io, fault });

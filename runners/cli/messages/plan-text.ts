@@ -17,6 +17,7 @@ export function planText(plan: Plan, name: string): string[] {
     `${name}: ${countOf(plan.rows, 'row')}${plan.invalid > 0 ? `, ${formatCount(plan.invalid)} of them invalid` : ''}`,
     ...fact('kinds', counted(kinds)),
     ...fact('resolutions', counted(resolutions)),
+    ...matrixText(plan.matrix),
     ...fact(
       'repeats',
       plan.repeats > 0
@@ -35,6 +36,36 @@ export function planText(plan: Plan, name: string): string[] {
     ...fact('not sent', plan.columnsNotSent.map((column) => plainText(column, 60)).join(', ')),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
   ];
+}
+
+const valuesShown = 12;
+
+/** What the axes make of the rows, and a line for each axis with what its values cost. */
+function matrixText(matrix: Plan['matrix']): string[] {
+  if (matrix === undefined) return [];
+  const { sources, rows, alone, axes } = matrix;
+  const product = [
+    countOf(sources, 'row'),
+    ...axes.map(({ name, values }) => `${values.length} ${plainText(name, 40)}`),
+  ];
+  const as = alone > 0 ? `; ${countOf(alone, 'row stays', 'rows stay')} one row each` : '';
+  return [
+    ...fact('matrix', `${product.join(' × ')} = ${countOf(rows, 'row')}${as}`),
+    ...axes.flatMap(({ name, values }) => {
+      const shown = values.slice(0, valuesShown).map((value) => valueText(value));
+      const more =
+        values.length > shown.length ? `, and ${formatCount(values.length - shown.length)} more` : '';
+      return fact(`by ${plainText(name, 40)}`, `${shown.join(', ')}${more}`);
+    }),
+  ];
+}
+
+function valueText({
+  value,
+  rows,
+  ...cost
+}: NonNullable<Plan['matrix']>['axes'][number]['values'][number]): string {
+  return `${plainText(value, 40)} ${formatCount(rows)} (${priceText(cost)})`;
 }
 
 const sameShown = 5;
@@ -86,8 +117,17 @@ export function planJson(plan: Plan): Record<string, unknown> {
     columnsSent: plan.columnsSent,
     columnsNotSent: plan.columnsNotSent,
     imagesBeyondRecommended: plan.imagesBeyondRecommended,
+    ...(plan.matrix && { matrix: matrixJson(plan.matrix) }),
     ...(plan.same && { same: { ...plan.same, cost: usdOf(plan.same.cost) } }),
   };
+}
+
+function matrixJson({ axes, ...counts }: NonNullable<Plan['matrix']>): object {
+  const priced = axes.map(({ name, values }) => ({
+    name,
+    values: values.map(({ value, rows, ...cost }) => ({ value, rows, cost: usdOf(cost) })),
+  }));
+  return { ...counts, axes: priced };
 }
 
 function usdOf({ estimated, unpriced }: Plan['cost']): Plan['cost'] {

@@ -128,7 +128,7 @@ export const optionValue = {
   /** Names separated by commas; the option may be repeated. */
   names: () =>
     z.array(z.string()).transform((given, context): string[] => {
-      const names = given.flatMap((list) => list.split(',')).map((name) => name.trim());
+      const names = given.flatMap((list) => splitNames(list));
       if (names.every((name) => name !== '')) return names;
       context.addIssue({
         code: 'custom',
@@ -164,6 +164,27 @@ export const optionValue = {
       });
       return Object.fromEntries(caps);
     }),
+  /** `NAME=VALUE,VALUE…`, a value that holds a comma in quotes; the option may be repeated. */
+  axes: () =>
+    z.array(z.string()).transform((given, context): Record<string, readonly string[]> => {
+      const pairs = given.map((axis) => {
+        const at = axis.indexOf('=');
+        const values = at < 1 ? undefined : splitList(axis.slice(at + 1));
+        if (values === undefined) {
+          const how =
+            'is not of the form NAME=VALUE,VALUE, with a value that holds a comma or a quote in "…"';
+          context.addIssue({ code: 'custom', message: `"${axis}" ${how}` });
+        }
+        return [axis.slice(0, at), values ?? []] as const;
+      });
+      const names = pairs.map(([name]) => name);
+      for (const name of new Set(names.filter((one, index) => names.indexOf(one) < index)))
+        context.addIssue({
+          code: 'custom',
+          message: `"${name}" is given twice; write all its values in one`,
+        });
+      return Object.fromEntries(pairs);
+    }),
   /** Failure codes and the words for several of them. */
   retryCodes: () =>
     optionValue.names().superRefine((codes, context) => codes.forEach((code) => checkCode(code, context))),
@@ -186,6 +207,30 @@ export const optionValue = {
 };
 
 const mostColumns = 8;
+
+/** `"…"` with quotes inside doubled, or a text without commas and quotes at its ends. */
+const listItem = /\s*(?:"((?:[^"]|"")*)"|([^",][^,]*|))\s*(,|$)/y;
+
+/** The items of a list; `undefined`: its quotes are wrong. */
+function splitList(text: string): string[] | undefined {
+  const items: string[] = [];
+  for (listItem.lastIndex = 0; ;) {
+    const match = listItem.exec(text);
+    if (match === null) return undefined;
+    const [, quoted, plain = '', end] = match;
+    items.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
+    if (end === '') return items;
+  }
+}
+
+/** Names separated by commas: one such as `style="oil, wet"` may hold them in quotes behind its `=`. */
+function splitNames(list: string): string[] {
+  return (list.match(/(?:^|(?<=,))(?:[^,=]+="(?:[^"]|"")*"(?=,|$)|[^,]*)/g) ?? []).map((item) => {
+    const name = item.trim();
+    const quoted = /^([^=]+=)"((?:[^"]|"")*)"$/.exec(name);
+    return quoted === null ? name : `${quoted[1] ?? ''}${(quoted[2] ?? '').replaceAll('""', '"')}`;
+  });
+}
 
 export type OptionValues = typeof optionValue;
 

@@ -13,7 +13,14 @@ import {
   type PriceBook,
   type Row,
 } from '../../batch/formats.js';
-import { planManifest, PricedBytes, readRows, SelectRows } from '../../batch/planning.js';
+import {
+  missingText,
+  planManifest,
+  PricedBytes,
+  readRows,
+  RowSelection,
+  SelectRows,
+} from '../../batch/planning.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
@@ -68,13 +75,11 @@ export async function plannedPrices(
   return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
 }
 
-/** Throws `UsageError` for ids of `--only` that no row has. */
-export function refuseMissing(ids: readonly string[]): void {
-  if (ids.length === 0) return;
-  const shown = ids.slice(0, 20).map((id) => `"${plainText(id, 60)}"`);
-  throw new UsageError([
-    `--only: no row has the id ${shown.join(', ')}${ids.length > shown.length ? ', …' : ''}`,
-  ]);
+/** Throws `UsageError` for entries of `--only` that no row is found by. */
+export function refuseMissing(entries: readonly string[]): void {
+  if (entries.length === 0) return;
+  const text = missingText(entries.slice(0, 20), (entry) => `"${plainText(entry, 60)}"`);
+  throw new UsageError([`--only: ${text}${entries.length > 20 ? ', …' : ''}`]);
 }
 
 /** Prints each invalid row and its problems, and throws `UsageError` unless invalid rows are to be left out. */
@@ -116,11 +121,12 @@ export async function* selectRows(
   part: { readonly limit?: number | undefined; readonly only?: readonly string[] | undefined },
   missing: (ids: readonly string[]) => void,
 ): AsyncGenerator<ManifestItem> {
-  const only = part.only === undefined ? undefined : new Set(part.only);
+  const only = part.only === undefined ? undefined : new RowSelection(part.only);
   const select = new SelectRows({ limit: part.limit ?? Number.MAX_SAFE_INTEGER, only });
   for await (const item of items) {
-    if (item.row.id !== undefined) select.see(item.row.id);
-    if (!item.valid || select.takes(item.row.id)) yield item;
+    const { id } = item.row;
+    if (id !== undefined) select.see(item.valid ? item.row : { id });
+    if (!item.valid || select.takes(item.row)) yield item;
   }
   if (select.missing().length > 0) missing(select.missing());
 }

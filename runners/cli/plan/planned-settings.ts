@@ -15,6 +15,8 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
     ...(options.mode !== undefined && { mode: options.mode }),
     set: options.set,
     map: options.map,
+    each: options.each,
+    ...(options.repeat !== undefined && { repeat: options.repeat }),
     ignore: options.ignore,
     ...(options.imagesBase !== undefined && { resolveImage: basedImage(options.imagesBase) }),
     ...(options.delimiter !== undefined && { delimiter: options.delimiter }),

@@ -55,6 +55,11 @@ function placeOf(inner: string | undefined): Place | undefined {
   return bar < 0 ? { name } : { name, otherwise: inner.slice(bar + 1).trim() };
 }
 
+/** The columns that a template names. */
+export function namesIn({ parts }: Template): string[] {
+  return parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
+}
+
 /** The template with the cells of a row. One that is a single place stands for the cell's own value, a list or number in JSONL. */
 export function fillTemplate({ parts }: Template, row: NamedValues): unknown {
   const [only] = parts;

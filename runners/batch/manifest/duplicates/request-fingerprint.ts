@@ -12,11 +12,13 @@ export class RequestFingerprint {
   /** Rows that follow each other mostly go to one endpoint. */
   readonly #last = { endpoint: '', high: 0x9e3779b9, low: 0x85ebca6b };
 
-  of({ endpoint, request }: Pick<Row, 'endpoint' | 'request'>): this {
+  of({ endpoint, request, product }: Pick<Row, 'endpoint' | 'request' | 'product'>): this {
     if (endpoint !== this.#last.endpoint) this.#begin(endpoint);
     this.high = this.#last.high;
     this.low = this.#last.low;
     this.#value(request);
+    // What `--repeat` asks for once more is compared with the same repeat of other rows alone.
+    if (product !== undefined && product.repeat > 1) this.#mix(product.repeat, 4);
     const high = mixed(this.high);
     const low = mixed(this.low + high);
     this.high = (high + low) >>> 0;

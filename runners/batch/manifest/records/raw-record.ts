@@ -12,6 +12,22 @@ export interface RawRecord {
   readonly values: unknown[];
   /** Why the cells cannot be used: not as many cells as columns, or not a JSON object. */
   readonly problem?: RowProblem;
+  /** Which of the rows that the line was multiplied to it is. */
+  readonly product?: Product;
+  /** Why the line cannot be multiplied, although its cells can be used. */
+  readonly clash?: RowProblem;
+}
+
+/** Which of the rows that one line of the manifest became a row is. */
+export interface Product {
+  /** Its place among them, from 0. */
+  readonly index: number;
+  /** The value of each axis, by its name. */
+  readonly axes: Readonly<Record<string, string>>;
+  /** What the axes add to the row's id. */
+  readonly suffix: string;
+  /** Of rows that are bought several times as they are, from 1. */
+  readonly repeat: number;
 }
 
 export interface TextLine {

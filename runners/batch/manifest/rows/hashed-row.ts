@@ -24,6 +24,7 @@ export class HashedRow implements Row {
   readonly resolution: string | undefined;
   readonly jobId: string | undefined;
   readonly repeat: number | undefined;
+  readonly product: Row['product'];
   readonly prior: Row['prior'];
   readonly #written: unknown;
   #hash: string | undefined;
@@ -42,6 +43,7 @@ export class HashedRow implements Row {
     this.resolution = facts.resolution;
     this.jobId = facts.jobId;
     this.repeat = facts.repeat;
+    this.product = facts.product;
     this.prior = facts.prior;
     this.#written = facts.written;
     this.#hash = facts.hash;

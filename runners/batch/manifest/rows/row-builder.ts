@@ -14,6 +14,8 @@ import { LayoutBook, type KnownColumns } from '../columns/layout-book.js';
 import { misspeltText } from '../columns/misspelt-columns.js';
 import { fillSet } from './fill-set.js';
 import { Problems, RowCells } from './row-cells.js';
+import { RowMatrix } from '../matrix/row-matrix.js';
+import { productId, rowProduct, unusedAxes } from './product-row.js';
 import { rememberImages } from './row-images.js';
 import { rowId, rowKind } from './row-head.js';
 import { modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
@@ -27,6 +29,14 @@ interface Draft {
   readonly id?: string | undefined;
   readonly ownColumns: readonly string[];
 }
+
+/** The cells of a line, and the columns that `--set` asked for. */
+interface ReadCells {
+  readonly cells: RowCells;
+  readonly used: ReadonlySet<string>;
+}
+
+const nothing: ReadonlySet<string> = new Set();
 
 /** What a valid line means. */
 interface ReadRow {
@@ -44,13 +54,17 @@ export class RowBuilder {
   readonly #rules: MeaningRules;
   readonly #failureColumns = new FailureColumns();
   readonly #modes = new Map<string, RowMode>();
+  readonly #matrix: RowMatrix | undefined;
   #rows = 0;
+  /** The first of the rows without an id that `--repeat` makes of one line. */
+  #repeated: { readonly id: string; readonly repeat: number } | undefined;
 
   /** @param ids @defaultValue each id may stand once in the manifest */
   constructor(settings: ManifestSettings, ids: IdKeeper = new IdBook()) {
     this.#settings = settings;
     this.#ids = ids;
     this.#fixed = fixedCells(settings);
+    this.#matrix = RowMatrix.of(settings);
     this.#layouts = new LayoutBook(settings.map, { fixed: this.#fixed, ignore: settings.ignore ?? [] });
     const { endpoint, endpoints = {}, kind, resolveImage } = settings;
     for (const { id, mode } of Object.values(endpoints)) if (mode !== undefined) this.#modes.set(id, mode);
@@ -59,8 +73,18 @@ export class RowBuilder {
     this.#rules = { endpoint, endpointIds, kind, resolveImage: remembered, checkEdit: editInputCheck() };
   }
 
-  build(raw: RawRecord): ManifestItem {
-    const record = this.#settings.format === 'csv' ? this.#failureColumns.fold(raw) : raw;
+  /** The rows of lines, each made when it is pulled. */
+  *rowsOf(lines: Iterable<RawRecord>): Generator<ManifestItem> {
+    for (const raw of lines) {
+      const record = this.#settings.format === 'csv' ? this.#failureColumns.fold(raw) : raw;
+      if (this.#matrix === undefined) yield this.#build(record);
+      else
+        for (const product of this.#matrix.expand(record, this.#layouts.of(record.names)))
+          yield this.#build(product);
+    }
+  }
+
+  #build(record: RawRecord): ManifestItem {
     const row = ++this.#rows;
     const problems = new Problems();
     const layout = this.#layouts.of(record.names);
@@ -69,9 +93,10 @@ export class RowBuilder {
       problems.found.push(broken);
       return this.#invalid({ record, row, problems, ownColumns: [] }, rawCells(record));
     }
-    const cells = this.#cellsOf(record, layout, problems);
+    const { cells, used } = this.#cellsOf(record, layout, problems);
     const isFilled = problems.found.length === 0;
-    const id = this.#claimId(cells, record.line, problems);
+    const id = this.#claimId(cells, record, problems);
+    if (record.clash !== undefined) problems.found.push(record.clash);
     const prior = readPrior(cells, problems);
     // A text of `--set` that cannot be filled is the row's problem; that its field is missing then is none.
     const meaning = isFilled ? rowMeaning(cells, problems, prior, this.#rules) : undefined;
@@ -80,23 +105,26 @@ export class RowBuilder {
     const columns = this.#layouts.columnsFor(meaning.purpose, layout);
     if (columns.misspelt.length > 0) return this.#misspelt(draft, cells, columns.misspelt);
     if (problems.found.length === 0) this.#claimJob(meaning, cells, draft);
+    if (problems.found.length === 0 && record.product !== undefined)
+      problems.found.push(...unusedAxes(record.product, { layout, foreign: columns.foreign, used }));
     if (problems.found.length > 0) return this.#invalid(draft, cells.all());
     return { valid: true, row: this.#valid(draft, cells, { meaning, columns, prior }) };
   }
 
-  #cellsOf(record: RawRecord, layout: ColumnLayout, problems: Problems): RowCells {
+  #cellsOf(record: RawRecord, layout: ColumnLayout, problems: Problems): ReadCells {
     const { format, kind } = this.#settings;
     const fromFailures = format === 'csv' && Boolean(record.values[layout.at.millrace]);
     const values = fromFailures ? unescapeFormulas(record.values) : record.values;
     const cells = new RowCells(values, layout, this.#fixed, format);
-    if (this.#fixed.templates.length === 0) return cells;
+    if (this.#fixed.templates.length === 0) return { cells, used: nothing };
     const found = cells.get('jobId') === undefined ? rowKind(cells, kind) : { kind: 'collect' as const };
     const row = { values, layout, format, purpose: 'kind' in found ? found.kind : undefined };
-    return new RowCells(values, layout, fillSet(this.#fixed, row, cells, problems), format);
+    const { fixed, used } = fillSet(this.#fixed, row, cells, problems);
+    return { cells: new RowCells(values, layout, fixed, format), used };
   }
 
-  #claimId(cells: RowCells, line: number, problems: Problems): string | undefined {
-    const found = rowId(cells.get('id'));
+  #claimId(cells: RowCells, { line, product }: RawRecord, problems: Problems): string | undefined {
+    const found = productId(rowId(cells.get('id')), product);
     if ('problem' in found) problems.add(cells.label('id'), found.problem);
     if ('problem' in found || found.id === undefined) return undefined;
     const holder = this.#ids.claim(found.id, line);
@@ -131,7 +159,7 @@ export class RowBuilder {
     const { kind, endpoint, request, written, resolution, jobId } = meaning;
     const { use, foreign } = columns;
     const misplaced = foreign.length === 0 ? foreign : foreign.filter(({ at }) => cells.isFilled(at));
-    const derived = draft.id === undefined ? this.#derive(meaning, record.line) : undefined;
+    const derived = draft.id === undefined ? this.#derive(meaning, record) : undefined;
     return new HashedRow({
       id: draft.id ?? derived?.id ?? '',
       row,
@@ -142,10 +170,14 @@ export class RowBuilder {
       written,
       resolution,
       mode: modeOf(meaning, this.#settings.mode ?? this.#modes.get(endpoint)),
-      cells: cells.all(),
-      columns: cells.own(misplaced),
+      cells:
+        draft.id === undefined || record.product === undefined
+          ? cells.all()
+          : { ...cells.all(), id: draft.id },
+      columns: record.product ? { ...cells.own(misplaced), ...record.product.axes } : cells.own(misplaced),
       columnUse: misplaced.length === 0 ? use : { ...use, misplaced: misplaced.map(({ name }) => name) },
       jobId,
+      product: record.product && rowProduct(record.product, rowId(cells.get('id'))),
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
       hash: derived?.hash,
       prior: prior?.failure,
@@ -154,11 +186,17 @@ export class RowBuilder {
 
   #derive(
     { kind, endpoint, written }: RowMeaning,
-    line: number,
+    { line, product }: RawRecord,
   ): { id: string; repeat: number; hash: string } {
     const hash = requestHash({ kind, endpoint, request: written });
-    const { id, repeat } = this.#ids.derive(hash, line);
-    return { id, repeat, hash };
+    const number = product?.repeat ?? 1;
+    if (number > 1 && this.#repeated !== undefined) {
+      const id = `${this.#repeated.id}.repeat-${number}`;
+      if (this.#ids.claim(id, line) === 0) return { id, repeat: this.#repeated.repeat, hash };
+    }
+    const derived = this.#ids.derive(hash, line);
+    this.#repeated = derived;
+    return { ...derived, hash };
   }
 
   #invalid({ record, row, problems, id, ownColumns }: Draft, cells: Record<string, unknown>): ManifestItem {

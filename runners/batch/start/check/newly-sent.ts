@@ -50,11 +50,16 @@ export class NewlySent {
   }
 
   /** What a later row sent under that name is no longer news. */
-  #note({ kind, cells, columns }: IntentRecord): void {
+  #note({ kind, request, cells, columns }: IntentRecord): void {
     for (const name of Object.keys(cells).filter(isFieldName))
-      if (Object.hasOwn(columns, name)) this.#own[kind].add(name);
+      if (Object.hasOwn(columns, name) && !isSent(request, name)) this.#own[kind].add(name);
       else this.#own[kind].delete(name);
   }
+}
+
+/** The value of an axis that is a field stands in `columns` too. */
+function isSent(request: IntentRecord['request'], name: string): boolean {
+  return Object.hasOwn(request.kind === 'edit' ? request.input : request, name);
 }
 
 /** A sentence for each such column. */

@@ -5,6 +5,7 @@ import { describeSame } from '../../manifest/duplicates/same-requests.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
+import { missingText } from '../../manifest/rows/row-selection.js';
 import { readFile } from '../../disk/read-file.js';
 import type { Disk } from '../../disk/disk.js';
 import { journalPath, type Recovered } from '../../journal/journal.js';
@@ -18,8 +19,7 @@ import { readSummary } from '../../sinks/summary-file.js';
  */
 export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead): void {
   if (plan.invalid > 0 && !options.skipInvalid) throw invalidRows(options, plan);
-  if (ahead.missing.length > 0)
-    throw notStarted(`no row has the id ${ahead.missing.map((id) => JSON.stringify(id)).join(', ')}`);
+  if (ahead.missing.length > 0) throw notStarted(missingText(ahead.missing, (text) => JSON.stringify(text)));
   if (options.same === 'refuse' && ahead.same.rows > 0)
     throw new ManifestError(
       options.manifest.settings.name,

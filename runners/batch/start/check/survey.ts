@@ -125,13 +125,13 @@ export class StartSurvey {
   private seeValid(row: Row): void {
     this.names.see(row.id);
     this.values.see(row);
-    this.select.see(row.id);
+    this.select.see(row);
     const state = this.known.rows.get(row.id);
     if (state !== undefined) this.count.known++;
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);
     if (task === undefined) this.seeLeft(row, state);
-    else if (this.select.takes(row.id)) this.seeTaken(row, task);
+    else if (this.select.takes(row)) this.seeTaken(row, task);
     else this.count['reopen' in task ? 'ended' : 'later']++;
   }
 
@@ -148,9 +148,9 @@ export class StartSurvey {
     if (isPending(status)) return this.seePending(row, status);
     // What has an id or a picture to be had is taken up from the journal, not from the manifest.
     if (status === 'open') return this.seeReplaced(row.id);
-    if (status === 'deadline' && isTakenUp(status, row.id, this.options)) this.count.toPoll++;
+    if (status === 'deadline' && isTakenUp(status, row, this.options)) this.count.toPoll++;
     else if (this.start.askedAgain.has(row.id)) this.count.toPoll++;
-    else if (status === 'download' && isTakenUp(status, row.id, this.options)) this.count.toDownload++;
+    else if (status === 'download' && isTakenUp(status, row, this.options)) this.count.toDownload++;
     else this.count.ended++;
     if (!hasChanged(row, state, this.rules)) return;
     if (status !== 'completed') this.count.changedFailures++;
@@ -223,7 +223,7 @@ export class SameAhead {
    */
   see(row: Row, sameAsLine: number): void {
     const task = decideRow(row, this.known.rows.get(row.id), this.rules);
-    if (task === undefined || !this.#select.takes(row.id)) return;
+    if (task === undefined || !this.#select.takes(row)) return;
     if (task.what === 'send' && sameAsLine > 0)
       this.#tally.add(row, sameAsLine, this.options.prices.priceOf(row));
   }

@@ -63,13 +63,20 @@ export function redoCommand(file: string, rejected: Iterable<Review>, run: RunFa
 
 function cellsOf(row: PageRow, review: Review): Record<string, unknown> {
   return {
-    ...row.cells,
+    ...withoutTwice(row.cells ?? {}),
     id: row.id,
     // Names the purchase that was rejected, so that a second start with this manifest buys nothing again.
     ...(row.status === 'completed' && row.jobId !== undefined ? { redo: row.jobId } : {}),
     ...(review.prompt === undefined ? {} : { prompt: review.prompt }),
     ...(review.resolution === undefined ? {} : { resolution: review.resolution }),
   };
+}
+
+/** An axis such as `input.seed` stands in the input that was sent, too, and a value can be given once. */
+function withoutTwice(cells: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isTwice = (name: string): boolean =>
+    (name.startsWith('input.') && 'input' in cells) || (name.startsWith('body.') && 'body' in cells);
+  return Object.fromEntries(Object.entries(cells).filter(([name]) => !isTwice(name)));
 }
 
 function asCsv(rows: readonly Record<string, unknown>[]): string {

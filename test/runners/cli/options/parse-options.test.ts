@@ -18,6 +18,7 @@ describe('parseOptions', () => {
     expect(parseOptions(startSchema('run'), {})).toMatchObject({
       endpoints: {},
       add: false,
+      each: {},
       ignore: [],
       same: 'warn',
       follow: false,

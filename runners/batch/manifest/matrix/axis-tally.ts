@@ -1,0 +1,69 @@
+import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import type { Row } from '../manifest-row.js';
+
+/** What the axes make of the rows of a manifest. */
+export interface PlannedMatrix {
+  /** Rows of the manifest that are multiplied. */
+  readonly sources: number;
+  /** The rows that they become. */
+  readonly rows: number;
+  /** Rows that stay as they are: failures that are read back, rows to be done again, and rows that collect a job. */
+  readonly alone: number;
+  readonly axes: readonly PlannedAxis[];
+}
+
+export interface PlannedAxis {
+  readonly name: string;
+  /** In the order in which they first come. */
+  readonly values: readonly PlannedValue[];
+}
+
+export interface PlannedValue {
+  readonly value: string;
+  readonly rows: number;
+  readonly estimated: MicroDollars;
+  /** Rows that will be bought at an unknown price. */
+  readonly unpriced: number;
+}
+
+type Counted = { -readonly [Name in keyof PlannedValue]: PlannedValue[Name] };
+
+/** Counts and prices rows by the values of their axes. */
+export class AxisTally {
+  readonly #axes = new Map<string, Map<string, Counted>>();
+  #sources = 0;
+  #rows = 0;
+  #alone = 0;
+  #lastLine = 0;
+
+  add({ product, line }: Pick<Row, 'product' | 'line'>, price: MicroDollars | null): void {
+    if (product === undefined) {
+      this.#alone++;
+      return;
+    }
+    if (line !== this.#lastLine) this.#sources++;
+    this.#lastLine = line;
+    this.#rows++;
+    for (const name in product.axes) {
+      const counted = this.#counted(name, product.axes[name] ?? '');
+      counted.rows++;
+      if (price === null) counted.unpriced++;
+      else counted.estimated += price;
+    }
+  }
+
+  /** `undefined`: no row is multiplied. */
+  result(): PlannedMatrix | undefined {
+    if (this.#rows === 0) return undefined;
+    const axes = [...this.#axes].map(([name, values]) => ({ name, values: [...values.values()] }));
+    return { sources: this.#sources, rows: this.#rows, alone: this.#alone, axes };
+  }
+
+  #counted(name: string, value: string): Counted {
+    const values = this.#axes.get(name) ?? new Map<string, Counted>();
+    this.#axes.set(name, values);
+    const counted = values.get(value) ?? { value, rows: 0, estimated: 0, unpriced: 0 };
+    values.set(value, counted);
+    return counted;
+  }
+}

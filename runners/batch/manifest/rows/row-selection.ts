@@ -1,0 +1,75 @@
+import type { Row } from '../manifest-row.js';
+
+/** What of a row decides whether it is selected. An invalid row has no columns. */
+export type SelectedBy = Pick<Row, 'id'> & Partial<Pick<Row, 'columns'>>;
+
+/**
+ * The rows of `only`: ids, and `column=value`. A row has one of the ids, and in each column that is named one of its values. An id
+ * may hold `=` itself: it is found as it stands, and names no column of rows that have none of that name.
+ */
+export class RowSelection {
+  readonly #ids: ReadonlySet<string>;
+  readonly #columns = new Map<string, Set<string>>();
+  readonly #hasPlainIds: boolean;
+
+  constructor(only: Iterable<string>) {
+    this.#ids = new Set(only);
+    for (const entry of this.#ids) {
+      const pair = pairOf(entry);
+      if (pair === undefined) continue;
+      const [name, value] = pair;
+      this.#columns.set(name, (this.#columns.get(name) ?? new Set()).add(value));
+    }
+    this.#hasPlainIds = [...this.#ids].some((entry) => pairOf(entry) === undefined);
+  }
+
+  has({ id, columns = {} }: SelectedBy): boolean {
+    if (this.#ids.has(id) && !this.#isOther(columns)) return true;
+    return !this.#hasPlainIds && this.#columns.size > 0 && this.#hasValues(columns);
+  }
+
+  /** The entries that a row is found by. */
+  entriesOf({ id, columns }: SelectedBy): string[] {
+    const pairs = [...this.#columns.keys()].map((name) => `${name}=${textOf(columns?.[name])}`);
+    return [id, ...pairs].filter((entry) => this.#ids.has(entry));
+  }
+
+  entries(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  /** Whether a row that is named by its id has another value in a column that is named too. */
+  #isOther(columns: Readonly<Record<string, unknown>>): boolean {
+    for (const [name, values] of this.#columns)
+      if (Object.hasOwn(columns, name) && !values.has(textOf(columns[name]))) return true;
+    return false;
+  }
+
+  #hasValues(columns: Readonly<Record<string, unknown>>): boolean {
+    for (const [name, values] of this.#columns)
+      if (!Object.hasOwn(columns, name) || !values.has(textOf(columns[name]))) return false;
+    return true;
+  }
+}
+
+function pairOf(entry: string): readonly [name: string, value: string] | undefined {
+  const at = entry.indexOf('=');
+  return at < 1 ? undefined : [entry.slice(0, at), entry.slice(at + 1)];
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** One sentence about entries that no row is found by. */
+export function missingText(entries: readonly string[], shown: (text: string) => string): string {
+  const ids = entries.filter((entry) => pairOf(entry) === undefined).map(shown);
+  const pairs = entries.flatMap((entry) => {
+    const [name, value] = pairOf(entry) ?? [];
+    return name === undefined || value === undefined
+      ? []
+      : [`no row has the id ${shown(entry)}, or ${shown(value)} in a column ${shown(name)}`];
+  });
+  return [...(ids.length > 0 ? [`no row has the id ${ids.join(', ')}`] : []), ...pairs].join('; ');
+}
