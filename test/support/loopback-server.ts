@@ -36,6 +36,13 @@ export function serveTcp(onSocket: (socket: Socket) => void, scheme = 'http'): P
   );
 }
 
+/** A port of 127.0.0.1 that nothing listens at just now. */
+export async function freePort(): Promise<number> {
+  const { port, [Symbol.asyncDispose]: close } = await serveHttp(() => undefined);
+  await close();
+  return port;
+}
+
 /** The body of a request, or as much of it as came. */
 export async function bodyOf(request: http.IncomingMessage): Promise<string> {
   let text = '';

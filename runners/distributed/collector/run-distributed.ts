@@ -106,7 +106,12 @@ function askUntilBack({ stops, options, events }: Run): Ask {
     });
 }
 
-function obeyable({ concurrency, rate }: RunBatchOptions) {
+function obeyable({ concurrency, rate, webhooks }: RunBatchOptions) {
+  if (webhooks !== undefined)
+    throw new MillraceError(
+      'usage',
+      '--webhook-url does not go with --db yet: callbacks are taken by a run in one process',
+    );
   if (rate === 'runpod')
     throw new MillraceError(
       'usage',

@@ -8,7 +8,7 @@ import { runBatch } from '../../../../runners/batch/run-batch.js';
 import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/context/run-options.js';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import { startEmulator, type EmulatorOptions } from '../../../../runners/emulator/index.js';
-import { serveHttp } from '../../../support/loopback-server.js';
+import { freePort, serveHttp } from '../../../support/loopback-server.js';
 
 const jobMs = 40;
 
@@ -198,9 +198,3 @@ describe('a run that is called back', () => {
     expect(emulator.bill()).toHaveLength(1);
   });
 });
-
-async function freePort(): Promise<number> {
-  const { port, [Symbol.asyncDispose]: close } = await serveHttp(() => undefined);
-  await close();
-  return port;
-}
