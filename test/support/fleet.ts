@@ -102,7 +102,11 @@ export async function openFleet(
 }
 
 /** Adds rows of a run that wait. */
-export async function feedRows(database: RunDatabase, run: number, tasks: readonly RowTask[]): Promise<void> {
+export async function feedRows(
+  database: Pick<RunDatabase, 'pool' | 'queue'>,
+  run: number,
+  tasks: readonly RowTask[],
+): Promise<void> {
   await inTransaction(database.pool, async (on) => {
     const ledger = await lockLedger(on, run);
     const rows = tasks.map((task, place) => ({ item: itemAt(place), task, reserved: 0 }));

@@ -14,9 +14,11 @@ import type { RunNote } from './run-note.js';
 import { Saving } from './saving.js';
 
 const pageRecords = 1_000;
-/** Looks are so far apart, so that each finds the records of many commits: a notification for each would wake all who listen … */
-const apartMs = 200;
-/** … and further apart while no record comes. */
+/** Looks are at least so far apart. */
+const apartMs = 50;
+/** While records come they are so far apart, and each finds those of many commits: a notification for each would wake all who listen … */
+const busyMs = 200;
+/** … and further apart while no record comes. A failure, and the last end, are notified. */
 const idleMs = 1_000;
 /** How often the note says how far the journal is. */
 const noteMs = 2_000;
@@ -71,7 +73,7 @@ export async function followRun(following: Following): Promise<void> {
       await keepNote({ collected, among: run.journal.records });
     }
     if (isOver) break;
-    if (page.length < pageRecords) await pause(following, page.length > 0 ? apartMs : idleMs);
+    if (page.length < pageRecords) await pause(following, page.length > 0 ? busyMs : idleMs);
   }
   for (const row of copier.unsaved()) saving.add(row);
   await saving.all();
@@ -124,7 +126,9 @@ async function pause({ run: { stops, options }, remote }: Following, forMs: numb
     skip(1),
     filter((leaving) => leaving !== undefined),
   );
-  await firstValueFrom(merge(remote.woken, timer(forMs, options.scheduler), stopping));
+  const woken = firstValueFrom(merge(remote.woken, timer(forMs, options.scheduler), stopping));
+  await firstValueFrom(timer(apartMs, options.scheduler));
+  await woken;
 }
 
 /** Rows that were deleted by hand never end: where nothing moves, the rows are counted. */

@@ -38,6 +38,8 @@ export interface Group {
   /** Of the groups of this worker for the run, from 1. */
   readonly number: number;
   readonly records: readonly NewRecord[];
+  /** A row has failed with them: the run may have to stop. */
+  readonly hasFailed: boolean;
   /** What the records add to the books of the run. */
   readonly booked: { readonly spent: MicroDollars; readonly unknown: MicroDollars };
   /** The same by the values of their rows, in the columns that have caps. @defaultValue no column has one */
@@ -109,9 +111,9 @@ export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Pr
       await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
     await noteBlocked(rows, group.blocked);
     on.withCommit(saveLedger(on, run, ledger));
-    // What ends before is found by the collector's next look: a notification wakes the connections of all who listen.
-    if (group.ended.length > 0 && ledger.waiting + ledger.inFlight === 0)
-      on.withCommit(wakeCollector(on, run));
+    // All else is found by the collector's next look: a notification wakes the connections of all who listen.
+    const isOver = group.ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
+    if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
     return { after, owners, granted, claimed, left, waiting: ledger.waiting };
   });

@@ -28,6 +28,8 @@ import type { WorkerSettings } from './worker-options.js';
 
 /** Jobs of earlier starts are polled at once, up to so many. */
 const mostPolled = 1_000;
+/** Rows that are taken at once: all workers wait for the transaction. */
+const mostTaken = 1_000;
 
 /** How a worker's part in a run ended. */
 export type ServedEnd =
@@ -176,7 +178,7 @@ export class ServedRun {
 
   private claim(rows: number): Claim | undefined {
     if (this.isFinished || !this.isSeated) return undefined;
-    const send = this.context.service.slots.limit - rows;
+    const send = Math.min(this.context.service.slots.limit - rows, mostTaken);
     const poll = mostPolled - rows;
     if (send < 1 && poll < 1) return undefined;
     const { prices } = this.money;

@@ -203,6 +203,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const group: Group = {
       number: ++this.groups,
       records: batch.map((one) => ({ item: one.item, text: one.text, isLast: ends.last.has(one) })),
+      hasFailed: batch.some(({ record }) => record.k === 'outcome' && record.status === 'failed'),
       booked: sumOf(batch),
       ...this.valuesIn(batch, [
         ...ended.map(({ item }) => item),

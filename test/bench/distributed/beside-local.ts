@@ -83,8 +83,8 @@ async function runLocal(way: Way, work: Work, baseUrl: string): Promise<Taken> {
 }
 
 async function runElsewhere(way: Way, work: Work, baseUrl: string): Promise<Taken> {
-  const { workers: count, inFlight } = way;
-  const fleet = await openFleet(`${work.out}-database`, { baseUrl, workers: count, slots: inFlight });
+  const { workers: count } = way;
+  const fleet = await openFleet(`${work.out}-database`, { baseUrl, workers: count });
   const { client, postmaster, workers } = fleet;
   try {
     const cpuSoFar = () => ({

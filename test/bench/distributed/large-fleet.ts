@@ -1,9 +1,14 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { connectDatabase } from '../../../runners/distributed/connect-database.js';
+import { recallRun } from '../../../runners/distributed/table/recall-run.js';
+import { readState } from '../../../runners/distributed/table/run-state.js';
+import { beginStart, makeRun } from '../../../runners/distributed/table/runs.js';
+import { feedRows } from '../../support/fleet.js';
+import { rowsOf, termsWith } from '../../support/run-database.js';
 import { figure, type Figure } from '../figure.js';
 import { startService } from '../service/start-service.js';
-import { apiKey, command, openFleet, runToTheEnd, withFolder, writeJobs } from './open-fleet.js';
+import { openFleet, runToTheEnd, withFolder, writeJobs } from './open-fleet.js';
 import { residentMegabytes } from './process-cpu.js';
 
 /** What four workers make of a rate, at a service that takes no more. */
@@ -12,7 +17,7 @@ export async function measureRate(rate: number): Promise<Figure[]> {
   const { baseUrl } = service;
   const counts = await withFolder(async (folder) => {
     const manifest = await writeJobs(folder, 10 * rate, 0);
-    const fleet = await openFleet(join(folder, 'database'), { baseUrl, workers: 4, slots: rate });
+    const fleet = await openFleet(join(folder, 'database'), { baseUrl, workers: 4 });
     const limits = ['--rate', String(rate), '--concurrency', String(2 * rate)];
     await runToTheEnd([manifest, '--out', join(folder, 'out'), ...limits, ...fleet.db], baseUrl);
     await fleet.close();
@@ -29,31 +34,34 @@ export async function measureRate(rate: number): Promise<Figure[]> {
   ];
 }
 
-/** The memory of two workers that have all of these rows in flight. */
+/** The memory of two workers whose service has accepted all of these rows, which come as they are taken. */
 export async function measureWaiting(rows: number): Promise<Figure[]> {
   const service = await startService({ longestMs: 36_000_000 });
   const { baseUrl } = service;
   const megabytes = await withFolder(async (folder) => {
-    const manifest = await writeJobs(folder, rows, 0);
-    const fleet = await openFleet(join(folder, 'database'), { baseUrl, workers: 2, slots: rows });
-    const out = ['--out', join(folder, 'out'), '--concurrency', String(rows), '--yes', '--quiet'];
-    const env = { ...process.env, MILLRACE_API_KEY: apiKey, MILLRACE_BASE_URL: baseUrl };
-    const collector = spawn(process.execPath, [command, 'run', manifest, ...out, ...fleet.db], {
-      env,
-      stdio: 'ignore',
-    });
+    const fleet = await openFleet(join(folder, 'database'), { baseUrl, workers: 2 });
+    const database = await connectDatabase({ url: fleet.url });
+    const run = await makeRun(database, 'waiting');
+    const start = await recallRun(database, run);
+    const identity = { baseUrl, lbBaseUrl: '', local: false };
+    const terms = termsWith({ identity, concurrency: rows, timeoutMs: 86_400_000 });
+    await beginStart(database, { run, start }, terms, { spent: 0, unknown: 0, collected: 0 });
+    const tasks = rowsOf(rows);
+    let fed = 0;
     let most = 0;
     for (let sent = 0; sent < rows;) {
-      await pause(5_000);
-      const found = await fleet.client.query<{ sent: number }>(
-        `select count(*)::int as sent from millrace.records where record like '{"k":"accepted"%'`,
-      );
-      sent = found.rows[0]?.sent ?? 0;
+      const { open, inFlight, seq } = await readState(database, run);
+      // An intent and a job id.
+      sent = Math.floor(seq / 2);
+      if (fed < rows && open < 1_000 && fed - sent < 2_000)
+        await feedRows(database, run, tasks.slice(fed, (fed += 1_000)));
       most = Math.max(most, ...fleet.workers.map(({ pid = 0 }) => residentMegabytes(pid)));
-      process.stderr.write(`${sent} of ${rows} in flight, at most ${most} MB\n`);
+      if (fed % 10_000 === 0) process.stderr.write(`${inFlight} in flight, at most ${most} MB\n`);
+      await pause(500);
     }
     // Their jobs do not end.
-    for (const child of [collector, ...fleet.workers]) child.kill('SIGKILL');
+    for (const child of fleet.workers) child.kill('SIGKILL');
+    await database.close();
     await fleet.close();
     return most;
   });

@@ -18,6 +18,7 @@ export interface BenchFleet {
   /** The first process of PostgreSQL. */
   readonly postmaster: number;
   readonly workers: readonly ChildProcess[];
+  readonly url: string;
   /** Arguments that name the database to a command. */
   readonly db: readonly string[];
   close(): Promise<void>;
@@ -25,13 +26,13 @@ export interface BenchFleet {
 
 export async function openFleet(
   folder: string,
-  { baseUrl, workers: count, slots }: { baseUrl: string; workers: number; slots: number },
+  { baseUrl, workers: count }: { baseUrl: string; workers: number },
 ): Promise<BenchFleet> {
   const server = await joinEmbedded(folder);
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
   const db = ['--db', server.url];
-  const worker = [command, 'worker', '--slots', String(slots), '--quiet', ...db];
+  const worker = [command, 'worker', '--quiet', ...db];
   const env = { ...process.env, MILLRACE_API_KEY: apiKey, MILLRACE_BASE_URL: baseUrl };
   const workers = Array.from({ length: count }, () =>
     spawn(process.execPath, worker, { env, stdio: ['ignore', 'ignore', 'inherit'] }),
@@ -39,7 +40,7 @@ export async function openFleet(
   while ((await workersThere(client)) < count) await pause(200);
   const postmaster = (await serverPid(server.folder)) ?? 0;
   return {
-    ...{ client, postmaster, workers, db },
+    ...{ client, postmaster, workers, url: server.url, db },
     async close() {
       await Promise.all(workers.map(ended));
       await client.end();

@@ -159,8 +159,8 @@ export const machinePage = {
     slots: {
       takes: 'N',
       value: (values) => values.wholeNumber(1, 10_000),
-      meaning: 'requests and downloads at once',
-      otherwise: '64',
+      meaning: 'rows of a run in flight at this worker at most',
+      otherwise: 'as many as the run has',
       commands: { worker: true },
     },
     port: {

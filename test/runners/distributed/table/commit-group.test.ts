@@ -15,11 +15,19 @@ afterAll(() => database.close());
 
 const worker = '00000000-0000-4000-8000-000000000002';
 const nothing = {
-  ...{ records: [], booked: { spent: 0, unknown: 0 }, ended: [], freed: [], jobs: [], grants: [] },
+  ...{
+    records: [],
+    hasFailed: false,
+    booked: { spent: 0, unknown: 0 },
+    ended: [],
+    freed: [],
+    jobs: [],
+    grants: [],
+  },
   ...{ blocked: {}, stop: undefined, claim: undefined },
 };
 
-it('notifies the collector of the last end alone: each notification wakes all connections that listen', async () => {
+it('notifies the collector of a failure and of the last end alone: each notification wakes all connections that listen', async () => {
   const fleet = await openFleet(database, rowsOf(2));
   const seat = { run: fleet.run, worker };
   await takeSeat(database.pool, seat);
@@ -39,9 +47,11 @@ it('notifies the collector of the last end alone: each notification wakes all co
   await commitGroup(database, seat, end(2, one));
   await client.query('select 1');
   expect(received).toEqual([]);
-  await commitGroup(database, seat, end(3, other));
+  await commitGroup(database, seat, { ...nothing, number: 3, hasFailed: true });
   await until(() => received.length > 0);
-  expect(received).toEqual([String(fleet.run)]);
+  await commitGroup(database, seat, end(4, other));
+  await until(() => received.length > 1);
+  expect(received).toEqual([String(fleet.run), String(fleet.run)]);
   client.release(true);
   await fleet.close();
 });

@@ -21,6 +21,7 @@ it('takes nobody for dead until the database has been back, and its clock steady
   const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
   const nothing = {
     records: [],
+    hasFailed: false,
     booked: { spent: 0, unknown: 0 },
     ended: [],
     freed: [],

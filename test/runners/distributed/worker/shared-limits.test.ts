@@ -102,6 +102,18 @@ describe('a request that may have been accepted', () => {
   });
 });
 
+it('is not sent again where the price of another purchase does not fit under the cap', async () => {
+  let posts = 0;
+  const faultOf = ({ operation }: { operation: string }) =>
+    operation === 'run' && ++posts === 1 ? 'cut' : '';
+  const terms = { onUnknown: 'retry', cap: 150_000 } as const;
+  const fleet = await fleets.open(rowsOf(1), { terms, emulator: { faultOf } });
+  await fleet.start();
+  await fleet.ended();
+  expect(posts).toBe(1);
+  expect(await fleet.state()).toMatchObject({ unknown: 100_000, spent: 0, stop: { exitCode: 3 } });
+});
+
 describe('the key', () => {
   it('is nowhere in the database, though the service echoes it', async () => {
     const fail = 'the-key-of-the-fleet is what you sent';
