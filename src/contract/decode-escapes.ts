@@ -57,8 +57,11 @@ export function decodeWithPlaces(before: Decoded): Decoded {
   return { text: parts.join(''), starts, ends };
 }
 
+const escapeSigns = ['%', '\\', '&', '=', '\0'];
+
 function hasEscape(text: string): boolean {
-  return ['%', '\\', '&', '=', '\0'].some((sign) => text.includes(sign));
+  for (const sign of escapeSigns) if (text.includes(sign)) return true;
+  return false;
 }
 
 function printable(code: number): string | undefined {

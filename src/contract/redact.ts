@@ -20,19 +20,20 @@ const longestWithCode = 1024 * 1024;
  * is masked too, as an echo may be cut. Valid JSON stays valid. The time is proportional to the length of the text.
  */
 export function redact(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((masked, secret) => (secret === '' ? masked : maskOne(masked, secret)), text);
+  let masked = text;
+  for (const secret of secrets) if (secret !== '') masked = maskOne(masked, secret);
+  return masked;
 }
 
 function maskOne(text: string, secret: string): string {
   if (secret.length < minLength)
     return ['Bearer ', 'bearer '].reduce((masked, word) => maskSpelled(masked, word + secret, true), text);
-  // A secret may contain what looks like an escape: its decoded form is masked too, which may be shorter than a secret.
-  const decoded = decodeFully(secret);
-  const forms = new Set(decoded.length >= minDecodedLength ? [secret, decoded] : [secret]);
-  const masked = [...forms].reduce((all, form) => maskSpelled(all, form, false), text);
-  return masked.length > longestWithCode
-    ? masked
-    : codesOf(secret).reduce((all, code) => (all.includes(code) ? all.replaceAll(code, mask) : all), masked);
+  const { forms, codes } = spellingsOf(secret);
+  let masked = text;
+  for (const form of forms) masked = maskSpelled(masked, form, false);
+  if (masked.length > longestWithCode) return masked;
+  for (const code of codes) if (masked.includes(code)) masked = masked.replaceAll(code, mask);
+  return masked;
 }
 
 function decodeFully(text: string): string {
@@ -99,10 +100,29 @@ function maskSpans(text: string, spans: readonly Span[]): string {
   return parts.join('') + text.slice(copied);
 }
 
+interface Spellings {
+  /** The secret, and what it is when it is decoded. */
+  readonly forms: ReadonlySet<string>;
+  readonly codes: readonly string[];
+}
+
+/** Made once for each secret, of which a process has few. */
+const spellings = new Map<string, Spellings>();
+
+function spellingsOf(secret: string): Spellings {
+  const known = spellings.get(secret);
+  if (known !== undefined) return known;
+  // A secret may contain what looks like an escape: its decoded form is masked too, which may be shorter than a secret.
+  const decoded = decodeFully(secret);
+  const forms = new Set(decoded.length >= minDecodedLength ? [secret, decoded] : [secret]);
+  const made = { forms, codes: codesOf(secret) };
+  if (spellings.size >= 16) spellings.clear();
+  spellings.set(secret, made);
+  return made;
+}
+
 /** The secret in hexadecimal, and the parts of its base64 that do not depend on the text around it, in both alphabets. */
 function codesOf(secret: string): string[] {
-  const known = codes.get(secret);
-  if (known !== undefined) return known;
   const parts = ['', 'x', 'xx'].map((before) => {
     // Characters that hold bits of the text around the secret are left out.
     const from = Math.ceil((before.length * 8) / 6);
@@ -113,11 +133,5 @@ function codesOf(secret: string): string[] {
   const hex = [...new TextEncoder().encode(secret)]
     .map((byte) => byte.toString(16).padStart(2, '0'))
     .join('');
-  const made = [...new Set([...parts, ...urlSafe, hex, hex.toUpperCase()])];
-  if (codes.size >= 16) codes.clear();
-  codes.set(secret, made);
-  return made;
+  return [...new Set([...parts, ...urlSafe, hex, hex.toUpperCase()])];
 }
-
-/** Made once for each secret, of which a process has few. */
-const codes = new Map<string, string[]>();

@@ -10,7 +10,7 @@ import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/purchase/open-jobs.js';
-import type { RequestProbe, RequestReport, TracedCall } from '../operators/requests/request-report.js';
+import type { RequestReport, TracedCall } from '../operators/requests/request-report.js';
 import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
 import { TimerQueue } from '../operators/timers/timer-queue.js';
 import { createUntilAborted } from '../operators/until-aborted.js';
@@ -236,7 +236,7 @@ function stateOf(options: ClientOptions, { transport, channels, open }: Parts): 
     transport,
     gate: guardGate(gate),
     open,
-    probe: probeOf(channels.request, traceparent),
+    probe: { requests: channels.request, traceparent },
     jobIds: options.jobIds ?? createJobIds(),
     scheduler,
     timers: new TimerQueue(scheduler),
@@ -259,22 +259,6 @@ function stateOf(options: ClientOptions, { transport, channels, open }: Parts): 
     },
     untilAborted: createUntilAborted(),
     nextKey: (endpointId) => `${endpointId}#${++jobs}`,
-    report: (event, trace) => {
-      const { endpointId, key } = trace;
-      if (channels.job.isObserved) channels.job.publish({ ...event, endpointId, key } as Activity);
-    },
-  };
-}
-
-function probeOf(
-  requests: Published<RequestReport>,
-  traceparent: ClientOptions['traceparent'],
-): RequestProbe {
-  return {
-    get isObserved() {
-      return requests.isObserved;
-    },
-    report: (report) => requests.publish(report),
-    traceparent,
+    activity: channels.job,
   };
 }

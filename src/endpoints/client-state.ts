@@ -22,7 +22,8 @@ export interface ClientState extends Omit<
   readonly untilAborted: UntilAborted;
   /** A name for a job that was given none. */
   readonly nextKey: (endpointId: string) => string;
-  readonly report: (event: JobEvent<unknown>, trace: JobTrace) => void;
+  /** Where events of jobs go, if somebody wants them. */
+  readonly activity: { readonly isObserved: boolean; publish(event: Activity): void };
 }
 
 /** An event of any job, with whose it is. */
@@ -73,7 +74,8 @@ export function jobSpecOf<O>(
     trace,
     report: (event) => {
       stamp(event, trace, client.scheduler.now());
-      client.report(event, trace);
+      if (client.activity.isObserved)
+        client.activity.publish({ ...event, endpointId: endpoint, key } as Activity);
     },
   };
 }

@@ -11,15 +11,15 @@ export function readInput<R>(
   schema: StandardSchema | undefined,
   input: unknown,
   make: (checked: unknown) => R,
-): (() => R) | Observable<R> {
+): R | (() => R) | Observable<R> {
   try {
-    if (schema === undefined) return always(make(input));
+    if (schema === undefined) return make(input);
     const result = schema['~standard'].validate(input);
     const checked = (valid: SchemaResult<unknown>) => {
       if (valid.issues !== undefined) throw new InvalidInputError(describeIssues(valid.issues));
       return make(valid.value);
     };
-    if (!('then' in result)) return always(checked(result));
+    if (!('then' in result)) return checked(result);
     const later = result.then(checked);
     // Reported to whoever subscribes.
     later.catch(() => undefined);
@@ -29,10 +29,6 @@ export function readInput<R>(
       throw asInvalidInput(error);
     };
   }
-}
-
-function always<R>(value: R): () => R {
-  return () => value;
 }
 
 function asInvalidInput(error: unknown): InvalidInputError {

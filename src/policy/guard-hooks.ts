@@ -40,9 +40,22 @@ export function guardGate(gate: Gate): Gate {
         }),
       ),
     ...(tryPass !== undefined && {
-      tryPass: (...request) => callHook(() => tryPass(...request), false),
+      tryPass(request) {
+        try {
+          return tryPass(request);
+        } catch (error) {
+          reportUnhandled(error);
+          return false;
+        }
+      },
     }),
-    observe: (...answer) => callHook(() => gate.observe(...answer), undefined),
+    observe(answer) {
+      try {
+        gate.observe(answer);
+      } catch (error) {
+        reportUnhandled(error);
+      }
+    },
   };
 }
 
@@ -64,6 +77,12 @@ export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike):
       );
       return concat(given, fallback);
     },
-    observe: (...reply) => callHook(() => schedule.observe(...reply), undefined),
+    observe(...reply) {
+      try {
+        schedule.observe(...reply);
+      } catch (error) {
+        reportUnhandled(error);
+      }
+    },
   };
 }

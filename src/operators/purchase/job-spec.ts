@@ -12,7 +12,7 @@ export interface JobSpec<O> {
   readonly purpose: 'submit' | 'retry' | 'route-post';
   readonly sync: boolean;
   /** The POST, as it is or as a stream of it. Throws or errors with `InvalidInputError`. */
-  readonly request: (() => WireRequest) | Observable<WireRequest>;
+  readonly request: WireRequest | (() => WireRequest) | Observable<WireRequest>;
   /** How a queue endpoint is asked for a job; a route has none. */
   readonly queue?: { status(jobId: string): WireRequest; cancel(jobId: string): WireRequest };
   /** Checks the output of a completed job against the schema. */

@@ -1,4 +1,4 @@
-import { Subscription, type Observable, type Observer, type Subscriber } from 'rxjs';
+import { Subscriber, type Observable, type Observer } from 'rxjs';
 import type { OpenSteps } from '../requests/exchange.js';
 
 /** What is run, and what it is told. */
@@ -24,7 +24,8 @@ export class PurchaseRun<T> implements Observer<T> {
   /** Never changed, but replaced: a subscriber that joins or leaves during an emission does not disturb it. */
   private subscribers: readonly Subscriber<T>[] = [];
   private last: { readonly event: T } | undefined;
-  private run: Run<T> | undefined;
+  /** From the first subscriber to the last, or to the end of what must not be cut off. */
+  private run: Subscriber<T> | undefined;
   private end: { readonly failure?: { readonly error: unknown } } | undefined;
 
   constructor(
@@ -53,8 +54,10 @@ export class PurchaseRun<T> implements Observer<T> {
   start(): void {
     if (this.run !== undefined) return;
     this.open?.enter(this);
-    this.run = new Run(this);
-    this.runner.steps.subscribe(this.run as unknown as Subscriber<T>);
+    // Made before it is subscribed: a run that is left while it begins ends at once.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- rxjs 7 has no other way to make it before
+    this.run = new Subscriber<T>(this);
+    this.runner.steps.subscribe(this.run);
   }
 
   /** The run may be cut off again. */
@@ -108,34 +111,5 @@ export class PurchaseRun<T> implements Observer<T> {
     this.run = undefined;
     this.open?.leave(this);
     run?.unsubscribe();
-  }
-}
-
-/** From the first subscriber to the last, or to the end of what must not be cut off. */
-class Run<T> extends Subscription implements Observer<T> {
-  constructor(private readonly owner: Observer<T>) {
-    super();
-  }
-
-  next(event: T): void {
-    if (!this.closed) this.owner.next(event);
-  }
-
-  error(error: unknown): void {
-    if (this.closed) return;
-    try {
-      this.owner.error(error);
-    } finally {
-      this.unsubscribe();
-    }
-  }
-
-  complete(): void {
-    if (this.closed) return;
-    try {
-      this.owner.complete();
-    } finally {
-      this.unsubscribe();
-    }
   }
 }

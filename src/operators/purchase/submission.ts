@@ -1,4 +1,14 @@
-import { concat, defer, EMPTY, ignoreElements, of, takeUntil, timer, type Observable } from 'rxjs';
+import {
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  of,
+  takeUntil,
+  timer,
+  type Observable,
+  isObservable,
+} from 'rxjs';
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
 import type { CheckpointEvent, Failed, JobEvent, Outcome, WaitReason } from '../../contract/outcome.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
@@ -77,7 +87,8 @@ export class Submission<O> {
     const { request } = this.spec;
     this.deadlineAt = deadlineAt;
     if (typeof request === 'function') this.request ??= request();
-    else this.request ??= yield* lastOf(request);
+    else if (isObservable(request)) this.request ??= yield* lastOf(request);
+    else this.request = request;
     yield* this.tries(deadlineAt);
   }
 
@@ -263,7 +274,8 @@ export class Submission<O> {
     const { endpoint, request } = this.spec;
     if (this.request !== undefined) return whatWasAsked(this.request);
     try {
-      return typeof request === 'function' ? whatWasAsked(request()) : endpoint;
+      if (isObservable(request)) return endpoint;
+      return whatWasAsked(typeof request === 'function' ? request() : request);
     } catch {
       return endpoint;
     }

@@ -82,13 +82,14 @@ export type Judged =
 export function exchange(asking: Asking, context: ClientContext): Observable<Judged> {
   return new Observable((subscriber) => {
     const { probe, scheduler } = context;
-    const sentAt = probe?.isObserved === true ? scheduler.now() : undefined;
+    const sentAt = probe?.requests.isObserved === true ? scheduler.now() : undefined;
     let isOver = false;
     const end = (judged: Judged, reply?: WireReply) => {
       if (isOver) return;
       isOver = true;
       if (asking.trace !== undefined) note(asking.trace, reply);
-      if (sentAt !== undefined) probe?.report(requestReport(asking, context, { judged, reply, sentAt }));
+      if (sentAt !== undefined)
+        probe?.requests.publish(requestReport(asking, context, { judged, reply, sentAt }));
       context.gate.observe(reportOf(asking, context, judged));
       subscriber.next(judged);
       subscriber.complete();

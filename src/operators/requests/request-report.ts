@@ -29,9 +29,8 @@ export type TracedCall = Pick<RequestReport, 'endpointId' | 'host' | 'key' | 'pu
 
 /** What a client does with the requests of all its endpoints. */
 export interface RequestProbe {
-  /** Whether somebody wants reports. */
-  readonly isObserved: boolean;
-  readonly report: (report: RequestReport) => void;
+  /** Where reports go, if somebody wants them. */
+  readonly requests: { readonly isObserved: boolean; publish(report: RequestReport): void };
   /** The header `traceparent` of a request. */
   readonly traceparent?: ((call: TracedCall) => string | undefined) | undefined;
 }

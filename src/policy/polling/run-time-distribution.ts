@@ -121,12 +121,12 @@ function distributionOf(
   if (logs.length === 0) return withStrays(unknownMass());
   const counts = new Float64Array(ageGrid.bins);
   let weight = 0;
-  logs.forEach((log, index) => {
+  for (const [index, log] of logs.entries()) {
     const fading = 0.5 ** ((logs.length - 1 - index) / halfLife);
     const bin = ageGrid.binOf(Math.exp(log));
     counts[bin] = (counts[bin] ?? 0) + fading;
     weight += fading;
-  });
+  }
   const censored = Math.min(ages.length, 2 * logs.length);
   if (last !== undefined && censored > 0) {
     addCensored(counts, ages, last, censored / ages.length);
@@ -134,19 +134,22 @@ function distributionOf(
   }
   const fit = fitOf(counts, weight);
   const smooth = smoothed(counts, fit.sigma * 1.06 * Math.max(weight, 1) ** -0.2);
-  const smoothWeight = smooth.reduce((sum, value) => sum + value, 0);
+  let smoothWeight = 0;
+  for (const value of smooth) smoothWeight += value;
   const fitShare = fitWeight / (fitWeight + weight);
   const curve = lognormal(fit);
-  return withStrays(
-    curve.map((value, bin) => {
-      const sampled = smoothWeight > 0 ? (smooth[bin] ?? 0) / smoothWeight : value;
-      return fitShare * value + (1 - fitShare) * sampled;
-    }),
-  );
+  for (let bin = 0; bin < ageGrid.bins; bin += 1) {
+    const value = curve[bin] ?? 0;
+    const sampled = smoothWeight > 0 ? (smooth[bin] ?? 0) / smoothWeight : value;
+    curve[bin] = fitShare * value + (1 - fitShare) * sampled;
+  }
+  return withStrays(curve);
 }
 
 function withStrays(mass: Float64Array): Float64Array {
-  return mass.map((value) => (1 - strayShare) * value + strayShare / ageGrid.bins);
+  for (let bin = 0; bin < ageGrid.bins; bin += 1)
+    mass[bin] = (1 - strayShare) * (mass[bin] ?? 0) + strayShare / ageGrid.bins;
+  return mass;
 }
 
 function unknownMass(): Float64Array {
@@ -175,10 +178,13 @@ function addCensored(counts: Float64Array, ages: readonly number[], last: Float6
 }
 
 function fitOf(counts: Float64Array, weight: number): { mean: number; sigma: number } {
-  const logAt = (bin: number) => Math.log(ageGrid.firstMs) + (bin + 0.5) * ageGrid.step;
-  const mean = counts.reduce((total, count, bin) => total + count * logAt(bin), 0) / weight;
+  const first = Math.log(firstMs) + step / 2;
+  let sum = 0;
+  for (let bin = 0; bin < ageGrid.bins; bin += 1) sum += (counts[bin] ?? 0) * (first + bin * step);
+  const mean = sum / weight;
   let squares = assumed.weight * assumed.sigma ** 2;
-  counts.forEach((count, bin) => (squares += count * (logAt(bin) - mean) ** 2));
+  for (let bin = 0; bin < ageGrid.bins; bin += 1)
+    squares += (counts[bin] ?? 0) * (first + bin * step - mean) ** 2;
   const sigma = Math.sqrt(squares / (weight + assumed.weight));
   return { mean, sigma: Math.min(3, Math.max(0.02, sigma * (1 + 1 / (weight + 1)))) };
 }
@@ -192,7 +198,8 @@ function lognormal({ mean, sigma }: { mean: number; sigma: number }): Float64Arr
     curve[bin] = value;
     total += value;
   }
-  return curve.map((value) => value / total);
+  for (let bin = 0; bin < ageGrid.bins; bin += 1) curve[bin] = (curve[bin] ?? 0) / total;
+  return curve;
 }
 
 /** Three running means in a row approximate a bell curve of this width. */
