@@ -128,7 +128,11 @@ class World {
       this.repairs = ended.finished?.exitCode === 74 && /--repair/.test(ended.finished.reason);
       this.simulation.watch?.(this.disk, ended.finished);
       const { mayRefuse } = this.meddler;
-      this.broken.push(...wrongWith(ended.finished, ended.events, mayRefuse), ...this.service.broken);
+      const wasRepaired = /"k":"repaired"/.test(this.disk.peek('/job/out/journal.jsonl')?.toString() ?? '');
+      this.broken.push(
+        ...wrongWith(ended.finished, ended.events, { mayRefuse, wasRepaired }),
+        ...this.service.broken,
+      );
       this.end(ended.life);
       const isOver = start >= fates.length && ended.finished?.summary?.rows.toDo === 0;
       if (this.broken.length > 0) return this.report([]);
@@ -272,16 +276,20 @@ function allBooked(disk: ForgetfulDisk, { posts }: Service): boolean {
 function wrongWith(
   finished: Extract<RunEvent, { type: 'finished' }> | undefined,
   events: RunEvent[],
-  mayRefuse: boolean,
+  { mayRefuse, wasRepaired }: { readonly mayRefuse: boolean; readonly wasRepaired: boolean },
 ): string[] {
   const broken: string[] = [];
   if (finished?.exitCode === 70) broken.push(`exit 70: ${finished.reason}`);
   if (finished?.exitCode === 2 && !mayRefuse) broken.push(`exit 2: ${finished.reason}`);
   if (finished && /damaged/.test(finished.reason)) broken.push(finished.reason);
+  let reserved = 0;
   for (const event of events) {
     if (event.type !== 'money' || event.cap === undefined) continue;
     const total = event.reserved + event.spent + event.unknown;
-    if (total > event.cap) broken.push(`${total} reserved, spent and unknown under a cap of ${event.cap}`);
+    // Rows whose purchase may stand in a part of the journal that was lost are in doubt without a reservation, however many they are.
+    const isCrossed = total > event.cap && (!wasRepaired || event.reserved > reserved);
+    if (isCrossed) broken.push(`${total} reserved, spent and unknown under a cap of ${event.cap}`);
+    reserved = event.reserved;
   }
   return broken;
 }
