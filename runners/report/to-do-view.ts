@@ -42,7 +42,7 @@ function viewToDo(group: FailureGroup, index: number, todo: ToDo | undefined): T
   const facts = [
     code,
     httpStatus === undefined ? '' : `HTTP ${httpStatus}`,
-    firstAt === undefined || lastAt === undefined ? '' : `failed ${formatPeriod(firstAt, lastAt)}`,
+    firstAt === undefined || lastAt === undefined ? '' : formatPeriod(firstAt, lastAt),
   ];
   return [
     {
