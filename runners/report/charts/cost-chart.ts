@@ -84,12 +84,12 @@ function* pointsOf({ money, spans }: Survey, x: (at: number) => number): Generat
   yield { x: x(spans.at(-1)?.to ?? 0), spent, unknown };
 }
 
-/** The last point of each half unit of width: more than that cannot be seen. */
+/** The last point of each unit of width: more than that cannot be seen. */
 function thinned(points: Iterable<Point>): Point[] {
   const kept: Point[] = [];
   for (const point of points) {
     const before = kept.at(-1);
-    const isNear = before !== undefined && Math.floor(before.x * 2) === Math.floor(point.x * 2);
+    const isNear = before !== undefined && Math.floor(before.x) === Math.floor(point.x);
     kept[isNear ? kept.length - 1 : kept.length] = point;
   }
   return kept;

@@ -12,7 +12,7 @@ export interface SheetActions {
 }
 
 /** As many as most windows show at once. */
-const framesInSight = 24;
+const framesInSight = 12;
 
 /** One page of frames. One of them is the current one: the only one that Tab reaches. */
 export class Sheet {
