@@ -99,6 +99,8 @@ export interface RunService {
   readonly queues: (endpoint: string) => QueueEndpoint<unknown, unknown>;
   /** Absent where no {lb_base_url} is known. */
   readonly routes: RouteEndpoint | undefined;
+  /** What goes to /run waits there behind all jobs that do not say so. @defaultValue false */
+  readonly lowPriority?: boolean;
   /** How many rows may be in flight. */
   readonly slots: Slots;
   /** Which rows hold a slot. */

@@ -32,6 +32,7 @@ export type ServiceOptions = Pick<
   | 'timeoutMs'
   | 'runsyncTimeoutMs'
   | 'executionTimeoutsMs'
+  | 'lowPriority'
 >;
 
 /** Where the rows of a start go. */
@@ -96,6 +97,7 @@ export function serviceOver(create: typeof createClient): OpenService {
       ...{ reach, jobIds, slots, beside },
       blocked: new BlockedEndpoints(endpoints, hasRoutes),
       queues: queuesOf(client, options, schedule),
+      lowPriority: options.lowPriority === true,
       routes:
         lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
     };

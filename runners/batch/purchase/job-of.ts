@@ -31,7 +31,7 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
 
 /** A job of the library that sends a row's request. */
 export function submittedJob(
-  { queues, routes }: Pick<RunService, 'queues' | 'routes'>,
+  { queues, routes, lowPriority = false }: Pick<RunService, 'queues' | 'routes' | 'lowPriority'>,
   { id, request, endpoint, mode, resolution }: RowFacts,
   { checkpoint, webhook }: { checkpoint?: Checkpoint<unknown>; webhook?: JobWebhook | undefined } = {},
 ): Job<unknown> {
@@ -43,7 +43,11 @@ export function submittedJob(
   if (request.kind !== 'route') {
     const queue = queues(endpoint);
     if (mode === 'sync') return queue.runSync(request.input, call);
-    return queue.run(request.input, webhook === undefined ? call : { ...call, webhook });
+    return queue.run(request.input, {
+      ...call,
+      ...(webhook && { webhook }),
+      ...(lowPriority && { policy: { lowPriority } }),
+    });
   }
   if (routes === undefined)
     throw new MillraceError('usage', 'routes need their host: {lb_base_url} is missing');

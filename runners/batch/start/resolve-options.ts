@@ -57,6 +57,7 @@ const plainFields = {
       port: z.int().min(0).max(65_535).default(8_787),
     })
     .optional(),
+  lowPriority: z.boolean().optional(),
   pollCostMs: z.number().positive().max(3_600_000).default(190),
   onUnknown: z.enum(['hold', 'retry']).default('hold'),
   retry: z.array(z.string()).default(['download', 'deadline']),

@@ -14,7 +14,13 @@ import { priceTableText, planJson, planText, priceText } from '../messages/plan-
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
 import { planAndSave } from '../plan/save-plan.js';
-import { plannedPrices, planSource, refuseInvalid, refuseSame } from '../plan/plan-source.js';
+import {
+  lowPriorityNote,
+  plannedPrices,
+  planSource,
+  refuseInvalid,
+  refuseSame,
+} from '../plan/plan-source.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -39,6 +45,7 @@ export async function planCommand({
     save !== undefined
       ? await planAndSave(resolve(io.cwd, save), { raw, source, options, prices }, io)
       : await planSource(source, options, io, prices);
+  if (!options.quiet) for (const line of lowPriorityNote(planned, options)) io.stderr.write(`${line}\n`);
   const difference = await differenceFrom(planned, { source, options, prices }, io);
   const checked = await checkIfAsked(planned, { source, options }, io, fault);
   if (options.json) {

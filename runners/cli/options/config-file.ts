@@ -10,9 +10,11 @@ import { schemaOf } from './parse-options.js';
 export interface ConfigFile {
   readonly path: string;
   /** What it sets, as the command line would give it. */
-  readonly options: readonly (readonly [ListedOption, string | readonly string[]])[];
+  readonly options: readonly (readonly [ListedOption, ConfiguredValue])[];
   readonly endpoints: ConfiguredEndpoints;
 }
+
+type ConfiguredValue = string | readonly string[] | boolean;
 
 const bySetting = new Map(configurableOptions().map((option) => [settingOf(option.name), option]));
 
@@ -26,8 +28,9 @@ const fileSchema = z.strictObject({
     .default({}),
 });
 
-/** A text or a number; where an option may be repeated, a list of texts or one text. The same rules as on the command line. */
+/** A text or a number, of a switch true or false; where an option may be repeated, a list of texts or one text. The same rules as on the command line. */
 function settingSchema(option: ListedOption): z.ZodType {
+  if (option.row.takes === undefined) return z.boolean('is neither true nor false').optional();
   const given = option.row.repeats
     ? z.union([z.string().transform((one) => [one]), z.array(z.string())])
     : z.union([z.string(), z.number()]).transform(String);
@@ -59,7 +62,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
     path,
     endpoints,
     options: [...bySetting].flatMap(([setting, option]) => {
-      const value = (options as Record<string, string | string[] | undefined>)[setting];
+      const value = (options as Record<string, ConfiguredValue | undefined>)[setting];
       return value === undefined ? [] : [[option, value] as const];
     }),
   };

@@ -100,6 +100,20 @@ export function refuseInvalid(
   );
 }
 
+/** A note where `--low-priority` is given and no row goes to /run, else nothing. */
+export function lowPriorityNote(
+  { byKind: { job, edit } }: Pick<Plan, 'byKind'>,
+  { lowPriority, mode, endpoints }: RunOptions,
+): string[] {
+  const isAsync =
+    mode === undefined
+      ? job > 0 || Object.values(endpoints).some((endpoint) => endpoint.mode === 'async')
+      : mode === 'async' && job + edit > 0;
+  return !lowPriority || isAsync
+    ? []
+    : ['note: --low-priority has no effect: no row goes to /run (--mode async)'];
+}
+
 /** Throws `UsageError` with the rows that ask for the same, under `--same refuse`. */
 export function refuseSame(same: Plan['same'], { same: action }: RunOptions, name: string): void {
   if (action !== 'refuse' || same === undefined || same.rows === 0) return;

@@ -18,7 +18,7 @@ import type { SavedPlan } from '../plan/read-plan.js';
 import type { StartedRun } from './batch-options.js';
 import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
-import { refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
+import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
 import { ask, canAsk } from '../io/ask-person.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney } from '../messages/number-text.js';
@@ -49,7 +49,7 @@ export async function agreeToPlan(
   refuseSame(ahead.same, options, source.name);
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
-    const note = await firstRunNote(source.path, out, io.cwd);
+    const note = [...lowPriorityNote(plan, options), ...(await firstRunNote(source.path, out, io.cwd))];
     const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local), ...note];
     io.stderr.write(`${lines.join('\n')}\n`);
   }

@@ -71,7 +71,7 @@ export function batchOptions(run: StartedRun): RunBatchOptions {
 }
 
 function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
-  const { concurrency, downloads, rate, timeout, runsyncTimeout, retries, pollCost } = options;
+  const { concurrency, downloads, rate, timeout, runsyncTimeout, retries, pollCost, lowPriority } = options;
   return {
     ...(concurrency !== undefined && { concurrency }),
     downloads,
@@ -80,6 +80,7 @@ function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
     executionTimeoutsMs: executionTimeouts(options.endpoints),
     retries,
     pollCostMs: pollCost,
+    ...(lowPriority && { lowPriority }),
     ...(rate !== undefined && { rate }),
   };
 }

@@ -140,13 +140,14 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const { options, plan, ahead } = run;
   const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries, onUnknown, pollCostMs, download } =
     options;
-  const { maxPriceDriftPercent } = options;
+  const { maxPriceDriftPercent, lowPriority = false } = options;
   const { cap } = ahead;
   const capsByUsd = capsOf(run);
   return {
     ...given,
     ...{ identity: neededHosts(run), timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries },
     ...{ onUnknown, pollCostMs, download },
+    ...(lowPriority && { lowPriority }),
     ...(cap && { cap: toMicroDollars(cap.usd) }),
     ...(capsByUsd && { capsByUsd }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),

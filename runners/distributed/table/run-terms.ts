@@ -20,6 +20,8 @@ export interface RunTerms {
   readonly onUnknown: 'hold' | 'retry';
   /** What one status call is worth, in ms of lag. */
   readonly pollCostMs: number;
+  /** Rows that go to /run wait at the service behind all jobs that do not say so. */
+  readonly lowPriority?: boolean;
   /** Pictures are saved: by workers that share the folder, or else by the collector. */
   readonly download: boolean;
   /** Reserved, spent and unknown money never go beyond it. Absent: no cap. */

@@ -82,7 +82,7 @@ export function workerContext(parts: Parts): PurchaseContext {
 
 function serviceOf({ terms, settings, scheduler, journal, gate, stops, events }: Parts, log: RunLog) {
   const { identity, retries, timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, pollCostMs } = terms;
-  const { endpoints, hasRoutes, concurrency } = terms;
+  const { endpoints, hasRoutes, concurrency, lowPriority = false } = terms;
   const { baseUrl, lbBaseUrl } = identity;
   const { transport, random, apiKey, slots } = settings;
   const places: RowTargets = {
@@ -95,6 +95,7 @@ function serviceOf({ terms, settings, scheduler, journal, gate, stops, events }:
   };
   const options = {
     ...{ transport, scheduler, random, gate, retries, timeoutMs, runsyncTimeoutMs, executionTimeoutsMs },
+    lowPriority,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== '' && { baseUrl }),
     ...(lbBaseUrl !== '' && { lbBaseUrl }),

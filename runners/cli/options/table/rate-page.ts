@@ -63,6 +63,11 @@ export const ratePage = {
       commands: { ...notOfPlan, refetch: { meaning: 'extra tries of each' } },
       config: 'text',
     },
+    lowPriority: {
+      meaning: 'async rows wait at the service behind all jobs that do not say so',
+      commands: notOfPlan,
+      config: 'text',
+    },
     webhookUrl: {
       takes: 'URL',
       value: (values) => values.host(),

@@ -27,6 +27,7 @@ describe('parseOptions', () => {
       map: {},
       http: 'got',
       pollCost: 190,
+      lowPriority: false,
       downloads: 4,
       runsyncTimeout: 60_000,
       timeout: 3_600_000,

@@ -92,6 +92,20 @@ it('leaves the folder that a local run leaves', async () => {
   expect(folder.text('journal.jsonl') + folder.text('distributed.json')).not.toContain(emulator.apiKey);
 });
 
+it('has its workers send the low priority of a start, and of no other start', async () => {
+  const bodies: string[] = [];
+  const queue = await serveQueue({ answer: (_request, _response, body) => (bodies.push(body), false) });
+  closing.push(async () => queue[Symbol.asyncDispose]());
+  await startWorker({ baseUrl: queue.url });
+  const given = { baseUrl: queue.url, assumePriceUsd: 0.01 } as const;
+  await collect(folder.manifest(jobs(1)), { ...given, lowPriority: true });
+  await collect(folder.manifest(jobs(2)), given);
+  expect(bodies.filter((body) => body !== '')).toEqual([
+    '{"input":{"n":0},"policy":{"lowPriority":true}}',
+    '{"input":{"n":1}}',
+  ]);
+});
+
 it('takes up what failed, and what was left by --limit', async () => {
   await startWorker();
   const path = folder.manifest([...jobs(8), { id: 'bad', endpoint: 'echo', input: { fail: 'once' } }]);
