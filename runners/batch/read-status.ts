@@ -47,9 +47,9 @@ export interface RunStatus {
 const heldShown = 20;
 
 /**
- * Where a running or a finished run stands, from its files alone: nothing is locked and nothing is changed.
+ * Where a running or a finished run stands, from its files alone: nothing is locked and nothing is changed. Money and rows are added up
+ * by the columns of `costBy`, where it is given, in place of those that the run remembers.
  *
- * @param options.costBy columns to add money and rows up by, in place of those that the run remembers
  * @throws {MillraceError} `usage` where the folder holds no run; `JournalError`.
  */
 export async function readStatus(

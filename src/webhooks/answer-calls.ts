@@ -22,7 +22,9 @@ export interface NodeCall extends AsyncIterable<unknown> {
 
 /** A response of `node:http`, as far as it is written. */
 export interface NodeAnswer {
+  /** Begins the response. */
   writeHead(status: number, headers: Record<string, string>): unknown;
+  /** Sends the text, and ends the response. */
   end(text: string): unknown;
 }
 
