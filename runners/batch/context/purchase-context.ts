@@ -3,6 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Journal } from '../journal/journal.js';
+import type { CapWatch } from '../ledger/cap-watch.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RunLog } from '../log/open-log.js';
@@ -81,6 +82,8 @@ export interface RunMoney {
   /** Values whose caps had no room for a row. */
   readonly full: FullValues;
   readonly prices: PriceBook;
+  /** Tells when so much of a cap is taken; absent where nobody asked. */
+  readonly watch?: Pick<CapWatch, 'look'> | undefined;
 }
 
 /** A budget beyond the run's own ledger: of all runs in a day, or of all workers of a run. */

@@ -71,7 +71,7 @@ export type RunEvent =
 /**
  * `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now.
  * `host`: another than before, where nothing was accepted. `database`: it is away, or back. `workers`: nobody works.
- * `value-cap`: rows of a value do not fit under its cap.
+ * `value-cap`: rows of a value do not fit under its cap. `warn-at`: so much of a cap is taken.
  */
 export type WarningCode =
   | 'manifest'
@@ -79,6 +79,7 @@ export type WarningCode =
   | 'changed'
   | 'price'
   | 'value-cap'
+  | 'warn-at'
   | 'expiry'
   | 'format'
   | 'picture'

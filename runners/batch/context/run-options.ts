@@ -8,6 +8,7 @@ import type { Disk } from '../disk/disk.js';
 import type { Journal } from '../journal/journal.js';
 import type { RunIdentity } from '../journal/record.js';
 import type { DayLedger } from '../ledger/day-ledger.js';
+import type { WarnAt } from '../ledger/cap-watch.js';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RunHold } from '../lock/hold-run.js';
@@ -154,6 +155,8 @@ export interface RunBatchOptions {
   readonly maxCostByUsd?: Readonly<Record<string, number | null>> | null;
   /** Reserved and spent money of all runs that share `ledgerFile` never go beyond it within a rolling 24 hours. @defaultValue no cap */
   readonly maxCostPerDayUsd?: number;
+  /** Warns once of each cap above of which so much is spent, reserved or in doubt; without a cap the start is refused. @defaultValue no warning */
+  readonly warnAt?: WarnAt;
   /** The ledger that runs share. Needed by `maxCostPerDayUsd`; without that the run only books what it spends. @defaultValue none */
   readonly ledgerFile?: string;
   /** Reckoned with where no price is known; without it such rows keep a run with a cap from starting. */

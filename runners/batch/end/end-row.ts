@@ -100,6 +100,7 @@ function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void
   const { cost, source } = booked;
   if (source === 'unknown') money.ledger.keepUnknown(facts.id);
   else if (source !== 'none') money.ledger.settle(facts.id, cost);
+  money.watch?.look(facts);
   if (source === 'reported' && cost !== null) notePrice(context, facts, cost);
   const cause = whyDisbelieved(facts, booked);
   if (cause !== undefined) stops.stop(cause);

@@ -2,7 +2,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowOrigin } from '../manifest/columns/column-value.js';
-import { ValueCaps, type FullValue, type ValueCapsOptions } from './value-caps.js';
+import { ValueCaps, type CappedValue, type FullValue, type ValueCapsOptions } from './value-caps.js';
 
 /** The state that a ledger begins with. */
 export interface LedgerOptions {
@@ -41,6 +41,8 @@ export interface Ledger {
   reserve(id: string, price: MicroDollars | null, row?: RowOrigin): boolean;
   /** The value of the row whose cap leaves no room for the price. `undefined`: there is room, or no such cap. */
   fullValue?(price: MicroDollars | null, row: RowOrigin): FullValue | undefined;
+  /** The values of the row that have caps, with what is taken for each. */
+  takenBy?(row: RowOrigin): readonly CappedValue[];
   /** The purchase ended and cost this much. `null`: the cost will never be known, and the reservation stays in `unknown`. */
   settle(id: string, cost: MicroDollars | null): void;
   /** Nothing was bought: the reservation is released. Money held as unknown stays. */
@@ -106,6 +108,10 @@ class MemoryLedger implements Ledger {
 
   fullValue(price: MicroDollars | null, row: RowOrigin): FullValue | undefined {
     return this.byValue.full(this.byValue.valuesOf(row), price);
+  }
+
+  takenBy(row: RowOrigin): readonly CappedValue[] {
+    return this.byValue.takenBy(row);
   }
 
   settle(id: string, cost: MicroDollars | null): void {

@@ -2,14 +2,17 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { columnValue, type RowOrigin } from '../manifest/columns/column-value.js';
 
-/** A value of a column whose cap leaves no room for a row. */
-export interface FullValue {
+/** A value of a column, with its cap. */
+export interface CappedValue {
   readonly column: string;
   readonly value: string;
   readonly cap: MicroDollars;
   /** Reserved, spent and unknown for its rows. */
   readonly taken: MicroDollars;
 }
+
+/** One whose cap leaves no room for a row. */
+export type FullValue = CappedValue;
 
 export interface ValueCapsOptions {
   /** What no value of a column may cost more than, in US dollars. */
@@ -60,6 +63,14 @@ export class ValueCaps {
       if (price === null || before + price > cap) return { column, value, cap, taken: before };
     }
     return undefined;
+  }
+
+  /** The values of a row in the columns that have a cap, with what is taken for each. */
+  takenBy(row: RowOrigin): readonly CappedValue[] {
+    return this.columns.map(({ column, cap }, place) => {
+      const value = columnValue(row, column);
+      return { column, value, cap, taken: this.takenFor(place, value) };
+    });
   }
 
   private takenFor(place: number, value: string): MicroDollars {

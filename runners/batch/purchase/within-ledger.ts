@@ -28,11 +28,17 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
       if (!money.ledger.reserve(row.id, price, facts))
         return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
       const { shared } = money;
-      if (shared === undefined) return purchase;
+      if (shared === undefined) {
+        money.watch?.look(facts);
+        return purchase;
+      }
       // Unsubscribing while the reservation is made gives it back.
       return from(shared.reserve(row.id, price)).pipe(
         concatMap((fits) => {
-          if (fits) return purchase;
+          if (fits) {
+            money.watch?.look(facts);
+            return purchase;
+          }
           const fullThere = shared.whyFull?.(row.id);
           return fullThere ? leftAt(fullThere, context) : stopped(stops, shared.whyStop(price));
         }),

@@ -17,7 +17,7 @@ import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
-import { openDay } from './money/day-money.js';
+import { openDay, type DayMoney } from './money/day-money.js';
 import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-start.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
@@ -27,7 +27,10 @@ import { version } from '../../../src/contract/version.js';
 import type { RecordOf } from '../journal/record.js';
 import type { Ahead } from './check/ahead.js';
 import { newCap } from './money/cap-in-force.js';
+import { CapWatch } from '../ledger/cap-watch.js';
+import type { Ledger } from '../ledger/ledger.js';
 import { costByInForce, isSameCostBy } from '../row/cost-by.js';
+import { takenByValue } from '../row/value-costs.js';
 import { takeUp } from './take-up.js';
 
 /**
@@ -143,6 +146,7 @@ async function begin(
         shared: day,
         full: new FullValues(),
         prices: options.prices,
+        watch: watchOf({ ...opening, log }, journal, ledger, day),
       },
     },
     service: openService(options, places, {
@@ -155,6 +159,30 @@ async function begin(
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };
+}
+
+/** What tells of caps that are nearly used up. */
+function watchOf(
+  { options, events, log }: Opening & Pick<Run, 'log'>,
+  { recovered }: Journal,
+  ledger: Ledger,
+  day: DayMoney | undefined,
+): CapWatch | undefined {
+  const { warnAt, maxCostPerDayUsd } = options;
+  if (warnAt === undefined) return undefined;
+  const { capsUsd } = costByInForce(options, recovered.costBy);
+  return new CapWatch({
+    ...{
+      warnAt,
+      ledger,
+      byValue: { capsUsd, taken: takenByValue(recovered.tally) },
+    },
+    day: maxCostPerDayUsd === undefined || day === undefined ? undefined : () => day.taken(),
+    warn: (message) => {
+      log.write('warn', {}, message);
+      events.next({ type: 'warning', code: 'warn-at', message });
+    },
+  });
 }
 
 /** Rows of the manifest without an outcome, and those of earlier manifests that are gone on with. */

@@ -73,6 +73,9 @@ const plainFields = {
   costBy: z.array(z.string().min(1)).max(8).nullable().optional(),
   maxCostByUsd: z.record(z.string().min(1), z.number().min(0).nullable()).nullable().optional(),
   maxCostPerDayUsd: z.number().min(0).optional(),
+  warnAt: z
+    .union([z.object({ percent: z.number().gt(0).max(100) }), z.object({ usd: z.number().gt(0) })])
+    .optional(),
   ledgerFile: z.string().min(1).optional(),
   assumePriceUsd: z.number().min(0).max(maxPurchaseUsd).optional(),
   maxPriceDriftPercent: z.number().min(0).optional(),

@@ -89,6 +89,17 @@ export const optionValue = {
         problem: `"${given}" is not allowed: a number of rows such as 50, or a share such as 10%, is`,
       };
     }),
+  /** A share of a cap, or dollars. */
+  warnAt: () =>
+    text((given): Parsed<{ percent: number } | { usd: number }> => {
+      const [, digits, percent] = /^(?:\$?(?=[^%]+$))?(\d+(?:\.\d{1,6})?)(%)?$/.exec(given) ?? [];
+      const value = Number(digits);
+      if (percent !== undefined && value > 0 && value <= 100) return { value: { percent: value } };
+      if (percent === undefined && value > 0) return { value: { usd: value } };
+      return {
+        problem: `"${given}" is not allowed: a share of the cap up to 100% such as 80%, or dollars such as 20, is`,
+      };
+    }),
   jobId: () =>
     z
       .string()

@@ -20,6 +20,7 @@ export function foldMetrics(settings: { concurrency: number; startedAt: number }
     createHistogram(seconds),
   ];
   const begun = new Map<string, number>();
+  const warnings = new Map<string, number>();
   let last: Extract<RunEvent, { type: 'finished' }> | undefined;
   const note = (histogram: Pick<typeof row, 'add'>, ms: number | undefined) => {
     if (ms !== undefined) histogram.add(ms / 1000);
@@ -28,6 +29,7 @@ export function foldMetrics(settings: { concurrency: number; startedAt: number }
     take(event, at) {
       progress.take(event, at);
       if (event.type === 'finished') last = event;
+      if (event.type === 'warning') warnings.set(event.code, (warnings.get(event.code) ?? 0) + 1);
       if (event.type === 'ended') {
         const from = begun.get(event.id);
         begun.delete(event.id);
@@ -43,7 +45,7 @@ export function foldMetrics(settings: { concurrency: number; startedAt: number }
     figures: (summary, at) => ({
       summary: last?.summary ?? summary,
       progress: progress.view(at),
-      ...{ queue, execution, row },
+      ...{ queue, execution, row, warnings },
       ...(last && { exitCode: last.exitCode }),
     }),
   };

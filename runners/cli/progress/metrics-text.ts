@@ -11,6 +11,8 @@ export interface Figures {
   readonly queue: Histogram;
   readonly execution: Histogram;
   readonly row: Histogram;
+  /** How many warnings this start has given, by kind. */
+  readonly warnings: ReadonlyMap<string, number>;
   /** Of the latest start; absent while it runs and when it ended without a last event. */
   readonly exitCode?: number;
 }
@@ -34,7 +36,7 @@ type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
  * @param run The label's value, the path of the run's output folder.
  */
 export function metricsText(figures: Figures, run: string, isRunning: boolean): string {
-  const { summary, progress, queue, execution, row, exitCode } = figures;
+  const { summary, progress, queue, execution, row, warnings, exitCode } = figures;
   const { sent, saving, queued, working } = phasesOf(progress);
   const lines = [
     ...metric('millrace_running', 'gauge', '1 while a process works on the run.', run, [
@@ -65,6 +67,9 @@ export function metricsText(figures: Figures, run: string, isRunning: boolean): 
     ]),
     ...metric('millrace_status_calls_total', 'counter', 'Status calls over all starts of the run.', run, [
       ...(summary === undefined ? [] : [[{}, summary.statusCalls] as const]),
+    ]),
+    ...metric('millrace_warnings_total', 'counter', 'Warnings of this start, by kind.', run, [
+      ...[...warnings].map(([kind, count]): Sample => [{ kind }, count]),
     ]),
     ...metric('millrace_starts_total', 'counter', 'How often the run was started.', run, [
       ...(summary === undefined ? [] : [[{}, summary.starts] as const]),

@@ -98,12 +98,13 @@ function fileOf({ source, bytes }: StartedRun): Extract<RunBatchOptions['manifes
 }
 
 function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> {
-  const { maxCostPerDay, assumePrice, maxPriceDrift } = options;
+  const { maxCostPerDay, assumePrice, maxPriceDrift, warnAt } = options;
   const ledger = ledgerFile(options, io);
   return {
     prices,
     ...capOf(options),
     ...(maxCostPerDay !== undefined && { maxCostPerDayUsd: maxCostPerDay }),
+    ...(warnAt !== undefined && { warnAt }),
     ...(ledger !== undefined && { ledgerFile: ledger }),
     ...(assumePrice !== undefined && { assumePriceUsd: assumePrice }),
     ...(maxPriceDrift !== undefined && { maxPriceDriftPercent: maxPriceDrift }),

@@ -80,7 +80,9 @@ export class RecordCopier {
   private begin(intent: IntentRecord): void {
     const { id, price } = intent;
     // A row that was refused before keeps what is reserved for it.
-    if (!this.purchases.has(id)) this.run.money.ledger.reserve(id, price);
+    const { ledger, watch } = this.run.money;
+    if (!this.purchases.has(id)) ledger.reserve(id, price, intent);
+    watch?.look(intent);
     this.purchases.set(id, { intent });
   }
 

@@ -74,22 +74,34 @@ function withWarnings(stream: RunStream, warnings: Observable<RunEvent>): RunStr
 }
 
 /** The database decides what fits under the cap; what was bought there stands, and is added up here. */
-function uncapped({ capUsd, spent, unknown, reserved }: LedgerOptions): Ledger {
+function uncapped({ capUsd, spent, unknown, reserved, byValue }: LedgerOptions): Ledger {
   const ledger = createLedger({
     ...(spent !== undefined && { spent }),
     ...(unknown !== undefined && { unknown }),
     ...(reserved && { reserved }),
+    ...(byValue && {
+      byValue: { ...byValue, capsUsd: withoutCaps(byValue.capsUsd) },
+    }),
   });
-  if (capUsd === undefined) return ledger;
-  const cap = toMicroDollars(capUsd);
+  const cap = capUsd === undefined ? undefined : toMicroDollars(capUsd);
   return {
-    reserve: (id, price) => ledger.reserve(id, price),
+    reserve: (id, price, row) =>
+      (price !== null && ledger.reserve(id, price, row)) || ledger.reserve(id, price),
     settle: (id, cost) => ledger.settle(id, cost),
     release: (id) => ledger.release(id),
     keepUnknown: (id) => ledger.keepUnknown(id),
-    hold: (id, price) => ledger.hold(id, price),
-    snapshot: () => ({ ...ledger.snapshot(), cap }),
+    hold: (id, price, row) => ledger.hold(id, price, row),
+    takenBy: (row) => ledger.takenBy?.(row) ?? [],
+    snapshot: () => ({
+      ...ledger.snapshot(),
+      ...(cap !== undefined && { cap }),
+    }),
   };
+}
+
+/** What the values have taken is counted all the same. */
+function withoutCaps(capsUsd: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.keys(capsUsd).map((column) => [column, 1e9]));
 }
 
 /** A question that the run's stop cuts short fails as a database that is away. */

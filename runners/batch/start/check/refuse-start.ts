@@ -1,4 +1,5 @@
 import { MillraceError } from '../../../../src/contract/millrace-error.js';
+import { whyNoThreshold } from '../../ledger/cap-watch.js';
 import { ManifestError } from '../../manifest/manifest-error.js';
 import { describeProblem } from '../../manifest/problem-tally.js';
 import { describeSame } from '../../manifest/duplicates/same-requests.js';
@@ -32,6 +33,15 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
     throw notStarted('routes need their host: {lb_base_url} is missing');
   refuseUnknownColumns(ahead);
   const isByValue = ahead.by?.some(({ capUsd }) => capUsd !== undefined) === true;
+  const { warnAt, maxCostPerDayUsd } = options;
+  const capsUsd = [ahead.cap?.usd, maxCostPerDayUsd, ...(ahead.by ?? []).map(({ capUsd }) => capUsd)];
+  const problem =
+    warnAt &&
+    whyNoThreshold(
+      warnAt,
+      capsUsd.filter((usd) => usd !== undefined),
+    );
+  if (problem !== undefined) throw notStarted(problem);
   const isCapped = ahead.cap !== undefined || options.maxCostPerDayUsd !== undefined || isByValue;
   if (isCapped && ahead.price.unpriced > 0)
     throw notStarted(

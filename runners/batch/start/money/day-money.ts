@@ -38,6 +38,7 @@ export class DayMoney implements SharedMoney {
     return {
       reserve: (id, price, row) => ledger.reserve(id, price, row),
       fullValue: (price, row) => ledger.fullValue?.(price, row),
+      takenBy: (row) => ledger.takenBy?.(row) ?? [],
       settle: (id, cost) => {
         ledger.settle(id, cost);
         this.reserved.delete(id);
@@ -54,6 +55,12 @@ export class DayMoney implements SharedMoney {
       hold: (id, price, row) => ledger.hold(id, price, row),
       snapshot: () => ledger.snapshot(),
     };
+  }
+
+  /** The cap, and what all runs have taken of it within 24 hours. */
+  taken(): { readonly cap: MicroDollars; readonly taken: MicroDollars } {
+    const { cap, spent, reserved } = this.shared.snapshot();
+    return { cap, taken: spent + reserved };
   }
 
   /** Resolves when everything is in the shared ledger that is to be there. */

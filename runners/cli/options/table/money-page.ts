@@ -38,6 +38,13 @@ export const moneyPage = {
       config: 'text',
       isOnce: true,
     },
+    warnAt: {
+      takes: 'P%|USD',
+      value: (values) => values.warnAt(),
+      meaning: 'warn once of each of these caps, when so much of it is spent, reserved or in doubt',
+      commands: notOfPlan,
+      config: 'text',
+    },
     ledger: {
       takes: 'FILE',
       value: (values) => values.named('file'),

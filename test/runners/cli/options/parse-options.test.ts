@@ -52,6 +52,7 @@ describe('parseOptions', () => {
       maxPriceDrift: '7.5%',
       rate: '0.5',
       halt: '10%',
+      warnAt: '80%',
       only: ['a,b', 'c'],
       set: ['prompt=a=b', 'resolution='],
       retry: ['download,job-failed'],
@@ -65,6 +66,7 @@ describe('parseOptions', () => {
       maxPriceDrift: 7.5,
       rate: 0.5,
       halt: { percent: 10 },
+      warnAt: { percent: 80 },
       only: ['a', 'b', 'c'],
       set: { prompt: 'a=b', resolution: '' },
       retry: ['download', 'job-failed'],
@@ -93,6 +95,10 @@ describe('parseOptions', () => {
       '120%',
       '--halt: "120%" is not allowed: a number of rows such as 50, or a share such as 10%, is',
     ],
+    ...['0%', '150%', '-1', 'abc', '0', '$80%'].map((given): [string, string, string] => [
+      ...(['warnAt', given] as const),
+      `--warn-at: "${given}" is not allowed: a share of the cap up to 100% such as 80%, or dollars such as 20, is`,
+    ]),
     ['endpoint', 'https://x', '--endpoint: "https://x" may hold only letters'],
     ['baseUrl', 'https://x/v2', '--base-url: "https://x/v2" ends in /v2'],
     ['limit', '0', '--limit: "0" is not allowed'],
@@ -105,6 +111,12 @@ describe('parseOptions', () => {
     ['workers', '2', '--workers: is for the emulator: it goes with --local'],
   ])('refuses --%s %s', (name, value, problem) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it.each(['20', '$20', '20.5'])('takes %s as dollars for --warn-at', (given) => {
+    expect(parseOptions(startSchema('run'), { warnAt: given }).warnAt).toEqual({
+      usd: Number(given.replace('$', '')),
+    });
   });
 
   it('refuses a host beside the emulator', () => {

@@ -52,6 +52,7 @@ describe('metricsText', () => {
           [0, step('b', { type: 'submitting', sync: false })],
           [0, step('c', { type: 'submitting', sync: false })],
           [1, step('a', { type: 'accepted', jobId: 'j' })],
+          [2, { type: 'warning', code: 'warn-at', message: '80% of the cap' }],
           [2, step('b', { type: 'status', status: 'IN_PROGRESS' })],
         ],
         summary,
@@ -73,6 +74,7 @@ describe('metricsText', () => {
       'millrace_cost_usd unknown': 0.0875,
       millrace_cost_cap_usd: 5,
       millrace_status_calls_total: 31,
+      'millrace_warnings_total warn-at': 1,
       millrace_starts_total: 2,
     });
   });

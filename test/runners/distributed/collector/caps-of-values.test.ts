@@ -69,3 +69,24 @@ it('are exact while rows come back from workers that die, and the bill is that o
     expect(estimated + unknown).toBeLessThanOrEqual(0.05);
   for (const count of Object.values(done())) expect(count).toBeLessThanOrEqual(5);
 });
+
+it('are told of once where so much is taken, by the records of the workers, and not again by a later start', async () => {
+  rows(40);
+  const warned = ({ events }: Awaited<ReturnType<SharedRun['collect']>>): string[] =>
+    events.flatMap((event) => (event.type === 'warning' && event.code === 'warn-at' ? [event.message] : []));
+  const caps = {
+    maxCostUsd: 0.5,
+    maxCostByUsd: { customer: 0.05 },
+    warnAt: { percent: 40 },
+  };
+  const texts = warned(await run.collect({ ...options, ...caps }));
+  expect(texts.filter((text) => text.includes(' of --max-cost are '))).toEqual([
+    expect.stringMatching(/^\$0\.2 of the \$0\.5 /),
+  ]);
+  for (const payer of payers) {
+    const name = ` of --max-cost-by customer ${payer === '' ? '(none)' : JSON.stringify(payer)} are `;
+    expect(texts.filter((text) => text.includes(name))).toHaveLength(1);
+  }
+  expect(texts).toHaveLength(payers.length + 1);
+  expect(warned(await run.collect({ ...options, warnAt: caps.warnAt }))).toEqual([]);
+});

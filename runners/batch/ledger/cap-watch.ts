@@ -1,0 +1,98 @@
+import { toMicroDollars, toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RowOrigin } from '../manifest/columns/column-value.js';
+import type { Ledger } from './ledger.js';
+import { ValueCaps, type ValueCapsOptions } from './value-caps.js';
+
+/** How much of a cap is to be taken before a person is known: a share of each cap, or an amount. */
+export type WarnAt = { readonly percent: number } | { readonly usd: number };
+
+export interface CapWatchOptions {
+  readonly warnAt: WarnAt;
+  /** The run's own, with what earlier starts left in it. */
+  readonly ledger: Pick<Ledger, 'snapshot' | 'takenBy'>;
+  /** The caps of values, and what earlier starts have taken. */
+  readonly byValue: ValueCapsOptions;
+  /** The cap that runs share, and what they have taken within 24 hours; absent where there is none. */
+  readonly day?: (() => { readonly cap: MicroDollars; readonly taken: MicroDollars }) | undefined;
+  /** Called once for each cap. */
+  readonly warn: (message: string) => void;
+}
+
+/** So many values are warned of. */
+const valuesKept = 1_000;
+
+/**
+ * Tells once of each cap of which so much is reserved, spent or in doubt. What a start finds taken was reported by an earlier one: it
+ * says nothing of a cap that it begins above the threshold.
+ */
+export class CapWatch {
+  private readonly known = new Set<string>();
+  private readonly before: ValueCaps;
+
+  constructor(private readonly options: CapWatchOptions) {
+    const { ledger, day, byValue } = options;
+    this.before = new ValueCaps(byValue);
+    const { cap, ...sums } = ledger.snapshot();
+    if (this.isReached(cap, takenOf(sums))) this.known.add('run');
+    const shared = day?.();
+    if (this.isReached(shared?.cap, shared?.taken ?? 0)) this.known.add('day');
+  }
+
+  /** Looks at the caps that hold for a row whose money has changed. */
+  look(row: RowOrigin): void {
+    const { ledger, day } = this.options;
+    const { cap, ...sums } = ledger.snapshot();
+    const taken = takenOf(sums);
+    this.report('run', cap, taken, '--max-cost');
+    const shared = day?.();
+    this.report('day', shared?.cap, shared?.taken ?? 0, '--max-cost-per-day, by all runs in 24 hours,');
+    this.lookAtValues(row);
+  }
+
+  private lookAtValues(row: RowOrigin): void {
+    const { ledger, byValue } = this.options;
+    for (const { column, value, taken } of ledger.takenBy?.(row) ?? []) {
+      const key = JSON.stringify([column, value]);
+      const cap = toMicroDollars(byValue.capsUsd[column] ?? 0);
+      if (this.known.size > valuesKept || this.known.has(key) || !this.isReached(cap, taken)) continue;
+      const before = this.before.takenBy(row).find((one) => one.column === column)?.taken ?? 0;
+      if (this.isReached(cap, before)) continue;
+      const name = value === '' ? '(none)' : JSON.stringify(value);
+      this.report(key, cap, taken, `--max-cost-by ${column} ${name}`);
+    }
+  }
+
+  private report(key: string, cap: MicroDollars | undefined, taken: MicroDollars, name: string): void {
+    if (cap === undefined || this.known.has(key) || !this.isReached(cap, taken)) return;
+    this.known.add(key);
+    const { warnAt, warn } = this.options;
+    const threshold = 'usd' in warnAt ? `$${warnAt.usd}` : `${warnAt.percent}%`;
+    warn(
+      `$${toUsd(taken)} of the $${toUsd(cap)} of ${name} are spent, reserved or in doubt (--warn-at ${threshold}).`,
+    );
+  }
+
+  private isReached(cap: MicroDollars | undefined, taken: MicroDollars): boolean {
+    return cap !== undefined && taken >= thresholdOf(this.options.warnAt, cap);
+  }
+}
+
+function takenOf({ reserved, spent, unknown }: Omit<ReturnType<Ledger['snapshot']>, 'cap'>): MicroDollars {
+  return reserved + spent + unknown;
+}
+
+/** What has to be taken of the cap. An amount above the cap is never reached. */
+function thresholdOf(warnAt: WarnAt, cap: MicroDollars): number {
+  if ('percent' in warnAt) return (cap * warnAt.percent) / 100;
+  const threshold = toMicroDollars(warnAt.usd);
+  return threshold > cap ? Number.POSITIVE_INFINITY : threshold;
+}
+
+/** What is wrong with a threshold beside the caps in force, in USD. */
+export function whyNoThreshold(warnAt: WarnAt, capsUsd: readonly number[]): string | undefined {
+  if (capsUsd.length === 0)
+    return '--warn-at has no cap to warn of: add --max-cost USD, --max-cost-per-day USD or --max-cost-by COLUMN=USD, or leave it out';
+  const highest = Math.max(...capsUsd);
+  if (!('usd' in warnAt) || warnAt.usd <= highest) return undefined;
+  return `--warn-at $${warnAt.usd} is never reached: the highest cap is $${highest}; give a lower amount, or a share such as 80%`;
+}
