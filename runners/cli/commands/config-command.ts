@@ -3,6 +3,7 @@ import { configurableOptions, settingOf, type ListedOption } from '../options/op
 import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { parseOptions } from '../options/parse-options.js';
 import { startSchema } from '../options/start-options.js';
+import { maskedUrl } from '../options/parse-value.js';
 import { plainText } from '../messages/plain-text.js';
 
 /** A setting that is in force. */
@@ -41,14 +42,19 @@ function settingInForce(
 ): Setting[] {
   const setting = settingOf(name);
   const inEnv = row.variable === undefined ? '' : (env[row.variable] ?? '');
-  if (given[name] !== undefined) return [{ name: setting, value: given[name], from: 'the command line' }];
+  if (given[name] !== undefined)
+    return [{ name: setting, value: shownOf(row, given[name]), from: 'the command line' }];
   if (inEnv !== '' && given['local'] !== true)
     return [{ name: setting, value: inEnv, from: row.variable ?? '' }];
   const value = raw[name] ?? options[name];
   if (value === undefined) return [];
   // Durations are in ms inside, and are written with their unit.
-  const shown = row.takes === 'D' && typeof value === 'number' ? `${value}ms` : value;
+  const shown = row.takes === 'D' && typeof value === 'number' ? `${value}ms` : shownOf(row, value);
   return [{ name: setting, value: shown, from: from.get(name) ?? 'the default' }];
+}
+
+function shownOf({ isSecretAddress }: ListedOption['row'], value: unknown): unknown {
+  return isSecretAddress && typeof value === 'string' ? maskedUrl(value) : value;
 }
 
 function keyIn({ env }: CliIo, raw: Raw, from: ReadonlyMap<string, string>): Setting {

@@ -11,6 +11,7 @@ import {
   type WireRequest,
 } from '../../../src/transport/transport.js';
 import type { Summary } from '../../batch/internal.js';
+import { redact } from '../../../src/contract/redact.js';
 import { maskedUrl } from '../options/parse-value.js';
 import { plainText } from '../messages/plain-text.js';
 import type { StartedRun } from './batch-options.js';
@@ -50,8 +51,17 @@ export async function afterRun(run: StartedRun, ended: EndedStart, parts: AfterR
   ];
   for (const { name, does } of actions) {
     const problem = await does().catch((error: unknown) => (error as Error).message);
-    if (problem !== undefined) io.stderr.write(`warning: ${name} failed: ${plainText(problem, 500)}\n`);
+    if (problem === undefined) continue;
+    const shown = plainText(redact(problem, addressOf(notify)), 500);
+    io.stderr.write(`warning: ${name} failed: ${shown}\n`);
   }
+}
+
+/** Of an address whatever is behind its host may be its secret. */
+function addressOf(url: string | undefined): string[] {
+  if (url === undefined) return [];
+  const { pathname, search } = new URL(url);
+  return [`${pathname}${search}`.slice(1), pathname.slice(1)];
 }
 
 const commandMs = 60_000;

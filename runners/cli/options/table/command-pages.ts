@@ -208,6 +208,7 @@ export const printPage = {
       meaning: 'post the summary there when the start has ended, signed by MILLRACE_NOTIFY_SECRET',
       commands: notOfPlan,
       config: 'text',
+      isSecretAddress: true,
       isOnce: true,
     },
     quiet: {

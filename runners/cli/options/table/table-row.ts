@@ -45,6 +45,8 @@ export interface OptionRow {
   readonly isOnce?: true;
   /** It is about how this manifest is read: a manifest that millrace wrote does not need it. */
   readonly isOfManifest?: true;
+  /** Who knows the address may use it: `config` prints its host alone. */
+  readonly isSecretAddress?: true;
   /** It decides what is sent, where and at what price: a saved plan holds a start to it. */
   readonly isPlanned?: true;
 }

@@ -30,4 +30,15 @@ describe('millrace.config.json', () => {
     expect(config.stdout).toContain('endpoint mine: {"id":"echo","mode":"sync","price":{"usdPerJob":0.02}}');
     expect(config.stdout).not.toContain(work.env['MILLRACE_API_KEY']);
   });
+
+  it('shows the host alone of an address that is a secret', async () => {
+    const address = 'https://hooks.example.test/services/canary?token=canary';
+    await work.write('millrace.config.json', [JSON.stringify({ notify: address })]);
+    for (const given of [[], ['--notify', address]]) {
+      const { code, stdout } = await work.call('config', 'rows.jsonl', ...given);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^notify +https:\/\/hooks\.example\.test\/… /m);
+      expect(stdout).not.toContain('canary');
+    }
+  });
 });

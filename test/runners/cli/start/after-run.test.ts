@@ -109,6 +109,13 @@ describe('--notify', () => {
     expect(away.seen.length).toBe(4);
   }, 60_000);
 
+  it('names no secret of its address either where the transport names the address', async () => {
+    const transport: Transport = ({ url }) => throwError(() => new Error(`POST ${url}: no such host`));
+    const printed = await after({ notify }, { transport });
+    expect(printed).toContain('no such host');
+    expect(printed).not.toMatch(/T000|secret|canary/);
+  }, 60_000);
+
   it('takes https, and http on this machine alone; no text of a refusal repeats the address', () => {
     for (const good of ['https://a.test/x', 'http://127.0.0.1:9/x', 'http://localhost/x'])
       expect(parseNotifyUrl(good)).toEqual({ value: good });
