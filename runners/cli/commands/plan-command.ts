@@ -90,7 +90,9 @@ async function differenceFrom(
   io: CliIo,
 ): Promise<{ text: string[]; json: object } | undefined> {
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
-  if (options.maxCost === undefined && (await isOfNoRun(source, options, io))) return undefined;
+  const { maxCost, maxCostBy, costBy } = options;
+  const isPlain = maxCost === undefined && maxCostBy === undefined && costBy === undefined;
+  if (isPlain && (await isOfNoRun(source, options, io))) return undefined;
   const { planDifference } = await import('../plan/plan-difference.js');
   const found = await planDifference(source, options, io, prices);
   if (found === undefined) return undefined;

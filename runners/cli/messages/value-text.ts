@@ -49,9 +49,12 @@ export function aheadByText({ by = [] }: Pick<Ahead, 'by'>): string[] {
         ? `: ${countOf(short, 'row')} ${short === 1 ? 'does' : 'do'} not fit`
         : '';
     const lines = first.slice(0, valuesShown).map(({ value, rows, fits, estimated }) => {
+      const price = formatMoney(estimated);
       const counted =
-        fits < rows ? `${formatCount(fits)} of ${countOf(rows, 'row')} fit` : countOf(rows, 'row');
-      return `${valueName(value)}: ${counted}, for ${formatMoney(estimated)}`;
+        fits < rows
+          ? `${formatCount(fits)} of ${countOf(rows, 'row')} fit; all would be ${price}`
+          : `${countOf(rows, 'row')}, for ${price}`;
+      return `${valueName(value)}: ${counted}`;
     });
     const more = values - lines.length;
     const rest = more > 0 ? [`and ${formatCount(more)} others`] : [];

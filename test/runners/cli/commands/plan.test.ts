@@ -18,6 +18,20 @@ describe('millrace plan', () => {
   const write = (name: string, lines: readonly string[]) =>
     writeFile(join(cwd, name), `${lines.join('\n')}\n`);
 
+  it('says how many rows of each value fit under its cap, before there is a run', async () => {
+    await write('edits.csv', [
+      'id,images,prompt,customer',
+      ...['a', 'b', 'c'].map((id) => `${id},${image},grayscale ${id},${id === 'c' ? 'Bolt' : 'acme'}`),
+    ]);
+    const plan = (...more: string[]) =>
+      millrace(['plan', 'edits.csv', '--endpoint', 'image-edit', ...more], { cwd });
+    const { stdout } = await plan('--max-cost-by', 'customer=0.1');
+    expect(stdout).toContain('  by customer  2 values, at most $0.10 each: 1 row does not fit\n');
+    expect(stdout).toContain('acme: 1 of 2 rows fit; all would be $0.175\n');
+    expect(stdout).toContain('Bolt: 1 row, for $0.0875\n');
+    expect((await plan('--cost-by', 'customer')).stdout).toContain('acme: 2 rows, for $0.175\n');
+  });
+
   it('says what a manifest holds and costs, needs no key, and writes nothing', async () => {
     await write('edits.csv', [
       'id,images,prompt,resolution,Note',
