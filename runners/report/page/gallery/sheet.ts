@@ -46,14 +46,14 @@ export class Sheet {
     if (focused !== null) this.#focusLike(focused);
   }
 
-  /** Draws them in two steps where most are new: those in sight are painted before the others are made. */
+  /** Draws them in two steps where most are new and none has the focus: those in sight are painted before the others are made. */
   async drawInSteps(
     rows: readonly PageRow[],
     whenEmpty: string | HTMLElement,
     isOvertaken: () => boolean,
   ): Promise<void> {
     const known = new Set(this.#frames.map(({ row }) => row.id));
-    if (rows.filter(({ id }) => !known.has(id)).length > framesInSight) {
+    if (!this.hasFocus && rows.filter(({ id }) => !known.has(id)).length > framesInSight) {
       this.draw(rows.slice(0, framesInSight), whenEmpty);
       await painted();
       if (isOvertaken()) return;

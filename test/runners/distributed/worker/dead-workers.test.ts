@@ -98,7 +98,8 @@ describe('a worker that was taken for dead and comes back', () => {
 
   it('goes on under one name at all of its runs, and sends heartbeats for each seat', async () => {
     const { database } = fleets;
-    const rows = rowsOf(2, { sleepMs: 3_000 });
+    // Long enough for the worker to be taken for dead meanwhile, also on a loaded machine.
+    const rows = rowsOf(2, { sleepMs: 10_000 });
     const fleet = await fleets.open(rows);
     const { baseUrl, lbBaseUrl } = fleet.emulator;
     const other = await makeRun(database, `beside ${fleet.run}`);

@@ -304,21 +304,31 @@ describe('a snapshot', () => {
         'lastStartAt',
         'lastStop',
       ],
-      ...['ledgerFile', 'database', 'heldUpToRow', 'manifests', 'capUsd', 'rows', 'jobs', 'lastRow'],
+      ...[
+        'ledgerFile',
+        'database',
+        'heldUpToRow',
+        'manifests',
+        'capUsd',
+        'costBy',
+        'rows',
+        'jobs',
+        'lastRow',
+      ],
       ...['replaced', 'tally'],
     ]);
     const byBooking = [0, 0, 0, 0, 0, 0, 0, 0];
     expect(kept.tally).toEqual({
-      ...{ statusCalls: 0, possiblyDouble: 0, rows: statuses.map(() => 0) },
+      ...{ statusCalls: 0, possiblyDouble: 0, columns: [] },
       accounts: [
         {
           purchase: { kind: '', endpoint: '', resolution: '' },
-          ...{ sums: byBooking, counts: byBooking, unpriced: byBooking, highest: -1 },
+          ...{ sums: byBooking, counts: byBooking, unpriced: byBooking, highest: -1, rows: [] },
         },
       ],
     });
     expect(table.columns.map((column) => column.chunkAt(0).length / 4_096)).toEqual([
-      ...[1, 4, 2, 1, 2, 1, 4, 4],
+      ...[1, 4, 4, 1, 2, 1, 4, 4],
       ...[4, 1, 4, 1, 4, 1, 4, 1, 4, 1],
     ]);
   });
