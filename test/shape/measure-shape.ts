@@ -21,7 +21,10 @@ const rows: [what: string, is: string][] = [
   ['files that one other file imports', share(shape.oneImporter.length, shape)],
   ['longest chain of imports from the command line, at run time', `${shape.depth.runTime.length}`],
   ['the same, imports of types included', `${shape.depth.withTypes.length}`],
-  ['most files in one folder', `${shape.largestFolder.files} (${shape.largestFolder.path})`],
+  [
+    'most files in one folder, `src/contract` apart',
+    `${shape.largestFolder.files} (${shape.largestFolder.path})`,
+  ],
   ['base names that stand twice', shape.twice.join(', ') || 'none'],
 ];
 const table = asTable([['what', 'measured'], ...rows]);
