@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { folderOf, writeAll } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
+import { replaceFile } from '../disk/replace-file.js';
 
 /** What signs the addresses of a run's rows, over all of its starts. */
 export interface CallbackSecret {
@@ -25,17 +25,7 @@ export async function callbackSecret(disk: Disk, out: string): Promise<CallbackS
   const known = await readSecret(disk, path);
   if (known !== undefined) return known;
   const made = { run: randomUUID(), secret: randomBytes(32).toString('base64url') };
-  const temporary = `${path}.tmp`;
-  await disk.unlink(temporary).catch(() => undefined);
-  const file = await disk.open(temporary, 'wx', ownersAlone);
-  try {
-    await writeAll(file, Buffer.from(`${JSON.stringify({ version: 1, ...made })}\n`), 0);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await disk.rename(temporary, path);
-  await disk.syncFolder(folderOf(path));
+  await replaceFile(disk, path, `${JSON.stringify({ version: 1, ...made })}\n`, ownersAlone);
   return made;
 }
 

@@ -25,7 +25,7 @@ export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port }
   );
   await listen(server, host, port);
   const { port: open } = server.address() as AddressInfo;
-  const own = `http://${host.includes(':') ? `[${host}]` : host}:${open}`;
+  const own = `http://${addressOf(host, open)}`;
   const listener: CallbackListener = {
     async begin(parts) {
       const { disk, out } = parts.options;
@@ -49,13 +49,16 @@ async function listen(server: Server, host: string, port: number): Promise<void>
     await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const where = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     const why = code === 'EADDRINUSE' ? 'another program has the port' : message;
     throw new MillraceError(
       'usage',
-      `callbacks cannot be taken at ${where}: ${why}. Name another address with --webhook-listen; nothing was sent.`,
+      `callbacks cannot be taken at ${addressOf(host, port)}: ${why}. Name another address with --webhook-listen; nothing was sent.`,
     );
   }
+}
+
+function addressOf(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** The run is not open yet, or not any more. */

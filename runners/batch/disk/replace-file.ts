@@ -11,15 +11,16 @@ type Content = Uint8Array | string | Iterable<Uint8Array | string> | AsyncIterab
  * Replaces a whole file or leaves it as it was: writes beside it, syncs, renames, syncs the folder. On an error the
  * temporary file is removed. Only one writer of a path at a time.
  *
+ * @param mode of the new file. @defaultValue that of any new file
  * @throws {MillraceError} `not-a-file` where the path is a link, a folder or a device; the disk's error otherwise.
  */
-export async function replaceFile(disk: Disk, path: string, content: Content): Promise<void> {
+export async function replaceFile(disk: Disk, path: string, content: Content, mode?: number): Promise<void> {
   await refuseOthers(disk, path);
   const temporary = `${path}.tmp`;
   await refuseOthers(disk, temporary);
   await disk.unlink(temporary).catch(ignoreMissing);
   try {
-    await writeNew(disk, temporary, content);
+    await writeNew(disk, temporary, content, mode);
     await disk.rename(temporary, path);
   } catch (error) {
     await disk.unlink(temporary).catch(() => undefined);
@@ -38,8 +39,8 @@ async function refuseOthers(disk: Disk, path: string): Promise<void> {
   );
 }
 
-async function writeNew(disk: Disk, path: string, content: Content): Promise<void> {
-  const file = await disk.open(path, 'wx');
+async function writeNew(disk: Disk, path: string, content: Content, mode: number | undefined): Promise<void> {
+  const file = await disk.open(path, 'wx', mode);
   try {
     const collected = Buffer.allocUnsafe(collectBytes);
     let held = 0;
@@ -77,7 +78,7 @@ function ignoreMissing(error: unknown): void {
 
 /** Files of a run that are written beside themselves and then renamed. */
 const names =
-  /^(\.journal\.snapshot|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
+  /^(\.journal\.snapshot|\.manifest\.checked|\.webhook\.json|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
 const parts = /^\.[0-9a-f]{20}\.part$/;
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 
