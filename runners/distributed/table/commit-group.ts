@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { FullValue } from '../../batch/ledger/value-caps.js';
+import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import type { StopCause } from '../../batch/stop/stops.js';
@@ -61,7 +61,7 @@ export interface Group {
   readonly claim: Claim | undefined;
 }
 
-export type Granted = boolean | FullValue;
+export type Granted = boolean | CappedValue;
 
 /** What has become of a group. */
 export interface Committed {

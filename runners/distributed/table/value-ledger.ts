@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { ValueCaps, type FullValue } from '../../batch/ledger/value-caps.js';
+import { ValueCaps, type CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
 
@@ -63,7 +63,7 @@ export class ValueLedger {
   }
 
   /** The first of these values whose cap leaves no room for the price. */
-  full(values: readonly string[], price: MicroDollars | null): FullValue | undefined {
+  full(values: readonly string[], price: MicroDollars | null): CappedValue | undefined {
     return this.caps.full(values, price, (place, value) => this.taken.get(nameOf(place, value)) ?? 0);
   }
 
@@ -83,7 +83,7 @@ export class ValueLedger {
   }
 
   /** A row is left for it. */
-  refuse({ column, value }: FullValue): void {
+  refuse({ column, value }: CappedValue): void {
     this.changeOf(Object.keys(this.capsUsd ?? {}).indexOf(column), value).refused += 1;
   }
 

@@ -18,7 +18,7 @@ import { RowsBooked, type Booked, type RowTask } from '../../batch/row/row-after
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import type { Committed, Grant, Granted, Group } from '../table/commit-group.js';
-import type { LateJob } from '../table/late-jobs.js';
+import type { LateJob } from '../table/release-rows.js';
 import { RunGone } from '../table/run-ledger.js';
 import { placeOf, type Claim, type EndedRow, type TableRow } from '../table/rows.js';
 import { SeatLost } from '../table/seats.js';

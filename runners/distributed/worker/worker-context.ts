@@ -13,7 +13,8 @@ import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { Ledger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
-import { FullValues, type FullValue } from '../../batch/stop/full-values.js';
+import type { CappedValue } from '../../batch/ledger/value-caps.js';
+import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
@@ -128,7 +129,7 @@ export class RowsMoney implements SharedMoney {
   readonly prices: PriceBook;
   private readonly reserved = new Map<string, MicroDollars>();
   /** Rows that do not fit under the cap of a value any more. */
-  private readonly full = new Map<string, FullValue>();
+  private readonly full = new Map<string, CappedValue>();
 
   constructor(
     prices: PriceTerms,
@@ -152,7 +153,7 @@ export class RowsMoney implements SharedMoney {
     return granted === true;
   }
 
-  whyFull(id: string): FullValue | undefined {
+  whyFull(id: string): CappedValue | undefined {
     return this.full.get(id);
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recallRun } from '../../../../runners/distributed/table/recall-run.js';
 import { beginStart, makeRun } from '../../../../runners/distributed/table/runs.js';
-import { readLateJobs } from '../../../../runners/distributed/table/late-jobs.js';
+import { readLateJobs } from '../../../../runners/distributed/table/release-rows.js';
 import { feedRows, type FleetWorker } from '../../../support/fleet.js';
 import { rowsOf, termsWith } from '../../../support/run-database.js';
 import { stuckAt } from '../../../support/stuck-transport.js';
