@@ -20,6 +20,10 @@ export type { PriceBook, PriceTable } from './ledger/price-book.js';
 export { endpointPriceSchema, readPriceFile, toPriceList, type PriceList } from './ledger/price-list.js';
 export { dayLedgerPath } from './ledger/day-ledger.js';
 
+// What rows cost by the values of columns.
+export { mostCostColumns } from './row/totals.js';
+export { otherValues } from './ledger/value-caps.js';
+
 // Pictures that are uploaded.
 export { createPictureHost, localPicture } from './uploads/create-picture-host.js';
 export { openS3Store } from './uploads/open-s3-store.js';

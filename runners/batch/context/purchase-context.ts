@@ -10,7 +10,8 @@ import type { RunLog } from '../log/open-log.js';
 import type { PictureNames } from '../pictures/picture-names.js';
 import type { EndedRow } from '../sinks/ended-row.js';
 import type { BlockedEndpoints } from '../stop/blocked-endpoints.js';
-import type { FullValue, FullValues } from '../stop/full-values.js';
+import type { CappedValue } from '../ledger/value-caps.js';
+import type { FullValues } from '../stop/full-values.js';
 import type { ServiceReach } from '../stop/service-reach.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import type { PictureHost } from '../uploads/picture-host.js';
@@ -91,7 +92,7 @@ export interface SharedMoney {
   /** False: the price does not fit. */
   reserve(id: string, price: MicroDollars | null): Promise<boolean>;
   /** The value whose cap leaves no room for the row that did not fit: the row is left, and the run goes on. */
-  whyFull?(id: string): FullValue | undefined;
+  whyFull?(id: string): CappedValue | undefined;
   /** Why the run stops when a price did not fit. */
   whyStop(price: MicroDollars | null): StopCause;
 }

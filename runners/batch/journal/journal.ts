@@ -5,9 +5,8 @@ import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdenti
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
 import type { PendingStatus, RowStatus } from '../row/row-status.js';
-import type { CostBy } from '../row/cost-by.js';
 import type { RowBooks } from '../row/row-books.js';
-import type { KeptTally, ReportedPrice, Totals } from '../row/totals.js';
+import type { KeptTally, ReportedPrice, Totals, CostBy } from '../row/totals.js';
 
 /** The one truth of a run. `openJournal` keeps it in a file; a database can take its place. */
 export interface Journal {

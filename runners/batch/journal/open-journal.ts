@@ -1,7 +1,7 @@
 import { folderOf, openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { journalFault, JournalError } from './journal-error.js';
-import type { CostByChoices } from '../row/cost-by.js';
+import type { CostByChoices } from '../row/totals.js';
 import { GroupCommit } from './group-commit.js';
 import { type Journal, journalPath } from './journal.js';
 import type { RecoveredFile } from './recover.js';

@@ -6,7 +6,7 @@ import { loadSnapshot, type Snapshot } from './load-snapshot.js';
 import { readRecords } from './read-records.js';
 import { recover, type RecoveredFile } from './recover.js';
 import { recordsAStart, Recovery } from './recovery.js';
-import type { CostByChoices } from '../row/cost-by.js';
+import type { CostByChoices } from '../row/totals.js';
 import { RowReader } from './row-reader.js';
 import type { RowStatus } from '../row/row-status.js';
 

@@ -7,10 +7,16 @@ import { journalFormat, type JournalRecord, type RecordOf, type RunIdentity } fr
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
-import { costByInForce, noCostBy, trackedColumns, type CostBy, type CostByChoices } from '../row/cost-by.js';
 import { isPending } from '../row/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
-import type { KeptTally } from '../row/totals.js';
+import {
+  type KeptTally,
+  costByInForce,
+  noCostBy,
+  trackedColumns,
+  type CostBy,
+  type CostByChoices,
+} from '../row/totals.js';
 
 /** Records between two entries of `recordStarts`. */
 export const recordsAStart = 4_096;

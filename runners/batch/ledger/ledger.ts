@@ -2,7 +2,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowOrigin } from '../manifest/columns/column-value.js';
-import { ValueCaps, type CappedValue, type FullValue, type ValueCapsOptions } from './value-caps.js';
+import { ValueCaps, type CappedValue, type ValueCapsOptions } from './value-caps.js';
 
 /** The state that a ledger begins with. */
 export interface LedgerOptions {
@@ -40,7 +40,7 @@ export interface Ledger {
    */
   reserve(id: string, price: MicroDollars | null, row?: RowOrigin): boolean;
   /** The value of the row whose cap leaves no room for the price. `undefined`: there is room, or no such cap. */
-  fullValue?(price: MicroDollars | null, row: RowOrigin): FullValue | undefined;
+  fullValue?(price: MicroDollars | null, row: RowOrigin): CappedValue | undefined;
   /** The values of the row that have caps, with what is taken for each. */
   takenBy?(row: RowOrigin): readonly CappedValue[];
   /** The purchase ended and cost this much. `null`: the cost will never be known, and the reservation stays in `unknown`. */
@@ -106,7 +106,7 @@ class MemoryLedger implements Ledger {
     return true;
   }
 
-  fullValue(price: MicroDollars | null, row: RowOrigin): FullValue | undefined {
+  fullValue(price: MicroDollars | null, row: RowOrigin): CappedValue | undefined {
     return this.byValue.full(this.byValue.valuesOf(row), price);
   }
 

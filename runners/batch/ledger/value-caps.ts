@@ -11,9 +11,6 @@ export interface CappedValue {
   readonly taken: MicroDollars;
 }
 
-/** One whose cap leaves no room for a row. */
-export type FullValue = CappedValue;
-
 export interface ValueCapsOptions {
   /** What no value of a column may cost more than, in US dollars. */
   readonly capsUsd: Readonly<Record<string, number>>;
@@ -56,7 +53,7 @@ export class ValueCaps {
     values: readonly string[],
     price: MicroDollars | null,
     takenFor = (place: number, value: string): MicroDollars => this.takenFor(place, value),
-  ): FullValue | undefined {
+  ): CappedValue | undefined {
     for (const [place, { column, cap }] of this.columns.entries()) {
       const value = values[place] ?? '';
       const before = takenFor(place, value);

@@ -2,7 +2,6 @@ import { concatMap, defer, EMPTY, from, type MonoTypeOperatorFunction, type Obse
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { pricedOf } from '../row/costs.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import type { FullValue } from '../stop/full-values.js';
 import { stopCauses, whyDrifted } from '../stop/stop-causes.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
@@ -24,7 +23,7 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
       const price = money.prices.priceOf(pricedOf(facts));
       row.change({ price });
       const full = money.ledger.fullValue?.(price, facts);
-      if (full !== undefined) return leftAt(full, context);
+      if (full !== undefined) return leftAt(money.full.add(full), context);
       if (!money.ledger.reserve(row.id, price, facts))
         return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
       const { shared } = money;
@@ -40,15 +39,16 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
             return purchase;
           }
           const fullThere = shared.whyFull?.(row.id);
-          return fullThere ? leftAt(fullThere, context) : stopped(stops, shared.whyStop(price));
+          return fullThere
+            ? leftAt(money.full.add(fullThere), context)
+            : stopped(stops, shared.whyStop(price));
         }),
       );
     });
 }
 
 /** The row stays to be done; rows of other values go on. */
-function leftAt(full: FullValue, { money, events }: PurchaseContext): Observable<never> {
-  const message = money.full.add(full);
+function leftAt(message: string | undefined, { events }: PurchaseContext): Observable<never> {
   if (message !== undefined) events.next({ type: 'warning', code: 'value-cap', message });
   return EMPTY;
 }

@@ -8,7 +8,7 @@ import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
-import { costByInForce, trackedColumns, type CostByChoices } from '../row/cost-by.js';
+import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';

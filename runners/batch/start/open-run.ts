@@ -29,7 +29,7 @@ import type { Ahead } from './check/ahead.js';
 import { newCap } from './money/cap-in-force.js';
 import { CapWatch } from '../ledger/cap-watch.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { costByInForce, isSameCostBy } from '../row/cost-by.js';
+import { costByInForce, isSameCostBy } from '../row/totals.js';
 import { takenByValue } from '../row/value-costs.js';
 import { takeUp } from './take-up.js';
 

@@ -7,7 +7,7 @@ import type { JournalWriter } from '../context/journal-writer.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RecoveredSent, TakenUp } from '../context/run.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { costByInForce } from '../row/cost-by.js';
+import { costByInForce } from '../row/totals.js';
 import { takenByValue } from '../row/value-costs.js';
 import type { CapInForce } from './money/cap-in-force.js';
 

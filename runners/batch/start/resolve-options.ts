@@ -18,6 +18,7 @@ import { manifestFormat } from '../manifest/manifest-settings.js';
 import { openSharedLedger } from './money/open-shared-ledger.js';
 import { PricedBytes } from '../tasks/priced-bytes.js';
 import { retryCodes } from '../row/decide-row.js';
+import { mostCostColumns } from '../row/totals.js';
 import { RowSelection } from '../manifest/rows/row-selection.js';
 import type { ResolvedManifest, ResolvedOptions } from '../context/resolved-options.js';
 import type { RunBatchOptions, StopOrder } from '../context/run-options.js';
@@ -70,7 +71,7 @@ const plainFields = {
   download: z.boolean().default(true),
   maxCostUsd: z.number().min(0).nullable().optional(),
   defaultMaxCostUsd: z.number().min(0).optional(),
-  costBy: z.array(z.string().min(1)).max(8).nullable().optional(),
+  costBy: z.array(z.string().min(1)).max(mostCostColumns).nullable().optional(),
   maxCostByUsd: z.record(z.string().min(1), z.number().min(0).nullable()).nullable().optional(),
   maxCostPerDayUsd: z.number().min(0).optional(),
   warnAt: z

@@ -4,7 +4,7 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { IntentRecord, RecordOf } from '../journal/record.js';
 import { rowsUnderCaps } from './check/survey.js';
-import { costByInForce } from '../row/cost-by.js';
+import { costByInForce } from '../row/totals.js';
 import type { Checked } from './check/check-manifest.js';
 import { asSelected, isAskedAgain, isDoubled, isTakenUp, rowPrice } from '../row/left-rows.js';
 import { decideRow, rulesOf } from '../row/decide-row.js';

@@ -1,14 +1,12 @@
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-import type { FullValue } from '../ledger/value-caps.js';
-
-export type { FullValue };
+import type { CappedValue } from '../ledger/value-caps.js';
 
 const valuesShown = 3;
 const valuesKept = 1_000;
 
 /** Values of columns whose caps had no room for a row: the row stays to be done, and others go on. */
 export class FullValues {
-  private readonly first = new Map<string, FullValue>();
+  private readonly first = new Map<string, CappedValue>();
   private count = 0;
 
   /** Whether rows are left for it. */
@@ -17,7 +15,7 @@ export class FullValues {
   }
 
   /** A row is left. Returns what is to be said of its value, the first time. */
-  add(full: FullValue): string | undefined {
+  add(full: CappedValue): string | undefined {
     this.count++;
     const name = JSON.stringify([full.column, full.value]);
     if (this.first.has(name) || this.first.size >= valuesKept) return undefined;
@@ -34,6 +32,6 @@ export class FullValues {
 }
 
 /** A value, and its cap, for people. */
-function fullValueText({ column, value, cap }: FullValue): string {
+function fullValueText({ column, value, cap }: CappedValue): string {
   return `${column} ${value === '' ? '(none)' : JSON.stringify(value)} at $${toUsd(cap)}`;
 }

@@ -9,7 +9,7 @@ import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { parseOptions } from '../options/parse-options.js';
-import { startSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
+import { asksForMoney, startSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
@@ -90,9 +90,7 @@ async function differenceFrom(
   io: CliIo,
 ): Promise<{ text: string[]; json: object } | undefined> {
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
-  const { maxCost, maxCostBy, costBy } = options;
-  const isPlain = maxCost === undefined && maxCostBy === undefined && costBy === undefined;
-  if (isPlain && (await isOfNoRun(source, options, io))) return undefined;
+  if (!asksForMoney(options) && (await isOfNoRun(source, options, io))) return undefined;
   const { planDifference } = await import('../plan/plan-difference.js');
   const found = await planDifference(source, options, io, prices);
   if (found === undefined) return undefined;

@@ -149,7 +149,7 @@ async function attendRun(run: StartedRun): Promise<number> {
     if (answer === 'interrupted') return interrupted(last.exitCode, run);
     if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
     const exitCode = await printOutcome(run, last, warnings);
-    await then(run, last);
+    await followUp(run, last);
     return exitCode;
   } finally {
     view.close();
@@ -160,7 +160,7 @@ async function attendRun(run: StartedRun): Promise<number> {
 }
 
 /** A start that has not begun leaves no summary, and nothing follows from it. */
-async function then(
+async function followUp(
   run: StartedRun,
   { exitCode, reason, summary }: Extract<RunEvent, { type: 'finished' }>,
 ): Promise<void> {

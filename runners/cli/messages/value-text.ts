@@ -1,3 +1,4 @@
+import { otherValues } from '../../batch/formats.js';
 import type { Ahead, Summary } from '../../batch/internal.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney } from './number-text.js';
@@ -68,6 +69,6 @@ function headed(column: string, [first = '', ...others]: readonly string[]): str
 
 /** A value for people. The NUL stands for values that are not kept apart. */
 function valueName(value: string): string {
-  if (value === '\0') return 'others';
+  if (value === otherValues) return 'others';
   return value === '' ? '(none)' : plainText(value, 60);
 }

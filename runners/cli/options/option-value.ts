@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseLatency } from '../../emulator/settings/parse-latency.js';
 import { parseFaults } from '../../emulator/faults/parse-faults.js';
 import { parseRateLimit } from '../../emulator/faults/rate-limit.js';
-import { imagesBaseProblem, parseUploadTarget } from '../../batch/formats.js';
+import { imagesBaseProblem, mostCostColumns, parseUploadTarget } from '../../batch/formats.js';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
@@ -151,10 +151,10 @@ export const optionValue = {
   columns: () =>
     optionValue.names().transform((names, context): string[] | null => {
       if (names.length === 1 && names[0] === 'none') return null;
-      if (names.length <= mostColumns) return [...new Set(names)];
+      if (names.length <= mostCostColumns) return [...new Set(names)];
       context.addIssue({
         code: 'custom',
-        message: `${names.length} columns are too many: up to ${mostColumns} are allowed`,
+        message: `${names.length} columns are too many: up to ${mostCostColumns} are allowed`,
       });
       return z.NEVER;
     }),
@@ -216,8 +216,6 @@ export const optionValue = {
       return Object.fromEntries(pairs) as Record<string, string>;
     }),
 };
-
-const mostColumns = 8;
 
 /** `"…"` with quotes inside doubled, or a text without commas and quotes at its ends. */
 const listItem = /\s*(?:"((?:[^"]|"")*)"|([^",][^,]*|))\s*(,|$)/y;

@@ -28,6 +28,11 @@ export function startSchema<C extends 'run' | 'plan' | 'config'>(command: C): z.
   ) as unknown as z.ZodType<StartOptions<C>>;
 }
 
+/** Whether money is spoken of: such a plan says what a start would do, also where no run has begun. */
+export function asksForMoney({ maxCost, maxCostBy, costBy }: PlanOptions | RunOptions): boolean {
+  return maxCost !== undefined || maxCostBy !== undefined || costBy !== undefined;
+}
+
 const longestUploadMs = 6 * 86_400_000;
 
 /** Options that do not go together. */

@@ -4,7 +4,7 @@ import type { Journal } from '../../batch/journal/journal.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
-import { readLateJobs } from '../table/late-jobs.js';
+import { readLateJobs } from '../table/release-rows.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import type { RunDatabase } from '../table/run-database.js';
 import { createSweeper, sweepMs } from '../table/worker-record.js';

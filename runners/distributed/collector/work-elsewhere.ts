@@ -14,7 +14,7 @@ import type { RunIdentity } from '../../batch/journal/record.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { buyRows } from '../../batch/purchase/buy-rows.js';
 import type { RunStages } from '../../batch/run-batch.js';
-import { costByInForce } from '../../batch/row/cost-by.js';
+import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
 import { listen } from '../database/listen.js';

@@ -1,4 +1,4 @@
-import type { RowProblem } from '../manifest-row.js';
+import type { RowProblem, RowProduct } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
 import { parseJson } from '../parse-json.js';
 
@@ -19,15 +19,9 @@ export interface RawRecord {
 }
 
 /** Which of the rows that one line of the manifest became a row is. */
-export interface Product {
-  /** Its place among them, from 0. */
-  readonly index: number;
-  /** The value of each axis, by its name. */
-  readonly axes: Readonly<Record<string, string>>;
+export interface Product extends Omit<RowProduct, 'source'> {
   /** What the axes add to the row's id. */
   readonly suffix: string;
-  /** Of rows that are bought several times as they are, from 1. */
-  readonly repeat: number;
 }
 
 export interface TextLine {

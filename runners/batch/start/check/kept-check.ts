@@ -8,7 +8,7 @@ import { replaceFile } from '../../disk/replace-file.js';
 import type { Journal } from '../../journal/journal.js';
 import type { ManifestSettings } from '../../manifest/manifest-settings.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
-import { costByInForce, trackedColumns } from '../../row/cost-by.js';
+import { costByInForce, trackedColumns } from '../../row/totals.js';
 import { PricedBytes, type FoundBytes } from '../../tasks/priced-bytes.js';
 import type { Ahead } from './ahead.js';
 import type { KeptSurvey } from './survey.js';

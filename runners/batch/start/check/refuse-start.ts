@@ -32,18 +32,12 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
   if (route > 0 && options.lbBaseUrl === undefined)
     throw notStarted('routes need their host: {lb_base_url} is missing');
   refuseUnknownColumns(ahead);
-  const isByValue = ahead.by?.some(({ capUsd }) => capUsd !== undefined) === true;
   const { warnAt, maxCostPerDayUsd } = options;
-  const capsUsd = [ahead.cap?.usd, maxCostPerDayUsd, ...(ahead.by ?? []).map(({ capUsd }) => capUsd)];
-  const problem =
-    warnAt &&
-    whyNoThreshold(
-      warnAt,
-      capsUsd.filter((usd) => usd !== undefined),
-    );
+  const caps = [ahead.cap?.usd, maxCostPerDayUsd, ...(ahead.by ?? []).map(({ capUsd }) => capUsd)];
+  const capsUsd = caps.filter((usd) => usd !== undefined);
+  const problem = warnAt && whyNoThreshold(warnAt, capsUsd);
   if (problem !== undefined) throw notStarted(problem);
-  const isCapped = ahead.cap !== undefined || options.maxCostPerDayUsd !== undefined || isByValue;
-  if (isCapped && ahead.price.unpriced > 0)
+  if (capsUsd.length > 0 && ahead.price.unpriced > 0)
     throw notStarted(
       `${ahead.price.unpriced} rows have no known price, so a cost cap cannot hold: give their endpoints a price (--prices), reckon with one (--assume-price), or leave the cap out`,
     );

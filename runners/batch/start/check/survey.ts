@@ -1,4 +1,4 @@
-import type { Totals } from '../../row/totals.js';
+import { type Totals, type CostBy, costByInForce } from '../../row/totals.js';
 import { RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type RowStatus } from '../../row/row-status.js';
 import type { TaskSpec } from '../../row/task.js';
@@ -11,7 +11,6 @@ import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 import type { KeptTally } from '../../row/totals.js';
-import { costByInForce, type CostBy } from '../../row/cost-by.js';
 import { takenByValue } from '../../row/value-costs.js';
 import { ValueCaps } from '../../ledger/value-caps.js';
 import { ValueSurvey } from '../money/value-survey.js';

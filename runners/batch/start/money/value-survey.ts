@@ -2,7 +2,7 @@ import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { otherValues } from '../../ledger/value-caps.js';
 import { columnValue, type RowOrigin } from '../../manifest/columns/column-value.js';
 import { nearMiss } from '../../manifest/columns/near-miss.js';
-import { trackedColumns, type CostBy } from '../../row/cost-by.js';
+import { trackedColumns, type CostBy } from '../../row/totals.js';
 
 /** What a start would buy, by the values of one column. */
 export interface ColumnAhead {
