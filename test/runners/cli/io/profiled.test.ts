@@ -5,7 +5,7 @@ import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehear
 import { until } from '../../../support/until.js';
 
 interface CpuProfile {
-  readonly nodes: readonly { readonly callFrame: { readonly functionName: string } }[];
+  readonly nodes: readonly { readonly callFrame: { readonly functionName: string; readonly url: string } }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
@@ -27,8 +27,10 @@ describe('--profile', () => {
     expect(code).toBe(0);
     expect(stderr).toContain('profile: rows.out/run.cpuprofile\n');
     const { nodes, samples, timeDeltas } = await profile('rows.out/run.cpuprofile');
-    expect(nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(
-      expect.arrayContaining(['(root)', 'runCommand', 'attendRun']),
+    expect(nodes.map(({ callFrame }) => callFrame.functionName)).toContain('(root)');
+    // Which functions a sample meets is chance; that it meets the run is not.
+    expect(nodes.map(({ callFrame }) => callFrame.url)).toContainEqual(
+      expect.stringContaining('/runners/batch/'),
     );
     expect(samples.length).toBeGreaterThan(10);
     expect(timeDeltas).toHaveLength(samples.length);
