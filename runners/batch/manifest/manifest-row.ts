@@ -37,6 +37,8 @@ export interface Row {
   readonly cells: Readonly<Record<string, unknown>>;
   /** The user's own columns: they are not sent, and are copied to the results. */
   readonly columns: Readonly<Record<string, unknown>>;
+  /** Rows of a higher one are taken first. Absent: 0. */
+  readonly priority?: number | undefined;
   /** The id of a job that is polled instead of bought: from a row with only a `jobId`, or from a failure that is read back. */
   readonly jobId?: string;
   /** Set on a row without an id that repeats an earlier request: 2, 3, … It is sent, and paid, again. */

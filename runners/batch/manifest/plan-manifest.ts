@@ -4,6 +4,7 @@ import { ColumnTally } from './columns/column-tally.js';
 import { isBought, type InvalidRow, type ManifestItem, type Row, type RowKind } from './manifest-row.js';
 import { AxisTally, type PlannedMatrix } from './matrix/axis-tally.js';
 import { ProblemTally, type InvalidProblem } from './problem-tally.js';
+import { PriorityTally, type PlannedPriority } from './rows/row-priority.js';
 import { SameRequests, SameTally, type SameRows } from './duplicates/same-requests.js';
 
 /** What a manifest holds, before anything is sent. */
@@ -39,6 +40,8 @@ export interface Plan {
   readonly same?: SameRows;
   /** What `--each` and `--repeat` make of the rows, and what each value of an axis costs. Absent: each line is one row. */
   readonly matrix?: PlannedMatrix;
+  /** The rows by priority, in the order in which a run takes them. Absent: all have the same. */
+  readonly priorities?: readonly PlannedPriority[];
 }
 
 export interface PlanSettings {
@@ -50,8 +53,8 @@ export interface PlanSettings {
   readonly see?: (item: ManifestItem) => void;
   /** What separates the columns of a CSV, unless it is a comma; called at the end. */
   readonly separatedBy?: () => string | undefined;
-  /** Reads the manifest a second time from its beginning. Called only where rows may have the same request. */
-  readonly again?: () => AsyncIterable<ManifestItem>;
+  /** Reads the manifest a second time from its beginning, by the priorities that were found. Called only where rows may have the same request. */
+  readonly again?: (priorities: Plan['priorities']) => AsyncIterable<ManifestItem>;
   /** Called with every valid row of that second pass, and the line of the first row with the same request; 0: there is none. */
   readonly seeAgain?: (row: Row, sameAsLine: number) => void;
 }
@@ -65,20 +68,23 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
     else tally.addInvalid(item.row);
   }
   const separatedBy = options.separatedBy?.();
+  const plan = tally.plan();
+  const again = options.again?.bind(options, plan.priorities);
   return {
-    ...tally.plan(),
+    ...plan,
     ...(separatedBy !== undefined && { separatedBy }),
-    ...(options.again && { same: await sameRows(tally.requests, options) }),
+    ...(again && { same: await sameRows(tally.requests, again, options) }),
   };
 }
 
 /** Counts and prices the rows with the same request. */
 async function sameRows(
   requests: SameRequests,
-  { again, seeAgain, priceOf }: PlanSettings,
+  again: () => AsyncIterable<ManifestItem>,
+  { seeAgain, priceOf }: PlanSettings,
 ): Promise<SameRows> {
   const tally = new SameTally();
-  if (again === undefined || !requests.needsSecondPass()) return tally.result();
+  if (!requests.needsSecondPass()) return tally.result();
   for await (const { valid, row } of again()) {
     if (!valid) continue;
     const line = requests.lineBefore(row);
@@ -97,6 +103,7 @@ class Tally {
   readonly #firstInvalid: InvalidRow[] = [];
   readonly #problems = new ProblemTally();
   readonly #matrix = new AxisTally();
+  readonly #priorities = new PriorityTally();
   #invalid = 0;
   #repeats = 0;
   #manyImages = 0;
@@ -119,10 +126,12 @@ class Tally {
     const price = isBought(row) ? this.#options.priceOf(row) : 0;
     this.#addPrice(price);
     this.#matrix.add(row, price);
+    this.#priorities.add(row, price);
   }
 
   addInvalid(row: InvalidRow): void {
     this.#invalid++;
+    this.#priorities.addInvalid();
     this.#problems.add(row);
     this.#columns.addOwn(row.ownColumns);
     if (this.#firstInvalid.length < this.#options.maxInvalidShown) this.#firstInvalid.push(row);
@@ -132,6 +141,7 @@ class Tally {
     const { edit, job, route } = this.#byKind;
     const { warnings, ...columns } = this.#columns.result();
     const matrix = this.#matrix.result();
+    const priorities = this.#priorities.result();
     return {
       rows: edit + job + route + this.#invalid,
       byKind: this.#byKind,
@@ -144,6 +154,7 @@ class Tally {
       warnings,
       imagesBeyondRecommended: this.#manyImages,
       ...(matrix && { matrix }),
+      ...(priorities && { priorities }),
       cost: { estimated: this.#estimated, unpriced: this.#unpriced },
     };
   }

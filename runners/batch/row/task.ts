@@ -8,7 +8,11 @@ export { isRead };
 export type RowFacts = Pick<
   IntentRecord,
   'id' | 'row' | 'hash' | 'kind' | 'endpoint' | 'mode' | 'request' | 'cells' | 'columns'
-> & { readonly resolution?: string | undefined };
+> & {
+  readonly resolution?: string | undefined;
+  /** Of a row of the manifest. @defaultValue 0 */
+  readonly priority?: number | undefined;
+};
 
 interface RowTask {
   readonly row: RowFacts;
@@ -73,8 +77,8 @@ export interface PaidRow extends RepliedRow {
 
 /** The facts of a manifest's row, apart from the row: its hash is worked out when it is asked for. */
 export function rowFactsOf(row: Row): RowFacts {
-  const { id, hash, kind, endpoint, mode, request, cells, columns, resolution } = row;
-  return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution };
+  const { id, hash, kind, endpoint, mode, request, cells, columns, resolution, priority } = row;
+  return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution, priority };
 }
 
 /** A job or a picture that was bought elsewhere is taken over, and a read is free. */

@@ -12,6 +12,7 @@ import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
 import type { TakenUp } from '../context/run.js';
 import { readRows } from '../tasks/read-rows.js';
+import { byPriority } from '../manifest/rows/row-priority.js';
 import { reopenRecord } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import { SelectRows } from '../tasks/select-rows.js';
@@ -85,7 +86,7 @@ async function forgetInvalid(
  */
 async function reopenSent(
   { options, journal }: TakingUp,
-  { pending, ahead }: Checked,
+  { pending, ahead, plan }: Checked,
   batch: Reopenings,
 ): Promise<number> {
   let kept = 0;
@@ -94,7 +95,8 @@ async function reopenSent(
   const { recovered } = journal.journal;
   const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
-  for await (const item of readRows(options.disk, options.manifest, new KnownIds(recovered.rows))) {
+  const read = () => readRows(options.disk, options.manifest, new KnownIds(recovered.rows));
+  for await (const item of byPriority(plan.priorities, read)) {
     if (!item.valid) continue;
     const { row } = item;
     if (pending.has(row.id)) {

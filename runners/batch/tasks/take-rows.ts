@@ -4,6 +4,7 @@ import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { asSelected, isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
 import { decideRow, rulesOf, manifestTask, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
+import { byPriority } from '../manifest/rows/row-priority.js';
 import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
 import type { Growth } from './priced-bytes.js';
@@ -76,16 +77,17 @@ async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<T
   }
 }
 
-/** The rows of the manifest that have not ended, of the bytes that were priced. */
+/** The rows of the manifest that have not ended, of the bytes that were priced, by their priority. */
 async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal, taken, stops } = run;
   const { recovered } = journal.journal;
   // What is redone has been taken up by now: no content is compared again, unless some rows did not fit under the cap.
   const rules = rulesOf({ ...options, changed: taken.kept > 0 ? options.changed : 'keep' }, recovered);
   const select = new SelectRows(options);
+  const read = () => readRows(options.disk, options.manifest, new KnownIds(recovered.rows));
   let isSending = false;
   try {
-    for await (const item of readRows(options.disk, options.manifest, new KnownIds(recovered.rows))) {
+    for await (const item of byPriority(run.plan.priorities, read)) {
       const task = item.valid ? rowTask(run, item.row, { rules, select }) : refuseTask(run, item.row);
       if (task === 'over-cap') break;
       isSending ||= task?.what === 'send';

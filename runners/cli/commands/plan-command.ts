@@ -51,7 +51,7 @@ export async function planCommand({
   if (options.json) {
     const { name: from, prices: table } = listPrices(prices.table());
     io.stdout.write(
-      `${JSON.stringify({ ...planJson(planned), prices: table, priceTable: from, ...difference?.json, ...checked?.json })}\n`,
+      `${JSON.stringify({ ...planJson(planned), ...(options.lowPriority && { lowPriority: true }), prices: table, priceTable: from, ...difference?.json, ...checked?.json })}\n`,
     );
   } else if (!options.quiet) {
     const table = `  prices       ${priceTableText(prices.table())}`;

@@ -18,6 +18,7 @@ export function planText(plan: Plan, name: string): string[] {
     ...fact('kinds', counted(kinds)),
     ...fact('resolutions', counted(resolutions)),
     ...matrixText(plan.matrix),
+    ...fact('priority', prioritiesText(plan.priorities)),
     ...fact(
       'repeats',
       plan.repeats > 0
@@ -58,6 +59,16 @@ function matrixText(matrix: Plan['matrix']): string[] {
       return fact(`by ${plainText(name, 40)}`, `${shown.join(', ')}${more}`);
     }),
   ];
+}
+
+/** The rows of each priority, the first of them first. */
+function prioritiesText(priorities: Plan['priorities'] = []): string {
+  const found = priorities.filter(({ rows }) => rows > 0);
+  const shown = found
+    .slice(0, valuesShown)
+    .map(({ priority, rows, ...cost }) => `${countOf(rows, 'row')} of ${priority} (${priceText(cost)})`);
+  const more = found.length > shown.length ? `, and ${formatCount(found.length - shown.length)} more` : '';
+  return shown.length === 0 ? '' : `first ${shown.join(', then ')}${more}`;
 }
 
 function valueText({
@@ -118,6 +129,9 @@ export function planJson(plan: Plan): Record<string, unknown> {
     columnsNotSent: plan.columnsNotSent,
     imagesBeyondRecommended: plan.imagesBeyondRecommended,
     ...(plan.matrix && { matrix: matrixJson(plan.matrix) }),
+    ...(plan.priorities && {
+      priorities: plan.priorities.map(({ priority, rows, ...cost }) => ({ priority, rows, cost: usdOf(cost) })),
+    }),
     ...(plan.same && { same: { ...plan.same, cost: usdOf(plan.same.cost) } }),
   };
 }

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { flagOf, optionsOf, type ListedOption } from './option-table.js';
+import { flagOf, isUndone, noFlagOf, optionsOf, type ListedOption } from './option-table.js';
 import type { CommandName } from './table/table-row.js';
 
 const unusedHeading = 'Taken as run takes them; a plan does not depend on them:';
@@ -12,15 +12,17 @@ export function addOptions(command: Command, name: CommandName): Command {
   for (const option of sorted) {
     const { row, heading, unused, required } = option;
     const value = row.takes === undefined ? '' : ` <${row.takes}>`;
-    const declared = new Option(
-      `${row.isOn ? flagOf(option.name).replace('--', '--no-') : flagOf(option.name)}${value}`,
-      describe(option),
-    );
+    const flag = row.isOn ? noFlagOf(option.name) : flagOf(option.name);
+    const declared = new Option(`${flag}${value}`, describe(option));
     if (row.repeats) declared.argParser(collect);
     if (required) declared.makeOptionMandatory();
     const group = unused ? unusedHeading : heading;
     if (isLong && group !== undefined) declared.helpGroup(group);
     command.addOption(declared);
+    if (!isUndone(row)) continue;
+    const undoing = new Option(noFlagOf(option.name), 'not so, whatever a configuration file says');
+    if (isLong && group !== undefined) undoing.helpGroup(group);
+    command.addOption(undoing);
   }
   return command;
 }

@@ -37,6 +37,16 @@ export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
+/** `lowPriority` → `--no-low-priority`. */
+export function noFlagOf(name: string): string {
+  return flagOf(name).replace('--', '--no-');
+}
+
+/** Whether a switch is taken as `--no-NAME` as well: the command line undoes what a configuration file says. */
+export function isUndone({ takes, config, isOn }: OptionRow): boolean {
+  return takes === undefined && config !== undefined && isOn !== true;
+}
+
 /** `maxCost` → `max_cost`, as configuration files call it. */
 export function settingOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

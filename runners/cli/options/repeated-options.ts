@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { flagOf, optionsOf, type ListedOption } from './option-table.js';
+import { flagOf, noFlagOf, optionsOf, type ListedOption } from './option-table.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -25,8 +25,8 @@ export function repeatedOptions(
 
 function optionWords({ name, row }: ListedOption, value: unknown, cwd: string): string[] {
   const flag = flagOf(name);
-  if (row.isOn === true) return value === false ? [flag.replace('--', '--no-')] : [];
-  if (value === true) return [flag];
+  if (value === false) return [noFlagOf(name)];
+  if (value === true) return row.isOn === true ? [] : [flag];
   const values = Array.isArray(value) ? (value as unknown[]) : [value];
   return values
     .filter((one) => typeof one === 'string' || typeof one === 'number')

@@ -43,12 +43,12 @@ export async function checkPlan(
   const connections = trackConnections();
   try {
     const settings = await plannedSettings(source, options);
-    const items = selectRows(readRows(nodeDisk, { path, settings }), options, () => undefined);
+    const rows = await selectRows(() => readRows(nodeDisk, { path, settings }), options, () => undefined);
     const { baseUrl = '', lbBaseUrl = '' } = options.local
       ? { baseUrl: 'http://127.0.0.1' }
       : serviceSettings(options, io.env);
     const probe = createGotProbe({ services: [baseUrl, lbBaseUrl] });
-    const checked = await checkRows(items, {
+    const checked = await checkRows(rows(), {
       endpoint: options.local ? rehearsed : await asker(source, options, io, fault),
       reference: (url) => checkReference(url, probe),
       isLocal: isPlannedImage,

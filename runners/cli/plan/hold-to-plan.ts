@@ -32,9 +32,10 @@ export async function holdManifestToPlan(
   const { path, name } = source;
   const settings = await plannedSettings(source, options);
   const bytes = new PricedBytes();
+  const read = () => readRows(nodeDisk, { path, settings, bytes });
   await holdToPlan(plan, {
     bytes: () => bytes.read(nodeDisk, path, name),
-    items: () => selectRows(readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing),
+    items: await selectRows(read, options, refuseMissing),
     prices,
   });
   return bytes;

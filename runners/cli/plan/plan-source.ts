@@ -14,9 +14,11 @@ import {
   type Row,
 } from '../../batch/formats.js';
 import {
+  byPriority,
   missingText,
   planManifest,
   PricedBytes,
+  prioritiesOf,
   readRows,
   RowSelection,
   SelectRows,
@@ -43,9 +45,9 @@ export async function planSource(
   const settings = { ...(await plannedSettings(source, options)), ...noted };
   const priceOf = (row: Row) => prices.priceOf(row);
   const bytes = new PricedBytes();
-  return withManifestFile(source, io, (path) => {
-    const read = () => selectRows(readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing);
-    return planManifest(read(), { priceOf, separatedBy: () => separatedBy, again: read });
+  return withManifestFile(source, io, async (path) => {
+    const rows = await selectRows(() => readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing);
+    return planManifest(rows(), { priceOf, separatedBy: () => separatedBy, again: rows });
   });
 }
 
@@ -100,17 +102,18 @@ export function refuseInvalid(
   );
 }
 
-/** A note where `--low-priority` is given and no row goes to /run, else nothing. */
+/** What `--low-priority` does, where it is in force. */
 export function lowPriorityNote(
   { byKind: { job, edit } }: Pick<Plan, 'byKind'>,
   { lowPriority, mode, endpoints }: RunOptions,
 ): string[] {
+  if (!lowPriority) return [];
   const isAsync =
     mode === undefined
       ? job > 0 || Object.values(endpoints).some((endpoint) => endpoint.mode === 'async')
       : mode === 'async' && job + edit > 0;
-  return !lowPriority || isAsync
-    ? []
+  return isAsync
+    ? ['note: --low-priority: rows that go to /run wait at the service behind all jobs that do not say so']
     : ['note: --low-priority has no effect: no row goes to /run (--mode async)'];
 }
 
@@ -126,14 +129,30 @@ export function refuseSame(same: Plan['same'], { same: action }: RunOptions, nam
   );
 }
 
+/** What of a manifest a start is for. */
+interface ManifestPart {
+  readonly limit?: number | undefined;
+  readonly only?: readonly string[] | undefined;
+}
+
 /**
- * The rows that `--only` and `--limit` select, and all invalid rows. `missing` is called at
- * the end with the ids of `--only` that no row has, if there are any.
+ * Reads the rows that `--only` and `--limit` select, and all invalid rows: a limit takes those of the highest priority. Each call of
+ * what is returned reads them anew, by the priorities that an earlier reading has found. `missing` is called at the end with the
+ * entries of `--only` that no row is found by, if there are any.
  */
-export async function* selectRows(
+export async function selectRows(
+  read: () => AsyncIterable<ManifestItem>,
+  part: ManifestPart,
+  missing: (entries: readonly string[]) => void,
+): Promise<(found?: Plan['priorities']) => AsyncGenerator<ManifestItem>> {
+  const priorities = part.limit === undefined ? undefined : await prioritiesOf(read());
+  return (found) => selected(byPriority(priorities ?? found, read), part, missing);
+}
+
+async function* selected(
   items: AsyncIterable<ManifestItem>,
-  part: { readonly limit?: number | undefined; readonly only?: readonly string[] | undefined },
-  missing: (ids: readonly string[]) => void,
+  part: ManifestPart,
+  missing: (entries: readonly string[]) => void,
 ): AsyncGenerator<ManifestItem> {
   const only = part.only === undefined ? undefined : new RowSelection(part.only);
   const select = new SelectRows({ limit: part.limit ?? Number.MAX_SAFE_INTEGER, only });

@@ -38,7 +38,7 @@ export async function planAndSave(
     options: plannedOptions(withHosts(raw, io.env)),
   };
   const settings = await plannedSettings(source, options);
-  const select = (items: Parameters<typeof selectRows>[0]) => selectRows(items, options, refuseMissing);
+  const select = (read: Parameters<typeof selectRows>[0]) => selectRows(read, options, refuseMissing);
   const { skipInvalid } = options;
   return withManifestFile(source, io, (manifest) =>
     savePlan({ file, manifest, head, settings, select, prices, skipInvalid }),
@@ -53,8 +53,8 @@ interface PlanToSave {
   readonly manifest: string;
   readonly head: PlanHead;
   readonly settings: ManifestSettings;
-  /** Selects the rows to be done. */
-  readonly select: (items: AsyncIterable<ManifestItem>) => AsyncIterable<ManifestItem>;
+  /** Selects the rows to be done, as `selectRows`. */
+  readonly select: (read: () => AsyncIterable<ManifestItem>) => ReturnType<typeof selectRows>;
   readonly prices: PriceBook;
   /** Whether a plan with invalid rows is saved. They are left out of the run. */
   readonly skipInvalid: boolean;
@@ -65,11 +65,9 @@ async function savePlan(toSave: PlanToSave): Promise<Plan> {
   const { file, manifest, head, settings, select, prices, skipInvalid } = toSave;
   const writer = await PlanWriter.open(file, head);
   try {
-    const bytes = writer.bytes(createReadStream(manifest));
-    const items = writer.rows(select(readManifest(bytes, settings)), prices);
-    const again = () => select(readManifest(createReadStream(manifest), settings));
+    const rows = await select(() => readManifest(writer.bytes(createReadStream(manifest)), settings));
     const priceOf = (row: Row) => prices.priceOf(row);
-    const plan = await planManifest(items, { priceOf, again });
+    const plan = await planManifest(writer.rows(rows(), prices), { priceOf, again: rows });
     if (plan.invalid === 0 || skipInvalid) await writer.finish(plan);
     return plan;
   } finally {
@@ -84,6 +82,7 @@ export class PlanWriter {
   readonly #manifest = createHash('sha256');
   readonly #lines = createHash('sha256');
   #waiting = '';
+  #isRead = false;
 
   private constructor(
     private readonly file: string,
@@ -98,10 +97,12 @@ export class PlanWriter {
     return writer;
   }
 
-  /** Passes the manifest's bytes on, and adds them to the checksum. */
+  /** Passes the manifest's bytes on, and adds those of the first reading to the checksum. */
   async *bytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const isFirst = !this.#isRead;
+    this.#isRead = true;
     for await (const chunk of source) {
-      this.#manifest.update(chunk);
+      if (isFirst) this.#manifest.update(chunk);
       yield chunk;
     }
   }

@@ -7,10 +7,16 @@ import type { PlannedRows, SavedPlan } from './read-plan.js';
  */
 export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
   return async function* (run: Run): AsyncGenerator<Task, void, void> {
-    const planned = plan.rows();
+    let planned = plan.rows();
+    let priority: number | undefined;
     let isSending = false;
     try {
       for await (const task of take(run)) {
+        if (task.what === 'send' && task.row.priority !== priority) {
+          await planned.return();
+          planned = plan.rows();
+          ({ priority } = task.row);
+        }
         if (task.what === 'send' && !(await isPlanned(planned, task.row))) {
           const { id, row } = task.row;
           run.stops.stop(stopCauses.manifestChanged(`row ${row} (id "${id}") is not in the plan`, isSending));
@@ -25,7 +31,7 @@ export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
   };
 }
 
-/** The plan has its rows in the manifest's order. */
+/** The plan has the rows of one priority in the manifest's order. */
 async function isPlanned(
   planned: PlannedRows,
   { id, hash }: { readonly id: string; readonly hash: string },

@@ -15,11 +15,16 @@ export const queueSchema = 'millrace_queue';
  */
 export interface RowQueue {
   makeQueues(run: number): Promise<void>;
-  put(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
-  /** The names of at most `most` rows, the oldest first. They are not dealt again. */
+  put(on: Transaction, run: number, place: Place, items: readonly QueuedRow[]): Promise<void>;
+  /** The names of at most `most` rows, those of the highest priority first, and of these the oldest. They are not dealt again. */
   fetch(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
   remove(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface QueuedRow {
+  readonly item: string;
+  readonly priority: number;
 }
 
 /** What runs the statements of pg-boss. */
@@ -69,7 +74,7 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
       }
     },
     async put(on, run, place, items) {
-      const jobs = items.map((id) => ({ id }));
+      const jobs = items.map(({ item, priority }) => ({ id: item, priority }));
       if (jobs.length > 0) await boss.insert(queueOf(run, place), jobs, { db: executing(on) });
     },
     async fetch(on, run, place, most) {

@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
-import { places, type Place, type RowQueue } from '../queue/row-queue.js';
+import { places, type Place, type QueuedRow, type RowQueue } from '../queue/row-queue.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
 
 /** A row on its way, as it lies in the table. */
@@ -59,8 +59,7 @@ export async function addRows(
     ],
   );
   for (const place of places) {
-    const items = rows.filter(({ task }) => placeOf(task) === place).map(({ item }) => item);
-    await queue.put(on, run, place, items);
+    await queue.put(on, run, place, rows.filter(({ task }) => placeOf(task) === place).map(queued));
   }
   ledger.waiting += rows.length;
   ledger.toPoll += rows.filter(({ task }) => placeOf(task) === 'poll').length;
@@ -68,6 +67,10 @@ export async function addRows(
     ledger.reserved += reserved;
     ledger.values.add(ledger.values.valuesOf(task), reserved);
   }
+}
+
+function queued({ item, task }: Pick<TableRow, 'item' | 'task'>): QueuedRow {
+  return { item, priority: task.row.priority ?? 0 };
 }
 
 /** The values of rows in the columns that have caps, by their names in the queue. */
@@ -175,9 +178,9 @@ export async function takeRows(
     claimed.push({ ...row, reserved: price ?? 0 });
   }
   const taken = new Set([...claimed.map(({ item }) => item), ...full]);
-  const left = sends.map(({ item }) => item).filter((item) => !taken.has(item));
-  await queue.remove(on, run, 'send', [...left, ...full]);
-  await queue.put(on, run, 'send', left);
+  const left = sends.filter(({ item }) => !taken.has(item));
+  await queue.remove(on, run, 'send', [...left.map(({ item }) => item), ...full]);
+  await queue.put(on, run, 'send', left.map(queued));
   on.withCommit(give(on, run, claim.worker, claimed));
   if (full.length > 0) on.withCommit(dropRows(on, run, full));
   ledger.waiting -= full.length;
@@ -237,5 +240,8 @@ async function rowsWhere(on: Transaction, run: number, where: string, value: unk
   );
   return rows
     .map(({ task, ...row }) => ({ ...row, task: JSON.parse(task) as RowTask }))
-    .sort((one, other) => one.task.row.row - other.task.row.row);
+    .sort(({ task: { row: one } }, { task: { row: other } }) => {
+      const byPriority = (other.priority ?? 0) - (one.priority ?? 0);
+      return byPriority === 0 ? one.row - other.row : byPriority;
+    });
 }

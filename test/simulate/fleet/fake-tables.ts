@@ -405,8 +405,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'queue put',
     ({ queued }, [run, place, items]) =>
-      (items as string[]).flatMap((item) => {
-        if (add(queued, ['item'], { run, place, item, isActive: false }) === nothing)
+      (items as { item: string; priority: number }[]).flatMap((row) => {
+        if (add(queued, ['item'], { run, place, ...row, isActive: false }) === nothing)
           throw new Error('a job was put twice');
         return [];
       }),
@@ -417,6 +417,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       const found = queued.filter(
         (job) => job['run'] === run && job['place'] === place && job['isActive'] === false,
       );
+      found.sort((one, other) => Number(other['priority']) - Number(one['priority']));
       return found.slice(0, most).map((job) => Object.assign(job, { isActive: true }));
     },
   ],

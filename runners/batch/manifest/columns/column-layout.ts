@@ -34,8 +34,18 @@ export interface PlacedName {
 
 export type PlacedPath = PathColumn & PlacedName;
 
-/** Works out the meaning of each column: by `--map`, else by its name. */
-export function columnLayout(names: readonly string[], map: ManifestSettings['map'] = {}): ColumnLayout {
+const ofOrder: ReadonlySet<string> = new Set(fieldsWith('order'));
+
+/**
+ * Works out the meaning of each column: by `--map`, else by its name.
+ *
+ * @param ignore columns that are only the user's own, although they would decide the order of rows by their names
+ */
+export function columnLayout(
+  names: readonly string[],
+  map: ManifestSettings['map'] = {},
+  ignore: readonly string[] = [],
+): ColumnLayout {
   const at = Object.fromEntries(fieldNames.map((field) => [field, -1])) as Record<FieldName, number>;
   const paths: PlacedPath[] = [];
   const own: PlacedName[] = [];
@@ -49,8 +59,11 @@ export function columnLayout(names: readonly string[], map: ManifestSettings['ma
       cells.push({ name, at: index, path: typeof path === 'object' ? paths.length : -1 });
       if (typeof path === 'string') problem ??= { column, message: path };
       else if (path !== undefined) paths.push({ ...path, at: index });
-      else if (isFieldName(name)) at[name] = index;
-      else own.push({ name, at: index });
+      else {
+        const isOwn = !isFieldName(name) || ofOrder.has(name);
+        if (isOwn) own.push({ name, at: index });
+        if (isFieldName(name) && !(isOwn && ignore.includes(column))) at[name] = index;
+      }
     }
   });
   const ownNames = own.map(({ at: place }) => names[place] ?? '');

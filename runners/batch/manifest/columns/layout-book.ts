@@ -49,7 +49,7 @@ export class LayoutBook {
     const known = this.#layouts.get(key);
     if (known !== undefined) return known;
     if (this.#layouts.size >= layoutsKept) this.#layouts.clear();
-    const layout = columnLayout(names, this.#map);
+    const layout = columnLayout(names, this.#map, this.#spelling.ignore);
     this.#layouts.set(key, layout);
     return layout;
   }

@@ -13,11 +13,12 @@ interface Field {
   /**
    * - `identity`: names one row or job, so that `--set` cannot give it to all rows
    * - `fact`: says how a row is sent
+   * - `order`: says when a row is taken; to the results it is one of the user's own columns
    * - `content`: is sent, and makes no sense beside a job to collect
    * - `setting`: is sent with the content
    * - `failure`: what failures.jsonl reports of a row beside the row's own cells
    */
-  readonly role: 'identity' | 'fact' | 'content' | 'setting' | 'failure';
+  readonly role: 'identity' | 'fact' | 'order' | 'content' | 'setting' | 'failure';
   /** The rows that it means something to. */
   readonly for: readonly RowPurpose[];
 }
@@ -53,6 +54,7 @@ const table = {
   id: { role: 'identity', for: everyRow },
   kind: { role: 'fact', for: everyRow },
   endpoint: { role: 'fact', for: ['edit', 'job', 'collect'] },
+  priority: { role: 'order', for: everyRow },
   images: { role: 'content', for: ['edit'], toWire: imageList, toCell: joined, passes: isUrlList },
   prompt: { role: 'content', for: ['edit'], toWire: asItIs, toCell: asItIs, passes: isFilledText },
   resolution: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs },

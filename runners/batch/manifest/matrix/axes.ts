@@ -78,7 +78,7 @@ function repeatAxis(repeat: number): Axis {
   return { name: repeatColumn, values };
 }
 
-const ofOneRow: ReadonlySet<string> = new Set([...fieldsWith('identity', 'failure'), 'redo']);
+const ofOneRow: ReadonlySet<string> = new Set([...fieldsWith('identity', 'order', 'failure'), 'redo']);
 
 function nameProblem(name: string, { map = {} }: AxesSettings): string | undefined {
   if (name === repeatColumn) return 'rows are bought several times as they are with --repeat N';

@@ -22,6 +22,7 @@ export class HashedRow implements Row {
   readonly columns: Row['columns'];
   readonly columnUse: ColumnUse;
   readonly resolution: string | undefined;
+  readonly priority: number | undefined;
   readonly jobId: string | undefined;
   readonly repeat: number | undefined;
   readonly product: Row['product'];
@@ -41,6 +42,7 @@ export class HashedRow implements Row {
     this.columns = facts.columns;
     this.columnUse = facts.columnUse;
     this.resolution = facts.resolution;
+    this.priority = facts.priority;
     this.jobId = facts.jobId;
     this.repeat = facts.repeat;
     this.product = facts.product;

@@ -18,6 +18,7 @@ import { RowMatrix } from '../matrix/row-matrix.js';
 import { productId, rowProduct, unusedAxes } from './product-row.js';
 import { rememberImages } from './row-images.js';
 import { rowId, rowKind } from './row-head.js';
+import { rowPriority } from './row-priority.js';
 import { modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** What is known of a line before it is a row. */
@@ -27,6 +28,7 @@ interface Draft {
   readonly problems: Problems;
   /** The row's own id, where it has one that no other row has. */
   readonly id?: string | undefined;
+  readonly priority?: number | undefined;
   readonly ownColumns: readonly string[];
 }
 
@@ -97,10 +99,11 @@ export class RowBuilder {
     const isFilled = problems.found.length === 0;
     const id = this.#claimId(cells, record, problems);
     if (record.clash !== undefined) problems.found.push(record.clash);
+    const priority = rowPriority(cells, problems);
     const prior = readPrior(cells, problems);
     // A text of `--set` that cannot be filled is the row's problem; that its field is missing then is none.
     const meaning = isFilled ? rowMeaning(cells, problems, prior, this.#rules) : undefined;
-    const draft = { record, row, problems, id, ownColumns: layout.ownNames };
+    const draft = { record, row, problems, id, priority, ownColumns: layout.ownNames };
     if (meaning === undefined) return this.#invalid(draft, cells.all());
     const columns = this.#layouts.columnsFor(meaning.purpose, layout);
     if (columns.misspelt.length > 0) return this.#misspelt(draft, cells, columns.misspelt);
@@ -169,6 +172,7 @@ export class RowBuilder {
       request,
       written,
       resolution,
+      priority: draft.priority,
       mode: modeOf(meaning, this.#settings.mode ?? this.#modes.get(endpoint)),
       cells:
         draft.id === undefined || record.product === undefined

@@ -4,6 +4,7 @@ import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import { isAskedAgain } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
+import { byPriority } from '../../manifest/rows/row-priority.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
@@ -45,9 +46,11 @@ export async function checkManifest(
   stops: Pick<Stops, 'isStopping'>,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
-  const survey = new StartSurvey(options, known, { stops, askedAgain: await askedAgain(options, journal) });
+  const start = { stops, askedAgain: await askedAgain(options, journal) };
+  const newSurvey = () => new StartSurvey(options, known, start);
   const kept = journal && (await loadKeptCheck(options, journal));
-  if (kept === undefined) return checkRows(options, journal, survey);
+  if (kept === undefined) return checkRows(options, journal, newSurvey);
+  const survey = newSurvey();
   const { names, pending, invalid } = survey;
   survey.restore(kept.survey);
   const ahead = { ...survey.ahead(), same: new SameTally().result(), newlySent: [] };
@@ -58,8 +61,9 @@ export async function checkManifest(
 async function checkRows(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-  survey: StartSurvey,
+  newSurvey: () => StartSurvey,
 ): Promise<Checked> {
+  const survey = newSurvey();
   const known = journal?.recovered ?? nothingKnown;
   const newlySent = await NewlySent.after(journal);
   const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
@@ -75,12 +79,14 @@ async function checkRows(
       if (item.valid) newlySent.see(item.row.columnUse);
     },
     separatedBy: () => separatedBy,
-    again: read,
+    again: (priorities) => byPriority(priorities, read),
     seeAgain: (row, line) => same.see(row, line),
   });
+  const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
+  if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   return {
     plan,
-    ahead: { ...survey.ahead(), same: same.found(), newlySent: newlySent.names() },
+    ahead: { ...ordered.ahead(), same: same.found(), newlySent: newlySent.names() },
     names: survey.names,
     pending: survey.pending,
     invalid: survey.invalid,

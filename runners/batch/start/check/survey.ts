@@ -83,6 +83,12 @@ export class StartSurvey {
     else this.seeInvalid(item.row.key);
   }
 
+  /** Not all rows are done by this start: which of them are depends on the order in which they were seen. */
+  get dependsOnOrder(): boolean {
+    const { toSend, doubled } = this.count;
+    return this.select.isFull || this.fitting.rows < toSend + doubled;
+  }
+
   /** What is kept of rows that have all ended. */
   get kept(): KeptSurvey {
     const { rows, ended, changed, changedFailures, known } = this.count;

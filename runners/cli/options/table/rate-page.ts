@@ -1,4 +1,4 @@
-import { notOfPlan, type TablePage } from './table-row.js';
+import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
 /** A limit beyond the lifetime of any job would only look like one. */
 const longestMs = 30 * 86_400_000;
@@ -65,7 +65,7 @@ export const ratePage = {
     },
     lowPriority: {
       meaning: 'async rows wait at the service behind all jobs that do not say so',
-      commands: notOfPlan,
+      commands: ofRun,
       config: 'text',
     },
     webhookUrl: {

@@ -46,6 +46,13 @@ it('is taken from a configuration file, and printed in commands about the run', 
   await work.write('millrace.config.json', [JSON.stringify({ low_priority: true })]);
   expect((await run('--out', 'out')).code).toBe(0);
   expect(bodies).toStrictEqual([`{"input":{"n":0},${low}}`]);
+  await work.write('rows.jsonl', echoJobs(2));
+  const undone = await run('--out', 'out', '--no-low-priority', '--max-cost', '0.01');
+  expect(undone.code).toBe(3);
+  expect(`${undone.stdout}${undone.stderr}`).toMatch(/^ +millrace plan .*--no-low-priority /m);
+  expect(`${undone.stdout}${undone.stderr}`).not.toContain('note: --low-priority');
+  await run('--out', 'out', '--no-low-priority', '--max-cost', 'none');
+  expect(bodies).toStrictEqual([`{"input":{"n":0},${low}}`, '{"input":{"n":1}}']);
   await work.write('millrace.config.json', ['{"low_priority": "yes"}']);
   expect((await run('--out', 'out')).stderr).toContain('low_priority: is neither true nor false');
   await work.write('millrace.config.json', ['{"low_priority": false}']);
@@ -60,7 +67,12 @@ it('has no effect on /runsync, and plan and run say so', async () => {
   expect(stderr).toContain(effectless);
   expect(bodies).toStrictEqual(['{"input":{"n":0}}']);
   expect((await work.call('plan', 'rows.jsonl', ...sync)).stderr).toContain(effectless);
-  expect((await work.call('plan', 'rows.jsonl', '--low-priority')).stderr).not.toContain(effectless);
+  const plan = await work.call('plan', 'rows.jsonl', '--low-priority', '--json');
+  expect(plan.stderr).toBe(
+    'note: --low-priority: rows that go to /run wait at the service behind all jobs that do not say so\n',
+  );
+  expect(JSON.parse(plan.stdout)).toMatchObject({ lowPriority: true });
+  expect(JSON.parse((await work.call('plan', 'rows.jsonl', '--json')).stdout)).not.toHaveProperty('lowPriority');
 });
 
 it('is taken by the emulator of a rehearsal', async () => {

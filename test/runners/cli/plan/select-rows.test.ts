@@ -7,7 +7,7 @@ async function* items(...ids: string[]): AsyncGenerator<ManifestItem> {
   for (const id of ids)
     yield id.startsWith('bad')
       ? { valid: false, row: invalidRowWith({ id, key: id }) }
-      : { valid: true, row: rowWith({ id }) };
+      : { valid: true, row: rowWith(id.endsWith('+1') ? { id: id.slice(0, -2), priority: 1 } : { id }) };
 }
 
 async function idsOf(
@@ -15,10 +15,9 @@ async function idsOf(
   missing: string[] = [],
 ): Promise<(string | undefined)[]> {
   const ids: (string | undefined)[] = [];
-  for await (const item of selectRows(items('a', 'bad1', 'b', 'c', 'bad2'), part, (found) =>
-    missing.push(...found),
-  ))
-    ids.push(item.row.id);
+  const read = () => items('a', 'bad1', 'b', 'c+1', 'bad2');
+  const rows = await selectRows(read, part, (found) => missing.push(...found));
+  for await (const item of rows()) ids.push(item.row.id);
   return ids;
 }
 
@@ -27,13 +26,14 @@ describe('selectRows', () => {
     expect(await idsOf({})).toEqual(['a', 'bad1', 'b', 'c', 'bad2']);
   });
 
-  it('leaves the first rows, and every invalid one', async () => {
-    expect(await idsOf({ limit: 2 })).toEqual(['a', 'bad1', 'b', 'bad2']);
+  it('leaves the first rows of the highest priority, and every invalid one', async () => {
+    expect(await idsOf({ limit: 2 })).toEqual(['c', 'a', 'bad1', 'bad2']);
+    expect(await idsOf({ limit: 1 })).toEqual(['c', 'bad1', 'bad2']);
   });
 
   it('leaves named rows, as far as the limit goes', async () => {
     expect(await idsOf({ only: ['c', 'a'] })).toEqual(['a', 'bad1', 'c', 'bad2']);
-    expect(await idsOf({ only: ['c', 'a'], limit: 1 })).toEqual(['a', 'bad1', 'bad2']);
+    expect(await idsOf({ only: ['b', 'a'], limit: 1 })).toEqual(['a', 'bad1', 'bad2']);
   });
 
   it('says which names no row has', async () => {

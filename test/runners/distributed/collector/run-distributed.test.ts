@@ -106,6 +106,27 @@ it('has its workers send the low priority of a start, and of no other start', as
   ]);
 });
 
+it('deals rows by their priority, and takes it to which rows fit under the cap', async () => {
+  const ns: unknown[] = [];
+  const queue = await serveQueue({
+    answer: (_request, _response, body) => {
+      if (body !== '') ns.push((JSON.parse(body) as { input: { n: unknown } }).input.n);
+      return false;
+    },
+  });
+  closing.push(async () => queue[Symbol.asyncDispose]());
+  await startWorker({ baseUrl: queue.url });
+  const priorities = [undefined, 2, -1, 2, 1, undefined];
+  const path = folder.manifest(
+    jobs(6).map((row, at) => ({ ...row, ...(priorities[at] !== undefined && { priority: priorities[at] }) })),
+  );
+  const given = { baseUrl: queue.url, assumePriceUsd: 0.01, concurrency: 1 } as const;
+  expect((await collect(path, { ...given, maxCostUsd: 0.03 })).exitCode).toBe(3);
+  expect(ns).toEqual([1, 3, 4]);
+  await collect(path, { ...given, maxCostUsd: null });
+  expect(ns).toEqual([1, 3, 4, 0, 5, 2]);
+});
+
 it('takes up what failed, and what was left by --limit', async () => {
   await startWorker();
   const path = folder.manifest([...jobs(8), { id: 'bad', endpoint: 'echo', input: { fail: 'once' } }]);

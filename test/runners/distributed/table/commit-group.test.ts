@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordChannel } from '../../../../runners/distributed/database/transaction.js';
 import { commitGroup, type Group } from '../../../../runners/distributed/table/commit-group.js';
-import { takeSeat } from '../../../../runners/distributed/table/seats.js';
+import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
+import type { TableRow } from '../../../../runners/distributed/table/rows.js';
+import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
 import { openFleet } from '../../../support/fleet.js';
 import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 import { intent } from '../../../support/sample-records.js';
@@ -53,6 +55,24 @@ it('notifies the collector of a failure and of the last end alone: each notifica
   await until(() => received.length > 1);
   expect(received).toEqual([String(fleet.run), String(fleet.run)]);
   client.release(true);
+  await fleet.close();
+});
+
+it('deals rows of a higher priority first, also those that a worker has given back', async () => {
+  const tasks = rowsOf(4).map((task, at) => ({ ...task, row: { ...task.row, priority: at === 2 ? 1 : 0 } }));
+  const fleet = await openFleet(database, tasks);
+  const other = '00000000-0000-4000-8000-000000000003';
+  const seats = [worker, other].map((name) => ({ run: fleet.run, worker: name }));
+  for (const seat of seats) await takeSeat(database.pool, seat);
+  const claim = (name: string, send: number) => ({
+    ...nothing,
+    number: 1,
+    claim: { worker: name, start: 1, has: 0, most: { send, poll: 0 }, priceOf: () => 0 },
+  });
+  const idsOf = ({ claimed }: { claimed: readonly TableRow[] }) => claimed.map(({ task }) => task.row.id);
+  expect(idsOf(await commitGroup(database, seats[0] as Seat, claim(worker, 2)))).toEqual(['r3', 'r1']);
+  await releaseSeat(database, seats[0] as Seat);
+  expect(idsOf(await commitGroup(database, seats[1] as Seat, claim(other, 4)))).toEqual(['r3', 'r1', 'r2', 'r4']);
   await fleet.close();
 });
 

@@ -1,0 +1,94 @@
+import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import type { ManifestItem, Row } from '../manifest-row.js';
+import { quoteValue } from '../quote-value.js';
+import type { Problems, RowCells } from './row-cells.js';
+
+/** From minus this to this. A manifest is read once for each priority that occurs in it: an order of single rows is the order of its lines. */
+const most = 100;
+
+/** The priority of a row by its cell; `undefined`: it has none, or a problem was reported. */
+export function rowPriority(cells: RowCells, problems: Problems): number | undefined {
+  const cell = cells.get('priority');
+  if (cell === undefined) return undefined;
+  const number = typeof cell === 'string' && /^\s*[-+]?\d{1,9}(?:\.0*)?\s*$/.test(cell) ? Number(cell) : cell;
+  if (typeof number === 'number' && Number.isInteger(number) && Math.abs(number) <= most) return number + 0;
+  const column = cells.label('priority');
+  const advice =
+    column === 'priority' ? '; if the column is only your own, rename it or say so with --ignore priority' : '';
+  problems.add(column, `${quoteValue(cell)} is no whole number from -${most} to ${most}${advice}`);
+  return undefined;
+}
+
+/** The rows of one priority. */
+export interface PlannedPriority {
+  readonly priority: number;
+  /** Valid rows. */
+  readonly rows: number;
+  readonly estimated: MicroDollars;
+  /** Rows that will be bought at an unknown price. */
+  readonly unpriced: number;
+}
+
+type Counted = { -readonly [Name in keyof PlannedPriority]: PlannedPriority[Name] };
+
+/** Counts and prices rows by their priorities. */
+export class PriorityTally {
+  readonly #levels = new Map<number, Counted>();
+
+  add({ priority = 0 }: Pick<Row, 'priority'>, price: MicroDollars | null): void {
+    const level = this.#levelOf(priority);
+    level.rows++;
+    if (price === null) level.unpriced++;
+    else level.estimated += price;
+  }
+
+  /** An invalid row has the priority of a row without one. */
+  addInvalid(): void {
+    this.#levelOf(0);
+  }
+
+  /** The highest first. `undefined`: all rows have the same, and keep the order of the manifest. */
+  result(): readonly PlannedPriority[] | undefined {
+    if (this.#levels.size < 2) return undefined;
+    return [...this.#levels.values()].sort((one, other) => other.priority - one.priority);
+  }
+
+  #levelOf(priority: number): Counted {
+    const level = this.#levels.get(priority) ?? { priority, rows: 0, estimated: 0, unpriced: 0 };
+    this.#levels.set(priority, level);
+    return level;
+  }
+}
+
+/** Finds out the priorities of a manifest. */
+export async function prioritiesOf(
+  items: AsyncIterable<ManifestItem>,
+): Promise<readonly PlannedPriority[] | undefined> {
+  const tally = new PriorityTally();
+  for await (const item of items)
+    if (item.valid) tally.add(item.row, 0);
+    else tally.addInvalid();
+  return tally.result();
+}
+
+/**
+ * The rows of a manifest by their priority, those of the same priority in the manifest's order. However many rows there are, none
+ * is kept: the manifest is read once for each priority.
+ *
+ * @param priorities what a reading has found; `undefined`: one reading is enough
+ */
+export function byPriority(
+  priorities: readonly Pick<PlannedPriority, 'priority'>[] | undefined,
+  read: () => AsyncIterable<ManifestItem>,
+): AsyncIterable<ManifestItem> {
+  return priorities === undefined ? read() : levels(priorities, read);
+}
+
+async function* levels(
+  priorities: readonly Pick<PlannedPriority, 'priority'>[],
+  read: () => AsyncIterable<ManifestItem>,
+): AsyncGenerator<ManifestItem> {
+  for (const { priority } of priorities)
+    for await (const item of read())
+      if ((item.valid ? (item.row.priority ?? 0) : 0) === priority) yield item;
+}
