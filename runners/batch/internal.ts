@@ -17,8 +17,14 @@ export type { RunBatchOptions } from './context/run-options.js';
 export { checkIdentity } from './start/check/check-identity.js';
 export type { RunIdentity } from './journal/record.js';
 export { checkManifest } from './start/check/check-manifest.js';
-export { refuseFolder, refuseOtherManifest, refuseUnknownColumns } from './start/check/refuse-start.js';
+export {
+  refuseBought,
+  refuseFolder,
+  refuseOtherManifest,
+  refuseUnknownColumns,
+} from './start/check/refuse-start.js';
 export { newlySentText } from './start/check/newly-sent.js';
+export { axesChangeText } from './manifest/matrix/asked-axes.js';
 export type { Ahead } from './start/check/ahead.js';
 
 // What happens in a run, and what it leaves.

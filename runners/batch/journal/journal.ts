@@ -4,6 +4,7 @@ import type { DatabaseOfStart } from './elsewhere.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
 import type { JobHashes } from './rows/job-hashes.js';
 import type { RowStates } from './rows/row-states.js';
+import type { AskedAxis } from '../manifest/matrix/asked-axes.js';
 import type { PendingStatus, RowStatus } from '../row/row-status.js';
 import type { RowBooks } from '../row/row-books.js';
 import type { KeptTally, ReportedPrice, Totals, CostBy } from '../row/totals.js';
@@ -75,6 +76,8 @@ export interface Recovered {
   readonly capUsd?: number | null;
   /** By which columns the run adds up its money, and what no value of them may cost, as it remembers it. */
   readonly costBy: CostBy;
+  /** The values of each axis that starts asked for by `each` and `repeat`. */
+  readonly axes: readonly AskedAxis[];
   /** Paths of the manifests that starts were made from, each once, in their order. */
   readonly manifests: readonly string[];
   readonly records: number;

@@ -103,7 +103,7 @@ export const bytesASnapshot = 16 << 20;
 export const numberBytes = 4;
 
 /** Raised when something else is kept, or means something else. */
-const format = 8;
+const format = 9;
 
 /** The writer of a snapshot: only the same version reads it, on a machine with the same byte order. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });

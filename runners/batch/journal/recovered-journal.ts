@@ -107,6 +107,7 @@ function recoveredOf({
     manifests,
     capUsd,
     costBy,
+    axes,
     starts,
     rows,
     records,
@@ -125,6 +126,7 @@ function recoveredOf({
     ...(capUsd !== undefined && { capUsd }),
     manifests,
     costBy,
+    axes,
     totals: lives.tally.totals(),
     tally: lives.tally.kept,
     booksOf: (id) => {

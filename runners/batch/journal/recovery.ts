@@ -7,6 +7,7 @@ import { journalFormat, type JournalRecord, type RecordOf, type RunIdentity } fr
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
+import { withAxes, type AskedAxis } from '../manifest/matrix/asked-axes.js';
 import { isPending } from '../row/row-status.js';
 import { rowFlags, RowTable } from './rows/row-table.js';
 import {
@@ -45,6 +46,7 @@ type RunFact =
   | 'manifests'
   | 'capUsd'
   | 'costBy'
+  | 'axes'
   | 'repairs'
   | 'heldUpToRow';
 
@@ -77,6 +79,8 @@ export class Recovery {
   capUsd: number | null | undefined;
   /** As the run remembers it. */
   costBy: CostBy = noCostBy;
+  /** What starts asked for by `each` and `repeat`. */
+  axes: readonly AskedAxis[] = [];
   repairs = 0;
   /** Nothing but what records say: `finish` has added nothing, so that more of them may be taken in. */
   isPlain = true;
@@ -106,11 +110,11 @@ export class Recovery {
   get kept(): KeptRecovery {
     const { records, recordStarts, starts, repairs, table, lives } = this;
     const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow } = this;
-    const { manifests, capUsd, costBy } = this;
+    const { manifests, capUsd, costBy, axes } = this;
     return {
       ...{ records, recordStarts, starts, repairs },
       ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow },
-      ...{ manifests, capUsd, costBy },
+      ...{ manifests, capUsd, costBy, axes },
       ...{
         rows: table.length,
         jobs: lives.jobs.index.length,
@@ -200,7 +204,8 @@ export class Recovery {
     this.lastStop = undefined;
     if (!this.manifests.includes(record.manifest)) this.manifests.push(record.manifest);
     this.database = databaseOfStart(record.settings);
-    const { ledgerFile } = record.settings;
+    const { ledgerFile, axes } = record.settings;
+    this.axes = withAxes(this.axes, axes);
     if (typeof ledgerFile === 'string') this.ledgerFile = ledgerFile;
   }
 

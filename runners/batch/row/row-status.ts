@@ -71,6 +71,11 @@ export function isPending(status: RowStatus): status is PendingStatus {
   return status !== 'open' && !isEnd(status);
 }
 
+/** Whether a row in this state was paid, or may have been or may yet be. */
+export function mayBePaid(status: RowStatus): boolean {
+  return isPending(status) || status === 'completed' || (isEnd(status) && failureCodes[status].paid !== 'no');
+}
+
 /** Whether a row in this state has ended. */
 export function isEnd(status: RowStatus): status is EndStatus {
   return status === 'completed' || Object.hasOwn(failureCodes, status);

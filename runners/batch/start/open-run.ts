@@ -15,6 +15,7 @@ import { checkManifest, type Checked } from './check/check-manifest.js';
 import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
+import { askedAxes } from '../manifest/matrix/asked-axes.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
 import { openDay, type DayMoney } from './money/day-money.js';
@@ -253,8 +254,10 @@ function startRecord(
   { cap }: Pick<Ahead, 'cap'>,
 ): RecordOf<'start'> {
   const at = scheduler.now();
+  const axes = askedAxes(manifest.settings);
   return {
     ...{ k: 'start', at, version, identity },
-    ...{ manifest: manifest.path, settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }) } },
+    manifest: manifest.path,
+    settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) },
   };
 }

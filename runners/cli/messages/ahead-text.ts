@@ -1,5 +1,5 @@
-import { shellWords } from '../../batch/formats.js';
-import { newlySentText, type Ahead } from '../../batch/internal.js';
+import { describeBought, shellWords } from '../../batch/formats.js';
+import { axesChangeText, newlySentText, type Ahead } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration } from './number-text.js';
 import { priceText } from './plan-text.js';
@@ -29,12 +29,36 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     ...(gone > 0
       ? [`  not in it    ${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept`]
       : []),
+    ...axesText(ahead),
+    ...boughtText(ahead),
     `  this start   ${parts.join(', ')}`,
     ...capText(ahead),
     ...aheadByText(ahead),
     ...(local
       ? fact('price', `${priceText(price)}; this is a rehearsal, nothing is spent`)
       : fact('may cost', priceText(price))),
+  ];
+}
+
+/** What the axes ask for otherwise than in earlier starts. */
+function axesText({ axes }: Ahead): string[] {
+  return axes === undefined ? [] : axesChangeText(axes).flatMap((text) => fact('axes', plainText(text, 500)));
+}
+
+const boughtShown = 5;
+
+/** Rows that the run has bought already, for rows that are not in the manifest. */
+function boughtText({ bought }: Ahead): string[] {
+  if (bought === undefined) return [];
+  const { rows, cost, first } = bought;
+  return [
+    ...fact(
+      'bought',
+      `${countOf(rows, 'row asks', 'rows ask')} for what the run has bought already under other ids; each is bought again: ${priceText(cost)}`,
+    ),
+    ...describeBought({ rows, cost, first: first.slice(0, boughtShown) }).map(
+      (line) => `${' '.repeat(15)}${plainText(line)}`,
+    ),
   ];
 }
 
@@ -111,6 +135,8 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
       'not in it',
       gone > 0 ? `${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept` : '',
     ),
+    ...axesText(ahead),
+    ...boughtText(ahead),
   ];
   return [
     ...(isBegun ? run : []),
@@ -129,7 +155,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
 export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, later, gone, changed, cap, fits } = ahead;
-  const { newlySent, by } = ahead;
+  const { newlySent, by, axes, bought } = ahead;
   const toHold = ahead.toHold + unanswered;
   return {
     start: {
@@ -150,13 +176,25 @@ export function differenceJson(found: PlanDifference): object {
         changed,
       },
       ...(newlySent.length > 0 && { newlySent }),
+      ...(axes && { axes: axes.axes }),
+      ...(bought && {
+        bought: {
+          rows: bought.rows,
+          cost: usdOf(bought.cost),
+          first: bought.first.map(({ id, line }) => ({ id, line })),
+        },
+      }),
       ...(cap && { cap: { usd: cap.usd, source: cap.source, left: toUsd(Math.max(cap.left, 0)) } }),
       fits: { rows: fits.rows, cost: toUsd(fits.estimated) },
       ...(by && { by: by.map(byJson) }),
-      cost: { estimated: toUsd(ahead.price.estimated), unpriced: ahead.price.unpriced },
+      cost: usdOf(ahead.price),
       ...(takesMs !== undefined && { takesMs: Math.round(takesMs) }),
     },
   };
+}
+
+function usdOf({ estimated, unpriced }: Ahead['price']): Ahead['price'] {
+  return { estimated: toUsd(estimated), unpriced };
 }
 
 function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object {

@@ -130,7 +130,11 @@ export function planJson(plan: Plan): Record<string, unknown> {
     imagesBeyondRecommended: plan.imagesBeyondRecommended,
     ...(plan.matrix && { matrix: matrixJson(plan.matrix) }),
     ...(plan.priorities && {
-      priorities: plan.priorities.map(({ priority, rows, ...cost }) => ({ priority, rows, cost: usdOf(cost) })),
+      priorities: plan.priorities.map(({ priority, rows, ...cost }) => ({
+        priority,
+        rows,
+        cost: usdOf(cost),
+      })),
     }),
     ...(plan.same && { same: { ...plan.same, cost: usdOf(plan.same.cost) } }),
   };

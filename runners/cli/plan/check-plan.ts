@@ -43,7 +43,11 @@ export async function checkPlan(
   const connections = trackConnections();
   try {
     const settings = await plannedSettings(source, options);
-    const rows = await selectRows(() => readRows(nodeDisk, { path, settings }), options, () => undefined);
+    const rows = await selectRows(
+      () => readRows(nodeDisk, { path, settings }),
+      options,
+      () => undefined,
+    );
     const { baseUrl = '', lbBaseUrl = '' } = options.local
       ? { baseUrl: 'http://127.0.0.1' }
       : serviceSettings(options, io.env);

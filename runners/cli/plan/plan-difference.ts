@@ -7,6 +7,7 @@ import {
   isUnanswered,
   peekJournal,
   readSummary,
+  refuseBought,
   refuseFolder,
   refuseOtherManifest,
   refuseUnknownColumns,
@@ -54,6 +55,7 @@ export async function planDifference(
   const { ahead, pending } = await checkManifest(resolved, journal, { isStopping: false });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   refuseUnknownColumns(ahead);
+  refuseBought(resolved, ahead);
   const takesMs = await duration(out, ahead);
   const unanswered = [...(journal?.recovered.pending.values() ?? [])].filter(
     (row) => pending.has(row.id) && isUnanswered(row) && !isFree(row),

@@ -46,7 +46,11 @@ export async function planSource(
   const priceOf = (row: Row) => prices.priceOf(row);
   const bytes = new PricedBytes();
   return withManifestFile(source, io, async (path) => {
-    const rows = await selectRows(() => readRows(nodeDisk, { path, settings, bytes }), options, refuseMissing);
+    const rows = await selectRows(
+      () => readRows(nodeDisk, { path, settings, bytes }),
+      options,
+      refuseMissing,
+    );
     return planManifest(rows(), { priceOf, separatedBy: () => separatedBy, again: rows });
   });
 }

@@ -54,9 +54,19 @@ export async function agreeToPlan(
     io.stderr.write(`${lines.join('\n')}\n`);
   }
   if (options.local) return 'go';
-  const answer = await confirmSame(ahead.same, options, io, stopped);
+  const answer = await confirmSame(againOf(ahead), options, io, stopped);
   if (answer !== 'go') return answer;
   return confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);
+}
+
+/** Rows that ask for what is bought for another row, of the manifest or of earlier starts. */
+function againOf({ same, bought }: Ahead): Pick<SameRows, 'rows' | 'cost'> {
+  if (bought === undefined) return same;
+  const { estimated, unpriced } = bought.cost;
+  return {
+    rows: same.rows + bought.rows,
+    cost: { estimated: same.cost.estimated + estimated, unpriced: same.cost.unpriced + unpriced },
+  };
 }
 
 /** What a start may buy: rows that fit under the cap of the run, and no more than the cap of a day. */
@@ -139,7 +149,7 @@ export async function confirmPrice(
 
 /** Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask it goes on: the plan names them. */
 export async function confirmSame(
-  { rows, cost }: SameRows,
+  { rows, cost }: Pick<SameRows, 'rows' | 'cost'>,
   { yes }: { readonly yes: boolean },
   io: Pick<CliIo, 'stdin' | 'stderr'>,
   stopped?: AbortSignal,

@@ -52,6 +52,15 @@ export class RowStates {
     };
   }
 
+  /** Each row by its place, with the first 32 bits of the content hash that it was last sent with; 0: it was never sent. */
+  *contents(): Generator<readonly [index: number, { readonly status: RowStatus; readonly content: number }]> {
+    for (let index = 0; index < this.size; index++)
+      yield [
+        index,
+        { status: statusOf(this.table.status.get(index)), content: this.table.content.get(index) },
+      ];
+  }
+
   /** Adds the row, or changes what is given. */
   set(id: string, state: { status: RowStatus; hash?: string; attempts?: number }): void {
     const index = this.table.add(this.hash.ofText(id));
@@ -62,6 +71,6 @@ export class RowStates {
 }
 
 /** The first eight of the hash's hex digits as a number. */
-function contentBits(hash: string): number {
+export function contentBits(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16) >>> 0;
 }

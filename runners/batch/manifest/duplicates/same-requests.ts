@@ -91,3 +91,16 @@ export function describeSame({ rows, first }: SameRows): string[] {
     ...(rest > 0 ? [`and ${rest} more`] : []),
   ];
 }
+
+/** The same for rows that ask for what an earlier row of the run has got, which the manifest has no more. */
+export function describeBought({ rows, first }: SameRows): string[] {
+  const rest = rows - first.length;
+  return [
+    ...first.map(({ id, line }) =>
+      stripControls(
+        `line ${line} (id ${quoteValue(id)}) asks for what the run has bought already, for a row that is not in the manifest`,
+      ),
+    ),
+    ...(rest > 0 ? [`and ${rest} more`] : []),
+  ];
+}

@@ -14,7 +14,9 @@ export function rowPriority(cells: RowCells, problems: Problems): number | undef
   if (typeof number === 'number' && Number.isInteger(number) && Math.abs(number) <= most) return number + 0;
   const column = cells.label('priority');
   const advice =
-    column === 'priority' ? '; if the column is only your own, rename it or say so with --ignore priority' : '';
+    column === 'priority'
+      ? '; if the column is only your own, rename it or say so with --ignore priority'
+      : '';
   problems.add(column, `${quoteValue(cell)} is no whole number from -${most} to ${most}${advice}`);
   return undefined;
 }
@@ -89,6 +91,5 @@ async function* levels(
   read: () => AsyncIterable<ManifestItem>,
 ): AsyncGenerator<ManifestItem> {
   for (const { priority } of priorities)
-    for await (const item of read())
-      if ((item.valid ? (item.row.priority ?? 0) : 0) === priority) yield item;
+    for await (const item of read()) if ((item.valid ? (item.row.priority ?? 0) : 0) === priority) yield item;
 }

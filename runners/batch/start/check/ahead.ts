@@ -1,5 +1,6 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { SameRows } from '../../manifest/duplicates/same-requests.js';
+import type { AxesChange } from '../../manifest/matrix/asked-axes.js';
 import type { ColumnAhead } from '../money/value-survey.js';
 import type { CapInForce } from '../money/cap-in-force.js';
 
@@ -49,10 +50,17 @@ export interface Ahead {
   };
   /** Of `toSend`: rows that ask for exactly what a row before them asks for, under another id. A person is asked about them. */
   readonly same: SameRows;
+  /**
+   * Of `toSend`: rows that ask for exactly what an earlier row of the run asked for that is in the manifest no more, so that it would
+   * be bought again under another id. Absent: there are none.
+   */
+  readonly bought?: SameRows;
   /** Columns that this start sends, and that earlier starts of the run, by an older version, kept as the user's own. */
   readonly newlySent: readonly string[];
   /** Queue endpoints that rows are sent to. */
   readonly endpoints: readonly string[];
+  /** What `each` and `repeat` ask for otherwise than in earlier starts of the run. Absent: they ask for the same. */
+  readonly axes?: AxesChange;
   /** Ids of `only` that no row has. */
   readonly missing: readonly string[];
   /** A sentence for each column to add up by in which no row has a value. */

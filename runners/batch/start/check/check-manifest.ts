@@ -1,9 +1,14 @@
 import type { Journal } from '../../journal/journal.js';
 import type { RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
+import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
+import { decideRow, type ManifestRules } from '../../row/decide-row.js';
+import { SelectRows } from '../../tasks/select-rows.js';
 import type { Ahead } from './ahead.js';
+import { boughtBefore } from './bought-before.js';
 import { isAskedAgain } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
+import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/rows/row-priority.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
@@ -53,7 +58,12 @@ export async function checkManifest(
   const survey = newSurvey();
   const { names, pending, invalid } = survey;
   survey.restore(kept.survey);
-  const ahead = { ...survey.ahead(), same: new SameTally().result(), newlySent: [] };
+  const ahead = {
+    ...survey.ahead(),
+    ...changedAxes(options, journal),
+    same: new SameTally().result(),
+    newlySent: [],
+  };
   return { ...kept, ahead, names, pending, invalid, survey: undefined };
 }
 
@@ -84,15 +94,43 @@ async function checkRows(
   });
   const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
+  const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
+  const toSend = () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules });
+  const bought = await boughtBefore(journal, survey.gone, {
+    ahead,
+    toSend,
+    priceOf: (row) => options.prices.priceOf(row),
+  });
   return {
     plan,
-    ahead: { ...ordered.ahead(), same: same.found(), newlySent: newlySent.names() },
+    ahead: { ...ahead, ...(bought && { bought }), same: same.found(), newlySent: newlySent.names() },
     names: survey.names,
     pending: survey.pending,
     invalid: survey.invalid,
     columns: survey.columns ?? [],
     survey: survey.kept,
   };
+}
+
+function changedAxes(
+  { manifest }: ResolvedOptions,
+  journal: Pick<Journal, 'recovered'> | undefined,
+): Pick<Ahead, 'axes'> {
+  const isNew = journal === undefined || journal.recovered.rows.size === 0;
+  const axes = isNew ? undefined : axesChange(journal.recovered.axes, manifest.settings);
+  return axes === undefined ? {} : { axes };
+}
+
+async function* rowsToSend(
+  items: AsyncIterable<ManifestItem>,
+  options: ResolvedOptions,
+  { known, rules }: { readonly known: JournalRows; readonly rules: ManifestRules },
+): AsyncGenerator<Row> {
+  const select = new SelectRows(options);
+  for await (const item of items) {
+    const task = item.valid ? decideRow(item.row, known.rows.get(item.row.id), rules) : undefined;
+    if (item.valid && task !== undefined && select.takes(item.row) && task.what === 'send') yield item.row;
+  }
 }
 
 /** Ids of the rows that ended as expired and whose jobs this start asks for once more. */

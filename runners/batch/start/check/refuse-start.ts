@@ -2,7 +2,8 @@ import { MillraceError } from '../../../../src/contract/millrace-error.js';
 import { whyNoThreshold } from '../../ledger/cap-watch.js';
 import { ManifestError } from '../../manifest/manifest-error.js';
 import { describeProblem } from '../../manifest/problem-tally.js';
-import { describeSame } from '../../manifest/duplicates/same-requests.js';
+import { describeBought, describeSame } from '../../manifest/duplicates/same-requests.js';
+import { quoteValue } from '../../manifest/quote-value.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
@@ -26,6 +27,7 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
       options.manifest.settings.name,
       `${describeSame(ahead.same).join('; ')}; nothing was sent`,
     );
+  refuseBought(options, ahead);
   const { edit, job, route } = plan.byKind;
   if (edit + job > 0 && options.baseUrl === undefined)
     throw notStarted('edits and jobs need the host of the queue API: {base_url} is missing');
@@ -41,6 +43,15 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
     throw notStarted(
       `${ahead.price.unpriced} rows have no known price, so a cost cap cannot hold: give their endpoints a price (--prices), reckon with one (--assume-price), or leave the cap out`,
     );
+}
+
+/** @throws {ManifestError} under `same: 'refuse'` for rows that the run has bought already under other ids */
+export function refuseBought(
+  { same, manifest }: Pick<ResolvedOptions, 'same' | 'manifest'>,
+  { bought }: Pick<Ahead, 'bought'>,
+): void {
+  if (same !== 'refuse' || bought === undefined) return;
+  throw new ManifestError(manifest.settings.name, `${describeBought(bought).join('; ')}; nothing was sent`);
 }
 
 /** @throws {MillraceError} `usage` where the run is to add up by a column that no row has */
@@ -102,8 +113,8 @@ export async function refuseFolder(disk: Disk, out: string): Promise<void> {
 /**
  * One folder is one run: rows of another manifest would stand in the same files, under the same cap. Writes nothing.
  *
- * @throws {MillraceError} `usage` where the run was made from manifests of other paths and knows none of the ids of this one,
- *   unless `add` says that it is meant.
+ * @throws {MillraceError} `usage` where the run was made from manifests of other paths, or by other axes, and knows none of the
+ *   ids of this one, unless `add` says that it is meant.
  */
 export function refuseOtherManifest(
   {
@@ -119,16 +130,29 @@ export function refuseOtherManifest(
     readonly add: boolean;
     readonly out: string;
   },
-  { manifests, rows }: Pick<Recovered, 'manifests' | 'rows'>,
-  ahead: Pick<Ahead, 'rows' | 'gone'>,
+  { manifests, rows, axes }: Pick<Recovered, 'manifests' | 'rows' | 'axes'>,
+  ahead: Pick<Ahead, 'rows' | 'gone' | 'axes'>,
 ): void {
   if (add || manifest.live !== undefined || rows.size === 0 || ahead.rows === 0) return;
   const sharesIds = ahead.gone < rows.size;
-  if (sharesIds || manifests.length === 0 || manifests.includes(manifest.keep?.path ?? manifest.path)) return;
+  if (sharesIds || manifests.length === 0) return;
+  if (manifests.includes(manifest.keep?.path ?? manifest.path)) {
+    const now = ahead.axes?.now ?? [];
+    if (now.length === 0 && axes.length === 0) return;
+    throw usage(
+      `${out} holds rows ${byAxes(axes.map(({ name }) => name))}, and this start makes rows ${byAxes(now)}: they have other ids, and all ${ahead.rows} of them would be bought beside the ${rows.size} that the run knows. Nothing was written and nothing was sent: choose another --out, or say with --add that these rows belong to that run`,
+    );
+  }
   const from = manifests.at(-1) ?? '';
   throw usage(
     `${out} holds a run of ${from}, and ${manifest.path} shares no id with it. Nothing was written and nothing was sent: choose another --out, or say with --add that these rows belong to that run`,
   );
+}
+
+function byAxes(names: readonly string[]): string {
+  return names.length === 0
+    ? 'without axes'
+    : `by ${names.map((name) => quoteValue(name).slice(1, -1)).join(' and ')}`;
 }
 
 /** Also one that was just made, or whose first record is half written: a power cut leaves NULs behind what reached the disk. */

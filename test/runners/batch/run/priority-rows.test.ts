@@ -100,7 +100,11 @@ describe('rows with a priority', () => {
     expect(exitCode).toBe(1);
     expect(posts()).toEqual(['d', 'a', 'c']);
     expect(run.lines('failures.jsonl')).toEqual([
-      expect.objectContaining({ id: 'b', priority: 'high', error: expect.objectContaining({ code: 'invalid-row' }) }),
+      expect.objectContaining({
+        id: 'b',
+        priority: 'high',
+        error: expect.objectContaining({ code: 'invalid-row' }),
+      }),
     ]);
   });
 

@@ -72,7 +72,9 @@ it('has no effect on /runsync, and plan and run say so', async () => {
     'note: --low-priority: rows that go to /run wait at the service behind all jobs that do not say so\n',
   );
   expect(JSON.parse(plan.stdout)).toMatchObject({ lowPriority: true });
-  expect(JSON.parse((await work.call('plan', 'rows.jsonl', '--json')).stdout)).not.toHaveProperty('lowPriority');
+  expect(JSON.parse((await work.call('plan', 'rows.jsonl', '--json')).stdout)).not.toHaveProperty(
+    'lowPriority',
+  );
 });
 
 it('is taken by the emulator of a rehearsal', async () => {

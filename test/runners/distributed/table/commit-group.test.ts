@@ -72,7 +72,12 @@ it('deals rows of a higher priority first, also those that a worker has given ba
   const idsOf = ({ claimed }: { claimed: readonly TableRow[] }) => claimed.map(({ task }) => task.row.id);
   expect(idsOf(await commitGroup(database, seats[0] as Seat, claim(worker, 2)))).toEqual(['r3', 'r1']);
   await releaseSeat(database, seats[0] as Seat);
-  expect(idsOf(await commitGroup(database, seats[1] as Seat, claim(other, 4)))).toEqual(['r3', 'r1', 'r2', 'r4']);
+  expect(idsOf(await commitGroup(database, seats[1] as Seat, claim(other, 4)))).toEqual([
+    'r3',
+    'r1',
+    'r2',
+    'r4',
+  ]);
   await fleet.close();
 });
 

@@ -311,6 +311,7 @@ describe('a snapshot', () => {
         'manifests',
         'capUsd',
         'costBy',
+        'axes',
         'rows',
         'jobs',
         'lastRow',

@@ -134,7 +134,7 @@ describe.each(editFieldNames)('the column %s', (name) => {
 
 it('every field of the contract has its place in the order of the files', () => {
   expect(fieldNames).toEqual([
-    ...['id', 'kind', 'endpoint'],
+    ...['id', 'kind', 'endpoint', 'priority'],
     ...editFieldNames,
     ...['input', 'route', 'method', 'body', 'jobId', 'error', 'millrace'],
   ]);

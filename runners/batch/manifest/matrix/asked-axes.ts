@@ -1,0 +1,117 @@
+import type { ManifestSettings } from '../manifest-settings.js';
+import { quoteValue } from '../quote-value.js';
+import { repeatColumn } from './axes.js';
+
+/** The values of an axis that starts of a run asked for. */
+export interface AskedAxis {
+  readonly name: string;
+  /** In the order in which they were first asked for; as many as are kept. */
+  readonly values: readonly string[];
+  /** There are more of them. */
+  readonly isCut?: true;
+}
+
+/** What a start asks for otherwise than the starts before it. */
+export interface AxesChange {
+  /** Axes that the run has had, and those of this start. */
+  readonly before: readonly string[];
+  readonly now: readonly string[];
+  /** Axes of this start whose values are others, and axes that it lacks. */
+  readonly axes: readonly ChangedAxis[];
+}
+
+export interface ChangedAxis {
+  readonly name: string;
+  readonly added: readonly string[];
+  readonly gone: readonly string[];
+}
+
+/** The journal has no more of one axis. */
+const mostKept = 1_000;
+
+/** The axes of a start, as the journal notes them. */
+export function askedAxes({ each = {}, repeat = 1 }: Pick<ManifestSettings, 'each' | 'repeat'>): AskedAxis[] {
+  const repeats = Array.from({ length: Math.min(repeat, mostKept + 1) }, (_, index) => String(index + 1));
+  return [
+    ...Object.entries(each).map(([name, values]) => cut(name, values)),
+    ...(repeat > 1 ? [cut(repeatColumn, repeats)] : []),
+  ];
+}
+
+/** What a run remembers, with what one more start has noted. */
+export function withAxes(known: readonly AskedAxis[], noted: unknown): readonly AskedAxis[] {
+  if (!Array.isArray(noted)) return known;
+  const all = new Map(known.map((axis) => [axis.name, axis]));
+  for (const { name, values, isCut } of noted as AskedAxis[]) {
+    const before = all.get(name);
+    const merged = cut(name, [...new Set([...(before?.values ?? []), ...values])]);
+    all.set(name, before?.isCut === true || isCut === true ? { ...merged, isCut: true } : merged);
+  }
+  return [...all.values()];
+}
+
+/** How a start differs from what a run remembers; `undefined`: it asks for the same, or has no axes. */
+export function axesChange(
+  known: readonly AskedAxis[],
+  settings: Pick<ManifestSettings, 'each' | 'repeat'>,
+): AxesChange | undefined {
+  const asked = askedAxes(settings);
+  if (asked.length === 0) return undefined;
+  const [now, before] = [byName(asked), byName(known)];
+  const axes = [...new Set([...now.keys(), ...before.keys()])].flatMap((name): ChangedAxis[] => {
+    const [added, gone] = [
+      missingIn(before.get(name), now.get(name)),
+      missingIn(now.get(name), before.get(name)),
+    ];
+    return added.length + gone.length === 0 ? [] : [{ name, added, gone }];
+  });
+  const namesOf = (all: readonly AskedAxis[]): string[] => all.map(({ name }) => name);
+  return axes.length === 0 ? undefined : { before: namesOf(known), now: namesOf(asked), axes };
+}
+
+/** The first row of `repeat` is the row that there is without it. */
+function byName(axes: readonly AskedAxis[]): ReadonlyMap<string, AskedAxis> {
+  const once = { name: repeatColumn, values: ['1'] };
+  return new Map([once, ...axes].map((axis) => [axis.name, axis]));
+}
+
+const shown = 5;
+
+/** A sentence for each axis that has changed. */
+export function axesChangeText({ before, now, axes }: AxesChange): string[] {
+  return axes.map(({ name, added, gone }) => {
+    const isAxis = (names: readonly string[]): boolean => name === repeatColumn || names.includes(name);
+    const what = [
+      ...(added.length > 0 ? [`${isAxis(before) ? 'new' : 'a new axis with'} ${listed(added)}`] : []),
+      ...(gone.length > 0
+        ? [`${isAxis(now) ? '' : 'no axis any more, '}no longer asked for ${listed(gone)}`]
+        : []),
+    ];
+    return `${quoteValue(name).slice(1, -1)}: ${what.join('; ')}`;
+  });
+}
+
+function listed(values: readonly string[]): string {
+  const more = values.length - shown;
+  return `${values.slice(0, shown).map(quoteValue).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** The values of one that the other lacks; none where the other has more than are kept. */
+function missingIn(other: AskedAxis | undefined, one: AskedAxis | undefined): string[] {
+  if (one === undefined || other?.isCut === true) return [];
+  const known = new Set(other?.values.map(plain));
+  return one.values.filter((value) => !known.has(plain(value)));
+}
+
+/** Ids are made of composed characters. */
+function plain(value: string): string {
+  return value.normalize('NFC');
+}
+
+function cut(name: string, values: readonly string[]): AskedAxis {
+  return {
+    name,
+    values: values.slice(0, mostKept),
+    ...(values.length > mostKept && { isCut: true as const }),
+  };
+}
