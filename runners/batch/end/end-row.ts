@@ -1,5 +1,5 @@
 import { defaultIfEmpty, defer, from, ignoreElements, merge, of, takeUntil, type Observable } from 'rxjs';
-import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
@@ -123,7 +123,7 @@ export function notePrice(
   const cause = whyDrifted(row, seen.drift, options.maxPriceDriftPercent);
   if (cause !== undefined) stops.stop(cause);
   if (!seen.first) return;
-  const message = `The service charges $${toUsd(reported)} for ${purchaseName(row)}, and $${toUsd(seen.expected)} was reckoned with. The higher one is reserved from now on.`;
+  const message = `The service charges ${formatMoney(reported)} for ${purchaseName(row)}, and ${formatMoney(seen.expected)} was reckoned with. The higher one is reserved from now on.`;
   events.next({ type: 'warning', code: 'price', message });
 }
 

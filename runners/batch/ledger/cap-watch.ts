@@ -1,4 +1,4 @@
-import { toMicroDollars, toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowOrigin } from '../manifest/columns/column-value.js';
 import type { Ledger } from './ledger.js';
 import { ValueCaps, type ValueCapsOptions } from './value-caps.js';
@@ -66,9 +66,9 @@ export class CapWatch {
     if (cap === undefined || this.known.has(key) || !this.isReached(cap, taken)) return;
     this.known.add(key);
     const { warnAt, warn } = this.options;
-    const threshold = 'usd' in warnAt ? `$${warnAt.usd}` : `${warnAt.percent}%`;
+    const threshold = 'usd' in warnAt ? formatMoney(toMicroDollars(warnAt.usd)) : `${warnAt.percent}%`;
     warn(
-      `$${toUsd(taken)} of the $${toUsd(cap)} of ${name} are spent, reserved or in doubt (--warn-at ${threshold}).`,
+      `${formatMoney(taken)} of the ${formatMoney(cap)} of ${name} are spent, reserved or in doubt (--warn-at ${threshold}).`,
     );
   }
 
@@ -94,5 +94,5 @@ export function whyNoThreshold(warnAt: WarnAt, capsUsd: readonly number[]): stri
     return '--warn-at has no cap to warn of: add --max-cost USD, --max-cost-per-day USD or --max-cost-by COLUMN=USD, or leave it out';
   const highest = Math.max(...capsUsd);
   if (!('usd' in warnAt) || warnAt.usd <= highest) return undefined;
-  return `--warn-at $${warnAt.usd} is never reached: the highest cap is $${highest}; give a lower amount, or a share such as 80%`;
+  return `--warn-at ${formatMoney(toMicroDollars(warnAt.usd))} is never reached: the highest cap is ${formatMoney(toMicroDollars(highest))}; give a lower amount, or a share such as 80%`;
 }

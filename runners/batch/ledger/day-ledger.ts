@@ -1,4 +1,4 @@
-import { toMicroDollars, type MicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../disk/disk.js';
 import { stateFolder } from '../disk/node-disk.js';
 import { type DayEntry, type Reservation, dayMs, minuteMs, type DayBook } from './day-book.js';
@@ -182,8 +182,8 @@ export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted)
   // Money spent now leaves the 24 hours at the end of its minute.
   const isFromTheFuture = at !== undefined && at > now + dayMs + minuteMs;
   return (
-    `${dollars(price)} does not fit under the ${dollars(cap)} a day of ${path}: in the last 24 hours ${dollars(spent)} were spent, ` +
-    `and ${dollars(reserved)} are reserved${sharesOf(others)}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}${isFromTheFuture ? fromTheFuture : ''}`
+    `${formatMoney(price)} does not fit under the ${formatMoney(cap)} a day of ${path}: in the last 24 hours ${formatMoney(spent)} were spent, ` +
+    `and ${formatMoney(reserved)} are reserved${sharesOf(others)}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}${isFromTheFuture ? fromTheFuture : ''}`
   );
 }
 
@@ -191,11 +191,7 @@ function sharesOf(others: readonly { readonly run: string; readonly amount: Micr
   const [first, ...rest] = new Set(others.map(({ run }) => run));
   if (first === undefined) return '';
   const sum = others.reduce((total, { amount }) => total + amount, 0);
-  return ` (${dollars(sum)} of it by ${first}${rest.length > 0 ? ` and ${rest.length} more` : ''})`;
-}
-
-function dollars(amount: MicroDollars): string {
-  return `$${toUsd(amount)}`;
+  return ` (${formatMoney(sum)} of it by ${first}${rest.length > 0 ? ` and ${rest.length} more` : ''})`;
 }
 
 /** The ledger that all runs of a user share, unless `--ledger FILE` names another one. */

@@ -7,7 +7,7 @@ export interface InvalidProblem {
   readonly first: Pick<InvalidRow, 'row' | 'line' | 'id' | 'problems'>;
   /** How many rows have it. */
   readonly rows: number;
-  /** Lines of the first 20 of them. */
+  /** The first 20 lines that have it, each once: with axes many rows come of one line. */
   readonly lines: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export class ProblemTally {
       const known = this.#groups.get(key);
       if (known !== undefined) {
         known.rows++;
-        if (known.lines.length < linesKept) known.lines.push(line);
+        if (known.lines.length < linesKept && known.lines.at(-1) !== line) known.lines.push(line);
       } else if (this.#groups.size < groupsKept) {
         const first = { row, line, ...(id !== undefined && { id }), problems: [problem] };
         this.#groups.set(key, { first, rows: 1, lines: [line] });
@@ -60,8 +60,12 @@ export function describeInvalid({
 export function describeProblem({ first, rows, lines }: InvalidProblem): string[] {
   const described = describeInvalid(first);
   if (rows === 1) return described;
-  const [, ...others] = lines;
-  const more = rows > lines.length ? ', …' : '';
-  const are = rows === 2 ? '1 other row is like it: line' : `${rows - 1} other rows are like it: lines`;
-  return [...described, `  ${are} ${others.join(', ')}${more}`];
+  const others = rows === 2 ? '1 other row' : `${rows - 1} other rows`;
+  const are = rows === 2 ? 'is' : 'are';
+  if (lines.length === 1) return [...described, `  ${others} of this line ${are} like it`];
+  const isCut = lines.length === linesKept && rows > linesKept;
+  // Where a line has more than one of them, the first one has others too.
+  const named = rows === lines.length || isCut ? lines.slice(1) : lines;
+  const where = `${named.length === 1 ? 'line' : 'lines'} ${named.join(', ')}${isCut ? ', …' : ''}`;
+  return [...described, `  ${others} ${are} like it: ${where}`];
 }

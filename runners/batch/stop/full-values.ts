@@ -1,4 +1,4 @@
-import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { formatMoney } from '../../../src/contract/micro-dollars.js';
 import type { CappedValue } from '../ledger/value-caps.js';
 
 const valuesShown = 3;
@@ -27,11 +27,11 @@ export class FullValues {
   get reason(): string {
     const names = [...this.first.values()].slice(0, valuesShown).map(fullValueText);
     const more = this.first.size > names.length ? ', …' : '';
-    return `Rows are left at the caps of their values: ${names.join(', ')}${more}. Run again with a higher --max-cost-by to go on.`;
+    return `Rows are left at the caps of their values: ${names.join(', ')}${more}. Run again with a higher --max-cost-by to go on, or as it is once money of theirs is free again.`;
   }
 }
 
 /** A value, and its cap, for people. */
 function fullValueText({ column, value, cap }: CappedValue): string {
-  return `${column} ${value === '' ? '(none)' : JSON.stringify(value)} at $${toUsd(cap)}`;
+  return `${column} ${value === '' ? '(none)' : JSON.stringify(value)} at ${formatMoney(cap)}`;
 }

@@ -1,4 +1,4 @@
-import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Failed } from '../../../src/contract/outcome.js';
 import type { StopCause } from './stops.js';
@@ -8,8 +8,8 @@ import type { StartCounts } from '../row/totals.js';
 export const stopCauses = {
   capReached({ cap = 0, spent, reserved, unknown }: LedgerSnapshot): StopCause {
     const held = reserved + unknown;
-    const and = held > 0 ? ` and ${usd(held)} reserved or in doubt` : '';
-    const reason = `Stopped at the cost cap of ${usd(cap)}: with ${usd(spent)} spent${and}, the next row did not fit. Run again with a higher cap to go on.`;
+    const and = held > 0 ? ` and ${formatMoney(held)} reserved or in doubt` : '';
+    const reason = `Stopped at the cost cap of ${formatMoney(cap)}: with ${formatMoney(spent)} spent${and}, the next row did not fit. Run again with a higher cap to go on.`;
     return { exitCode: 3, reason, leaves: [] };
   },
 
@@ -38,7 +38,9 @@ export const stopCauses = {
     { cost, disbelieved }: { readonly cost: MicroDollars | null; readonly disbelieved: string },
   ): StopCause {
     const booked =
-      cost === null ? 'No price is known, and nothing is booked for it' : `${usd(cost)} is booked for it`;
+      cost === null
+        ? 'No price is known, and nothing is booked for it'
+        : `${formatMoney(cost)} is booked for it`;
     const reason = `Stopped because the service reports a cost of ${disbelieved} for row "${id}" (${what}), which is not believed as US dollars. ${booked}. Look at the account of the service; if it does cost that much, correct the prices (--prices). Run again to go on.`;
     return { exitCode: 3, reason, leaves: [] };
   },
@@ -137,13 +139,6 @@ export function whyDisbelieved(
 ): StopCause | undefined {
   if (disbelieved === undefined) return undefined;
   return stopCauses.costDisbelieved(priced.id, purchaseName(priced), { cost, disbelieved });
-}
-
-/** Cents, and more digits where they are not zero: at the cap a tenth of a cent is what does not fit. */
-function usd(amount: number): string {
-  return `$${toUsd(amount)
-    .toFixed(6)
-    .replace(/0{1,4}$/, '')}`;
 }
 
 /** From so many ended rows on a percentage of them says something. */

@@ -1,4 +1,4 @@
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 
 /** 1234567 → `1,234,567`. Without Intl, whose first call takes 15 ms. */
 export function formatCount(count: number): string {
@@ -13,19 +13,7 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
 /** A sum in cents: 29582500 → `$29.58`. */
 export function formatSum(amount: MicroDollars): string {
   if (amount > 0 && amount < 5000) return 'under $0.01';
-  const cents = Math.round(amount / 1e4);
-  return inDollars(Math.trunc(cents / 100), String(Math.abs(cents % 100)).padStart(2, '0'), amount < 0);
-}
-
-/** The price of one thing, to the digit: 87500 → `$0.0875`. */
-export function formatPrice(amount: MicroDollars): string {
-  const whole = Math.round(amount);
-  const digits = String(Math.abs(whole % 1e6)).padStart(6, '0');
-  return inDollars(Math.trunc(whole / 1e6), digits.replace(/0{1,4}$/, ''), amount < 0);
-}
-
-function inDollars(dollars: number, digits: string, isNegative: boolean): string {
-  return `${isNegative ? '-' : ''}$${formatCount(Math.abs(dollars))}.${digits}`;
+  return formatMoney(Math.round(amount / 1e4) * 1e4);
 }
 
 /** `340 ms`, `8.2 s`, `45 s`, `14 min`, `2 h 05 min`, `3 d 4 h`. */

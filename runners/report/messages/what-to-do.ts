@@ -1,7 +1,7 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';
-import { countOf, formatPrice } from './format-amounts.js';
+import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
 import { priceRest, runAgain, type RunCommand } from './run-again.js';
 
@@ -98,14 +98,14 @@ function costOf(
   if (isRehearsal) return 'Rehearsal, nothing spent.';
   const price = priceOf([group], prices);
   if (way === 'settle')
-    return `May have been charged${price === undefined ? '' : `, up to ${formatPrice(price)}`}.`;
+    return `May have been charged${price === undefined ? '' : `, up to ${formatMoney(price)}`}.`;
   const before = { no: 'Not charged', maybe: 'May have been charged', yes: 'Paid' }[group.paid];
   if (way === 'refetch') return `${before}; downloading is free.`;
   const again = priceOf(ofCode, prices);
   if (way !== 'again' || again === undefined) return `${before}.`;
   const rows = ofCode.reduce((sum, { count }) => sum + count, 0);
   const what = rows === group.count ? 'sending them again' : `sending all ${rows} ${group.code} rows again`;
-  return `${before}; ${what} costs ${formatPrice(again)}.`;
+  return `${before}; ${what} costs ${formatMoney(again)}.`;
 }
 
 /** `undefined` where a row has no price that is known. */

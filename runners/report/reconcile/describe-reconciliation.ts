@@ -1,4 +1,5 @@
-import { countOf, formatPrice } from '../messages/format-amounts.js';
+import { formatMoney } from '../../../src/contract/micro-dollars.js';
+import { countOf } from '../messages/format-amounts.js';
 import type { Charge } from './read-charges.js';
 import type { Purchase } from '../read/read-costs.js';
 import type { Reconciliation } from './reconcile-run.js';
@@ -10,7 +11,7 @@ const shown = 200;
 export function describeReconciliation(found: Reconciliation): string[] {
   const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
   return [
-    `The run booked ${formatPrice(totals.booked)}${totals.unknown > 0 ? ` and holds ${formatPrice(totals.unknown)} in doubt` : ''}; the statement charges ${formatPrice(totals.charged)} for it.`,
+    `The run booked ${formatMoney(totals.booked)}${totals.unknown > 0 ? ` and holds ${formatMoney(totals.unknown)} in doubt` : ''}; the statement charges ${formatMoney(totals.charged)} for it.`,
     `${countOf(matched, 'purchase')} ${matched === 1 ? 'stands' : 'stand'} in both at the same price.`,
     ...(byHand.length > 0
       ? [
@@ -21,24 +22,24 @@ export function describeReconciliation(found: Reconciliation): string[] {
       'charged at another price',
       differing,
       ({ purchase, charge }) =>
-        `${nameOf(purchase)}: booked ${formatPrice(purchase.cost)}, charged ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
+        `${nameOf(purchase)}: booked ${formatMoney(purchase.cost)}, charged ${formatMoney(charge.amount)}, ${placeOf(charge)}`,
     ),
     ...section(
       'booked and not charged',
       onlyInRun,
       (purchase) =>
-        `${nameOf(purchase)}: ${formatPrice(purchase.cost)}, ${purchase.source}, job ${purchase.jobId === '' ? 'unknown' : purchase.jobId}`,
+        `${nameOf(purchase)}: ${formatMoney(purchase.cost)}, ${purchase.source}, job ${purchase.jobId === '' ? 'unknown' : purchase.jobId}`,
     ),
     ...section(
       'charged and not booked',
       onlyInStatement,
       (charge) =>
-        `${charge.jobId === '' ? 'without a job id' : `job ${charge.jobId}`}: ${formatPrice(charge.amount)}, ${placeOf(charge)}`,
+        `${charge.jobId === '' ? 'without a job id' : `job ${charge.jobId}`}: ${formatMoney(charge.amount)}, ${placeOf(charge)}`,
     ),
     ...section('in doubt', held, (one) => `${nameOf(one.purchase)}: ${suspicion(one)}`),
     ...(elsewhere.count > 0
       ? [
-          `${countOf(elsewhere.count, 'charge')} of other times, ${formatPrice(elsewhere.amount)}, were left aside.`,
+          `${countOf(elsewhere.count, 'charge')} of other times, ${formatMoney(elsewhere.amount)}, were left aside.`,
         ]
       : []),
     ...(found.isEven ? ['The books are even.'] : []),

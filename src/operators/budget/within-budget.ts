@@ -1,6 +1,6 @@
 import { defer, finalize, of, tap, type Observable } from 'rxjs';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
-import { toMicroDollars, toUsd, type MicroDollars } from '../../contract/micro-dollars.js';
+import { formatMoney, toMicroDollars, type MicroDollars } from '../../contract/micro-dollars.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { reportedCostUsd } from '../../contract/reported-cost.js';
 import { callHook } from '../../policy/guard-hooks.js';
@@ -98,8 +98,11 @@ class Booking {
 
   overBudget(): JobEvent<never> {
     const { capUsd, reservedUsd, spentUsd, unknownUsd } = this.budget.state();
-    const taken = `spent $${spentUsd}, reserved $${reservedUsd}, unknown $${unknownUsd}`;
-    const message = `no room for $${toUsd(this.price)} under the cap of $${capUsd} (${taken}); nothing was sent`;
+    const [cap, spent, reserved, unknown] = [capUsd, spentUsd, reservedUsd, unknownUsd].map((usd) =>
+      formatMoney(toMicroDollars(usd)),
+    );
+    const taken = `spent ${spent}, reserved ${reserved}, unknown ${unknown}`;
+    const message = `no room for ${formatMoney(this.price)} under the cap of ${cap} (${taken}); nothing was sent`;
     return { type: 'settled', outcome: { status: 'failed', code: 'over-budget', paid: 'no', message } };
   }
 

@@ -64,7 +64,7 @@ describe('withinBudget', () => {
       const over = settled(
         failed('over-budget', 'no', {
           message:
-            'no room for $0.4 under the cap of $0.3 (spent $0, reserved $0, unknown $0); nothing was sent',
+            'no room for $0.40 under the cap of $0.30 (spent $0.00, reserved $0.00, unknown $0.00); nothing was sent',
         }),
       );
       expectObservable(job.pipe(withinBudget(createBudget(0.3), 0.4))).toBe('(o|)', { o: over });

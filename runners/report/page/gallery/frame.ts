@@ -1,5 +1,5 @@
+import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import type { PageReference, PageRow } from '../../page-data.js';
-import { formatPrice } from '../../messages/format-amounts.js';
 import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
 import { visibleText } from '../../messages/escape-html.js';
 import { check, h, link, pencilCross } from '../dom.js';
@@ -116,7 +116,7 @@ function drawEdge(row: PageRow, stars: HTMLElement, isRehearsal: boolean): HTMLE
     !isRehearsal &&
       row.cost !== undefined &&
       row.cost !== null &&
-      h('span', { class: 'cost' }, formatPrice(row.cost)),
+      h('span', { class: 'cost' }, formatMoney(row.cost)),
   );
 }
 

@@ -1,5 +1,5 @@
+import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import type { PageRow } from '../../page-data.js';
-import { formatPrice } from '../../messages/format-amounts.js';
 
 /** A picture to hold the result against. */
 export interface Comparand {
@@ -22,7 +22,7 @@ export function comparandsOf(row: PageRow): Comparand[] {
       'Earlier version',
       prompt,
       resolution,
-      cost === undefined || cost === null ? '' : formatPrice(cost),
+      cost === undefined || cost === null ? '' : formatMoney(cost),
     ]
       .filter((part) => part !== undefined && part !== '')
       .join(', '),

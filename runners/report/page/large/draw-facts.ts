@@ -1,6 +1,7 @@
+import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import { shellWords } from '../../../batch/manifest/quote-value.js';
 import type { PageRow, RunFacts } from '../../page-data.js';
-import { formatCount, formatPrice, formatSpan } from '../../messages/format-amounts.js';
+import { formatCount, formatSpan } from '../../messages/format-amounts.js';
 import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
 import { h, link } from '../dom.js';
 
@@ -10,7 +11,7 @@ const shownElsewhere = new Set(['id', 'kind', 'endpoint', 'images', 'prompt', 'r
 /** How the row ended, and what it cost. */
 export function drawStatus(row: PageRow, isRehearsal: boolean): HTMLElement {
   const state = toneOf(row.status);
-  const cost = row.cost === undefined || row.cost === null ? 'cost not reported' : formatPrice(row.cost);
+  const cost = row.cost === undefined || row.cost === null ? 'cost not reported' : formatMoney(row.cost);
   const paid = row.error === undefined ? cost : paidWords[row.error.paid];
   const money = isRehearsal ? 'rehearsal, nothing spent' : paid;
   return h(

@@ -1,5 +1,5 @@
+import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import type { PageRow } from '../../page-data.js';
-import { formatPrice } from '../../messages/format-amounts.js';
 import { h } from '../dom.js';
 import type { Page } from '../page.js';
 import type { Review, Verdict } from '../review/redo-manifest.js';
@@ -82,7 +82,7 @@ export class ReviewForm {
     for (const choice of this.element.querySelectorAll<HTMLInputElement>('[name=resolution]'))
       choice.checked = choice.value === resolution;
     const price = priceOf(this.#row, review?.resolution, this.#page.data.prices);
-    const words = price === null ? 'price not known' : formatPrice(price);
+    const words = price === null ? 'price not known' : formatMoney(price);
     const { isRehearsal } = this.#page.data.run;
     this.#price.textContent = `Redo: ${isRehearsal ? 'rehearsal, nothing spent' : words}`;
   }

@@ -1,5 +1,6 @@
+import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import { shellWords } from '../../../batch/manifest/quote-value.js';
-import { countOf, formatCount, formatPrice } from '../../messages/format-amounts.js';
+import { countOf, formatCount } from '../../messages/format-amounts.js';
 import type { PageRow } from '../../page-data.js';
 import { chosenFileName, chosenList } from '../../pick/chosen-list.js';
 import { h } from '../dom.js';
@@ -191,7 +192,7 @@ function redoWords(rejected: readonly Review[], isRehearsal: boolean): string {
   if (isRehearsal) return 'Redo: rehearsal, nothing spent.';
   const known = rejected.reduce((total, { cost }) => total + (cost ?? 0), 0);
   const unpriced = rejected.filter(({ cost }) => cost === null).length;
-  return `Redo: ${formatPrice(known)}${unpriced > 0 ? `, and ${unpriced} of unknown price` : ''}.`;
+  return `Redo: ${formatMoney(known)}${unpriced > 0 ? `, and ${unpriced} of unknown price` : ''}.`;
 }
 
 function fileOf({ picture }: PageRow): string {

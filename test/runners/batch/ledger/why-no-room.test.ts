@@ -14,17 +14,17 @@ function bookOf(...reserved: readonly (readonly [run: string, amount: number])[]
 describe('whyNoRoom', () => {
   it('tells what is spent, what is reserved, and when there will be room', () => {
     const why = whyNoRoom(bookOf(['/mine', 1_500_000]), wanted);
-    expect(why).toContain('$0.5 does not fit under the $2 a day of /state/ledger.jsonl');
-    expect(why).toContain('$0.25 were spent, and $1.5 are reserved. What');
+    expect(why).toContain('$0.50 does not fit under the $2.00 a day of /state/ledger.jsonl');
+    expect(why).toContain('$0.25 were spent, and $1.50 are reserved. What');
     expect(why).toContain('It will fit at 1970-01-02T00:01:00.000Z at the latest.');
   });
 
   it('names who else has reserved', () => {
     expect(whyNoRoom(bookOf(['/mine', 500_000], ['/x', 1_000_000]), wanted)).toContain(
-      '$1.5 are reserved ($1 of it by /x).',
+      '$1.50 are reserved ($1.00 of it by /x).',
     );
     expect(whyNoRoom(bookOf(['/x', 500_000], ['/y', 1_000_000]), wanted)).toContain(
-      '($1.5 of it by /x and 1 more)',
+      '($1.50 of it by /x and 1 more)',
     );
   });
 

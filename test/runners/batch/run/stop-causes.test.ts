@@ -3,7 +3,7 @@ import { stopCauses } from '../../../../runners/batch/stop/stop-causes.js';
 
 it.each([
   [480_000, 392_500, 'the cost cap of $0.48: with $0.3925 spent and'],
-  [479_999, 1_000_000_000, 'the cost cap of $0.479999: with $1000.00 spent and'],
+  [479_999, 1_000_000_000, 'the cost cap of $0.479999: with $1,000.00 spent and'],
 ])('tells what does not fit under a cap of %d to the last digit', (cap, spent, words) => {
   const { reason } = stopCauses.capReached({
     cap,

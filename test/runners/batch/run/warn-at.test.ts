@@ -62,7 +62,7 @@ describe('warnAt', () => {
     const high = await run.start({ maxCostUsd: 1, warnAt: { usd: 2 } });
     expect([high.exitCode, high.reason]).toEqual([
       2,
-      '--warn-at $2 is never reached: the highest cap is $1; give a lower amount, or a share such as 80%; nothing was sent',
+      '--warn-at $2.00 is never reached: the highest cap is $1.00; give a lower amount, or a share such as 80%; nothing was sent',
     ]);
   });
 });

@@ -58,7 +58,7 @@ describe('invalidText', () => {
       {
         first: { row: 5, line: 9, problems: [{ column: 'kind', message: 'no' }] },
         rows: 30,
-        lines: [9, 11, 13],
+        lines: [9, ...Array.from({ length: 19 }, (_, index) => 11 + index)],
       },
     ];
     expect(invalidText({ ...plan, problems, otherProblems: 2 }, 'edits.csv')).toEqual([
@@ -66,9 +66,25 @@ describe('invalidText', () => {
       'edits.csv, line 9 (row 5): holds nothing',
       '  1 other row is like it: line 12',
       'edits.csv, line 9 (row 5), column kind: no',
-      '  29 other rows are like it: lines 11, 13, …',
+      '  29 other rows are like it: lines 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, …',
       '… and 2 further problems',
     ]);
+  });
+});
+
+describe('invalidText of rows that were multiplied', () => {
+  const first: InvalidProblem['first'] = { row: 1, line: 2, problems: [{ message: 'holds nothing' }] };
+
+  it.each([
+    [2, [2], '  1 other row of this line is like it'],
+    [6, [2], '  5 other rows of this line are like it'],
+    [3, [2, 3], '  2 other rows are like it: lines 2, 3'],
+  ])('names each line once: %d rows of lines %j', (rows, lines, text) => {
+    const printed = invalidText(
+      { ...plan, problems: [{ first, rows, lines }], otherProblems: 0 },
+      'edits.csv',
+    );
+    expect(printed).toEqual(['edits.csv, line 2 (row 1): holds nothing', text]);
   });
 });
 

@@ -81,7 +81,7 @@ it('are told of once where so much is taken, by the records of the workers, and 
   };
   const texts = warned(await run.collect({ ...options, ...caps }));
   expect(texts.filter((text) => text.includes(' of --max-cost are '))).toEqual([
-    expect.stringMatching(/^\$0\.2 of the \$0\.5 /),
+    expect.stringMatching(/^\$0\.20 of the \$0\.50 /),
   ]);
   for (const payer of payers) {
     const name = ` of --max-cost-by customer ${payer === '' ? '(none)' : JSON.stringify(payer)} are `;

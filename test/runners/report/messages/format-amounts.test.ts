@@ -1,7 +1,7 @@
+import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import { describe, expect, it } from 'vitest';
 import {
   countOf,
-  formatPrice,
   formatShare,
   formatSpan,
   formatSum,
@@ -20,7 +20,7 @@ describe('amounts', () => {
     [130_000, '$0.13'],
     [1, '$0.000001'],
     [2_000_000, '$2.00'],
-  ])('writes a price of %d as %s', (amount, text) => expect(formatPrice(amount)).toBe(text));
+  ])('writes %d millionths of a dollar as %s', (amount, text) => expect(formatMoney(amount)).toBe(text));
 
   it.each([
     [0, '0 ms'],
