@@ -1,9 +1,9 @@
 import { endianness } from 'node:os';
-import { crc32 } from 'node:zlib';
 import { version } from '../../../src/contract/version.js';
 import { folderOf } from '../disk/append-file.js';
 import type { Disk, DiskFile } from '../disk/disk.js';
-import { fileChunks, readAll, withFile } from '../disk/read-file.js';
+import { withFile } from '../disk/read-file.js';
+import { checksumOf, openSealed, type SealedFile } from '../disk/sealed-file.js';
 import { Recovery, type KeptRecovery } from './recovery.js';
 import { statuses } from '../row/row-status.js';
 
@@ -27,26 +27,16 @@ export async function loadSnapshot(
 }
 
 async function load(file: DiskFile, journal: DiskFile): Promise<Snapshot | undefined> {
-  const end = (await file.size()) - numberBytes;
-  if (end < numberBytes || (await checksumOf(file, end)) !== (await numberAt(file, end))) return undefined;
-  const { header, headerEnd } = await readHeader(file);
-  if (header.made !== madeBy) return undefined;
-  if ((await checksumOf(journal, header.end)) !== header.checksum) return undefined;
-  return {
-    recovery: await readRecovery(file, headerEnd, header),
-    end: header.end,
-    checksum: header.checksum,
-  };
+  const whole = await openSealed<SnapshotHeader>(file);
+  if (whole?.header.made !== madeBy) return undefined;
+  const { end, checksum } = whole.header;
+  if ((await checksumOf(journal, end)) !== checksum) return undefined;
+  return { recovery: await readRecovery(whole), end, checksum };
 }
 
-async function readRecovery(file: DiskFile, start: number, { kept }: SnapshotHeader): Promise<Recovery> {
+async function readRecovery({ header: { kept }, fill }: SealedFile<SnapshotHeader>): Promise<Recovery> {
   const recovery = new Recovery();
   const flag = new Uint8Array(1);
-  let position = start;
-  const fill = async (into: Uint8Array): Promise<void> => {
-    await readAll(file, into, position);
-    position += into.length;
-  };
   for (const [column, length] of recovery.columns(kept)) {
     const chunks = [...column.chunksOf(length)].length;
     for (let chunk = 0; chunk < chunks; chunk++) {
@@ -56,27 +46,6 @@ async function readRecovery(file: DiskFile, start: number, { kept }: SnapshotHea
   }
   recovery.restore(kept);
   return recovery;
-}
-
-async function checksumOf(file: DiskFile, end: number): Promise<number> {
-  let checksum = 0;
-  for await (const bytes of fileChunks(file, end)) checksum = crc32(bytes, checksum);
-  return checksum;
-}
-
-/** Reads the header, and the byte at which the table's columns begin. Checks nothing. */
-export async function readHeader(file: DiskFile): Promise<{ header: SnapshotHeader; headerEnd: number }> {
-  const headerEnd = numberBytes + (await numberAt(file, 0));
-  if (headerEnd > (await file.size())) throw new RangeError('the header is longer than the file');
-  const text = Buffer.alloc(headerEnd - numberBytes);
-  await readAll(file, text, numberBytes);
-  return { header: JSON.parse(text.toString()) as SnapshotHeader, headerEnd };
-}
-
-async function numberAt(file: DiskFile, position: number): Promise<number> {
-  const bytes = Buffer.alloc(numberBytes);
-  await readAll(file, bytes, position);
-  return bytes.readUInt32LE();
 }
 
 /** The state after the first bytes of a journal, and the length and checksum of these bytes. */
@@ -98,9 +67,6 @@ export interface SnapshotHeader {
 
 /** Reading this many bytes of a journal takes a fifth of a second. */
 export const bytesASnapshot = 16 << 20;
-
-/** Bytes of a number at either end of the file, little-endian: the header's length in front, the file's CRC-32 behind. */
-export const numberBytes = 4;
 
 /** Raised when something else is kept, or means something else. */
 const format = 9;

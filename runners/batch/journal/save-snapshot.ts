@@ -1,18 +1,11 @@
-import { crc32 } from 'node:zlib';
 import type { Disk } from '../disk/disk.js';
 import { withFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
+import { readHeader, sealed } from '../disk/sealed-file.js';
 import { journalPath } from './journal.js';
-import {
-  bytesASnapshot,
-  madeBy,
-  numberBytes,
-  type Snapshot,
-  type SnapshotHeader,
-  snapshotPath,
-  readHeader,
-} from './load-snapshot.js';
+import { bytesASnapshot, madeBy, type SnapshotHeader, snapshotPath } from './load-snapshot.js';
 import type { RecoveredFile } from './recover.js';
+import type { Recovery } from './recovery.js';
 import { readJournal } from './recovered-journal.js';
 
 /**
@@ -28,38 +21,19 @@ export async function saveSnapshot(
   every: number = bytesASnapshot,
 ): Promise<void> {
   if (newlineMissing || !recovery.isPlain || end - snapshotEnd < every) return;
-  const bytes = sealed({ recovery, end, checksum });
+  const header: SnapshotHeader = { made: madeBy, end, checksum, kept: recovery.kept };
+  const bytes = sealed(header, columnBytes(recovery));
   await replaceFile(disk, snapshotPath(journal), bytes).catch(() => undefined);
 }
 
-/** The content, followed by its checksum. */
-function* sealed(snapshot: Snapshot): Generator<Uint8Array, void, void> {
-  let checksum = 0;
-  for (const bytes of content(snapshot)) {
-    checksum = crc32(bytes, checksum);
-    yield bytes;
-  }
-  yield numberAsBytes(checksum);
-}
-
-function* content({ recovery, end, checksum }: Snapshot): Generator<Uint8Array, void, void> {
-  const { kept } = recovery;
-  const header: SnapshotHeader = { made: madeBy, end, checksum, kept };
-  const text = Buffer.from(JSON.stringify(header));
-  yield numberAsBytes(text.length);
-  yield text;
+/** The columns, each chunk behind a byte that says whether it holds anything. */
+function* columnBytes(recovery: Recovery): Generator<Uint8Array, void, void> {
   for (const [column, length] of recovery.columns()) {
     for (const chunk of column.chunksOf(length)) {
       yield Uint8Array.of(chunk ? 1 : 0);
       if (chunk) yield chunk;
     }
   }
-}
-
-function numberAsBytes(value: number): Buffer {
-  const bytes = Buffer.alloc(numberBytes);
-  bytes.writeUInt32LE(value);
-  return bytes;
 }
 
 /**
@@ -89,5 +63,5 @@ export async function refreshSnapshot(
 async function endOfLast(disk: Disk, journal: string): Promise<number> {
   const path = snapshotPath(journal);
   if ((await disk.stat(path)) === undefined) return 0;
-  return withFile(disk, path, async (file) => (await readHeader(file)).header.end);
+  return withFile(disk, path, async (file) => (await readHeader<SnapshotHeader>(file)).header.end);
 }

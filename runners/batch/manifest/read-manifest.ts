@@ -4,6 +4,7 @@ import type { IdKeeper } from './duplicates/id-book.js';
 import { ManifestError } from './manifest-error.js';
 import type { ManifestSettings } from './manifest-settings.js';
 import { quoteValue } from './quote-value.js';
+import { LeftOutBefore, type LeftOut } from './records/manifest-sections.js';
 import type { RawRecord } from './records/raw-record.js';
 import type { ManifestItem } from './manifest-row.js';
 import { RowBuilder } from './rows/row-builder.js';
@@ -17,22 +18,25 @@ import { parseJsonl } from './records/parse-jsonl.js';
  * throws `ManifestError` (code `manifest`, with the line).
  *
  * @param ids keeps the ids of rows unique. @defaultValue a new `IdBook`
+ * @param leftOut lines that `bytes` lacks: the others keep their numbers. @defaultValue none
  */
 export function readManifest(
   bytes: AsyncIterable<Uint8Array>,
   settings: ManifestSettings,
   ids?: IdKeeper,
+  leftOut: readonly LeftOut[] = [],
 ): AsyncIterableIterator<ManifestItem> {
-  return flattenBatches(readBatches(bytes, settings, ids));
+  return flattenBatches(readBatches(bytes, settings, ids, new LeftOutBefore(leftOut)));
 }
 
 async function* readBatches(
   bytes: AsyncIterable<Uint8Array>,
   settings: ManifestSettings,
   ids: IdKeeper | undefined,
+  before: LeftOutBefore,
 ): AsyncGenerator<Iterable<ManifestItem>> {
   checkEndpoint(settings);
-  const builder = new RowBuilder(settings, ids);
+  const builder = new RowBuilder(settings, ids, before);
   for await (const batch of readRawRecords(bytes, settings)) yield builder.rowsOf(batch);
 }
 

@@ -16,6 +16,17 @@ export class PictureNames {
       this.owners.set(folded, { status: 'open', hash: capitalsOf(id) });
   }
 
+  get hasCapitals(): boolean {
+    return this.owners.size > 0;
+  }
+
+  /** Whether an id that was seen last differs in case alone from one before it. `ids`: all that were seen so far. */
+  isAlike(id: string, ids: { has(id: string): boolean }): boolean {
+    const folded = foldCase(id);
+    if (folded === id) return this.hasCapitals && this.owners.get(id) !== undefined;
+    return this.collides(id) || ids.has(folded);
+  }
+
   /** The first id with capitals keeps its name as long as it is the only one of its kind or those after it make way. */
   collides(id: string): boolean {
     const owner = this.owners.get(foldCase(id));

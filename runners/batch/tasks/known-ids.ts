@@ -31,4 +31,9 @@ export class KnownIds extends IdBook {
     this.#shifts.set(index, (line - expected) >>> 0);
     return 0;
   }
+
+  override has(id: string): boolean {
+    const index = this.#rows.indexOf(id);
+    return index < 0 ? super.has(id) : (this.#seen.get(index >>> 3) & (1 << (index & 7))) !== 0;
+  }
 }

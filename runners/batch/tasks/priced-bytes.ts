@@ -3,6 +3,8 @@ import type { Disk, DiskFile } from '../disk/disk.js';
 import { onDisk } from '../disk/disk-fault.js';
 import { Column } from '../journal/rows/column.js';
 import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
+import { SectionFinder, type LeftOut, type SectionStart } from '../manifest/records/manifest-sections.js';
+import type { ManifestSettings } from '../manifest/manifest-settings.js';
 
 const blockBytes = 1 << 16;
 
@@ -12,6 +14,9 @@ const blockBytes = 1 << 16;
  * not checked and priced. What was appended since is left for the next start. Takes 4 bytes for 64 kB.
  */
 export class PricedBytes {
+  /** What later readings leave out: rows that a start has nothing to do with. */
+  leftOut: readonly LeftOut[] = [];
+  #sections: SectionFinder | undefined;
   readonly #sums = new Column(Uint32Array);
   #length: number | undefined;
   #endsInLine = false;
@@ -30,9 +35,14 @@ export class PricedBytes {
     return { length, sums: Array.from({ length: blocks }, (_, block) => this.#sums.get(block)) };
   }
 
+  /** Where sections of whole rows begin, as far as the first reading has come. */
+  get sections(): readonly SectionStart[] {
+    return this.#sections?.starts ?? [];
+  }
+
   /** Reads the file to its end, as `read` does, and makes nothing of it. */
-  async look(disk: Pick<Disk, 'open'>, path: string, name: string): Promise<FoundBytes | undefined> {
-    const reading = this.read(disk, path, name);
+  async look(disk: Pick<Disk, 'open'>, path: string, source: BytesSource): Promise<FoundBytes | undefined> {
+    const reading = this.read(disk, path, source);
     while ((await reading.next()).done !== true) continue;
     return this.found;
   }
@@ -40,10 +50,11 @@ export class PricedBytes {
   /**
    * Reads the file: what the first reading passes on is what later ones are held to.
    *
-   * @param name how messages call the file
+   * @param source `name`: how messages call the file
    * @throws {ManifestChangedError} where a later reading finds other bytes
    */
-  async *read(disk: Pick<Disk, 'open'>, path: string, name: string): AsyncGenerator<Uint8Array> {
+  async *read(disk: Pick<Disk, 'open'>, path: string, source: BytesSource): AsyncGenerator<Uint8Array> {
+    const { name } = source;
     const isLater = this.#length !== undefined;
     const file = await disk.open(path, 'r').catch((cause: unknown) => {
       const { code, message } = cause as NodeJS.ErrnoException;
@@ -52,20 +63,22 @@ export class PricedBytes {
     });
     try {
       yield* this.#length === undefined
-        ? this.#first(path, file)
+        ? this.#first(path, file, source)
         : this.#again(path, file, { name, length: this.#length });
     } finally {
       await file.close().catch(() => undefined);
     }
   }
 
-  async *#first(path: string, file: DiskFile): AsyncGenerator<Uint8Array> {
+  async *#first(path: string, file: DiskFile, source: BytesSource): AsyncGenerator<Uint8Array> {
+    const sections = (this.#sections = new SectionFinder(source));
     let length = 0;
     for (let index = 0; ; index++) {
       const block = await readBlock(path, file, length, blockBytes);
       if (block.length > 0) this.#endsInLine = !isBreak(block.at(-1));
       this.#sums.set(index, crc32(block));
       length += block.length;
+      sections.take(block);
       if (block.length > 0) yield block;
       if (block.length < blockBytes) break;
     }
@@ -79,11 +92,12 @@ export class PricedBytes {
   ): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < length; at += blockBytes) {
       const wanted = Math.min(blockBytes, length - at);
+      if (this.leftOut.some(({ from, to }) => from <= at && to >= at + wanted)) continue;
       const block = await readBlock(path, file, at, wanted);
       if (block.length < wanted) throw new ManifestChangedError(name, 'the file is shorter than it was');
       if (crc32(block) !== this.#sums.get(at / blockBytes))
         throw new ManifestChangedError(name, 'the file is no longer what it was: it was edited or replaced');
-      yield block;
+      yield* without(block, at, this.leftOut);
     }
     const more = await readBlock(path, file, length, 1);
     const size = more.length === 0 ? length : await onDisk(path, () => file.size());
@@ -92,6 +106,21 @@ export class PricedBytes {
         ? undefined
         : { bytes: size - length, isInLine: this.#endsInLine && !isBreak(more.at(0)) };
   }
+}
+
+/** What is read: the name is that of messages. */
+type BytesSource = Pick<ManifestSettings, 'name' | 'format' | 'gzip'>;
+
+/** What of a block, which begins at byte `at`, is not left out. */
+function* without(block: Uint8Array, at: number, leftOut: readonly LeftOut[]): Generator<Uint8Array> {
+  let from = 0;
+  for (const out of leftOut) {
+    const [start, end] = [out.from - at, out.to - at];
+    if (end <= from || start >= block.length) continue;
+    if (start > from) yield block.subarray(from, start);
+    from = end;
+  }
+  if (from < block.length) yield block.subarray(from);
 }
 
 /** How long a manifest is, and the CRC-32 of each 64 kB of it. */

@@ -23,7 +23,7 @@ export function readRows(
 ): AsyncIterable<ManifestItem> {
   // Of rows that arrive while the run goes nothing is known before.
   if (live !== undefined) return nothing();
-  return readManifest(bytes.read(disk, path, settings.name), settings, ids);
+  return readManifest(bytes.read(disk, path, settings), settings, ids, bytes.leftOut);
 }
 
 async function* nothing(): AsyncGenerator<never> {

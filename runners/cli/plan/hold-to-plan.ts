@@ -29,12 +29,12 @@ export async function holdManifestToPlan(
   plan: SavedPlan,
   { source, options, prices }: PlannedStart,
 ): Promise<PricedBytes> {
-  const { path, name } = source;
+  const { path } = source;
   const settings = await plannedSettings(source, options);
   const bytes = new PricedBytes();
   const read = () => readRows(nodeDisk, { path, settings, bytes });
   await holdToPlan(plan, {
-    bytes: () => bytes.read(nodeDisk, path, name),
+    bytes: () => bytes.read(nodeDisk, path, settings),
     items: await selectRows(read, options, refuseMissing),
     prices,
   });

@@ -1,4 +1,4 @@
-import { statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
+import { isEnd, statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { RowTable } from './row-table.js';
 
@@ -59,6 +59,15 @@ export class RowStates {
         index,
         { status: statusOf(this.table.status.get(index)), content: this.table.content.get(index) },
       ];
+  }
+
+  /** Whether the row of an id with this hash has ended, with this content and no other before it, in a state that is not taken up. */
+  isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, takenUp: ReadonlySet<RowStatus>): boolean {
+    const index = this.table.find(id);
+    if (index < 0 || this.table.replaced.has(index)) return false;
+    const status = statusOf(this.table.status.get(index));
+    const content = this.table.content.get(index);
+    return isEnd(status) && !takenUp.has(status) && (content === 0 || content === bits);
   }
 
   /** Adds the row, or changes what is given. */

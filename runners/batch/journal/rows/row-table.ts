@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { Column, WideColumn } from './column.js';
 import { HashIndex } from './hash-index.js';
 import type { IdHash } from '../../manifest/duplicates/id-hash.js';
@@ -58,22 +57,13 @@ export class RowTable {
     ];
   }
 
-  /** A CRC-32 of what a start decides by: which rows there are, how they stand, and what they were sent with. */
-  get checksum(): number {
-    const { status, content, flags, ids, replaced } = this;
-    let checksum = crc32(JSON.stringify([...replaced]));
-    for (const column of [...ids.columns, status, content, flags])
-      for (const chunk of column.chunksOf(this.length)) checksum = crc32(chunk ?? Uint8Array.of(0), checksum);
-    return checksum;
-  }
-
   /** Leads from hashes to rows again, once the columns hold so many rows. */
   reopen(length: number): void {
     this.ids.reopen(length);
   }
 
   /** The row's index, or -1. */
-  find(hash: IdHash): number {
+  find(hash: Pick<IdHash, 'high' | 'low'>): number {
     return this.ids.find(hash);
   }
 

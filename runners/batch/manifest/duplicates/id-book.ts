@@ -23,6 +23,12 @@ export class IdBook {
     return holder;
   }
 
+  /** Whether a line has claimed the id. */
+  has(id: string): boolean {
+    const { high, low } = this.#hash.ofText(id);
+    return this.#lines.get(high, low) !== 0;
+  }
+
   /** Claims a job for the line that collects it. Returns the line that collects it already; 0: there is none. */
   claimJob(endpoint: string, jobId: string, line: number): number {
     this.#jobs ??= new HashTable();

@@ -2,6 +2,7 @@ import { IdBook, type IdKeeper } from '../duplicates/id-book.js';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
+import { LeftOutBefore } from '../records/manifest-sections.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
 import type { ManifestItem, RowMode, RowProblem } from '../manifest-row.js';
@@ -53,6 +54,7 @@ export class RowBuilder {
   readonly #fixed: SetCells;
   readonly #layouts: LayoutBook;
   readonly #ids: IdKeeper;
+  readonly #before: LeftOutBefore;
   readonly #rules: MeaningRules;
   readonly #failureColumns = new FailureColumns();
   readonly #modes = new Map<string, RowMode>();
@@ -62,9 +64,10 @@ export class RowBuilder {
   #repeated: { readonly id: string; readonly repeat: number } | undefined;
 
   /** @param ids @defaultValue each id may stand once in the manifest */
-  constructor(settings: ManifestSettings, ids: IdKeeper = new IdBook()) {
+  constructor(settings: ManifestSettings, ids: IdKeeper = new IdBook(), before = new LeftOutBefore([])) {
     this.#settings = settings;
     this.#ids = ids;
+    this.#before = before;
     this.#fixed = fixedCells(settings);
     this.#matrix = RowMatrix.of(settings);
     this.#layouts = new LayoutBook(settings.map, { fixed: this.#fixed, ignore: settings.ignore ?? [] });
@@ -78,12 +81,20 @@ export class RowBuilder {
   /** The rows of lines, each made when it is pulled. */
   *rowsOf(lines: Iterable<RawRecord>): Generator<ManifestItem> {
     for (const raw of lines) {
-      const record = this.#settings.format === 'csv' ? this.#failureColumns.fold(raw) : raw;
+      const numbered = this.#numbered(raw);
+      const record = this.#settings.format === 'csv' ? this.#failureColumns.fold(numbered) : numbered;
       if (this.#matrix === undefined) yield this.#build(record);
       else
         for (const product of this.#matrix.expand(record, this.#layouts.of(record.names)))
           yield this.#build(product);
     }
+  }
+
+  /** Lines and rows that were left out count all the same. */
+  #numbered(raw: RawRecord): RawRecord {
+    this.#rows += this.#before.rowsAt(raw.line);
+    const { lines } = this.#before;
+    return lines === 0 ? raw : { ...raw, line: raw.line + lines };
   }
 
   #build(record: RawRecord): ManifestItem {

@@ -14,8 +14,9 @@ import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
-import { loadKeptCheck } from './kept-check.js';
-import { SameAhead, StartSurvey, type JournalRows, type KeptSurvey } from './survey.js';
+import { CheckedRows } from './checked-rows.js';
+import { canBeKept, loadKeptCheck, type KeptCheck } from './kept-check.js';
+import { SameAhead, StartSurvey, type JournalRows } from './survey.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 
@@ -30,8 +31,8 @@ export interface Checked {
   readonly invalid: RowStates;
   /** Columns of the first row, in their order. */
   readonly columns: readonly string[];
-  /** The survey of these rows, where they were read one by one. */
-  readonly survey?: KeptSurvey | undefined;
+  /** Its rows, where all of them were read. */
+  readonly rows?: CheckedRows | undefined;
 }
 
 /** Of a run that has not begun. */
@@ -53,18 +54,47 @@ export async function checkManifest(
   const known = journal?.recovered ?? nothingKnown;
   const start = { stops, askedAgain: await askedAgain(options, journal) };
   const newSurvey = () => new StartSurvey(options, known, start);
-  const kept = journal && (await loadKeptCheck(options, journal));
-  if (kept === undefined) return checkRows(options, journal, newSurvey);
-  const survey = newSurvey();
+  const kept = journal && (await loadKeptCheck(options, journal.recovered));
+  const checked = kept && (await checkRest(options, journal, { survey: newSurvey(), kept }));
+  return checked ?? checkRows(options, journal, newSurvey);
+}
+
+/** What an earlier start has kept, and the rows that are left. `undefined`: all rows are to be read. */
+async function checkRest(
+  options: ResolvedOptions,
+  journal: Pick<Journal, 'recovered' | 'records'>,
+  { survey, kept }: { readonly survey: StartSurvey; readonly kept: KeptCheck },
+): Promise<Checked | undefined> {
+  const { plan, columns, leftOut, hasCapitals } = kept;
   const { names, pending, invalid } = survey;
-  survey.restore(kept.survey);
+  survey.leaveOut(leftOut.rows);
+  const newlySent = leftOut.rows < plan.rows ? await readRest(options, journal, { survey, leftOut }) : [];
   const ahead = {
-    ...survey.ahead(),
-    ...changedAxes(options, journal),
-    same: new SameTally().result(),
-    newlySent: [],
+    ...{ ...survey.ahead(), ...changedAxes(options, journal) },
+    ...{ same: new SameTally().result(), newlySent },
   };
-  return { ...kept, ahead, names, pending, invalid, survey: undefined };
+  const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
+  // A row that the manifest has no more may have a picture of the same name as one that was left out, or have bought what a row asks for.
+  const isByGone = ahead.gone > 0 && (hasCapitals || ahead.toSend > 0);
+  if (!isByOrder && !isByGone) return { plan, columns, ahead, names, pending, invalid };
+  if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
+  return undefined;
+}
+
+/** Takes in the rows that are not left out. Returns the columns that they send for the first time. */
+async function readRest(
+  options: ResolvedOptions,
+  journal: Pick<Journal, 'recovered' | 'records'>,
+  { survey, leftOut }: { readonly survey: StartSurvey; readonly leftOut: KeptCheck['leftOut'] },
+): Promise<string[]> {
+  const { disk, manifest } = options;
+  const newlySent = await NewlySent.after(journal);
+  if (manifest.bytes) manifest.bytes.leftOut = leftOut.sections;
+  for await (const item of readRows(disk, manifest, new KnownIds(journal.recovered.rows))) {
+    survey.see(item);
+    if (item.valid) newlySent.see(item.row.columnUse);
+  }
+  return newlySent.names();
 }
 
 /** The same, row by row. */
@@ -81,12 +111,17 @@ async function checkRows(
   let separatedBy: string | undefined;
   const settings = { ...options.manifest.settings, separatedBy: (name: string) => (separatedBy = name) };
   const manifest = { ...options.manifest, settings };
-  const read = () => readRows(options.disk, manifest, new KnownIds(known.rows));
+  const rows = canBeKept(options, known) ? new CheckedRows() : undefined;
+  let ids = new KnownIds(known.rows);
+  const read = () => readRows(options.disk, manifest, (ids = new KnownIds(known.rows)));
   const plan = await planManifest(read(), {
     priceOf: (row) => options.prices.priceOf(row),
     see: (item) => {
       survey.see(item);
-      if (item.valid) newlySent.see(item.row.columnUse);
+      if (!item.valid) return;
+      newlySent.see(item.row.columnUse);
+      rows?.add(item.row, manifest.bytes?.sections ?? []);
+      rows?.addName(item.row.id, survey.names, ids);
     },
     separatedBy: () => separatedBy,
     again: (priorities) => byPriority(priorities, read),
@@ -108,7 +143,7 @@ async function checkRows(
     pending: survey.pending,
     invalid: survey.invalid,
     columns: survey.columns ?? [],
-    survey: survey.kept,
+    rows,
   };
 }
 

@@ -1,83 +1,92 @@
-import { isDeepStrictEqual } from 'node:util';
 import { serialize } from 'node:v8';
-import { crc32 } from 'node:zlib';
 import { version } from '../../../../src/contract/version.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
-import { readFile, valueOfJson } from '../../disk/read-file.js';
+import { withFile } from '../../disk/read-file.js';
 import { replaceFile } from '../../disk/replace-file.js';
+import { openSealed, sealed } from '../../disk/sealed-file.js';
 import type { Journal } from '../../journal/journal.js';
-import type { ManifestSettings } from '../../manifest/manifest-settings.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
+import type { LeftOut } from '../../manifest/records/manifest-sections.js';
 import { costByInForce, trackedColumns } from '../../row/totals.js';
-import { PricedBytes, type FoundBytes } from '../../tasks/priced-bytes.js';
+import type { RowStatus } from '../../row/row-status.js';
+import type { FoundBytes, PricedBytes } from '../../tasks/priced-bytes.js';
 import type { Ahead } from './ahead.js';
-import type { KeptSurvey } from './survey.js';
+import { CheckedRows, type KeptRows } from './checked-rows.js';
 
 /**
- * What a start found in a manifest whose rows have all ended, kept beside the journal: as long as the manifest, the way it is
- * read and what the journal knows of rows stay the same, later starts find the same, and take no row apart.
+ * What a start found in its manifest, kept beside the journal: as long as the manifest and the way in which it is read stay the
+ * same, later starts take apart only those of its rows that they have something to do with.
  */
-interface KeptCheck extends CheckFacts {
-  readonly bytes: FoundBytes;
-  readonly found: KeptFindings;
-}
-
-/** What a check of these rows finds, as JSON can hold it. */
-export interface KeptFindings {
-  readonly plan: Plan;
-  readonly survey: KeptSurvey;
-  readonly columns: readonly string[];
-}
-
-/** All that the check of such a manifest depends on, beside the manifest's bytes. */
-interface CheckFacts {
+interface KeptHeader {
   readonly made: string;
   readonly settings: string;
-  readonly prices: unknown;
-  readonly run: unknown;
+  readonly bytes: FoundBytes;
+  readonly plan: Plan;
+  /** The prices, where the plan cannot be priced anew. */
+  readonly prices: string | null;
+  readonly columns: readonly string[];
+  readonly rows: KeptRows;
+}
+
+/** What an earlier start has found, and the rows that this one has nothing to do with. */
+export interface KeptCheck {
+  readonly plan: Plan;
+  readonly columns: readonly string[];
+  readonly leftOut: { readonly rows: number; readonly sections: readonly LeftOut[] };
+  /** Some ids have capitals: their pictures are named by all ids. */
+  readonly hasCapitals: boolean;
 }
 
 /** Raised when something else is kept, or means something else. */
-const format = 1;
+const format = 2;
 const made = JSON.stringify({ format, version });
 
-type KnownJournal = Pick<Journal, 'recovered'>;
+type Known = Journal['recovered'];
+
+/** Whether it makes sense to gather rows: false where the values of a column are to be seen in each of them. */
+export function canBeKept(
+  options: ResolvedOptions,
+  known: Partial<Pick<Known, 'database' | 'costBy'>>,
+): boolean {
+  const isByValue = trackedColumns(costByInForce(options, known.costBy)).length > 0;
+  return !isByValue && settingsOf(options, known) !== undefined;
+}
 
 /** What an earlier start has kept, if it holds for this one. Otherwise `undefined`: then the manifest is read row by row. */
-export async function loadKeptCheck(
-  options: ResolvedOptions,
-  journal: KnownJournal,
-): Promise<KeptFindings | undefined> {
-  const facts = factsOf(options, journal);
-  const kept = facts && (await readKept(options));
-  if (facts === undefined || kept === undefined || !isDeepStrictEqual(facts, pick(kept))) return undefined;
-  const { path, settings, bytes = new PricedBytes() } = options.manifest;
-  const isSame = isDeepStrictEqual(await bytes.look(options.disk, path, settings.name), kept.bytes);
-  return isSame ? kept.found : undefined;
+export async function loadKeptCheck(options: ResolvedOptions, known: Known): Promise<KeptCheck | undefined> {
+  const { disk, manifest, out, only } = options;
+  const settings = settingsOf(options, known);
+  const path = keptPath(out);
+  if (only !== undefined || manifest.bytes === undefined || !canBeKept(options, known)) return undefined;
+  if ((await disk.stat(path).catch(() => undefined)) === undefined) return undefined;
+  const kept = await withFile(disk, path, async (file) => {
+    const whole = await openSealed<KeptHeader>(file);
+    if (whole?.header.made !== made || whole.header.settings !== settings) return undefined;
+    return { ...whole.header, rows: await CheckedRows.restore(whole.header.rows, whole.fill) };
+  }).catch(() => undefined);
+  if (kept === undefined || (kept.prices !== null && kept.prices !== pricesOf(options))) return undefined;
+  if (!(await isFound(options, manifest.bytes, kept.bytes))) return undefined;
+  return leaveOut(options, known, kept);
 }
 
 /** Keeps what a start has found. If the disk fails, nothing is kept, and nothing is lost. */
 export async function saveKeptCheck(
   options: ResolvedOptions,
-  journal: KnownJournal,
-  {
-    plan,
-    ahead,
-    columns,
-    survey,
-  }: Omit<KeptFindings, 'survey'> & {
-    readonly ahead: Ahead;
+  { recovered }: Pick<Journal, 'recovered'>,
+  found: Pick<KeptHeader, 'plan' | 'columns'> & {
+    readonly ahead: Pick<Ahead, 'newlySent'>;
     /** Absent where the check is the one that was kept. */
-    readonly survey?: KeptSurvey | undefined;
+    readonly rows?: CheckedRows | undefined;
   },
 ): Promise<void> {
-  const facts = factsOf(options, journal);
+  const { plan, columns, rows, ahead } = found;
+  const settings = settingsOf(options, recovered);
   const bytes = options.manifest.bytes?.found;
-  const isWhole =
-    ahead.rows > 0 && plan.invalid === 0 && ahead.ended === ahead.rows && ahead.newlySent.length === 0;
-  if (facts === undefined || bytes === undefined || survey === undefined || !isWhole) return;
-  const text = JSON.stringify({ ...facts, bytes, found: { plan, survey, columns } });
-  const content = `${text}\n${crc32(text)}\n`;
+  if (rows === undefined || settings === undefined || bytes === undefined) return;
+  if (plan.invalid > 0 || ahead.newlySent.length > 0 || !rows.isKnown) return;
+  const prices = isPricedByRow(plan) ? pricesOf(options) : null;
+  const header: KeptHeader = { made, settings, bytes, plan, prices, columns, rows: rows.kept };
+  const content = sealed(header, rows.bytes());
   await replaceFile(options.disk, keptPath(options.out), content).catch(() => undefined);
 }
 
@@ -86,38 +95,65 @@ function keptPath(folder: string): string {
   return `${folder}/.manifest.checked`;
 }
 
-async function readKept({ disk, out }: ResolvedOptions): Promise<KeptCheck | undefined> {
-  const path = keptPath(out);
-  const { size } = (await disk.stat(path).catch(() => undefined)) ?? { size: 0 };
-  const text = await readFile(disk, path, size).catch(() => '');
-  const [json = '', sum] = text.toString().split('\n');
-  return String(crc32(json)) === sum ? (valueOfJson(json) as KeptCheck) : undefined;
+async function isFound(
+  { disk, manifest }: ResolvedOptions,
+  bytes: PricedBytes,
+  kept: FoundBytes,
+): Promise<boolean> {
+  const found = await bytes.look(disk, manifest.path, manifest.settings);
+  return JSON.stringify(found) === JSON.stringify(kept);
 }
 
-function pick({ made: by, settings, prices, run }: KeptCheck): CheckFacts {
-  return { made: by, settings, prices, run };
-}
-
-/** `undefined`: this start may do something with rows that have ended, or rows depend on more than the manifest. */
-function factsOf(options: ResolvedOptions, { recovered }: KnownJournal): CheckFacts | undefined {
-  const { manifest, retry, only, limit, changed, prices } = options;
-  const { rows } = recovered.totals;
-  const takesUp = [...retry, ...alwaysTakenUp].some((code) => rows.has(code)) || recovered.pending.size > 0;
-  const takesSome = only !== undefined || limit < Number.MAX_SAFE_INTEGER || changed === 'redo';
-  const isElsewhere = [manifest.live, manifest.keep, recovered.database].some((part) => part !== undefined);
-  // The values of a column are those of the rows that are seen.
-  const isByValue = trackedColumns(costByInForce(options, recovered.costBy)).length > 0;
-  const settings = settingsOf(manifest.settings);
-  if (takesUp || takesSome || isElsewhere || isByValue || settings === undefined) return undefined;
-  const run = { rows: [...rows], checksum: recovered.rows.table.checksum };
-  return JSON.parse(JSON.stringify({ made, settings, prices: prices.table(), run })) as CheckFacts;
+/** `undefined`: rows that are left depend on those that are not. */
+function leaveOut(
+  options: ResolvedOptions,
+  { rows: states }: Known,
+  { rows, ...kept }: Omit<KeptHeader, 'rows'> & { readonly rows: CheckedRows },
+): KeptCheck | undefined {
+  const takenUp = new Set<RowStatus>([...options.retry, ...alwaysTakenUp]);
+  const { isAll, sections } = rows.leftOut(
+    (id, bits) => states.isLeftAlone(id, bits, takenUp),
+    kept.bytes.length,
+  );
+  const plan = isPricedByRow(kept.plan) ? kept.plan : pricedAnew(kept.plan, rows, options);
+  const { columns } = kept;
+  const { hasCapitals, areAlike } = rows;
+  const isApart = kept.plan.repeats === 0 && (kept.plan.same?.rows ?? 0) === 0 && !areAlike;
+  if (isAll) return { plan, columns, hasCapitals, leftOut: { rows: rows.length, sections: [] } };
+  const found = { rows: sections.reduce((sum, section) => sum + section.rows, 0), sections };
+  return isApart && found.rows > 0 ? { plan, columns, hasCapitals, leftOut: found } : undefined;
 }
 
 /** Each start looks at these again. */
 const alwaysTakenUp = ['invalid-row', 'expired'] as const;
 
-/** `undefined` where a function is among them: what it finds beside the manifest may be another thing each time. */
-function settingsOf(settings: ManifestSettings): string | undefined {
+/** The cost of each axis, of each priority, or of rows that ask for the same, is that of single rows. */
+function isPricedByRow({ matrix, priorities, same }: Plan): boolean {
+  return matrix !== undefined || priorities !== undefined || (same?.rows ?? 0) > 0;
+}
+
+/** Prices change as the service reports them. */
+function pricedAnew(plan: Plan, rows: CheckedRows, { prices }: ResolvedOptions): Plan {
+  const cost = { estimated: 0, unpriced: 0 };
+  for (const { what, count } of rows.purchases) {
+    const price = prices.priceOf(what);
+    if (price === null) cost.unpriced += count;
+    else cost.estimated += price * count;
+  }
+  return { ...plan, cost };
+}
+
+function pricesOf({ prices }: ResolvedOptions): string {
+  return serialize(prices.table()).toString('base64');
+}
+
+/** `undefined` where rows depend on more than the manifest's bytes: a function finds what it finds anew each time. */
+function settingsOf(
+  { manifest }: ResolvedOptions,
+  { database }: Partial<Pick<Known, 'database'>>,
+): string | undefined {
+  const { live, keep, settings } = manifest;
+  if (live !== undefined || keep !== undefined || database !== undefined) return undefined;
   try {
     return serialize({ ...settings, separatedBy: undefined }).toString('base64');
   } catch {

@@ -28,12 +28,6 @@ export interface JournalRows {
   readonly tally?: Pick<KeptTally, 'columns' | 'accounts'>;
 }
 
-/** A survey of rows that have all ended. */
-export interface KeptSurvey {
-  readonly count: Readonly<Record<'rows' | 'ended' | 'changed' | 'changedFailures' | 'known', number>>;
-  readonly changedIds: readonly string[];
-}
-
 /** The run was stopped before it began. */
 class StoppedEarly extends Error {}
 
@@ -92,16 +86,9 @@ export class StartSurvey {
     return this.select.isFull || this.fitting.rows < toSend + doubled;
   }
 
-  /** What is kept of rows that have all ended. */
-  get kept(): KeptSurvey {
-    const { rows, ended, changed, changedFailures, known } = this.count;
-    return { count: { rows, ended, changed, changedFailures, known }, changedIds: this.changedIds };
-  }
-
-  /** Goes on from what was `kept`, as if the same rows had been seen. */
-  restore({ count, changedIds }: KeptSurvey): void {
-    Object.assign(this.count, count);
-    this.changedIds.push(...changedIds);
+  /** Counts rows that are left out, as they have ended with what the manifest holds. */
+  leaveOut(rows: number): void {
+    for (const name of ['rows', 'ended', 'known'] as const) this.count[name] += rows;
   }
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {

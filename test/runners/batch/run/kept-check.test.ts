@@ -1,5 +1,8 @@
+import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
+import { openSealed, sealed } from '../../../../runners/batch/disk/sealed-file.js';
 import { createPriceBook, type PriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { toPriceList } from '../../../../runners/batch/ledger/price-list.js';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 import { job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
@@ -9,47 +12,72 @@ const rows = ids.map((id) => job(id));
 const failing = 'no';
 const kept = '/job/out/.manifest.checked';
 
-/** A run whose rows have all ended, and whose second start has kept what it found. */
-async function ended(given: readonly object[] = rows): Promise<PaperRun> {
+/** A run whose rows have all ended. */
+async function ended(given: readonly object[] | string = rows): Promise<PaperRun> {
+  return begun(given, {});
+}
+
+/** A run of which a start has done a part. */
+async function begun(
+  given: readonly object[] | string,
+  options: Partial<RunBatchOptions>,
+): Promise<PaperRun> {
   const run = paperRun();
   run.manifest(given);
   run.service.behave = (row) => (row === failing ? 'fail' : 'complete');
-  await run.start();
-  expect(run.disk.peek(kept)).toBeUndefined();
-  await run.start();
+  await run.start(options);
   expect(run.disk.peek(kept)).toBeDefined();
   return run;
 }
 
-/** A start, and how many rows of the manifest it took apart: each is priced. */
+/** A start, and which rows of the manifest it took apart: each is priced. */
 async function started(
   run: PaperRun,
   options: Partial<RunBatchOptions> = {},
+  book = createPriceBook(),
 ): Promise<PaperEnd & { readonly looked: number; readonly sent: string[] }> {
-  let looked = 0;
-  const book = createPriceBook();
+  const looked = new Set<unknown>();
   const priceOf: PriceBook['priceOf'] = (row) => {
-    looked++;
+    if ('line' in row) looked.add(row.line);
     return book.priceOf(row);
   };
   const before = run.service.posts.length;
   const end = await run.start({ prices: { ...book, priceOf }, ...options });
-  return { ...end, looked, sent: run.service.posts.slice(before) };
+  return { ...end, looked: looked.size, sent: run.service.posts.slice(before) };
 }
 
 const reported = ({ events }: PaperEnd) =>
   events.filter(({ type }) => type === 'checked' || type === 'warning' || type === 'started');
 
+/** Absent where a start was refused. */
+const rowsOf = ({ events }: PaperEnd) =>
+  events.map((event) => (event.type === 'finished' ? event.summary?.rows : undefined));
+
+/** What a start does with what is kept, and without it. */
+async function both(
+  make: () => Promise<PaperRun>,
+  change: (run: PaperRun) => void = () => undefined,
+  options: Partial<RunBatchOptions> = {},
+) {
+  const [one, other] = [await make(), await make()];
+  change(one);
+  change(other);
+  if (other.disk.peek(kept)) await other.disk.unlink(kept);
+  const [bare, whole] = [await started(one, options), await started(other, options)];
+  expect(reported(bare)).toEqual(reported(whole));
+  expect(bare.sent).toEqual(whole.sent);
+  expect([bare.exitCode, bare.reason]).toEqual([whole.exitCode, whole.reason]);
+  expect(rowsOf(bare)).toEqual(rowsOf(whole));
+  expect(one.text('journal.jsonl')).toBe(other.text('journal.jsonl'));
+  return { bare, whole };
+}
+
 describe('a start over rows that have all ended', () => {
-  it('takes none of them apart a third time, and says the same', async () => {
-    const run = await ended([...rows, job('e', { input: { row: 'e' }, own: 'mine' })]);
-    const bare = await started(run, { add: true });
+  it('takes none of them apart again, and says the same', async () => {
+    const given = [...rows, job('e', { input: { row: 'e' }, own: 'mine' })];
+    const { bare, whole } = await both(() => ended(given), undefined, { add: true });
     expect(bare).toMatchObject({ looked: 0, sent: [], exitCode: 0 });
-    await run.disk.unlink(kept);
-    const whole = await started(run, { add: true });
     expect(whole).toMatchObject({ looked: 5, sent: [], exitCode: 0 });
-    expect(reported(bare)).toEqual(reported(whole));
-    expect(bare.summary.rows).toEqual(whole.summary.rows);
   });
 
   it('goes on doing so after many starts', async () => {
@@ -72,17 +100,30 @@ describe('a start over rows that have all ended', () => {
     expect(await started(run, { changed: 'redo' })).toMatchObject({ sent: ['D'] });
   });
 
+  it('says the same where a row was bought as another manifest has it', async () => {
+    const make = async () => {
+      const run = await begun(rows, { limit: 3 });
+      const check = run.disk.peek(kept) as Buffer;
+      run.manifest([...rows.slice(0, 3), job('d', { input: { row: 'D' } })]);
+      await run.start();
+      run.manifest(rows);
+      run.disk.plant(kept, check);
+      return run;
+    };
+    const { bare } = await both(make);
+    expect(reported(bare)[0]).toMatchObject({ ahead: { changed: { count: 1, ids: ['d'] } } });
+    expect((await both(make, undefined, { changed: 'redo' })).bare.sent).toEqual(['d']);
+  });
+
   it.each<[string, Partial<RunBatchOptions>]>([
     ['only some of its rows', { only: ['a'] }],
-    ['a number of its rows', { limit: 2 }],
-    ['rows that have changed', { changed: 'redo' }],
     ['rows by other settings', { manifest: { path: '/job/manifest.jsonl', mode: 'sync' } }],
   ])('reads it row by row where a start has to do with %s', async (_, options) => {
     const run = await ended();
     expect(await started(run, options)).toMatchObject({ looked: 4, sent: [] });
   });
 
-  it('reads it row by row where rows are to be taken up again', async () => {
+  it('finds the rows that are to be taken up again', async () => {
     const run = await ended([...rows, job('e', { input: { row: failing } })]);
     expect((await started(run)).looked).toBe(0);
     expect(await started(run, { retry: ['failed'] })).toMatchObject({ sent: [failing] });
@@ -96,11 +137,46 @@ describe('a start over rows that have all ended', () => {
     expect(await started(run, options)).toMatchObject({ exitCode: 0, looked: 4, sent: [] });
   });
 
-  it('reads it row by row where the file was damaged', async () => {
+  it('is read row by row by another version', async () => {
     const run = await ended();
-    const text = run.disk.peek(kept)?.toString() ?? '';
-    run.disk.plant(kept, text.replace('"ended":4', '"ended":3'));
+    const content = run.disk.peek(kept) as Buffer;
+    const file = await run.disk.open(kept, 'r');
+    const whole = await openSealed<{ made: string; rows: { length: number } }>(file);
+    const body = Buffer.alloc(12 * (whole?.header.rows.length ?? 0));
+    await whole?.fill(body);
+    const sealedAs = (made: string) =>
+      Buffer.concat([...sealed({ ...whole?.header, made }, [body]), Buffer.alloc(0)]);
+    expect(sealedAs(whole?.header.made ?? '')).toEqual(content);
+    run.disk.plant(kept, sealedAs('{"format":2,"version":"0.0.1"}'));
     expect((await started(run)).looked).toBe(4);
+  });
+
+  it('is priced by the prices of this start', async () => {
+    const run = await ended();
+    const priced = async (usdPerJob: number) => {
+      const end = await started(
+        run,
+        {},
+        createPriceBook(toPriceList({ endpoints: { echo: { usdPerJob } } })),
+      );
+      expect(end.looked).toBe(0);
+      return reported(end)[0];
+    };
+    expect(await priced(2)).toMatchObject({ plan: { cost: { estimated: 8_000_000, unpriced: 0 } } });
+    expect(await priced(3)).toMatchObject({ plan: { cost: { estimated: 12_000_000, unpriced: 0 } } });
+  });
+
+  it('is read row by row under other prices where each axis has a price of its own', async () => {
+    const manifest = {
+      path: '/job/manifest.jsonl',
+      each: { style: ['x', 'y'] },
+      set: { 'input.style': '{{style}}' },
+    };
+    const run = await begun(rows, { manifest });
+    const book = (usdPerJob: number) => createPriceBook(toPriceList({ endpoints: { echo: { usdPerJob } } }));
+    expect((await started(run, { manifest }, book(2))).looked).toBe(4);
+    expect((await started(run, { manifest }, book(2))).looked).toBe(0);
+    expect((await started(run, { manifest }, book(3))).looked).toBe(4);
   });
 
   it('sends what an older journal does not know, though the manifest is the same', async () => {
@@ -117,14 +193,98 @@ describe('a start over rows that have all ended', () => {
     expect((await started(run)).sent).toEqual(['b', 'c', 'd']);
   });
 
-  it('reads it row by row where the journal has gone another way since, with as many rows and records', async () => {
+  it('sends what the journal of another run does not know', async () => {
     const run = await ended();
-    const lines = run.text('journal.jsonl');
-    const check = run.disk.peek(kept) as Buffer;
     const other = await ended(['w', 'x', 'y', 'z'].map((id) => job(id)));
-    other.disk.plant(kept, check);
+    other.disk.plant(kept, run.disk.peek(kept) as Buffer);
     other.manifest(rows);
-    expect(other.text('journal.jsonl').split('\n').length).toBe(lines.split('\n').length);
     expect((await started(other, { add: true })).sent).toEqual(ids);
   });
 });
+
+const many = Array.from({ length: 60 }, (_, at) => ({ ...job(`row-${at}`), note: 'x'.repeat(at % 7) }));
+const asCsv = `id,endpoint,input.row,note\n${many.map(({ id, input, note }) => `${id},echo,${input.row},"${note}\n${note}"\n`).join('')}`;
+
+describe('a start over rows of which some have ended', () => {
+  it.each([
+    ['JSON lines', many],
+    ['CSV', asCsv],
+  ])('takes only those apart that it may have to do with: %s', async (_, given) => {
+    const { bare, whole } = await both(() => begun(given, { limit: 50 }));
+    expect(whole.looked).toBe(60);
+    expect(bare.looked).toBeLessThan(40);
+    expect(bare.sent).toHaveLength(10);
+  });
+
+  it('does so after each of many starts', async () => {
+    const run = await begun(many, { limit: 40 });
+    for (let start = 0; start < 4; start++)
+      expect(await started(run, { limit: 5 })).toMatchObject({ sent: { length: 5 } });
+    expect((await started(run)).looked).toBe(0);
+  });
+
+  it('takes up what failed in the middle', async () => {
+    const given = many.map((row, at) => (at === 30 ? { ...row, input: { row: failing } } : row));
+    const { bare } = await both(() => ended(given), undefined, { retry: ['failed'] });
+    expect(bare.sent).toEqual([failing]);
+    expect(bare.looked).toBeLessThan(50);
+  });
+
+  it.each([
+    ['rows without an id that ask for the same', many.map(() => ({ endpoint: 'echo', input: { row: 'r' } }))],
+    ['rows that ask for the same', many.map((row) => ({ ...row, input: { row: 'r' } }))],
+    ['ids that differ in case alone', many.map((row, at) => ({ ...row, id: at === 59 ? 'Row-3' : row.id }))],
+  ])('reads all of them where there are %s', async (_, given) => {
+    const { bare } = await both(() => begun(given, { limit: 50 }));
+    expect(bare.looked).toBe(60);
+    expect(bare.sent).toHaveLength(10);
+  });
+
+  it('names pictures apart from those of rows that are gone', async () => {
+    const make = async () => {
+      const run = paperRun();
+      run.manifest([job('row-3')]);
+      await run.start();
+      run.manifest(many.map((row) => ({ ...row, id: row.id.toUpperCase() })));
+      await run.start({ add: true, limit: 50 });
+      return run;
+    };
+    expect((await both(make, undefined, { add: true })).bare.looked).toBe(60);
+  });
+
+  test.prop([fc.nat(), fc.integer({ min: 1, max: 255 }), fc.boolean(), fc.constantFrom(1, 30, 60)], {
+    numRuns: 12,
+  })(
+    'does as it would without what is kept where any byte of the manifest is another',
+    async (place, by, isCsv, limit) => {
+      const path = isCsv ? '/job/manifest.csv' : '/job/manifest.jsonl';
+      await both(
+        () => begun(isCsv ? asCsv : many, { limit }),
+        (run) => flip(run, path, place, by),
+      );
+    },
+  );
+
+  test.prop([fc.nat(), fc.integer({ min: 1, max: 255 }), fc.option(fc.nat())], { numRuns: 12 })(
+    'does as it would without what is kept where that is damaged',
+    async (place, by, end) => {
+      await both(
+        () => begun(many, { limit: 30 }),
+        (run) => {
+          const content = run.disk.peek(kept);
+          if (content === undefined) return;
+          flip(run, kept, place, by);
+          const torn = Buffer.from(run.disk.peek(kept) as Buffer);
+          if (end !== null) run.disk.plant(kept, torn.subarray(0, end % content.length));
+        },
+      );
+    },
+  );
+});
+
+function flip(run: PaperRun, path: string, place: number, by: number): void {
+  const bytes = Buffer.from(run.disk.peek(path) as Buffer);
+  const at = place % bytes.length;
+  bytes[at] = (bytes[at] ?? 0) ^ by;
+  run.disk.plant(path, bytes);
+}

@@ -197,7 +197,7 @@ describe('a manifest that was read before the run', () => {
   const readBefore = async (run: PaperRun): Promise<PricedBytes> => {
     run.disk.plant(csv, text);
     const bytes = new PricedBytes();
-    const reading = bytes.read(run.disk, csv, csv);
+    const reading = bytes.read(run.disk, csv, { name: csv, format: 'csv', gzip: false });
     while ((await reading.next()).done !== true);
     return bytes;
   };

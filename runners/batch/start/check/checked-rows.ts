@@ -1,0 +1,175 @@
+import { pricedOf, type Priced } from '../../ledger/price-book.js';
+import { IdHash } from '../../manifest/duplicates/id-hash.js';
+import type { IdBook } from '../../manifest/duplicates/id-book.js';
+import { isBought, type Row } from '../../manifest/manifest-row.js';
+import type { LeftOut, SectionStart } from '../../manifest/records/manifest-sections.js';
+import { contentBits } from '../../journal/rows/row-states.js';
+import type { PictureNames } from '../../pictures/picture-names.js';
+
+/** What is known of the rows beside their hashes, as plain values. */
+export interface KeptRows {
+  readonly length: number;
+  readonly sections: readonly RowsOfSection[];
+  readonly purchases: readonly Purchases[];
+  readonly hasCapitals: boolean;
+  readonly areAlike: boolean;
+}
+
+/** A section of the manifest, and how many rows stand before it. */
+interface RowsOfSection extends SectionStart {
+  readonly rowsBefore: number;
+}
+
+/** How many rows buy the same at one price. */
+interface Purchases {
+  readonly what: Priced;
+  count: number;
+}
+
+const chunkRows = 1 << 12;
+/** 32-bit words of a row: both halves of the hash of its id, and the front of the hash of its content. */
+const words = 3;
+const mostPurchases = 1_000;
+
+/** Which rows a manifest holds, with the sections of the file that they stand in: 12 bytes a row. */
+export class CheckedRows {
+  length = 0;
+  /** Some ids have capitals. */
+  hasCapitals = false;
+  /** Two ids differ in case alone. */
+  areAlike = false;
+  #sections: RowsOfSection[] = [];
+  #nextSection = 0;
+  #purchases: Purchases[] = [];
+  #latest: Purchases | undefined;
+  readonly #chunks: Uint32Array[] = [];
+  readonly #id = new IdHash();
+
+  /** @param fill gives the bytes that `bytes` gave, in order */
+  static async restore(
+    { length, sections, purchases, hasCapitals, areAlike }: KeptRows,
+    fill: (into: Uint8Array) => Promise<void>,
+  ): Promise<CheckedRows> {
+    const rows = new CheckedRows();
+    for (let at = 0; at < length; at += chunkRows) rows.#chunks.push(new Uint32Array(words * chunkRows));
+    Object.assign(rows, { length, hasCapitals, areAlike });
+    rows.#sections = [...sections];
+    rows.#purchases = [...purchases];
+    for (const bytes of rows.bytes()) await fill(bytes);
+    return rows;
+  }
+
+  get kept(): KeptRows {
+    const { length, hasCapitals, areAlike } = this;
+    return { length, hasCapitals, areAlike, sections: this.#sections, purchases: this.#purchases };
+  }
+
+  get purchases(): readonly Purchases[] {
+    return this.#purchases;
+  }
+
+  /** False: their prices are too many to be kept. */
+  get isKnown(): boolean {
+    return this.#purchases.length < mostPurchases;
+  }
+
+  /**
+   * Takes in every row, in order.
+   *
+   * @param starts the sections that were found so far, up to that of the row at least
+   */
+  add(row: Row, starts: readonly SectionStart[]): void {
+    const { id, hash, line } = row;
+    for (
+      let start = starts[this.#nextSection];
+      start && start.line <= line;
+      start = starts[++this.#nextSection]
+    )
+      // What stands before the first row names the columns, and is read every time.
+      if (this.length > 0 || start.line === line) this.#sections.push({ ...start, rowsBefore: this.length });
+    const { high, low } = this.#id.ofText(id);
+    const at = words * (this.length % chunkRows);
+    if (at === 0) this.#chunks.push(new Uint32Array(words * chunkRows));
+    const chunk = this.#chunks.at(-1) as Uint32Array;
+    chunk[at] = high;
+    chunk[at + 1] = low;
+    chunk[at + 2] = contentBits(hash);
+    this.length++;
+    if (isBought(row)) this.#addPurchase(row);
+  }
+
+  /** Takes in the id of every row, once `names` has. */
+  addName(id: string, names: PictureNames, ids: Pick<IdBook, 'has'>): void {
+    this.hasCapitals ||= names.hasCapitals;
+    this.areAlike ||= names.isAlike(id, ids);
+  }
+
+  /** As they lie in memory, chunk by chunk. */
+  *bytes(): Generator<Uint8Array, void, void> {
+    for (const [index, { buffer }] of this.#chunks.entries())
+      yield new Uint8Array(buffer, 0, 4 * words * Math.min(chunkRows, this.length - index * chunkRows));
+  }
+
+  /**
+   * The sections whose rows are all left alone, and whether those in front of the first section are, too.
+   *
+   * @param bytes where the last section ends
+   */
+  leftOut(
+    isLeftAlone: (id: Pick<IdHash, 'high' | 'low'>, bits: number) => boolean,
+    bytes: number,
+  ): { readonly isAll: boolean; readonly sections: LeftOut[] } {
+    const isAlone = (row: number): boolean => {
+      const chunk = this.#chunks[Math.floor(row / chunkRows)] as Uint32Array;
+      const at = words * (row % chunkRows);
+      return isLeftAlone({ high: chunk[at] ?? 0, low: chunk[at + 1] ?? 0 }, chunk[at + 2] ?? 0);
+    };
+    const all = [...this.#sections, { at: bytes, line: Infinity, rowsBefore: this.length }];
+    const sections: LeftOut[] = [];
+    let isAll = areAll(0, all[0]?.rowsBefore ?? 0, isAlone);
+    for (const [index, section] of this.#sections.entries()) {
+      const next = all[index + 1] as RowsOfSection;
+      if (!areAll(section.rowsBefore, next.rowsBefore, isAlone)) isAll = false;
+      else addSection(sections, section, next);
+    }
+    return { isAll, sections };
+  }
+
+  /** Rows that buy the same mostly follow each other. */
+  #addPurchase(row: Row): void {
+    const what = this.#latest?.what;
+    if (what?.kind !== row.kind || what.endpoint !== row.endpoint || what.resolution !== row.resolution)
+      this.#latest = this.#purchaseOf(row);
+    if (this.#latest !== undefined) this.#latest.count++;
+  }
+
+  #purchaseOf(row: Row): Purchases | undefined {
+    const { kind, endpoint, resolution } = row;
+    const isSame = ({ what }: Purchases): boolean =>
+      what.kind === kind && what.endpoint === endpoint && what.resolution === resolution;
+    const found = this.#purchases.find(isSame);
+    if (found !== undefined || !this.isKnown) return found;
+    const purchases = { what: pricedOf(row), count: 0 };
+    this.#purchases.push(purchases);
+    return purchases;
+  }
+}
+
+function areAll(from: number, to: number, isSo: (row: number) => boolean): boolean {
+  for (let row = from; row < to; row++) if (!isSo(row)) return false;
+  return true;
+}
+
+/** Sections that follow each other become one. */
+function addSection(sections: LeftOut[], section: RowsOfSection, next: RowsOfSection): void {
+  const last = sections.at(-1);
+  const [rows, lines] = [next.rowsBefore - section.rowsBefore, next.line - section.line];
+  if (last?.to === section.at)
+    sections[sections.length - 1] = {
+      ...last,
+      to: next.at,
+      lines: last.lines + lines,
+      rows: last.rows + rows,
+    };
+  else sections.push({ from: section.at, to: next.at, line: section.line, lines, rows });
+}
