@@ -21,7 +21,9 @@ const rooms = {
   'src/operators': ['src/contract', 'src/policy', 'src/transport'],
   'src/endpoints': ['src/contract', 'src/policy', 'src/transport', 'src/operators'],
   'src/webhooks': ['src/contract', 'src/policy'],
-  'src/testing': ['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
+  'src/testing': [
+    ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints', 'src/webhooks'],
+  ],
   'runners/pictures': [],
   'runners/emulator': ['src/contract', 'runners/pictures'],
   'runners/batch/disk': ['src/contract'],
@@ -63,7 +65,7 @@ const rooms = {
     ...batch('disk', 'journal', 'ledger', 'log', 'row', 'context'),
   ],
   'runners/batch/context': [
-    ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints'],
+    ...['src/contract', 'src/policy', 'src/transport', 'src/operators', 'src/endpoints', 'src/webhooks'],
     ...batch('disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'uploads', 'sinks', 'log'),
     ...batch('row', 'stop', 'start', 'tasks', 'pictures'),
   ],
@@ -74,7 +76,7 @@ const rooms = {
   ],
   'runners/batch/callbacks': [
     ...['src/contract', 'src/policy', 'src/webhooks'],
-    ...batch('disk', 'row', 'context'),
+    ...batch('disk', 'journal', 'row', 'context'),
   ],
   'runners/batch/tasks': batch('disk', 'manifest', 'journal', 'row', 'stop', 'context', 'end'),
   'runners/batch/purchase': [
@@ -99,11 +101,15 @@ const rooms = {
   ],
   'runners/distributed/database': ['src/contract', 'src/policy'],
   'runners/distributed/queue': ['runners/distributed/database'],
+  'runners/distributed/callbacks': [
+    ...['src/policy', 'src/webhooks', ...batch('callbacks', 'context')],
+    'runners/distributed/database',
+  ],
   // The tables: what is asked of them, each in one transaction.
   'runners/distributed/table': [
     'src/contract',
     ...batch('journal', 'ledger', 'row', 'stop'),
-    ...['runners/distributed/database', 'runners/distributed/queue'],
+    ...['database', 'queue', 'callbacks'].map((room) => `runners/distributed/${room}`),
   ],
   'runners/distributed/worker': [
     ...['src/contract', 'src/policy', 'src/transport', 'src/endpoints'],
@@ -118,14 +124,26 @@ const rooms = {
       'context',
       'purchase',
       'pictures',
+      'callbacks',
     ),
-    ...['runners/distributed/database', 'runners/distributed/table'],
+    ...['database', 'callbacks', 'table'].map((room) => `runners/distributed/${room}`),
   ],
   'runners/distributed/collector': [
     ...['src/contract', 'src/operators'],
-    ...batch('disk', 'journal', 'ledger', 'row', 'stop', 'context', 'purchase', 'end', 'run-batch.ts'),
+    ...batch(
+      'disk',
+      'journal',
+      'ledger',
+      'row',
+      'stop',
+      'context',
+      'purchase',
+      'end',
+      'callbacks',
+      'run-batch.ts',
+    ),
     'runners/distributed/connect-database.ts',
-    ...['database', 'queue', 'table'].map((room) => `runners/distributed/${room}`),
+    ...['database', 'queue', 'callbacks', 'table'].map((room) => `runners/distributed/${room}`),
   ],
   'runners/batch': ['src', 'runners/pictures'],
   'runners/distributed': ['src', 'runners/batch'],

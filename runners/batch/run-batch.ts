@@ -1,6 +1,6 @@
 import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
 import { createClient } from '../../src/endpoints/create-client.js';
-import { listenForCallbacks } from './callbacks/listen-for-callbacks.js';
+import { listenForCallbacks } from './callbacks/run-callbacks.js';
 import { openJournal } from './journal/open-journal.js';
 import { buyRows } from './purchase/buy-rows.js';
 import type { RunBatchOptions } from './context/run-options.js';

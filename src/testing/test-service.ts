@@ -1,4 +1,7 @@
 import { concatMap, defer, map, of, throwError, timer, type Observable, type SchedulerLike } from 'rxjs';
+import type { JobWebhooks } from '../policy/job-webhook.js';
+import { postNamedIn } from '../webhooks/callback-tokens.js';
+import { createWebhookReceiver, type WebhookReceiver } from '../webhooks/create-webhook-receiver.js';
 import { TransportError } from '../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../transport/transport.js';
 
@@ -20,6 +23,11 @@ export interface TestServiceOptions {
   latencyMs?: number;
   /** Called for each request, `count` from 1: what goes wrong with it, if anything does. */
   fault?: (request: { method: 'GET' | 'POST'; path: string; count: number }) => TestFault | undefined;
+  /**
+   * When the end of a job is called back that has a webhook, a call for each number: ms after the end. None: the call is lost. Where a
+   * latency or `lost` keeps the answer to its POST from the job, the call comes first. @defaultValue `[0]`
+   */
+  callBackMs?: (job: TestJob) => readonly number[];
   /** What a load-balanced route answers; HTTP 404 where it gives `undefined`. */
   route?: (method: 'GET' | 'POST', path: string, body: unknown) => unknown;
 }
@@ -40,6 +48,8 @@ export interface TestService {
   readonly requests: readonly string[];
   /** Every job that was bought, in order. */
   bill(): TestJob[];
+  /** For the options of an endpoint: its jobs are called back, in the time of the scheduler. */
+  readonly webhooks: JobWebhooks;
 }
 
 /** A service in memory, by the clock of the scheduler: nothing is sent, and nothing waits for real under a virtual one. */
@@ -49,6 +59,7 @@ export function createTestService(scheduler: SchedulerLike, options: TestService
     transport: (request) => service.exchange(request),
     requests: service.requests,
     bill: () => service.bill(),
+    webhooks: service.webhooks,
   };
 }
 
@@ -69,12 +80,18 @@ interface Call {
 
 class MemoryService {
   readonly requests: string[] = [];
+  readonly webhooks: WebhookReceiver;
   private readonly jobs = new Map<string, Bought>();
 
   constructor(
     private readonly scheduler: SchedulerLike,
     private readonly options: TestServiceOptions,
-  ) {}
+  ) {
+    const url = 'https://callbacks.example.test';
+    // Signed at once: a promise would not be kept in virtual time.
+    const hmac = () => 'signed';
+    this.webhooks = createWebhookReceiver({ secret: url.repeat(2), url, run: 'test', hmac, scheduler });
+  }
 
   exchange(request: WireRequest): Observable<WireReply> {
     const { method } = request;
@@ -125,7 +142,9 @@ class MemoryService {
   private call({ endpointId, operation, jobId }: Call, body: unknown): Observable<WireReply> {
     if (operation === 'health') return of(reply(200, { jobs: { inQueue: this.waiting(endpointId) } }));
     if (operation === 'run' || operation === 'runsync') {
-      const job = this.buy(endpointId, (body as { input?: unknown } | undefined)?.input);
+      const { input, webhook } = (body ?? {}) as { input?: unknown; webhook?: string };
+      const job = this.buy(endpointId, input);
+      if (webhook !== undefined) this.callBack(job, webhook);
       const forMs = operation === 'run' ? 0 : job.endsAt - this.scheduler.now();
       const ended = () => reply(200, this.view(job));
       return forMs === 0 ? of(ended()) : timer(forMs, this.scheduler).pipe(map(ended));
@@ -143,6 +162,18 @@ class MemoryService {
     const job = { id: `job-${this.jobs.size + 1}`, endpointId, input, startsAt, endsAt, isCancelled: false };
     this.jobs.set(job.id, job);
     return job;
+  }
+
+  private callBack(job: Bought, webhook: string): void {
+    const post = postNamedIn(webhook.slice(webhook.lastIndexOf('/') + 1));
+    const { callBackMs = () => [0] } = this.options;
+    const { id, endpointId, input } = job;
+    if (post === undefined) return;
+    for (const ms of callBackMs({ id, endpointId, input, status: this.view(job).status }))
+      this.scheduler.schedule(
+        () => void this.webhooks.deliver({ ...post, body: JSON.stringify(this.view(job)) }),
+        job.endsAt - this.scheduler.now() + ms,
+      );
   }
 
   private waiting(endpointId: string): number {

@@ -1,6 +1,5 @@
 import {
   catchError,
-  defaultIfEmpty,
   defer,
   EMPTY,
   firstValueFrom,
@@ -81,6 +80,11 @@ export interface WebhookReceiver extends JobWebhooks {
    * @param earlier POSTs of the row before this job; of a job that is attached to, before the one that made it
    */
   row(row: string, earlier?: number): JobWebhook;
+  /**
+   * Takes in a callback that came to another process and was checked there, where its `orphan` handed it on. Resolves to `undefined` where
+   * its job is not under way here, or nothing became durable.
+   */
+  deliver(callback: OrphanCallback): Promise<CallbackResult | undefined>;
 }
 
 const maxBodyBytes = 1024 * 1024;
@@ -121,6 +125,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     calls$: receiver.calls$.asObservable(),
     job: (key) => receiver.job(key),
     row: (row, earlier) => receiver.row(row, earlier),
+    deliver: (callback) => receiver.deliver(callback),
     poll: (schedule) => receiver.poll(schedule),
   };
 }
@@ -205,18 +210,28 @@ class Receiver {
     if (post?.run !== this.run) return { result: 'forged', status: 404 };
     if (call.method !== 'POST') return { ...post, result: 'unreadable', status: 405 };
     const body = await this.bodyOf(call);
-    const result = await firstValueFrom(
-      defer(() => this.give(post, body)).pipe(
+    const orphan = () => this.options.orphan?.({ ...post, body }) ?? EMPTY;
+    const result = (await this.durable(() => this.give({ ...post, body }, orphan))) ?? 'late';
+    const isTooLong = result === 'unreadable' && body === undefined;
+    return { ...post, result, status: isTooLong ? 413 : statuses[result] };
+  }
+
+  async deliver(callback: OrphanCallback): Promise<CallbackResult | undefined> {
+    if (callback.run !== this.run) return undefined;
+    return this.durable(() => this.give(callback, () => EMPTY));
+  }
+
+  private durable(take: () => ObservableInput<CallbackResult>): Promise<CallbackResult | undefined> {
+    return firstValueFrom(
+      defer(take).pipe(
         timeout({ first: answerMs, with: () => EMPTY, scheduler: this.clock.scheduler }),
         catchError((error: unknown) => {
           reportUnhandled(error);
           return EMPTY;
         }),
-        defaultIfEmpty('late' as const),
       ),
+      { defaultValue: undefined },
     );
-    const isTooLong = result === 'unreadable' && body === undefined;
-    return { ...post, result, status: isTooLong ? 413 : statuses[result] };
   }
 
   private bodyOf(call: ReceivedCall): Promise<string | undefined> {
@@ -225,13 +240,13 @@ class Receiver {
     return firstValueFrom(read.pipe(timeout({ first: bodyMs, with: () => of(undefined), scheduler })));
   }
 
-  private give(post: CalledPost, body: string | undefined): ObservableInput<CallbackResult> {
-    const { row, attempt } = post;
+  private give(
+    { row, attempt, body }: OrphanCallback,
+    orphan: () => ObservableInput<CallbackResult>,
+  ): ObservableInput<CallbackResult> {
     const job = this.listening.get(row);
-    if (job === undefined || attempt <= job.earlier) {
-      if ((this.ended.get(row) ?? 0) >= attempt) return ['settled'];
-      return this.options.orphan?.({ ...post, body }) ?? EMPTY;
-    }
+    if (job === undefined || attempt <= job.earlier)
+      return (this.ended.get(row) ?? 0) >= attempt ? ['settled'] : orphan();
     const turnarounds = this.backstops.map((backstop) => backstop.calledBack(job.key));
     this.health.came(job.key, turnarounds.find((found) => found !== undefined) ?? 0);
     return job.take({ attempt: attempt - job.earlier, body });

@@ -21,6 +21,8 @@ export interface Books {
   readonly failedAgain: boolean;
   /** Some start left the pictures at their URLs. */
   readonly leftPictures: boolean;
+  /** When the last start began. */
+  readonly lastStartAt?: number;
 }
 
 interface ResultLine extends AnsweredRow {
@@ -106,7 +108,7 @@ function boughtOnce({ service, rows, retried, failedAgain }: Books, { results }:
  * A row is `unknown` exactly where its last POST may have been taken and no answer of it is in the journal: the reply
  * left a doubt, or the process was gone before it could be noted.
  */
-function heldRightly({ service, retried }: Books, { failures, journal }: Files): string[] {
+function heldRightly({ service, retried, lastStartAt = 0 }: Books, { failures, journal }: Files): string[] {
   const broken: string[] = [];
   const codes = new Map(failures.map(({ id, error }) => [id, error.code]));
   const answers = answeredSinceIntent(journal);
@@ -121,7 +123,9 @@ function heldRightly({ service, retried }: Books, { failures, journal }: Files):
     if (isUnknown && !mayBe) broken.push(`${id} is unknown, and its answer came`);
     if (isUnknown && answered && !retried && !isRepaired)
       broken.push(`${id} is unknown, and the journal has its answer`);
-    if (!isUnknown && post.answered === 'doubt')
+    if (isUnknown && (post.confirmedAt ?? Infinity) < lastStartAt)
+      broken.push(`${id} is unknown, and a callback about it was taken`);
+    if (!isUnknown && post.answered === 'doubt' && post.wasCalled !== true)
       broken.push(`${id} is not unknown, and its answer never came`);
     if (!isUnknown && post.accepted && !answered)
       broken.push(`${id} was executed, is not unknown, and the journal has no answer`);

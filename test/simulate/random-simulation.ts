@@ -1,6 +1,7 @@
 import type { DiskFault } from '../support/forgetful-disk.js';
 import { seeded } from '../support/seeded.js';
 import { pickFrom } from './broken-replies.js';
+import { randomCalls } from './callbacks.js';
 import { type Meddling, meddlings } from './meddling.js';
 import { playedReplies, randomIllness, type StrangeReply } from './strange-replies.js';
 import { fairWeather, type Weather } from './weather.js';
@@ -56,6 +57,20 @@ export function strangeSimulation(seed: number, kinds: StrangeKinds = playedKind
     ...(kinds.meddlings.length > 0 && random() < 0.4 && { meddling: meddling(random, kinds.meddlings) }),
   }));
   return { ...simulation, fates: strangeFates, wide: random() < 0.1 };
+}
+
+/** The same run with most rows at /run, of a service that calls back: late, twice, never, before its answers, and with forged calls between. */
+export function calledSimulation(seed: number): Simulation {
+  const simulation =
+    seed % 2 === 0
+      ? randomSimulation(seed)
+      : strangeSimulation(seed, { replies: playedReplies, meddlings: [] });
+  const random = seeded(seed + 0.125);
+  const fates = simulation.fates.map((fate) => ({
+    ...fate,
+    weather: { ...(fate.weather ?? fairWeather), calls: randomCalls(random) },
+  }));
+  return { ...simulation, fates, called: true };
 }
 
 function meddling(random: () => number, kinds: readonly Meddling[]): NonNullable<Fate['meddling']> {

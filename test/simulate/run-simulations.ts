@@ -1,5 +1,5 @@
 import { crashEverywhere } from './crash-everywhere.js';
-import { randomSimulation, strangeSimulation } from './random-simulation.js';
+import { calledSimulation, randomSimulation, strangeSimulation } from './random-simulation.js';
 import { type Simulation, simulateRun } from './simulate-run.js';
 import { sixtyRows } from './sixty-rows.js';
 import { meddlings } from './meddling.js';
@@ -7,7 +7,7 @@ import { strangeReplies } from './strange-replies.js';
 
 // npm run test:simulate -- [count] [first seed] [kinds]: random schedules in virtual time. A seed that fails is printed,
 // and `npm run test:simulate -- 1 SEED KINDS` plays it again. Kinds are names of `strange-replies.ts` and `meddling.ts`, separated by commas;
-// by default all that are played, and `none`: schedules without strange replies.
+// by default all that are played, `none`: schedules without strange replies, and `called`: of a service that calls back.
 // npm run test:simulate crash-points: a run of 60 rows dies at each of its calls.
 const [what = '100000', from = '1', kinds] = process.argv.slice(2);
 const failed = what === 'crash-points' ? await dieEverywhere() : await schedules(Number(what), Number(from));
@@ -39,6 +39,7 @@ async function schedules(count: number, firstSeed: number): Promise<number> {
 
 function simulationOf(seed: number): Simulation {
   if (kinds === 'none') return randomSimulation(seed);
+  if (kinds === 'called') return calledSimulation(seed);
   if (kinds === undefined) return strangeSimulation(seed);
   const isAsked = (kind: string): boolean => kinds.split(',').includes(kind);
   return strangeSimulation(seed, {

@@ -11,6 +11,7 @@ import {
   spoil,
   tooMany,
 } from './broken-replies.js';
+import { CallbackLine, type CallWeather } from './callbacks.js';
 import { endOf, type Job } from './jobs.js';
 import { arriving, type Life } from './life.js';
 import { sendPicture } from './pictures.js';
@@ -31,6 +32,12 @@ export interface Post {
   readonly sent: unknown;
   /** It was worked on. */
   accepted: boolean;
+  /** The address that it named for a callback. */
+  readonly webhook: string | undefined;
+  /** Its address was called with its own job. */
+  wasCalled?: boolean;
+  /** When such a call was answered with 2xx. */
+  confirmedAt?: number;
   /** What reached the process: `refusal`: it was provably not taken; `answer`: its id, or its end; `doubt`: neither. */
   answered?: 'refusal' | 'answer' | 'doubt';
 }
@@ -42,7 +49,9 @@ export class Service {
   /** In millionths of a dollar, by row. */
   readonly bill = new Map<string, number>();
   weather: Weather = fairWeather;
-  /** Requests that should never have been sent. */
+  /** Where it calls back. */
+  readonly line: CallbackLine;
+  /** Requests that should never have been sent, and calls that should never have been believed. */
   readonly broken: string[] = [];
   /** By endpoint and id: ids of two endpoints may be the same. */
   private readonly jobs = new Map<string, Job>();
@@ -56,6 +65,7 @@ export class Service {
     private readonly chances: () => number,
   ) {
     this.rows = new Map(rows.map((row) => [row.id, row]));
+    this.line = new CallbackLine(clock, chances);
   }
 
   addRow(row: SimulatedRow): void {
@@ -184,7 +194,9 @@ export class Service {
       return reply.send(ms, 400, { id, status: 'FAILED', error });
     }
     const job = this.buy(post);
-    if (post.verb === 'run') return reply.send(ms, 200, { id: job.id, status: 'IN_QUEUE' });
+    const isLast = post.webhook !== undefined && this.isCalled('first');
+    const afterMs = isLast ? job.endsAt - this.clock.now + 300 : ms;
+    if (post.verb === 'run') return reply.send(afterMs, 200, { id: job.id, status: 'IN_QUEUE' });
     if (this.random() < this.weather.early)
       return reply.send(ms, 200, { id: job.id, status: pickFrom(['IN_QUEUE', 'IN_PROGRESS'], this.random) });
     const status = row.end === 'failed' && this.random() < 0.3 ? 500 : 200;
@@ -220,7 +232,50 @@ export class Service {
     const row = this.rowOf(post.row);
     this.bill.set(row.id, (this.bill.get(row.id) ?? 0) + row.cost);
     const startsAt = this.clock.now + this.random() * 800;
-    return this.register(post, startsAt, startsAt + 50 + this.random() ** 3 * 20_000, nameless);
+    const job = this.register(post, startsAt, startsAt + 50 + this.random() ** 3 * 20_000, nameless);
+    if (nameless === undefined && post.webhook !== undefined) this.callBack(post, job, post.webhook);
+    return job;
+  }
+
+  private callBack(post: Post, job: Job, address: string): void {
+    if (this.isCalled('forged')) this.forge(address);
+    if (this.weather.calls === undefined || this.isCalled('never')) return;
+    const lateMs = this.isCalled('late') ? this.chances() * 60_000 : 0;
+    const times = this.isCalled('twice') ? 2 : 1;
+    for (let time = 0; time < times; time++) {
+      const afterMs = job.endsAt - this.clock.now + 1 + lateMs + time * this.chances() * 5_000;
+      this.clock.in(afterMs, () => this.tryCall(post, job, address, 3));
+    }
+  }
+
+  private tryCall(post: Post, job: Job, address: string, tries: number): void {
+    const other = this.isCalled('wrong')
+      ? this.othersOf(post).find(({ endsAt }) => endsAt < job.endsAt)
+      : undefined;
+    if (other === undefined) post.wasCalled = true;
+    const reply = { ...endOf(job, this.costOf(job.row)), ...(other && { id: other.id }) };
+    this.line.call(address, JSON.stringify(reply), (status = 503) => {
+      const isTaken = status < 300;
+      if (isTaken && other === undefined) post.confirmedAt ??= this.clock.now;
+      if (!isTaken && tries > 1) this.clock.in(10_000, () => this.tryCall(post, job, address, tries - 1));
+    });
+  }
+
+  private forge(address: string): void {
+    const place = Math.floor(this.chances() * 40) + 1;
+    const end = address.at(-place) === 'A' ? 'B' : 'A';
+    const forged = address.slice(0, -place) + end + address.slice(address.length - place + 1);
+    const body = JSON.stringify({ id: 'forged', status: 'COMPLETED', output: { forged: true } });
+    this.clock.in(this.chances() * 10_000, () =>
+      this.line.call(forged, body, (status = 503) => {
+        if (status < 300) this.broken.push(`a forged call was answered with ${status}`);
+      }),
+    );
+  }
+
+  private isCalled(kind: keyof CallWeather): boolean {
+    const chance = this.weather.calls?.[kind] ?? 0;
+    return chance > 0 && this.chances() < chance;
   }
 
   private register(post: Post, startsAt: number, endsAt: number, nameless?: 'nameless'): Job {
@@ -318,15 +373,18 @@ export class Service {
 }
 
 /** Whose request this is, and what it sends. */
-function addressOf(request: WireRequest): Pick<Post, 'row' | 'endpoint' | 'verb' | 'sent'> {
+function addressOf(request: WireRequest): Pick<Post, 'row' | 'endpoint' | 'verb' | 'sent' | 'webhook'> {
   const path = new URL(request.url).pathname;
   const body = JSON.parse(request.body ?? '{}') as {
     input?: { row?: string; prompt?: string };
     row?: string;
+    webhook?: string;
   };
-  if (!path.startsWith('/v2/')) return { row: body.row ?? '', endpoint: path, verb: 'route', sent: body };
+  const { webhook } = body;
+  if (!path.startsWith('/v2/'))
+    return { row: body.row ?? '', endpoint: path, verb: 'route', sent: body, webhook };
   const [, , endpoint = '', verb] = path.split('/');
   const { input } = body;
   const row = input?.row ?? input?.prompt ?? '';
-  return { row, endpoint, verb: verb === 'run' ? 'run' : 'runsync', sent: input };
+  return { row, endpoint, verb: verb === 'run' ? 'run' : 'runsync', sent: input, webhook };
 }

@@ -12,6 +12,7 @@ import {
 import { type DiskFault, ForgetfulDisk } from '../support/forgetful-disk.js';
 import { seeded } from '../support/seeded.js';
 import { journalJobs } from '../support/whose-answers.js';
+import { fairCalls } from './callbacks.js';
 import { checkBooks } from './check-books.js';
 import { diskOf, Life } from './life.js';
 import { Meddler, type Meddling } from './meddling.js';
@@ -44,6 +45,8 @@ export interface Simulation {
   readonly seed: number;
   readonly rows: number;
   readonly format: 'csv' | 'jsonl';
+  /** The service calls back. @defaultValue false */
+  readonly called?: boolean;
   /** The rows have a column of 8 kB. @defaultValue false */
   readonly wide?: boolean;
   /** What befalls the starts, one after another; those after the last are left in peace. */
@@ -99,6 +102,7 @@ class World {
   private readonly valueCaps = new ValueCapWatch();
   /** What the journal has lost no cap can count. */
   private hasLostRecords = false;
+  private lastStartAt = 0;
 
   constructor(private readonly simulation: Simulation) {
     const { seed, rows, format, wide } = simulation;
@@ -175,7 +179,9 @@ class World {
     for (const job of jobsIn(this.disk.peek('/job/out/journal.jsonl'))) life.knownJobs.add(job);
     const stop = new Subject<StopOrder>();
     for (const { afterMs, order } of fate.stops ?? []) this.clock.in(afterMs, () => stop.next(order));
-    this.service.weather = fate.weather ?? fairWeather;
+    const { calls = fairCalls } = fate.weather ?? {};
+    this.service.weather = { ...(fate.weather ?? fairWeather), calls };
+    this.lastStartAt = this.clock.now;
     const events: RunEvent[] = [];
     this.valueCaps.begin(fate.options?.maxCostByUsd?.['customer'] ?? undefined);
     const run = runBatch(this.optionsFor(life, fate, stop));
@@ -201,7 +207,7 @@ class World {
     const { costBy, maxCostByUsd } = { ...this.simulation.options, ...fate.options };
     const byValue = { costBy, maxCostByUsd };
     return {
-      manifest: { path },
+      manifest: { path, ...(this.simulation.called === true && { mode: 'async' }) },
       out: '/job/out',
       baseUrl: 'http://queue.test',
       lbBaseUrl: 'http://routes.test',
@@ -221,9 +227,14 @@ class World {
       ),
       stop,
       repair: this.repairs,
+      ...(this.simulation.called === true && { webhooks: this.webhooksFor(life) }),
       ...this.simulation.options,
       ...fate.options,
     };
+  }
+
+  private webhooksFor(life: Life): NonNullable<RunBatchOptions['webhooks']> {
+    return { url: 'https://hooks.test/called', open: this.service.line.openFor(life) };
   }
 
   private next(fate: Fate, powerCut: boolean): ForgetfulDisk {
@@ -235,7 +246,8 @@ class World {
 
   private check(finished: Extract<RunEvent, { type: 'finished' }>): Promise<string[]> {
     const { rows, service, disk } = this;
-    return checkBooks({ rows, service, disk, out: '/job/out', finished, ...this.allowed() });
+    const { lastStartAt } = this;
+    return checkBooks({ rows, service, disk, out: '/job/out', finished, lastStartAt, ...this.allowed() });
   }
 
   private allowed() {

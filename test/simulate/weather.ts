@@ -1,3 +1,4 @@
+import type { CallWeather } from './callbacks.js';
 import type { Illness, StrangeReply } from './strange-replies.js';
 
 /** What may go wrong, each with its chance a request. */
@@ -14,6 +15,7 @@ export interface Weather {
   readonly downloads: number;
   /** How long a result can be asked for once it is there, in ms. */
   readonly retentionMs: number;
+  readonly calls?: CallWeather;
   readonly strange?: Readonly<Partial<Record<StrangeReply, number>>>;
   readonly illness?: Illness;
 }

@@ -24,6 +24,7 @@ const names = [
     '[JobOperator]',
     '[JobPipe]',
     '[SyncJob]',
+    '[SyncJobPipe]',
     '[Completed]',
     '[Failed]',
     '[JobEvent]',

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createClient,
   createLanes,
+  fixed,
   pullJobs,
   rateGate,
   retryPurchase,
@@ -138,5 +139,57 @@ describe('a service in memory', () => {
     expect(await routes.post('sum', [1]).output()).toStrictEqual({ method: 'POST', body: [1] });
     expect(await routes.get('none').outcome()).toMatchObject({ code: 'route-not-found' });
     expect(service.bill().map(({ status }) => status)).toStrictEqual(['CANCELLED', 'COMPLETED']);
+  });
+});
+
+describe('a service that calls back', () => {
+  /** Plays one job to its end: what was sent, and when its outcome came. */
+  function called(options: Parameters<typeof createTestService>[1]) {
+    const ended: [status: string, atMs: number][] = [];
+    const requests: string[] = [];
+    inVirtualTime(equal, ({ createService, createClient, flush, scheduler }) => {
+      const service = createService({ runMs: () => 1_000, ...options });
+      const endpoint = createClient(service).queue('e', {
+        ...{ webhooks: service.webhooks, poll: fixed(30_000), deadlineMs: 600_000 },
+      });
+      endpoint
+        .run({})
+        .pipe(toOutcome())
+        .subscribe(({ status }) => ended.push([status, scheduler.frame]));
+      flush();
+      requests.push(...service.requests);
+    });
+    return { ended, requests };
+  }
+
+  const post = 'POST /v2/e/run';
+  const poll = 'GET /v2/e/status/job-1';
+
+  it('ends a job in the moment of its end, without a poll', () => {
+    expect(called({})).toStrictEqual({ ended: [['completed', 1_000]], requests: [post] });
+  });
+
+  it('ends one whose answer was lost, or is still on its way', () => {
+    const lost = called({ fault: () => 'lost' });
+    expect(lost).toStrictEqual({ ended: [['completed', 1_000]], requests: [post] });
+    const slow = called({ latencyMs: 5_000 });
+    expect(slow).toStrictEqual({ ended: [['completed', 6_000]], requests: [post] });
+  });
+
+  it('loses, delays and doubles calls as it is told', () => {
+    const never = called({ callBackMs: () => [] });
+    expect(never).toStrictEqual({ ended: [['completed', 30_000]], requests: [post, poll] });
+    const late = called({ callBackMs: () => [4_000, 5_000] });
+    expect(late).toStrictEqual({ ended: [['completed', 5_000]], requests: [post] });
+  });
+
+  it('calls no job that names no webhook', () => {
+    inVirtualTime(equal, ({ createService, createClient, flush }) => {
+      const seen: unknown[] = [];
+      const service = createService({ callBackMs: (job) => (seen.push(job), [0]) });
+      createClient(service).queue('e').run({}).subscribe();
+      flush();
+      expect(seen).toStrictEqual([]);
+    });
   });
 });

@@ -1,14 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import type { CallbackSecret } from '../context/callback-port.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-
-/** What signs the addresses of a run's rows, over all of its starts. */
-export interface CallbackSecret {
-  readonly run: string;
-  readonly secret: string;
-}
 
 const secretSchema = z.object({ version: z.literal(1), run: z.string().min(1), secret: z.string().min(32) });
 /** A longer file is not ours. */

@@ -1,109 +1,111 @@
-import { createHmac } from 'node:crypto';
-import { concatMap, defer, EMPTY, filter, map, merge, of, take, type Observable } from 'rxjs';
+import { concatMap, defer, EMPTY, filter, of, type Observable } from 'rxjs';
 import { isJobReply } from '../../../src/contract/service-replies.js';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
-import {
-  createWebhookReceiver,
-  type OrphanCallback,
-  type WebhookCall,
-  type WebhookReceiver,
-} from '../../../src/webhooks/create-webhook-receiver.js';
-import type { CallbackCounts, CallbackParts, NamedJob, RunCallbacks } from '../context/called-back.js';
+import type { WebhookCall, WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
+import type { CallbackParts, ListenForCallbacks, RunCallbacks } from '../context/called-back.js';
+import type {
+  CallbackAddress,
+  CallbackCounts,
+  HandOn,
+  HeldPost,
+  NamedJob,
+  NamedPost,
+} from '../context/callback-port.js';
 import type { RowJobIds } from '../context/run-job-ids.js';
+import type { RowRecords } from '../journal/journal.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import { isEnd } from '../row/row-status.js';
-import type { CallbackSecret } from './callback-secret.js';
+import { isCalledBack, type TaskOf } from '../row/task.js';
+import { CalledRows } from './called-rows.js';
+import { openCallbackPort } from './open-callback-port.js';
+import { callbackSecret } from './callback-secret.js';
 
-/** A POST without an answer. */
-interface HeldPost {
-  readonly attempt: number;
-  readonly endpoint: string;
-}
+/** Opens the port for the callbacks of a run, before anything is sent. */
+export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, open, handOn }) => {
+  const opened = await (open ?? openCallbackPort)({ host, port });
+  return {
+    async begin(parts) {
+      const { disk, out } = parts.options;
+      const address = { ...(await callbackSecret(disk, out)), url: url ?? opened.url };
+      const callbacks = new CallbacksOfRun(address, parts, handOn);
+      opened.pass(callbacks.receiver.node);
+      return callbacks;
+    },
+    close: () => opened.close(),
+  };
+};
 
-/** The callbacks of a run's rows. A row is named by its id, a POST of it by its number over all starts. */
-export class CalledRows implements RunCallbacks {
+/** The callbacks of a run, about rows in work and about those that are held. */
+class CallbacksOfRun implements RunCallbacks {
   readonly counts: CallbackCounts = { taken: 0, refused: 0 };
   readonly named = new Map<string, NamedJob>();
+  isUsed = false;
   /** Rows that this start has ended as unknown. */
   private readonly held = new Map<string, HeldPost>();
-  readonly receiver: WebhookReceiver;
-  isUsed = false;
-  private jobIds: RowJobIds | undefined;
+  /** Rows of earlier starts that are in work in this one, or were. */
+  private readonly begun = new Set<string>();
+  private readonly rows: CalledRows;
+  private jobIds: Pick<RowJobIds, 'claim'> | undefined;
 
   constructor(
-    { run, secret }: CallbackSecret,
-    url: string,
+    readonly address: CallbackAddress,
     private readonly parts: CallbackParts,
+    handOn?: HandOn,
   ) {
-    const hmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url');
-    const { scheduler } = parts.options;
-    const orphan = (callback: OrphanCallback) => this.orphan(callback);
-    this.receiver = createWebhookReceiver({ secret, url, run, hmac, scheduler, orphan });
+    const { options, stops } = parts;
+    this.rows = new CalledRows(address, {
+      scheduler: options.scheduler,
+      leaving$: stops.leaving$.pipe(filter((leaving) => leaving !== undefined)),
+      orphan: handOn ?? (({ body, ...post }) => this.orphanOf(post, jobIdOf(body))),
+      unanswered: ({ id, progress: { attempts: attempt, facts } }) =>
+        this.hold(id, { attempt, endpoint: facts.endpoint }),
+    });
     this.receiver.calls$.subscribe((call) => this.note(call));
   }
 
-  poll(schedule: PollSchedule): PollSchedule {
-    return this.receiver.poll(schedule);
+  get receiver(): WebhookReceiver {
+    return this.rows.receiver;
   }
 
-  useJobIds(jobIds: RowJobIds): void {
+  poll(schedule: PollSchedule): PollSchedule {
+    return this.rows.poll(schedule);
+  }
+
+  useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void {
     this.jobIds = jobIds;
   }
 
-  /** A callback is answered, and a replay of it known, once the row's records are durable: later than the end of its job. */
-  row(row: RowInFlight): JobWebhook {
-    this.isUsed = true;
-    const { attempts } = row.progress;
-    const webhook = this.receiver.row(
-      row.id,
-      row.task.what === 'poll' ? Math.max(attempts - 1, 0) : attempts,
-    );
-    const durable$ = row.progress$.pipe(
-      filter(({ status }) => status === 'replied' || isEnd(status)),
-      take(1),
-    );
-    return {
-      address: (attempt) => webhook.address(attempt),
-      listen: (taking) =>
-        webhook.listen((callback) =>
-          taking(callback).pipe(
-            concatMap((result) => (result === 'settled' ? durable$.pipe(map(() => result)) : of(result))),
-          ),
-        ),
-      ended: (outcome) => {
-        const { facts, attempts: attempt } = row.progress;
-        if (outcome.status === 'failed' && outcome.code === 'unknown')
-          this.held.set(row.id, { attempt, endpoint: facts.endpoint });
-        durable$.subscribe(() => webhook.ended(outcome));
-      },
-      giveUp$: merge(
-        webhook.giveUp$,
-        this.parts.stops.leaving$.pipe(filter((leaving) => leaving !== undefined)),
-      ),
-      contradicted: (jobId) => webhook.contradicted(jobId),
-    };
+  begin({ what, row, attempts }: TaskOf<'send' | 'poll'>): void {
+    this.isUsed ||= isCalledBack(row);
+    if (what === 'poll' || attempts > 0) this.begun.add(row.id);
   }
 
-  /** About a row that is not in work: one that is held as unknown has a job, which the next start asks for. */
-  private orphan({ row: id, attempt, body }: OrphanCallback): Observable<CallbackResult> {
-    const jobId = jobIdOf(body);
-    if (jobId === undefined) return of('unreadable');
+  row(row: RowInFlight): JobWebhook {
+    this.begin(row.task);
+    return this.rows.row(row);
+  }
+
+  hold(id: string, post: HeldPost): void {
+    this.held.set(id, post);
+  }
+
+  orphan({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {
     const held = this.held.get(id);
     if (held !== undefined) return held.attempt === attempt ? this.name(id, held, jobId) : of('foreign');
+    if (this.begun.has(id)) return EMPTY;
     return defer(() => this.parts.journal.find(id)).pipe(
       concatMap((row): Observable<CallbackResult> => {
-        if (row?.intent === undefined) return EMPTY;
-        const { status, attempts, outcome } = row;
-        if (attempt !== attempts) return of('foreign');
-        // A request that was out when the last start ended is held by this one, or sent again.
-        const isHeld = status === 'unknown' || (status === 'sent' && this.parts.options.onUnknown === 'hold');
-        if (isHeld) return this.name(id, { attempt, endpoint: row.intent.endpoint }, jobId);
-        if (!isEnd(status) && status !== 'accepted') return EMPTY;
-        const known = outcome?.purchase?.jobId ?? row.jobId;
-        return of(known !== jobId ? 'foreign' : status === 'accepted' ? 'noted' : 'settled');
+        const meaning = meaningOf(row, { attempt, jobId }, this.parts.options.onUnknown);
+        if (meaning === 'held')
+          return this.name(id, { attempt, endpoint: row?.intent?.endpoint ?? '' }, jobId);
+        return meaning === undefined ? EMPTY : of(meaning);
       }),
     );
+  }
+
+  private orphanOf(post: Omit<NamedPost, 'jobId'>, jobId: string | undefined): Observable<CallbackResult> {
+    return jobId === undefined ? of('unreadable') : this.orphan({ ...post, jobId });
   }
 
   /** It is noted in the journal at the end of this start: till then the service is answered that it is to try again. */
@@ -134,7 +136,27 @@ export class CalledRows implements RunCallbacks {
   }
 }
 
-function jobIdOf(body: string | undefined): string | undefined {
+/**
+ * What a callback means for a row by its records, while nobody works on it. `held`: its POST has no answer, and the callback names its
+ * job. `undefined`: nothing can be decided before the row is in work again.
+ */
+export function meaningOf(
+  row: RowRecords | undefined,
+  { attempt, jobId }: NamedJob,
+  onUnknown: 'hold' | 'retry',
+): CallbackResult | 'held' | undefined {
+  if (row?.intent === undefined) return undefined;
+  const { status, attempts, outcome } = row;
+  if (attempt !== attempts) return 'foreign';
+  // A request that was out when the last start ended is held by this one, or sent again.
+  if (status === 'unknown' || (status === 'sent' && onUnknown === 'hold')) return 'held';
+  if (!isEnd(status) && status !== 'accepted') return undefined;
+  if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';
+  return status === 'accepted' ? 'noted' : 'settled';
+}
+
+/** The job that a callback names; `undefined`: it is no status of a job. */
+export function jobIdOf(body: string | undefined): string | undefined {
   try {
     const value: unknown = JSON.parse(body ?? '');
     return isJobReply(value) ? value.id : undefined;

@@ -1,10 +1,12 @@
-import type { Subject } from 'rxjs';
-import type { JobWebhook } from '../../../src/policy/job-webhook.js';
+import type { Observable, Subject } from 'rxjs';
+import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Journal } from '../journal/journal.js';
 import type { RunLog } from '../log/open-log.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
+import type { TaskOf } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
+import type { CallbackAddress, CallbackCounts, HeldPost, NamedJob, NamedPost } from './callback-port.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import type { RowJobIds } from './run-job-ids.js';
@@ -31,30 +33,22 @@ export interface CallbackParts {
 
 /** The callbacks of a run. */
 export interface RunCallbacks {
+  readonly address: CallbackAddress;
   /** Those of a row's next job, or of the one that it has. */
   row(row: RowInFlight): JobWebhook;
   /** Polls that are rare while callbacks come. */
   poll(schedule: PollSchedule): PollSchedule;
+  /** The row is in work from now on, here or elsewhere: what earlier starts left of it holds no more. */
+  begin(task: TaskOf<'send' | 'poll'>): void;
   /** Jobs of rows are known by these ids from now on. */
-  useJobIds(jobIds: RowJobIds): void;
+  useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void;
+  /** The row has ended as unknown in this start, by this POST. */
+  hold(id: string, post: HeldPost): void;
+  /** A genuine callback about a row that is not in work: one that is held as unknown has this job, which the next start asks for. */
+  orphan(callback: NamedPost): Observable<CallbackResult>;
   /** Jobs of rows that are held as unknown, which callbacks have named, by row. */
   readonly named: ReadonlyMap<string, NamedJob>;
   readonly counts: CallbackCounts;
   /** A row of this start has named an address. */
   readonly isUsed: boolean;
-}
-
-/** What a callback has said of a POST that is held. */
-export interface NamedJob {
-  /** Its number among the POSTs of the row. */
-  readonly attempt: number;
-  readonly jobId: string;
-}
-
-/** Calls of this start. */
-export interface CallbackCounts {
-  /** Jobs whose end they were, or that they informed about. */
-  taken: number;
-  /** Forged, unreadable, or about another job: nothing changed. */
-  refused: number;
 }

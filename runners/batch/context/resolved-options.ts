@@ -2,6 +2,7 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import type { RowSelection } from '../manifest/rows/row-selection.js';
 import type { PricedBytes } from '../tasks/priced-bytes.js';
+import type { HandOn, OpenCallbackPort } from './callback-port.js';
 import type { RunBatchOptions } from './run-options.js';
 
 /** Options that have a default. */
@@ -45,10 +46,20 @@ export interface ResolvedOptions
   /** What the journal notes of a start: plain values, so no key. */
   readonly settings: Record<string, unknown>;
   /** Where the service calls back; without a `url` at the address where it listens. */
-  readonly webhooks?:
-    { readonly url?: string | undefined; readonly host: string; readonly port: number } | undefined;
+  readonly webhooks?: ResolvedWebhooks | undefined;
   /** What stands in no file, log or error. */
   readonly secrets: readonly string[];
+}
+
+/** Callbacks of the service. */
+interface ResolvedWebhooks {
+  readonly url?: string | undefined;
+  readonly host: string;
+  readonly port: number;
+  /** Absent: a server of `node:http`. */
+  readonly open?: OpenCallbackPort | undefined;
+  /** Absent: all rows are in work here. */
+  readonly handOn?: HandOn | undefined;
 }
 
 /** Where rows come from, and how they are read. */

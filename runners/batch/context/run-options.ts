@@ -19,6 +19,7 @@ import type { ResultLine } from '../sinks/result-line.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Ahead } from '../start/check/ahead.js';
 import type { PricedBytes } from '../tasks/priced-bytes.js';
+import type { HandOn, OpenCallbackPort } from './callback-port.js';
 
 /** A stop from outside. `graceful`: paid replies on their way are awaited. `now`: nothing is; the run can be gone on with all the same. */
 export type StopOrder =
@@ -106,6 +107,10 @@ export interface RunBatchOptions {
     readonly host?: string;
     /** @defaultValue 8787 */
     readonly port?: number;
+    /** Opens the server that callbacks come to. @defaultValue one of `node:http` at `host` and `port` */
+    readonly open?: OpenCallbackPort;
+    /** Takes callbacks about rows that another process may have. @defaultValue there is no other process */
+    readonly handOn?: HandOn;
   };
   /**
    * Rows that go to /run wait at the service behind all jobs that do not say so (`policy.lowPriority`). It is no part of what a row

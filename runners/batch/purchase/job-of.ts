@@ -8,7 +8,7 @@ import type { PurchaseContext, RunService } from '../context/purchase-context.js
 import type { RowRecord } from '../row/record-head.js';
 import { intentRecord } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import { isRead, type RowFacts } from '../row/task.js';
+import { isCalledBack, isRead, type RowFacts } from '../row/task.js';
 import { stopCauses } from '../stop/stop-causes.js';
 
 /** One purchase of a row, or the polling of one: a job of the library, with the journal as its checkpoint. */
@@ -16,8 +16,7 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
   const { endpoint, resolution } = row.task.row;
   const { request, jobId, submittedAt } = row.progress;
   const checkpoint = journalled(context, row);
-  const isCalledBack = row.task.row.kind !== 'route' && row.task.row.mode === 'async';
-  const webhook = isCalledBack ? context.callbacks?.row(row) : undefined;
+  const webhook = isCalledBack(row.task.row) ? context.callbacks?.row(row) : undefined;
   if (jobId === undefined || row.task.what !== 'poll')
     return submittedJob(context.service, { ...row.task.row, request }, { checkpoint, webhook });
   return context.service.queues(endpoint).attach(jobId, {

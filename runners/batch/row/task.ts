@@ -81,6 +81,11 @@ export function rowFactsOf(row: Row): RowFacts {
   return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution, priority };
 }
 
+/** The service can call back about it: it goes to /run. */
+export function isCalledBack({ kind, mode }: Pick<RowFacts, 'kind' | 'mode'>): boolean {
+  return kind !== 'route' && mode === 'async';
+}
+
 /** A job or a picture that was bought elsewhere is taken over, and a read is free. */
 export function buysNothing({
   intent,

@@ -22,6 +22,7 @@ import { mostCostColumns } from '../row/totals.js';
 import { RowSelection } from '../manifest/rows/row-selection.js';
 import type { ResolvedManifest, ResolvedOptions } from '../context/resolved-options.js';
 import type { RunBatchOptions, StopOrder } from '../context/run-options.js';
+import type { HandOn, OpenCallbackPort } from '../context/callback-port.js';
 import { runClock } from '../context/steady-clock.js';
 import {
   adaptiveGate,
@@ -56,6 +57,8 @@ const plainFields = {
         .optional(),
       host: z.string().min(1).default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(8_787),
+      open: z.custom<OpenCallbackPort>((open) => typeof open === 'function').optional(),
+      handOn: z.custom<HandOn>((handOn) => typeof handOn === 'function').optional(),
     })
     .optional(),
   lowPriority: z.boolean().optional(),

@@ -54,6 +54,7 @@ export async function workerCommand({ raw, io, fault }: CommandCall): Promise<nu
         ...{ database, apiKey: key, ...hosts, stop, notify: reports.report },
         ...(flags.artifacts !== undefined && { artifacts: resolve(io.cwd, flags.artifacts) }),
         ...(flags.slots !== undefined && { slots: flags.slots }),
+        ...(flags.webhookListen && { webhooks: flags.webhookListen }),
         ...(transport && { transport }),
       });
       if (trouble !== undefined) io.stderr.write(`${plainText(trouble.reason, 2000)}\n`);

@@ -45,9 +45,6 @@ function refuseTogether(options: RunOptions, refuse: (name: keyof RunOptions, wh
     refuse('timeout', 'is at most 6d with --upload: no address of a picture lives longer than 7 days');
   if (imagesBase !== undefined && upload !== undefined)
     refuse('imagesBase', 'does not go with --upload: pictures are in one place');
-  for (const name of ['webhookUrl', 'webhookListen'] as const)
-    if (options[name] !== undefined && options.db !== undefined)
-      refuse(name, 'does not go with --db yet: callbacks are taken by a run in one process');
   if (options.webhookListen !== undefined && options.webhookUrl === undefined && !local)
     refuse('webhookListen', 'goes with --webhook-url: the service has to know where to call');
   if (!local) return;

@@ -1,9 +1,12 @@
 import { firstValueFrom, merge, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { lastValueFrom } from 'rxjs';
+import { meaningOf } from '../../batch/callbacks/run-callbacks.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
+import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
+import { claimJob } from '../table/claim-jobs.js';
 import { readLateJobs } from '../table/release-rows.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import type { RunDatabase } from '../table/run-database.js';
@@ -81,11 +84,45 @@ export async function bringHome(
 ): Promise<Copied & { readonly hasChanged: boolean }> {
   const { copied: records, collected } = await copyBehind(database, run, journal, copied);
   await withdrawRows(database, run, start);
+  const now = scheduler.now();
   const late =
-    records > 0 ? [] : await lateRecords(database, run, journal, { now: scheduler.now(), retries });
+    records > 0
+      ? []
+      : [
+          ...(await lateRecords(database, run, journal, { now, retries })),
+          ...(await calledRecords(database, run, journal, now)),
+        ];
   if (late.length > 0) await lastValueFrom(merge(...late.map((record) => journal.append(record))));
   const among = journal.recovered.records + records + late.length;
   return { collected, among, hasChanged: records + late.length > 0 };
+}
+
+/**
+ * A row that is held as unknown, and whose job a callback has named, is polled. Callbacks that mean nothing any more are dropped; the
+ * others wait for the process that has their row.
+ */
+async function calledRecords(
+  { pool }: RunDatabase,
+  run: number,
+  journal: Journal,
+  at: number,
+): Promise<RowRecord[]> {
+  const records: RowRecord[] = [];
+  const named = new Set<string>();
+  const over: string[] = [];
+  for (const handed of await readHanded(pool, run)) {
+    const { row: id, jobId, digest } = handed;
+    const row = await journal.find(id);
+    const meaning = meaningOf(row, handed, 'retry');
+    if (meaning === 'settled' || meaning === 'foreign') over.push(digest);
+    if (meaning !== 'held' || row?.intent === undefined || named.has(id)) continue;
+    if ((await claimJob(pool, run, { key: id, endpoint: row.intent.endpoint, jobId })) !== undefined)
+      continue;
+    named.add(id);
+    records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'settle', to: 'poll' }));
+  }
+  await dropHanded(pool, run, over);
+  return records;
 }
 
 /** A job id that came when its row had ended as unknown is polled, where the row is to be taken up: it is not bought again. */

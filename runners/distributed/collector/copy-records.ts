@@ -112,6 +112,8 @@ export class RecordCopier {
     const { id, cost, source } = outcome;
     const { reply, intent = this.bought.get(id) } = this.purchases.get(id) ?? {};
     this.purchases.delete(id);
+    if (outcome.status === 'failed' && outcome.error.code === 'unknown' && intent !== undefined)
+      this.run.callbacks?.hold(id, { attempt: intent.attempt, endpoint: intent.endpoint });
     const disbelieved = 'disbelieved' in outcome ? outcome.disbelieved : undefined;
     const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
     const row = intent?.row ?? (outcome.status === 'failed' ? outcome.row?.row : undefined) ?? 0;

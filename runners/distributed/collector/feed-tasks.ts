@@ -39,7 +39,9 @@ export async function feedTasks(
     const rows = batch;
     batch = [];
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
-    if (!run.stops.isStopping && rows.length > 0) await feedBatch(remote, ++batches, rows);
+    if (run.stops.isStopping || rows.length === 0) return;
+    for (const task of rows) run.callbacks?.begin(task);
+    await feedBatch(remote, ++batches, rows);
   };
   let unpaid: StopCause | undefined;
   for await (const task of tasks) {

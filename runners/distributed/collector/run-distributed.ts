@@ -1,4 +1,4 @@
-import { NEVER, Observable, Subject } from 'rxjs';
+import { EMPTY, NEVER, Observable, Subject } from 'rxjs';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import {
@@ -9,8 +9,10 @@ import {
   type RunStages,
 } from '../../batch/run-batch.js';
 import { createLedger, type Ledger, type LedgerOptions } from '../../batch/ledger/ledger.js';
+import type { HandOn } from '../../batch/context/callback-port.js';
 import type { Run } from '../../batch/context/run.js';
 import { RunStream } from '../../batch/context/run-stream.js';
+import { handOnTo } from '../callbacks/called-worker.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { explainDatabase, isAway } from '../database/database-error.js';
 import { DatabaseLink } from '../database/database-link.js';
@@ -39,14 +41,17 @@ export function runDistributed(
   { connect, workerCommand }: DistributedOptions,
   stages: RunStages = runStages,
 ): RunStream {
-  const { concurrency = usualConcurrency, rate } = obeyable(options);
+  const { concurrency = usualConcurrency, rate, webhooks } = obeyable(options);
   const terms = { concurrency, ...(rate !== undefined && { rate }) };
   const warnings = new Subject<RunEvent>();
   const warn = (message: string) => warnings.next({ type: 'warning', code: 'workers', message });
   let collector: Collector | undefined;
+  let handOn: HandOn | undefined;
   const settled: RunBatchOptions = {
     ...options,
     concurrency,
+    // Workers have the rows.
+    ...(webhooks && { webhooks: { ...webhooks, handOn: (callback) => handOn?.(callback) ?? EMPTY } }),
     journal: async (out) => {
       collector = await openCollector(out, { ...options, warn, stop: options.stop ?? NEVER }, connect);
       return collector.journal;
@@ -55,7 +60,9 @@ export function runDistributed(
   };
   const buyRows: RunStages['buyRows'] = (run, tasks) => {
     if (collector === undefined) return new Observable((subscriber) => subscriber.complete());
-    return workElsewhere({ ...collector, terms, ask: askUntilBack(run), workerCommand })(run, tasks);
+    const { database } = collector;
+    const begun = (number: number) => (handOn = handOnTo(database.pool, number));
+    return workElsewhere({ ...collector, terms, ask: askUntilBack(run), workerCommand, begun })(run, tasks);
   };
   return withWarnings(runBatch(settled, { ...stages, buyRows }), warnings);
 }
@@ -119,15 +126,10 @@ function askUntilBack({ stops, options, events }: Run): Ask {
 }
 
 function obeyable({ concurrency, rate, webhooks }: RunBatchOptions) {
-  if (webhooks !== undefined)
-    throw new MillraceError(
-      'usage',
-      '--webhook-url does not go with --db yet: callbacks are taken by a run in one process',
-    );
   if (rate === 'runpod')
     throw new MillraceError(
       'usage',
       '--rate runpod does not go with --db: say so many requests a second over all workers',
     );
-  return { concurrency, rate };
+  return { concurrency, rate, webhooks };
 }

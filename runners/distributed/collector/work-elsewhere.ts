@@ -17,6 +17,7 @@ import type { RunStages } from '../../batch/run-batch.js';
 import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
+import { keepSecret } from '../callbacks/handed-callbacks.js';
 import { listen } from '../database/listen.js';
 import { inTransaction, recordChannel } from '../database/transaction.js';
 import { TaskFeed } from '../../batch/purchase/task-feed.js';
@@ -27,6 +28,7 @@ import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopRun } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
+import { nameCalled } from './name-called.js';
 import { nameJobs } from './name-jobs.js';
 import type { Collector } from './open-collector.js';
 import { RemoteRun, type Ask } from './remote-run.js';
@@ -37,6 +39,8 @@ export interface Collection extends Collector {
   readonly ask: Ask;
   readonly terms: Pick<RunTerms, 'rate' | 'concurrency'>;
   readonly workerCommand: string | undefined;
+  /** Called with the number of the run in the database. */
+  readonly begun: (run: number) => void;
 }
 
 /**
@@ -67,6 +71,9 @@ async function collect(
   const number = await ask(() => makeRun(database, note().key));
   // Before anything is fed: a start that dies here must not be gone on with as if nothing were on its way.
   await keepNote({ isBegun: true, isOpen: true });
+  collection.begun(number);
+  const { callbacks } = run;
+  if (callbacks !== undefined) await ask(() => keepSecret(database.pool, number, callbacks.address));
   const { spent, unknown } = run.journal.tally.totals();
   const named = await ask(() => nameJobs(database, number, collection.journal, note().named));
   await keepNote({ named });
@@ -96,6 +103,7 @@ async function collect(
         .finally(() => here.close()),
       followRun({ run, remote, note, keepNote, save, columns, isFed: () => isFed }),
     ]);
+    await nameCalled(run, remote);
     const left = await ask(() => withdrawRows(database, number, start));
     await keepNote({ isOpen: left > 0, named: run.journal.records });
   } finally {
@@ -141,6 +149,7 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries, onUnknown, pollCostMs, download } =
     options;
   const { maxPriceDriftPercent, lowPriority = false } = options;
+  const webhookUrl = run.callbacks?.address.url;
   const { cap } = ahead;
   const capsByUsd = capsOf(run);
   return {
@@ -148,6 +157,7 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
     ...{ identity: neededHosts(run), timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries },
     ...{ onUnknown, pollCostMs, download },
     ...(lowPriority && { lowPriority }),
+    ...(webhookUrl !== undefined && { webhookUrl }),
     ...(cap && { cap: toMicroDollars(cap.usd) }),
     ...(capsByUsd && { capsByUsd }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),

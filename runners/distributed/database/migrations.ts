@@ -149,8 +149,28 @@ create table millrace.value_ledgers (
 ) with (fillfactor = 50);
 `;
 
+/** Callbacks of the service. `id` and `job_id` are JSON, as text of PostgreSQL holds no NUL. */
+const handedCallbacks = `
+-- What signs the addresses that the service calls back, as JSON; null: no start had callbacks.
+alter table millrace.runs add column webhooks text;
+
+-- Callbacks about rows that the process they came to does not have, until the one that has the row has taken them in.
+create table millrace.callbacks (
+  run     int not null references millrace.runs on delete cascade,
+  -- Of all that it says: the first half of a SHA-256.
+  digest  uuid not null,
+  id      text not null,
+  -- The POST whose address was called.
+  attempt int not null,
+  job_id  text not null,
+  body    text not null,
+  primary key (run, digest)
+);
+`;
+
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
   { version: 11, name: 'caps of values', sql: capsOfValues },
+  { version: 12, name: 'callbacks', sql: handedCallbacks },
 ];

@@ -42,17 +42,26 @@ function prepared(text: string, values: unknown[] = []) {
   return { name: createHash('md5').update(text).digest('hex'), text, values };
 }
 
-/** What workers LISTEN to. `rows`: rows of a run wait, or slots are free. `orders`: its terms, its stop or its pause have changed. */
+/**
+ * What workers LISTEN to. `rows`: rows of a run wait, or slots are free. `orders`: its terms, its stop or its pause have changed. `called`:
+ * a callback waits for the process that has its row, which is named as JSON unless its name is too long.
+ */
 export const workChannel = 'millrace';
 /** What collectors LISTEN to: a run has new records, or its workers have changed. */
 export const recordChannel = 'millrace_records';
 
+/** A notification has 8,000 bytes at most. */
+const longestName = 1_000;
+
 export async function wakeWorkers(
   on: Pick<Transaction, 'query'>,
   run: number,
-  why: 'rows' | 'orders',
+  why: 'rows' | 'orders' | 'called',
+  row?: string,
 ): Promise<void> {
-  await on.query(`select pg_notify('${workChannel}', $1)`, [`${run} ${why}`]);
+  const named = row === undefined ? '' : ` ${JSON.stringify(row)}`;
+  const about = named.length > longestName ? '' : named;
+  await on.query(`select pg_notify('${workChannel}', $1)`, [`${run} ${why}${about}`]);
 }
 
 export async function wakeCollector(on: Pick<Transaction, 'query'>, run: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Transaction } from '../database/transaction.js';
+import type { Pool } from 'pg';
+import { inTransaction, type Transaction } from '../database/transaction.js';
 
 /** The job of a row: from the answer to its POST, or named by the manifest. */
 export interface RowJob {
@@ -32,6 +33,13 @@ export async function claimJobs(
     return !fresh.has(hash) || firsts.get(hash) !== place;
   });
   return others.length === 0 ? new Map() : ownersOf(on, run, others);
+}
+
+/** Claims a job for a row. Returns the key of another row that has it. */
+export async function claimJob(pool: Pool, run: number, job: RowJob): Promise<string | undefined> {
+  const owners = await inTransaction(pool, (on) => claimJobs(on, run, [job]));
+  const owner = owners.get(job);
+  return owner === job.key ? undefined : owner;
 }
 
 async function ownersOf(

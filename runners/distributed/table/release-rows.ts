@@ -1,6 +1,9 @@
 import { retriesUnknown } from '../../batch/row/decide-row.js';
+import type { RowRecord } from '../../batch/row/record-head.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
+import { readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
+import { claimJobs } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
@@ -39,11 +42,12 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
   const again: Omit<TableRow, 'since'>[] = [];
   for (const { item, task, reserved } of held) {
     const before = written.flatMap((one) => (one.item === item ? [one.record] : []));
-    const left = rowLeft(task, before, rules);
+    const named = await namedByCallback(rows, before.at(-1), rules.at);
+    const left = rowLeft(task, [...before, ...named], rules);
     const books = new RowsBooked();
     if (task.what === 'poll' && task.intent !== undefined) books.add(task.intent);
     for (const record of before) books.add(record);
-    for (const record of left.records) {
+    for (const record of [...named, ...left.records]) {
       const { spent, unknown } = books.add(record);
       ledger.spent += spent;
       ledger.unknown += unknown;
@@ -63,6 +67,24 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
     values,
   );
   await addRows(rows, again);
+}
+
+/** The job of a request without an answer, where a callback has named it. */
+async function namedByCallback(
+  { on, run }: RowsChange,
+  last: RowRecord | undefined,
+  at: number,
+): Promise<RowRecord[]> {
+  if (last?.k !== 'intent') return [];
+  const { id, attempt, endpoint } = last;
+  for (const handed of await readHanded(on, run, [id])) {
+    if (handed.attempt !== attempt) continue;
+    const { jobId } = handed;
+    const job = { key: id, endpoint, jobId };
+    const owner = (await claimJobs(on, run, [job])).get(job);
+    if (owner === undefined || owner === id) return [{ k: 'accepted', at, id, jobId }];
+  }
+  return [];
 }
 
 /** A run that stops sends nothing again. */

@@ -22,6 +22,8 @@ export interface RunTerms {
   readonly pollCostMs: number;
   /** Rows that go to /run wait at the service behind all jobs that do not say so. */
   readonly lowPriority?: boolean;
+  /** Where the service calls back about rows that go to /run. Absent: it does not. */
+  readonly webhookUrl?: string;
   /** Pictures are saved: by workers that share the folder, or else by the collector. */
   readonly download: boolean;
   /** Reserved, spent and unknown money never go beyond it. Absent: no cap. */

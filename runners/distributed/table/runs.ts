@@ -1,4 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { CallbackSecret } from '../callbacks/handed-callbacks.js';
 import type { ReportedPrice } from '../../batch/row/totals.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
@@ -121,6 +122,10 @@ export interface RunOrders {
   readonly pausedMs: number;
   /** Rows that no worker has. */
   readonly waiting: number;
+  /** What signs the addresses of rows that are called back; `undefined`: no start had callbacks. */
+  readonly webhooks: CallbackSecret | undefined;
+  /** Callbacks wait for the processes that have their rows. */
+  readonly areCalled: boolean;
   /** The database's clock, in ms since the epoch: the clocks of machines differ. */
   readonly now: number;
 }
@@ -128,23 +133,25 @@ export interface RunOrders {
 /** The runs with rows that no worker has, or of these numbers. */
 export async function readOrders({ pool }: RunDatabase, runs: readonly number[]): Promise<RunOrders[]> {
   const { rows } = await pool.query<Stored>(
-    `select run, start, terms, stop, prices, waiting,
-       ${pausedMs},
+    `select run, start, terms, stop, prices, waiting, webhooks,
+       exists (select from millrace.callbacks c where c.run = runs.run) as "areCalled", ${pausedMs},
        extract(epoch from clock_timestamp())::float8 * 1000 as now
      from millrace.runs join millrace.ledgers using (run) join millrace.gates using (run)
      where (waiting > 0 and stop is null) or run = any($1::int[]) order by run`,
     [runs],
   );
-  return rows.map(({ terms, stop, prices, ...orders }) => ({
+  return rows.map(({ terms, stop, prices, webhooks, ...orders }) => ({
     ...orders,
     terms: JSON.parse(terms) as RunTerms,
     stop: stop === null ? undefined : (JSON.parse(stop) as StopCause),
     prices: JSON.parse(prices) as ReportedPrice[],
+    webhooks: webhooks === null ? undefined : (JSON.parse(webhooks) as CallbackSecret),
   }));
 }
 
-type Stored = Pick<RunOrders, 'run' | 'start' | 'waiting' | 'pausedMs' | 'now'> & {
+type Stored = Pick<RunOrders, 'run' | 'start' | 'waiting' | 'areCalled' | 'pausedMs' | 'now'> & {
   readonly terms: string;
   readonly stop: string | null;
   readonly prices: string;
+  readonly webhooks: string | null;
 };

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { firstValueFrom, map, merge, ReplaySubject, Subject, timer } from 'rxjs';
+import type { CallbackPort } from '../../batch/context/callback-port.js';
+import { openCallbackPort } from '../../batch/callbacks/open-callback-port.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
+import { CalledWorker } from '../callbacks/called-worker.js';
 import { isAway } from '../database/database-error.js';
 import { DatabaseLink } from '../database/database-link.js';
 import { listen } from '../database/listen.js';
@@ -52,13 +55,15 @@ class Worker {
   private readonly serving = new Map<number, Serving>();
   private readonly foreign = new Set<number>();
   private readonly link: DatabaseLink;
+  private readonly calls: CalledWorker;
   private orders = 0;
   private counts = { submitted: 0, ended: 0 };
   private trouble: StopCause | undefined;
 
   constructor(private readonly options: WorkerOptions) {
     this.settings = resolveWorkerOptions(options);
-    const { scheduler, random, notify } = this.settings;
+    const { scheduler, random, notify, database } = this.settings;
+    this.calls = new CalledWorker({ pool: database.pool, scheduler });
     this.link = new DatabaseLink({
       ...{ shown: 'of the runs', scheduler, random, notify },
       ...{ left: this.ordered, cut: this.cut },
@@ -67,6 +72,7 @@ class Worker {
 
   async work(): Promise<StopCause | undefined> {
     const { notify, database, scheduler } = this.settings;
+    const port = await this.listen();
     const orders = this.options.stop?.subscribe(() => this.stopOrdered());
     const woken = (payload: string) => this.woken(payload);
     const listening = listen(database.pool, workChannel, { woken, left: this.left, scheduler });
@@ -84,10 +90,21 @@ class Worker {
       this.orders = Math.max(this.orders, 1);
       this.left.next();
       orders?.unsubscribe();
+      await port?.close();
       await Promise.all([heartbeats, sweeps, listening]);
       await forgetWorker(database.pool, this.id).catch(() => undefined);
     }
     return this.trouble;
+  }
+
+  /** The port is open before any row is taken. */
+  private async listen(): Promise<CallbackPort | undefined> {
+    const { webhooks } = this.settings;
+    if (webhooks === undefined) return undefined;
+    const { open = openCallbackPort, host = '127.0.0.1', port = 8_787 } = webhooks;
+    const opened = await open({ host, port });
+    this.calls.takeFrom(opened);
+    return opened;
   }
 
   private stopOrdered(): void {
@@ -114,11 +131,13 @@ class Worker {
     }
   }
 
-  /** What a notification says: `RUN rows` or `RUN orders`. */
+  /** What a notification says: `RUN rows`, `RUN orders` or `RUN called "ROW"`. */
   private woken(payload: string): void {
-    const [run, why] = payload.split(' ');
+    const [run, why, ...row] = payload.split(' ');
     const known = this.serving.get(Number(run));
-    if (why === 'rows' && known !== undefined) known.served.wake();
+    if (why === 'called')
+      known?.served.wasCalled(row.length === 0 ? undefined : (JSON.parse(row.join(' ')) as string));
+    else if (why === 'rows' && known !== undefined) known.served.wake();
     else this.looks.next();
   }
 
@@ -148,7 +167,7 @@ class Worker {
     const { run, terms } = orders;
     if (!this.mayServe(run, terms.identity)) return;
     const seat = { run, worker: this.id };
-    const served = new ServedRun(seat, orders, this.settings, this.link);
+    const served = new ServedRun(seat, orders, this.settings, this.link, this.calls);
     served.progress.subscribe((what) => this.count(what));
     this.settings.notify({ type: 'run', run });
     const done = served

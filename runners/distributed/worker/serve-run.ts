@@ -1,4 +1,5 @@
-import { lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
+import { filter, lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
+import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import { clockAhead } from '../../batch/context/steady-clock.js';
@@ -12,6 +13,8 @@ import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
+import { handOnTo, type CalledWorker } from '../callbacks/called-worker.js';
+import { HandedRows } from '../callbacks/handed-rows.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { TaskFeed } from '../../batch/purchase/task-feed.js';
 import { commitGroup } from '../table/commit-group.js';
@@ -54,6 +57,9 @@ export class ServedRun {
   private readonly money: RowsMoney;
   private readonly context: PurchaseContext;
   private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
+  /** Absent where the service does not call back. */
+  private readonly called: CalledRows | undefined;
+  private readonly handed: HandedRows | undefined;
   private isSeated = false;
   private isFinished = false;
   private saving = 0;
@@ -64,9 +70,11 @@ export class ServedRun {
     private orders: RunOrders,
     private readonly settings: WorkerSettings,
     private readonly link: DatabaseLink,
+    private readonly calls: CalledWorker,
   ) {
-    const { terms } = orders;
+    const { terms, webhooks } = orders;
     const { random } = settings;
+    const { pool } = settings.database;
     const caps = new ValueCaps({ capsUsd: terms.capsByUsd ?? {} });
     // Clocks of machines differ: times are the database's.
     const scheduler = clockAhead(settings.scheduler, orders.now - settings.scheduler.now());
@@ -83,6 +91,22 @@ export class ServedRun {
       onLate: (late) => this.inBackground(() => noteLateJob(settings.database, seat.run, late)),
     });
     const { journal, gate, money, stops, events } = this;
+    if (terms.webhookUrl !== undefined && webhooks !== undefined) {
+      const called = new CalledRows(
+        { ...webhooks, url: terms.webhookUrl },
+        {
+          ...{ scheduler, orphan: handOnTo(pool, seat.run) },
+          leaving$: stops.leaving$.pipe(filter((leaving) => leaving !== undefined)),
+          listening: ({ id, task }) => {
+            if (task.what === 'poll') this.handed?.look([id]);
+          },
+        },
+      );
+      const { receiver } = called;
+      this.called = called;
+      this.handed = new HandedRows({ pool, run: seat.run, name: webhooks.run, receiver });
+    }
+    const { called } = this;
     this.context = {
       ...workerContext({
         terms,
@@ -93,6 +117,7 @@ export class ServedRun {
         money,
         stops,
         events,
+        called,
         collides: () => false,
       }),
       rowLeft: (id) => this.rowLeft(id),
@@ -121,6 +146,8 @@ export class ServedRun {
     await link.insist(() => takeSeat(database.pool, seat));
     this.isSeated = true;
     this.journal.wake();
+    const { called, orders } = this;
+    const unlisten = called && orders.webhooks && this.calls.serve(orders.webhooks.run, called);
     const paid = buyRows(context, tasks).pipe(
       tap(({ row, free }) => {
         if (artifacts !== undefined) return void (this.saving += 1);
@@ -135,6 +162,7 @@ export class ServedRun {
       () => undefined,
       (error: unknown) => ({ error }),
     );
+    unlisten?.();
     await this.journal.close();
     if (this.journal.isLost) return { why: 'lost' };
     await link
@@ -153,6 +181,7 @@ export class ServedRun {
       return;
     }
     this.orders = orders;
+    if (orders.areCalled) this.handed?.look(this.rows.keys());
     if (orders.pausedMs > 0) this.gate.hold(orders.pausedMs);
     for (const { cost, ...row } of orders.prices) this.money.prices.observe(row, cost);
     if (orders.stop !== undefined) this.stops.order(orders.stop);
@@ -162,6 +191,12 @@ export class ServedRun {
   /** Rows may wait. */
   wake(): void {
     this.journal.wake();
+  }
+
+  /** A callback waits for the process that has this row; `undefined`: its name was too long. */
+  wasCalled(row: string | undefined): void {
+    if (row === undefined) this.handed?.look(this.rows.keys());
+    else if (this.rows.has(row)) this.handed?.look([row]);
   }
 
   /** Takes no more rows; what is on the wire is awaited, unless it is `now`. */

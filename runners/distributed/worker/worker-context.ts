@@ -10,6 +10,7 @@ import type { RowJobIds } from '../../batch/context/run-job-ids.js';
 import { serviceOver, type RowTargets } from '../../batch/context/run-service.js';
 import type { Slots } from '../../batch/context/beside-polls.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
+import type { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { Ledger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
@@ -34,12 +35,14 @@ interface Parts {
   readonly money: RowsMoney;
   readonly stops: Stops;
   readonly events: Subject<RunEvent>;
+  /** Absent where the service does not call back. */
+  readonly called: CalledRows | undefined;
   readonly collides: (id: string) => boolean;
 }
 
 /** What rows need of a run whose folder is elsewhere: its terms, this worker's own service, and the journal in the table. */
 export function workerContext(parts: Parts): PurchaseContext {
-  const { terms, settings, scheduler, journal, money, stops, events, collides } = parts;
+  const { terms, settings, scheduler, journal, money, stops, events, called, collides } = parts;
   const { random, disk, saveFrom, artifacts, apiKey, notify } = settings;
   const { download, maxPriceDriftPercent, onUnknown, retries, timeoutMs, runsyncTimeoutMs } = terms;
   const { executionTimeoutsMs } = terms;
@@ -73,6 +76,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     projections: { write: () => Promise.resolve() },
     money: { ledger: money.ledger, shared: money, full: new FullValues(), prices: money.prices },
     service: serviceOf(parts, log),
+    callbacks: called,
     pictures: {
       ...{ names: { collides }, areSaved: artifacts !== undefined, host: undefined },
       ...{ expiring: { saved: () => undefined }, warned: new Set() },
@@ -81,7 +85,8 @@ export function workerContext(parts: Parts): PurchaseContext {
   };
 }
 
-function serviceOf({ terms, settings, scheduler, journal, gate, stops, events }: Parts, log: RunLog) {
+function serviceOf(parts: Parts, log: RunLog) {
+  const { terms, settings, scheduler, journal, gate, stops, events, called } = parts;
   const { identity, retries, timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, pollCostMs } = terms;
   const { endpoints, hasRoutes, concurrency, lowPriority = false } = terms;
   const { baseUrl, lbBaseUrl } = identity;
@@ -102,7 +107,7 @@ function serviceOf({ terms, settings, scheduler, journal, gate, stops, events }:
     ...(lbBaseUrl !== '' && { lbBaseUrl }),
   };
   const schedule = learned({ msPerCall: pollCostMs }, scheduler);
-  return openService(options, places, { schedule, log, events, stops });
+  return openService(options, places, { schedule: called?.poll(schedule) ?? schedule, log, events, stops });
 }
 
 /** Rows of this worker whose job is not in the table yet are among so many. */

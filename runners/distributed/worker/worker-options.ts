@@ -3,6 +3,7 @@ import type { Download } from '../../../src/transport/got/download.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../src/transport/transport.js';
+import type { OpenCallbackPort } from '../../batch/context/callback-port.js';
 import { steadyClock } from '../../batch/context/steady-clock.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
@@ -16,6 +17,18 @@ export interface WorkerOptions {
   readonly lbBaseUrl?: string;
   /** The run's folder, if this worker can reach it: the worker saves pictures there. @defaultValue the collector saves them */
   readonly artifacts?: string;
+  /**
+   * Takes callbacks of the service about rows of any worker, for all runs of the database. The service is told the address of the run.
+   * @defaultValue this worker listens nowhere, and is handed what comes to other processes
+   */
+  readonly webhooks?: {
+    /** @defaultValue 127.0.0.1 */
+    readonly host?: string;
+    /** @defaultValue 8787 */
+    readonly port?: number;
+    /** Opens the server that callbacks come to. @defaultValue one of `node:http` at `host` and `port` */
+    readonly open?: OpenCallbackPort;
+  };
   /** Rows in flight at most, for each run. @defaultValue as many as the run has */
   readonly slots?: number;
   /** The first value ends the worker once what is on the wire is done, the second one at once. */
@@ -55,9 +68,9 @@ const mostSlots = 1_000_000;
 export type WorkerSettings = ReturnType<typeof resolveWorkerOptions>;
 
 export function resolveWorkerOptions(options: WorkerOptions) {
-  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, notify } = options;
+  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, notify, webhooks } = options;
   return {
-    ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts },
+    ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts, webhooks },
     slots: options.slots ?? mostSlots,
     once: options.once ?? false,
     notify: notify ?? (() => undefined),

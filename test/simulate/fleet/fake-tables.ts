@@ -9,6 +9,7 @@ export class FakeTables {
   jobs: Row[] = [];
   troubles: Row[] = [];
   lateJobs: Row[] = [];
+  callbacks: Row[] = [];
   /** Of pg-boss, in the order in which they were put. */
   queued: Row[] = [];
   workers: Row[] = [];
@@ -118,6 +119,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         stop: null,
         blocked: '{}',
         prices: '[]',
+        webhooks: null,
       };
       add(runs, ['key'], run);
       return [of(runs, { key })!];
@@ -166,7 +168,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         if (waiting === undefined || gate === undefined) return [];
         const isWanted =
           ((waiting as number) > 0 && run['stop'] === null) || (runs as unknown[]).includes(run['run']);
-        return isWanted ? [{ ...run, waiting, pausedMs: pausedMs(gate, at), now: at }] : [];
+        const areCalled = tables.callbacks.some((one) => one['run'] === run['run']);
+        return isWanted ? [{ ...run, waiting, areCalled, pausedMs: pausedMs(gate, at), now: at }] : [];
       }),
   ],
   [
@@ -366,6 +369,33 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'insert into millrace.late_jobs',
     ({ lateJobs }, [run, id, attempt, jobId]) =>
       add(lateJobs, ['run', 'id', 'attempt'], { run, id, attempt, jobId }),
+  ],
+  ['update millrace.runs set webhooks', ({ runs }, [run, webhooks]) => change(runs, { run }, { webhooks })],
+  [
+    'select run as number, webhooks',
+    ({ runs }) => runs.flatMap(({ run, webhooks }) => (webhooks === null ? [] : [{ number: run, webhooks }])),
+  ],
+  [
+    'insert into millrace.callbacks',
+    ({ callbacks }, [run, digest, id, attempt, jobId, body]) =>
+      add(callbacks, ['run', 'digest'], { run, digest, id, attempt, jobId, body }),
+  ],
+  [
+    'select replace(digest',
+    ({ callbacks }, [run, ids]) =>
+      callbacks.filter(
+        (row) => row['run'] === run && ((ids as unknown) === null || (ids as unknown[]).includes(row['id'])),
+      ),
+  ],
+  [
+    'select body from millrace.callbacks',
+    ({ callbacks }, [run, digest]) =>
+      callbacks.filter((row) => row['run'] === run && row['digest'] === digest),
+  ],
+  [
+    'delete from millrace.callbacks',
+    ({ callbacks }, [run, digests]) =>
+      removeFrom(callbacks, (row) => row['run'] === run && (digests as unknown[]).includes(row['digest'])),
   ],
   ['select id, attempt, job_id', ({ lateJobs }, [run]) => lateJobs.filter((row) => row['run'] === run)],
   [

@@ -1,6 +1,7 @@
 import { seeded } from '../../support/seeded.js';
+import { randomCalls } from '../callbacks.js';
 import { randomValueCaps } from '../value-caps.js';
-import type { Weather } from '../weather.js';
+import { fairWeather, type Weather } from '../weather.js';
 import type { CollectorFate, FleetFate, FleetSimulation } from './simulate-fleet.js';
 
 const hourMs = 3_600_000;
@@ -61,6 +62,15 @@ export function randomFleet(seed: number): FleetSimulation {
       ...(chance(0.15) && { rate: 2 + random() * 20 }),
     },
   };
+}
+
+/** The same run of a service that calls back, with some workers that listen. */
+export function calledFleet(seed: number): FleetSimulation {
+  const simulation = randomFleet(seed);
+  const random = seeded(seed + 0.125);
+  const workers = simulation.workers.map((fate) => ({ ...fate, listens: random() < 0.6 }));
+  const weather = { ...(simulation.weather ?? fairWeather), calls: randomCalls(random) };
+  return { ...simulation, workers, weather, called: true };
 }
 
 function withValueCaps(seed: number, fates: readonly CollectorFate[]): CollectorFate[] {

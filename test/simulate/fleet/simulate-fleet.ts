@@ -12,6 +12,8 @@ import { DatabaseError } from '../../../runners/distributed/database/database-er
 import { runWorker } from '../../../runners/distributed/worker/run-worker.js';
 import { ForgetfulDisk } from '../../support/forgetful-disk.js';
 import { seeded } from '../../support/seeded.js';
+import type { OpenCallbackPort } from '../../../runners/batch/context/callback-port.js';
+import { fairCalls } from '../callbacks.js';
 import { checkBooks } from '../check-books.js';
 import { diskOf } from '../life.js';
 import { makeRows, manifestText, prices, type SimulatedRow } from '../rows.js';
@@ -31,6 +33,8 @@ export interface FleetFate {
   readonly stops?: readonly { readonly afterMs: number; readonly order: StopOrder }[];
   readonly skewMs?: number;
   readonly beginsMs?: number;
+  /** A worker takes callbacks, about rows of any process. @defaultValue false */
+  readonly listens?: boolean;
 }
 
 export interface CollectorFate extends FleetFate {
@@ -53,6 +57,8 @@ export interface FleetSimulation {
   /** When the database goes away, and when its clock is set, in ms since the beginning. */
   readonly away?: readonly { readonly afterMs: number; readonly forMs: number }[];
   readonly clockSet?: readonly { readonly afterMs: number; readonly byMs: number }[];
+  /** The service calls back. @defaultValue false */
+  readonly called?: boolean;
   readonly options?: Partial<RunBatchOptions>;
   /** Called with what happens, and at the end with the tables and the journal. */
   readonly watch?: (line: string) => void;
@@ -95,6 +101,7 @@ class FleetWorld {
   private begun = 0;
   private lost = 0;
   private isPeace = false;
+  private lastStartAt = 0;
   private readonly valueCaps = new ValueCapWatch();
 
   constructor(private readonly simulation: FleetSimulation) {
@@ -102,7 +109,10 @@ class FleetWorld {
     this.random = seeded(seed);
     this.rows = makeRows(rows, this.random);
     this.service = new Service(this.clock, this.rows, this.random, seeded(seed + 0.5));
-    this.service.weather = simulation.weather ?? fairWeather;
+    this.service.weather = {
+      ...(simulation.weather ?? fairWeather),
+      calls: simulation.weather?.calls ?? fairCalls,
+    };
     this.database = new FakeDatabase(this.clock, this.random);
     if (simulation.database !== undefined) this.database.weather = simulation.database;
     this.disk = new ForgetfulDisk({ random: this.random });
@@ -157,7 +167,7 @@ class FleetWorld {
 
   private makePeace(): void {
     this.isPeace = true;
-    this.service.weather = fairWeather;
+    this.service.weather = { ...fairWeather, calls: fairCalls };
     this.database.weather = { breaks: 0, lostCommits: 0, mostMs: 3 };
     this.database.comeBack();
     this.startWorker();
@@ -182,6 +192,10 @@ class FleetWorld {
     return life;
   }
 
+  private portOf(life: FleetLife): OpenCallbackPort {
+    return this.service.line.openFor(life, () => life.awake());
+  }
+
   private startWorker(): void {
     const fate = this.isPeace ? {} : (this.simulation.workers[this.begun] ?? {});
     this.begun += 1;
@@ -198,6 +212,7 @@ class FleetWorld {
       ...{ apiKey: 'canary-key-77a1', scheduler, random: this.random, stop },
       transport: (request) => life.reaching(this.service.transportFor(life)(request)),
       saveFrom: this.service.downloadFor(life),
+      ...(fate.listens === true && { webhooks: { open: this.portOf(life) } }),
       notify: (event) => {
         if (life.isDead) return;
         if (event.type === 'lost') {
@@ -232,6 +247,7 @@ class FleetWorld {
     if (fate.isLocal === true && (fate.stops ?? []).some(({ order }) => order === 'now'))
       life.wasCutOff = true;
     const options = this.optionsFor(life, fate, stop);
+    this.lastStartAt = this.clock.now;
     this.valueCaps.begin(options.maxCostByUsd?.['customer'] ?? undefined);
     const isOpen = this.disk.peek(`${out}/distributed.json`)?.includes('"isOpen":true') === true;
     const connect = () =>
@@ -251,6 +267,10 @@ class FleetWorld {
   private optionsFor(life: FleetLife, fate: CollectorFate, stop: Subject<StopOrder>): RunBatchOptions {
     return {
       ...{ manifest: { path: '/job/rows.jsonl' }, out, apiKey: 'canary-key-77a1', stop },
+      ...(this.simulation.called === true && {
+        manifest: { path: '/job/rows.jsonl', mode: 'async' },
+        webhooks: { url: 'https://hooks.test/called', open: this.portOf(life) },
+      }),
       ...{ baseUrl: 'http://queue.test', lbBaseUrl: 'http://routes.test' },
       disk: diskOf(life, this.disk, () => 0),
       transport: (request) => life.reaching(this.service.transportFor(life)(request)),
@@ -279,7 +299,9 @@ class FleetWorld {
     const retried = [options, ...collectors.map((fate) => fate.options)].some(
       (some) => some?.onUnknown === 'retry',
     );
-    const books = { rows, service, disk, out, finished, retried, failedAgain: false, leftPictures: false };
+    const { lastStartAt } = this;
+    const asked = { retried, failedAgain: false, leftPictures: false };
+    const books = { rows, service, disk, out, finished, lastStartAt, ...asked };
     const [ledger] = this.database.committed.ledgers;
     const left = ['reserved', 'waiting', 'inFlight', 'polled'].filter(
       (name) => ledger !== undefined && ledger[name] !== 0,

@@ -81,7 +81,10 @@ export const ratePage = {
       value: (values) => values.address(),
       meaning: 'where callbacks are taken; with --local the emulator calls here',
       otherwise: '127.0.0.1:8787 with --webhook-url',
-      commands: notOfPlan,
+      commands: {
+        ...notOfPlan,
+        worker: { meaning: 'where this worker takes callbacks about rows of any worker' },
+      },
       config: 'text',
     },
     pollCost: {

@@ -30,7 +30,6 @@ it('has the emulator of a rehearsal call back', async () => {
 });
 
 it.each([
-  [['--db', 'embedded', '--webhook-url', 'https://hooks.example'], /--webhook-url.*does not go with --db/],
   [['--webhook-listen', '127.0.0.1:0'], /--webhook-listen.*goes with --webhook-url/],
   [['--webhook-url', 'ftp://x'], /"ftp:\/\/x" is no http or https URL/],
   [['--webhook-url', 'https://hooks.example', '--webhook-listen', 'x'], /"x" is no address to listen at/],

@@ -3,9 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
-import type { CallbackListener, ListenForCallbacks } from '../context/called-back.js';
-import { callbackSecret } from './callback-secret.js';
-import { CalledRows } from './run-callbacks.js';
+import type { OpenCallbackPort } from '../context/callback-port.js';
 
 /** Beyond these a caller is cut off: the service sends one short request a job. Durations in ms. */
 const limits = {
@@ -16,8 +14,8 @@ const limits = {
   maxConnections: 1_000,
 };
 
-/** Opens the port for the callbacks of a run, before anything is sent. */
-export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port }) => {
+/** A server by `node:http`. @throws {MillraceError} `usage` where its port is in use */
+export const openCallbackPort: OpenCallbackPort = async ({ host, port }) => {
   let handle = notReady;
   const server = Object.assign(
     createServer((request, response) => handle(request, response)),
@@ -25,22 +23,16 @@ export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port }
   );
   await listen(server, host, port);
   const { port: open } = server.address() as AddressInfo;
-  const own = `http://${addressOf(host, open)}`;
-  const listener: CallbackListener = {
-    async begin(parts) {
-      const { disk, out } = parts.options;
-      const rows = new CalledRows(await callbackSecret(disk, out), url ?? own, parts);
-      handle = rows.receiver.node;
-      return rows;
-    },
-    async close() {
+  return {
+    url: `http://${addressOf(host, open)}`,
+    pass: (given) => (handle = given),
+    close: async () => {
       handle = notReady;
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   };
-  return listener;
 };
 
 async function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { CallbackResult } from '../../../src/policy/job-webhook.js';
+import type { OrphanCallback } from '../../../src/webhooks/create-webhook-receiver.js';
+import { jobIdOf } from '../../batch/callbacks/run-callbacks.js';
+import type { CallbackSecret, NamedPost } from '../../batch/context/callback-port.js';
+import { wakeWorkers, type Transaction } from '../database/transaction.js';
+
+export type { CallbackSecret };
+
+type On = Pick<Transaction, 'query'>;
+
+/** A callback that waits for the process that has its row. */
+export interface HandedCallback extends NamedPost {
+  /** Of all that it says: a replay has the same. */
+  readonly digest: string;
+}
+
+/** Keeps what signs the addresses of a run's rows, for all processes that take callbacks. */
+export async function keepSecret(on: On, run: number, secret: CallbackSecret): Promise<void> {
+  await on.query('update millrace.runs set webhooks = $2 where run = $1', [run, JSON.stringify(secret)]);
+}
+
+/** All runs that have had callbacks. */
+export async function readSecrets(on: On): Promise<(CallbackSecret & { readonly number: number })[]> {
+  const { rows } = await on.query<{ number: number; webhooks: string }>(
+    'select run as number, webhooks from millrace.runs where webhooks is not null',
+  );
+  return rows.map(({ number, webhooks }) => ({ number, ...(JSON.parse(webhooks) as CallbackSecret) }));
+}
+
+/**
+ * Keeps a genuine callback in the database for the process that has its row or will have it, and wakes that. Once it has resolved to
+ * `noted`, the callback is durable.
+ */
+export async function handOver(
+  pool: Pick<Pool, 'query'>,
+  run: number,
+  { row, attempt, body = '' }: Omit<OrphanCallback, 'run'>,
+): Promise<CallbackResult> {
+  const jobId = jobIdOf(body);
+  if (jobId === undefined) return 'unreadable';
+  const digest = createHash('sha256')
+    .update(JSON.stringify([row, attempt, body]))
+    .digest('hex')
+    .slice(0, 32);
+  await pool.query(
+    `insert into millrace.callbacks (run, digest, id, attempt, job_id, body) values ($1, $2, $3, $4, $5, $6)
+     on conflict do nothing`,
+    [run, digest, JSON.stringify(row), attempt, JSON.stringify(jobId), body],
+  );
+  await wakeWorkers(pool, run, 'called', row);
+  return 'noted';
+}
+
+/** The callbacks that wait, without their bodies: of these rows, or of all. */
+export async function readHanded(on: On, run: number, rows?: readonly string[]): Promise<HandedCallback[]> {
+  const { rows: found } = await on.query<Stored>(
+    `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks
+     where run = $1 and ($2::text[] is null or id = any($2::text[])) order by id, digest`,
+    [run, rows?.map((id) => JSON.stringify(id)) ?? null],
+  );
+  return found.map(({ digest, id, attempt, jobId }) => ({
+    ...{ digest, attempt, row: JSON.parse(id) as string, jobId: JSON.parse(jobId) as string },
+  }));
+}
+
+interface Stored {
+  readonly digest: string;
+  readonly id: string;
+  readonly attempt: number;
+  readonly jobId: string;
+}
+
+/** What a callback said; `undefined`: somebody has taken it in. */
+export async function readBody(on: On, run: number, digest: string): Promise<string | undefined> {
+  const { rows } = await on.query<{ body: string }>(
+    'select body from millrace.callbacks where run = $1 and digest = $2',
+    [run, digest],
+  );
+  return rows[0]?.body;
+}
+
+/** They are taken in, or mean nothing any more. */
+export async function dropHanded(on: On, run: number, digests: readonly string[]): Promise<void> {
+  if (digests.length === 0) return;
+  await on.query('delete from millrace.callbacks where run = $1 and digest = any($2::uuid[])', [
+    run,
+    digests,
+  ]);
+}

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
+import { openDatabase, type TestDatabase } from '../../../support/database.js';
+import { freePort, serveHttp } from '../../../support/loopback-server.js';
+import { openSharedRun } from '../../../support/shared-run.js';
+import { until } from '../../../support/until.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database.close());
+
+const priced = { assumePriceUsd: 0.01 } as const;
+
+/** A run of so many rows, a service, and one address for all processes that take callbacks: each call goes to the next one. */
+async function openCalledRun(rows: number, service: EmulatorOptions = {}) {
+  const run = await openSharedRun(database, service);
+  onTestFinished(() => run.close());
+  run.folder.manifest(
+    Array.from({ length: rows }, (_, n) => ({ id: `r|${n}`, endpoint: 'echo', input: { n, sleepMs: 20 } })),
+  );
+  const ports: number[] = [];
+  const calls: { status: number; body: string; path: string }[] = [];
+  let turn = 0;
+  const proxy = await serveHttp((request, response) => {
+    const port = ports[turn++ % Math.max(ports.length, 1)] ?? 1;
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts);
+      const path = request.url ?? '';
+      const onward = http.request({ port, host: '127.0.0.1', path, method: 'POST' }, (reply) => {
+        calls.push({ status: reply.statusCode ?? 0, body: body.toString(), path });
+        reply.resume();
+        response.writeHead(reply.statusCode ?? 502).end();
+      });
+      onward.on('error', () => response.writeHead(502).end());
+      onward.end(body);
+    });
+  });
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  const listen = async () => {
+    const port = await freePort();
+    ports.push(port);
+    return { port };
+  };
+  const collect = async (options: Parameters<typeof run.collect>[0] = {}) =>
+    run.collect({ ...priced, webhooks: { url: proxy.url, port: await freePort() }, ...options });
+  return { ...run, proxy, ports, calls, listen, collect };
+}
+
+const completed = (rows: number) => ({ completed: rows, failed: 0, toDo: 0 });
+
+describe('a run over a database that is called back', () => {
+  it.each([
+    ['by the collector alone', 0],
+    ['by two of three workers', 2],
+  ])('needs hardly a status call where calls are taken %s', async (_, listening) => {
+    const run = await openCalledRun(60);
+    for (let worker = 0; worker < 3; worker++)
+      await run.work({ slots: 8, ...(worker < listening && { webhooks: await run.listen() }) });
+    const url = run.proxy.url;
+    const end = await run.collect(listening === 0 ? { webhooks: { url, ...(await run.listen()) } } : {});
+    expect([end.exitCode, end.reason]).toStrictEqual([0, '60 rows completed.']);
+    expect(end.summary.rows).toMatchObject(completed(60));
+    expect(run.calls.length).toBeGreaterThanOrEqual(60);
+    expect(run.calls.filter(({ status }) => status !== 200)).toStrictEqual([]);
+    expect(end.summary.statusCalls).toBeLessThanOrEqual(12);
+    expect(run.emulator.bill()).toHaveLength(60);
+    const { secret } = JSON.parse(readFileSync(`${run.folder.out}/.webhook.json`, 'utf8')) as {
+      secret: string;
+    };
+    for (const [name, bytes] of run.folder.everything())
+      if (!name.endsWith('.webhook.json')) expect(bytes.includes(secret), name).toBe(false);
+  });
+
+  it('holds no row as unknown whose answer was lost, and believes no forged call', async () => {
+    const faults = 'reset-after@run=0.3,callback-forged=0.3,callback-twice=0.3,callback-first=0.1';
+    const run = await openCalledRun(60, { faults });
+    await run.work({ slots: 8, webhooks: await run.listen() });
+    await run.work({ slots: 8 });
+    const end = await run.collect();
+    expect([end.exitCode, end.summary.failures]).toStrictEqual([0, {}]);
+    expect(end.summary.rows).toMatchObject(completed(60));
+    expect(run.calls.filter(({ status }) => status === 404).length).toBeGreaterThan(0);
+    expect(run.emulator.bill()).toHaveLength(60);
+    const rowOf = new Map(run.emulator.bill().map(({ id, input }) => [id, (input as { n: number }).n]));
+    for (const { id, jobId } of run.folder.lines('results.jsonl'))
+      expect(`r|${String(rowOf.get(String(jobId)))}`).toBe(id);
+  });
+
+  it('goes on as by polling where nobody is reached', async () => {
+    const run = await openCalledRun(10, { faults: 'callback-never=1' });
+    await run.work();
+    const end = await run.collect();
+    expect([end.exitCode, end.summary.rows.completed]).toStrictEqual([0, 10]);
+  });
+
+  it('takes the job of a request whose worker died before its answer came, if a callback names it', async () => {
+    const run = await openCalledRun(1);
+    const dead = await run.workUntil('answered');
+    const collecting = run.collect({ webhooks: { url: run.proxy.url, ...(await run.listen()) } });
+    await dead.isStuck;
+    await run.work();
+    await until(() => run.calls.some(({ status }) => status === 200));
+    await dead.passAway();
+    const end = await collecting;
+    expect([end.exitCode, end.summary.rows]).toStrictEqual([0, { total: 1, ...completed(1) }]);
+    expect(end.summary.statusCalls).toBe(0);
+    expect(run.emulator.bill()).toHaveLength(1);
+  });
+
+  it('has the next start take the job of a held row, where the callback came when nobody was there any more', async () => {
+    const run = await openCalledRun(2, { faults: 'reset-after@run=1', latency: '3s' });
+    const webhooks = { url: run.proxy.url, port: await freePort() };
+    const first = await run.work();
+    const collecting = run.collect({ webhooks });
+    await until(() => run.emulator.bill().length === 2);
+    // It waits for no callback then: its rows are held.
+    await first();
+    expect((await collecting).exitCode).toBe(6);
+    const next = await run.work({ webhooks: await run.listen() });
+    await until(() => run.calls.filter(({ status }) => status === 200).length === 2);
+    const end = await run.collect({ webhooks });
+    await next();
+    expect([end.exitCode, end.summary.rows]).toStrictEqual([0, { total: 2, ...completed(2) }]);
+    expect(run.folder.lines('failures.jsonl')).toStrictEqual([]);
+    expect(run.emulator.bill()).toHaveLength(2);
+  });
+});
