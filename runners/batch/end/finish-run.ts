@@ -3,6 +3,7 @@ import { type Summary, writeSummary } from '../sinks/summary-file.js';
 import { describeFault, exitOf } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
 import type { Run } from '../context/run.js';
+import type { StartCounts } from '../row/totals.js';
 import { summaryOf } from './summary-of.js';
 import { worstEnd, type RunEnd } from '../stop/worst-end.js';
 import { shellWords } from '../manifest/quote-value.js';
@@ -97,7 +98,7 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
   const unknown = journal.tally.totals().rows.get('unknown') ?? 0;
   if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options.out), left) };
   const { ended, failed, completed } = journal.tally.thisStart;
-  if (failed > 0) return { exitCode: 1, reason: withLeft(failedReason(failed, ended), left) };
+  if (failed > 0) return { exitCode: 1, reason: withLeft(failedReason(journal.tally.thisStart), left) };
   if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
   return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
 }
@@ -116,8 +117,13 @@ function heldReason(unknown: number, held: readonly string[], out: string): stri
   return `${rows(unknown)} ${are} in doubt: charged or not, nobody knows yet (${named}). Look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
-function failedReason(failed: number, ended: number): string {
-  return `${failed} of ${rows(ended)} failed: see failures.jsonl.`;
+/** A row that is paid for has not failed: it is downloaded later. */
+function failedReason({ failed, notDownloaded, ended }: StartCounts): string {
+  const lost = failed - notDownloaded;
+  const paid = `${notDownloaded === 1 ? 'is' : 'are'} paid and still to be downloaded`;
+  if (lost === 0) return `${notDownloaded} of ${rows(ended)} ${paid}: see failures.jsonl.`;
+  const more = notDownloaded > 0 ? `, ${notDownloaded} more ${paid}` : '';
+  return `${lost} of ${rows(ended)} failed${more}: see failures.jsonl.`;
 }
 
 function rows(count: number): string {

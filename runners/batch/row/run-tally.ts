@@ -27,7 +27,7 @@ export class RunTally {
   private readonly rows = new Map<string, RunRow>();
   /** Rows whose results were gone, and that are asked for once more. */
   private readonly askedAgain = new Set<string>();
-  private counts = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0 };
+  private counts = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0, notDownloaded: 0 };
   private held: string[] = [];
 
   constructor(private readonly known: KnownBooks) {
@@ -86,5 +86,6 @@ export class RunTally {
     this.counts[end === 'completed' ? 'completed' : 'failed'] += by;
     if (end === 'unknown') this.counts.unknown += by;
     if (end === 'invalid-row') this.counts.invalid += by;
+    if (end === 'download') this.counts.notDownloaded += by;
   }
 }

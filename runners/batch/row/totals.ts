@@ -90,6 +90,8 @@ export interface StartCounts {
   readonly unknown: number;
   /** Of `failed`: they could not be sent. */
   readonly invalid: number;
+  /** Of `failed`: they are paid for, and what they answer is still to be downloaded. */
+  readonly notDownloaded: number;
   /** Ids of the first rows that are held as unknown. */
   readonly held: readonly string[];
 }

@@ -53,6 +53,20 @@ describe('exit 1', () => {
   });
 });
 
+describe('exit 1, of rows that are paid', () => {
+  it.each([
+    [['a'], '1 of 1 row is paid and still to be downloaded: see failures.jsonl.'],
+    [['a', 'b'], '2 of 2 rows are paid and still to be downloaded: see failures.jsonl.'],
+    [['a', 'lost'], '1 of 2 rows failed, 1 more is paid and still to be downloaded: see failures.jsonl.'],
+  ])('%j: they have not failed', async (ids, reason) => {
+    const run = paperRun();
+    run.service.picture = () => 503;
+    run.service.behave = (row) => (row === 'lost' ? 'fail' : 'complete');
+    run.manifest(ids.map((id) => edit(id)));
+    expect(await run.start()).toMatchObject({ exitCode: 1, reason });
+  });
+});
+
 describe('exit 2', () => {
   it('invalid rows: each is named, nothing is sent, no folder is made', async () => {
     const run = paperRun();
