@@ -7,6 +7,7 @@ import {
   timer,
   type SchedulerLike,
   type Subscriber,
+  type Subscription,
 } from 'rxjs';
 import { AdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-limiter.js';
 import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gates/gate.js';
@@ -81,11 +82,21 @@ export class WorkerGate implements Gate {
   }
 }
 
-/** Requests that wait for a turn of the rate. Polls go before submissions. */
+/** A worker takes turns for so many ms at once: those of a worker that dies are lost. */
+const aheadMs = 1_000;
+/** A turn that is spent later than this is none any more: a process that stood still sends no burst. */
+const latenessMs = 200;
+
+/** Requests that wait for a turn of the rate. Polls go before submissions. Further turns are taken while the last ones are spent. */
 class TurnQueue {
   private readonly polls = new Set<Subscriber<never>>();
   private readonly submits = new Set<Subscriber<never>>();
+  /** When the turns are that were taken, the next one first. */
+  private readonly turns: number[] = [];
+  private everyMs = aheadMs;
+  private lastAt = -Infinity;
   private isTaking = false;
+  private alarm: Subscription | undefined;
 
   constructor(
     private readonly takeTurns: (turns: number) => Promise<Turns>,
@@ -96,39 +107,49 @@ class TurnQueue {
     return new Observable((subscriber) => {
       const waiting = isPoll ? this.polls : this.submits;
       waiting.add(subscriber);
-      if (!this.isTaking) void this.take();
+      this.take();
       return () => waiting.delete(subscriber);
     });
   }
 
-  /** A turn whose request has left meanwhile is lost. */
-  private async take(): Promise<void> {
+  private take(): void {
+    const missing = this.polls.size + this.submits.size - this.turns.length;
+    if (this.isTaking || missing <= 0 || this.turns.length * this.everyMs >= aheadMs) return;
     this.isTaking = true;
-    try {
-      while (this.size > 0) {
-        const turns = this.size;
-        const { inMs, everyMs } = await this.takeTurns(turns);
-        await this.spend(turns, inMs, everyMs);
-      }
-    } catch (error) {
-      for (const subscriber of [...this.polls, ...this.submits]) subscriber.error(error);
-    } finally {
-      this.isTaking = false;
-    }
+    const turns = Math.min(missing, Math.ceil(aheadMs / this.everyMs));
+    this.takeTurns(turns).then(
+      (taken) => {
+        this.isTaking = false;
+        this.taken(turns, taken);
+      },
+      (error: unknown) => {
+        this.isTaking = false;
+        for (const subscriber of [...this.polls, ...this.submits]) subscriber.error(error);
+      },
+    );
   }
 
-  private async spend(turns: number, inMs: number, everyMs: number): Promise<void> {
-    const startAt = this.scheduler.now() + inMs;
-    for (let turn = 0; turn < turns; turn++) {
-      const waitMs = startAt + turn * everyMs - this.scheduler.now();
-      if (waitMs > 0) await new Promise<void>((resolve) => this.scheduler.schedule(() => resolve(), waitMs));
+  private taken(turns: number, { inMs, everyMs }: Turns): void {
+    this.everyMs = everyMs;
+    // Answers take their time: two turns are never closer to each other than they were given.
+    const first = Math.max(this.scheduler.now() + inMs, this.lastAt + everyMs);
+    for (let turn = 0; turn < turns; turn++) this.turns.push(first + turn * everyMs);
+    this.lastAt = this.turns.at(-1) ?? -Infinity;
+    this.spend();
+  }
+
+  private spend(): void {
+    this.alarm?.unsubscribe();
+    const now = this.scheduler.now();
+    for (let [at] = this.turns; at !== undefined && at <= now; [at] = this.turns) {
+      this.turns.shift();
+      if (now - at > latenessMs) continue;
       const [next] = this.polls.size > 0 ? this.polls : this.submits;
       next?.complete();
     }
-  }
-
-  private get size(): number {
-    return this.polls.size + this.submits.size;
+    this.take();
+    const [at] = this.turns;
+    this.alarm = at === undefined ? undefined : this.scheduler.schedule(() => this.spend(), at - now);
   }
 }
 

@@ -1,6 +1,7 @@
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { WorkerGate } from '../../../../runners/distributed/worker/worker-gate.js';
+import { schedulerOf, VirtualClock } from '../../../simulate/virtual-clock.js';
 import { visit } from '../../../support/virtual-time.js';
 
 function setUp(takeTurns?: (turns: number) => Promise<{ inMs: number; everyMs: number }>) {
@@ -82,5 +83,74 @@ describe("a worker's gate", () => {
       ['poll', 'first', 'second'],
       [1, 2],
     ]);
+  });
+});
+
+describe('a rate that workers share', () => {
+  /** Requests that pass, in ms since the beginning: each worker has so many that come again 300 ms after they have passed. */
+  async function passedOf({
+    workers,
+    each,
+    standsStill,
+  }: {
+    workers: number;
+    each: number;
+    standsStill?: true;
+  }) {
+    const clock = new VirtualClock();
+    const begin = clock.now;
+    const frozen = { until: -Infinity };
+    const awake = (work: () => void): void => {
+      if (clock.now >= frozen.until) work();
+      else clock.in(frozen.until - clock.now, () => awake(work));
+    };
+    const scheduler = schedulerOf(
+      { now: clock.now, in: (ms, work) => clock.in(ms, () => awake(work)) },
+      () => false,
+    );
+    const now = { now: () => clock.now, schedule: scheduler.schedule };
+    let nextAt = -Infinity;
+    const takeTurns = (turns: number) =>
+      new Promise<{ inMs: number; everyMs: number }>((resolve) =>
+        clock.in(15, () => {
+          const first = Math.max(nextAt, clock.now);
+          nextAt = first + turns * 10;
+          const inMs = first - clock.now;
+          clock.in(15, () => resolve({ inMs, everyMs: 10 }));
+        }),
+      );
+    const passed: number[] = [];
+    for (let worker = 0; worker < workers; worker++) {
+      const gate = new WorkerGate({ pause: () => undefined, takeTurns }, { scheduler: now, random: () => 1 });
+      const ask = (key: string): void => {
+        const complete = () => {
+          passed.push(clock.now - begin);
+          clock.in(300, () => ask(key));
+        };
+        gate.admit(visit('poll', key, 'one')).subscribe({ complete });
+      };
+      for (let n = 0; n < each; n++) clock.in(n * 7, () => ask(`${worker}-${n}`));
+    }
+    if (standsStill === true) clock.in(5_000, () => (frozen.until = clock.now + 20_000));
+    await clock.until(new Promise<void>((resolve) => clock.in(30_000, resolve)), 60_000);
+    return passed;
+  }
+
+  it.each([
+    [1, 48],
+    [4, 12],
+  ])('is made use of by %i with %i requests each, and kept to', async (workers, each) => {
+    const passed = await passedOf({ workers, each });
+    expect(passed.length).toBeGreaterThan(0.95 * 30 * 100);
+    for (const at of passed)
+      expect(passed.filter((one) => one >= at && one < at + 1_000).length).toBeLessThanOrEqual(103);
+  });
+
+  it('is kept to by workers that have stood still with turns of theirs', async () => {
+    const passed = await passedOf({ workers: 4, each: 200, standsStill: true });
+    const after = passed.filter((at) => at >= 25_000);
+    for (const at of after)
+      expect(after.filter((one) => one >= at && one < at + 1_000).length).toBeLessThanOrEqual(125);
+    expect(after.length).toBeGreaterThan(0.8 * 5 * 100);
   });
 });
