@@ -26,6 +26,12 @@ export interface JournalUnderTest {
   afterDeath(): Promise<readonly JournalRecord[]>;
   /** What a process does next with row `a`, once this one is dead. */
   goesOn(): Promise<GoesOn>;
+  /** The process dies at this step of writing the next group: bytes of a file, statements of a transaction. */
+  dieAt(step: number): Promise<void>;
+  /** Whether it died: the group had so many steps. */
+  hasDied(): boolean;
+  /** The journal as the next process has it, once this one is dead. */
+  nextProcess(): Promise<Pick<Journal, 'append'>>;
   close(): Promise<void>;
 }
 
@@ -51,6 +57,20 @@ const deaths: readonly { readonly records: readonly RowRecord[]; readonly goesOn
     goesOn: { what: 'nothing' },
   },
   { records: [intent('a'), accepted('a'), failed('a', 'job-failed')], goesOn: { what: 'nothing' } },
+];
+
+/** All of row `a` in one group, and what follows from each beginning of it. */
+const whole: readonly RowRecord[] = [
+  ...[intent('a'), refused('a'), again, accepted('a'), reply('a'), completed('a')],
+];
+const beginnings: readonly GoesOn[] = [
+  { what: 'send', attempts: 0 },
+  { what: 'hold', records: ['outcome unknown'] },
+  { what: 'send', attempts: 1 },
+  { what: 'hold', records: ['outcome unknown'] },
+  { what: 'poll', jobId: 'job-a', attempts: 2 },
+  { what: 'save the picture' },
+  { what: 'nothing' },
 ];
 
 export function endsOf(records: readonly JournalRecord[]): string[] {
@@ -117,6 +137,36 @@ export function conformsToJournal(name: string, open: () => Promise<JournalUnder
         expect(await under.goesOn()).toEqual(death.goesOn);
       },
     );
+
+    it('has whole records alone after a death within a group, and goes on by them', async () => {
+      const found = new Set<number>();
+      for (let step = 0, hasDied = true; hasDied; step++) {
+        const torn = await open();
+        const numbers = [intent('b'), accepted('b')].map((record) => torn.journal.append(record));
+        await lastValueFrom(merge(...numbers));
+        await torn.dieAt(step);
+        await Promise.allSettled(whole.map((record) => firstValueFrom(torn.journal.append(record))));
+        hasDied = torn.hasDied();
+        const records = await torn.afterDeath();
+        expect(records).toEqual([intent('b'), accepted('b'), ...whole].slice(0, records.length));
+        const left = records.length - 2;
+        found.add(left);
+        expect(left, `at step ${step}`).toBeGreaterThanOrEqual(hasDied ? 0 : whole.length);
+        expect(await torn.goesOn(), `at step ${step}`).toEqual(beginnings[left]);
+        await torn.close();
+      }
+      expect([...found]).toContain(0);
+      expect([...found]).toContain(whole.length);
+    }, 60_000);
+
+    it('is gone on with by the next process, behind what the one before has written', async () => {
+      await append(intent('a'), accepted('a'));
+      const next = await under.nextProcess();
+      const records = [reply('a'), completed('a')];
+      const numbers = await lastValueFrom(merge(...records.map((one) => next.append(one))).pipe(toArray()));
+      expect(numbers).toEqual([3, 4].map((number) => under.before + number));
+      expect(await under.afterDeath()).toEqual([intent('a'), accepted('a'), ...records]);
+    });
 
     it('refuses a record that is no JSON by itself, and goes on with the others', async () => {
       const cyclic: Record<string, unknown> = {};

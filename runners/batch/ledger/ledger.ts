@@ -16,6 +16,8 @@ export interface LedgerOptions {
   readonly reserved?: Iterable<readonly [id: string, price: MicroDollars | null, row?: RowOrigin]>;
   /** Caps of the values of columns; what earlier starts have taken includes what is `reserved`. @defaultValue none */
   readonly byValue?: ValueCapsOptions;
+  /** What fits under the caps is decided elsewhere: here it is added up alone. @defaultValue false */
+  readonly isDecidedElsewhere?: boolean;
 }
 
 /** In millionths of a dollar. */
@@ -83,8 +85,11 @@ class MemoryLedger implements Ledger {
   private drift = 0;
   private unpriced = 0;
   private readonly byValue: ValueCaps;
+  private readonly isDecidedElsewhere: boolean;
 
-  constructor({ capUsd, spent = 0, unknown = 0, reserved = [], byValue = { capsUsd: {} } }: LedgerOptions) {
+  constructor(options: LedgerOptions) {
+    const { capUsd, spent = 0, unknown = 0, reserved = [], byValue = { capsUsd: {} } } = options;
+    this.isDecidedElsewhere = options.isDecidedElsewhere ?? false;
     this.cap = capUsd === undefined ? undefined : toMicroDollars(capUsd);
     this.spent = spent;
     this.sums.unknown = unknown;
@@ -100,14 +105,16 @@ class MemoryLedger implements Ledger {
   reserve(id: string, price: MicroDollars | null, row?: RowOrigin): boolean {
     this.refuseSecond(id);
     const hold = this.holdOf('reserved', price, row);
-    if (this.cap !== undefined && !fitsUnderCap(this.snapshot(), price)) return false;
-    if (row !== undefined && this.byValue.full(hold.values, price) !== undefined) return false;
+    if (!this.isDecidedElsewhere) {
+      if (this.cap !== undefined && !fitsUnderCap(this.snapshot(), price)) return false;
+      if (row !== undefined && this.byValue.full(hold.values, price) !== undefined) return false;
+    }
     this.add(id, hold);
     return true;
   }
 
   fullValue(price: MicroDollars | null, row: RowOrigin): CappedValue | undefined {
-    return this.byValue.full(this.byValue.valuesOf(row), price);
+    return this.isDecidedElsewhere ? undefined : this.byValue.full(this.byValue.valuesOf(row), price);
   }
 
   takenBy(row: RowOrigin): readonly CappedValue[] {

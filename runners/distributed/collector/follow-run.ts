@@ -1,4 +1,4 @@
-import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
+import { BehaviorSubject, filter, firstValueFrom, merge, skip, timer } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../../batch/context/run.js';
@@ -6,12 +6,12 @@ import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { isCountedRight } from '../table/recall-run.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
+import { vacuumRows } from '../table/rows.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
 import { RecordCopier } from './copy-records.js';
 import type { RemoteRun } from './remote-run.js';
 import type { RunNote } from './run-note.js';
-import { Saving } from './saving.js';
 
 const pageRecords = 1_000;
 /** Looks are at least so far apart. */
@@ -20,7 +20,7 @@ const apartMs = 50;
 const busyMs = 200;
 /** … and further apart while no record comes. A failure, and the last end, are notified. */
 const idleMs = 1_000;
-/** How often the note says how far the journal is. */
+/** How often the note says how far the journal is, and the space of rows that have left is freed. */
 const noteMs = 2_000;
 /** After this time without a record, the rows are counted. */
 const standstillMs = 20_000;
@@ -47,8 +47,13 @@ export interface Following {
 export async function followRun(following: Following): Promise<void> {
   const { run, remote, note, keepNote, isFed } = following;
   const { scheduler, downloads } = run.options;
-  const saving = new Saving(4 * downloads, following.save);
-  const copier = new RecordCopier(run, remote.bought, (row) => saving.add(row));
+  const saving$ = new BehaviorSubject(0);
+  const count = (by: number) => saving$.next(saving$.value + by);
+  const save = (row: Omit<PaidRow, 'free'>) => {
+    count(1);
+    following.save({ ...row, free: () => count(-1) });
+  };
+  const copier = new RecordCopier(run, remote.bought, save);
   const prices = new HigherPrices(following);
   const standstill = new Standstill(following);
   let refusedSince: number | undefined;
@@ -63,7 +68,7 @@ export async function followRun(following: Following): Promise<void> {
     refusedSince = stopIfRefused(following, state, refusedSince);
     const page = await nextPage(remote, collected);
     await copier.copy(page);
-    await saving.room();
+    await firstValueFrom(saving$.pipe(filter((rows) => rows <= 4 * downloads)));
     collected = page.at(-1)?.seq ?? collected;
     await prices.note();
     await standstill.look(state);
@@ -71,12 +76,13 @@ export async function followRun(following: Following): Promise<void> {
     if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
       await keepNote({ collected, among: run.journal.records });
+      // It costs space alone where it fails.
+      await vacuumRows(remote.database).catch(() => undefined);
     }
     if (isOver) break;
     if (page.length < pageRecords) await pause(following, page.length > 0 ? busyMs : idleMs);
   }
-  for (const row of copier.unsaved()) saving.add(row);
-  await saving.all();
+  for (const row of copier.unsaved()) save(row);
 }
 
 /** An outcome whose row is sent again is copied together with the record of that, which is the next one. */

@@ -1,5 +1,4 @@
-import { EMPTY, NEVER, Observable, Subject } from 'rxjs';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { EMPTY, finalize, merge, NEVER, Observable, Subject } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import {
   runBatch,
@@ -8,8 +7,8 @@ import {
   type RunEvent,
   type RunStages,
 } from '../../batch/run-batch.js';
-import { createLedger, type Ledger, type LedgerOptions } from '../../batch/ledger/ledger.js';
 import type { HandOn } from '../../batch/context/callback-port.js';
+import { createLedger } from '../../batch/ledger/ledger.js';
 import type { Run } from '../../batch/context/run.js';
 import { RunStream } from '../../batch/context/run-stream.js';
 import { handOnTo } from '../callbacks/called-worker.js';
@@ -43,6 +42,7 @@ export function runDistributed(
 ): RunStream {
   const { concurrency = usualConcurrency, rate, webhooks } = obeyable(options);
   const terms = { concurrency, ...(rate !== undefined && { rate }) };
+  // Of what happens before the run is open.
   const warnings = new Subject<RunEvent>();
   const warn = (message: string) => warnings.next({ type: 'warning', code: 'workers', message });
   let collector: Collector | undefined;
@@ -56,7 +56,8 @@ export function runDistributed(
       collector = await openCollector(out, { ...options, warn, stop: options.stop ?? NEVER }, connect);
       return collector.journal;
     },
-    ledger: uncapped,
+    // The database decides what fits under the caps; what was bought there stands.
+    ledger: (given) => createLedger({ ...given, isDecidedElsewhere: true }),
   };
   const buyRows: RunStages['buyRows'] = (run, tasks) => {
     if (collector === undefined) return new Observable((subscriber) => subscriber.complete());
@@ -64,51 +65,8 @@ export function runDistributed(
     const begun = (number: number) => (handOn = handOnTo(database.pool, number));
     return workElsewhere({ ...collector, terms, ask: askUntilBack(run), workerCommand, begun })(run, tasks);
   };
-  return withWarnings(runBatch(settled, { ...stages, buyRows }), warnings);
-}
-
-/** What is said before the run is open. */
-function withWarnings(stream: RunStream, warnings: Observable<RunEvent>): RunStream {
-  const events = new Observable<RunEvent>((subscriber) => {
-    const warned = warnings.subscribe((event) => subscriber.next(event));
-    const followed = stream.subscribe(subscriber);
-    return () => {
-      warned.unsubscribe();
-      followed.unsubscribe();
-    };
-  });
-  return new RunStream(events, () => undefined);
-}
-
-/** The database decides what fits under the cap; what was bought there stands, and is added up here. */
-function uncapped({ capUsd, spent, unknown, reserved, byValue }: LedgerOptions): Ledger {
-  const ledger = createLedger({
-    ...(spent !== undefined && { spent }),
-    ...(unknown !== undefined && { unknown }),
-    ...(reserved && { reserved }),
-    ...(byValue && {
-      byValue: { ...byValue, capsUsd: withoutCaps(byValue.capsUsd) },
-    }),
-  });
-  const cap = capUsd === undefined ? undefined : toMicroDollars(capUsd);
-  return {
-    reserve: (id, price, row) =>
-      (price !== null && ledger.reserve(id, price, row)) || ledger.reserve(id, price),
-    settle: (id, cost) => ledger.settle(id, cost),
-    release: (id) => ledger.release(id),
-    keepUnknown: (id) => ledger.keepUnknown(id),
-    hold: (id, price, row) => ledger.hold(id, price, row),
-    takenBy: (row) => ledger.takenBy?.(row) ?? [],
-    snapshot: () => ({
-      ...ledger.snapshot(),
-      ...(cap !== undefined && { cap }),
-    }),
-  };
-}
-
-/** What the values have taken is counted all the same. */
-function withoutCaps(capsUsd: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.keys(capsUsd).map((column) => [column, 1e9]));
+  const events = runBatch(settled, { ...stages, buyRows }).pipe(finalize(() => warnings.complete()));
+  return new RunStream(merge(warnings, events), () => undefined);
 }
 
 /** A question that the run's stop cuts short fails as a database that is away. */

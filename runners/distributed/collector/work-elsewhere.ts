@@ -19,13 +19,12 @@ import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
 import { keepSecret } from '../callbacks/handed-callbacks.js';
 import { listen } from '../database/listen.js';
-import { inTransaction, recordChannel } from '../database/transaction.js';
+import { recordChannel } from '../database/transaction.js';
 import { TaskFeed } from '../../batch/purchase/task-feed.js';
 import { recallRun, withdrawRows } from '../table/recall-run.js';
-import { lockLedger, refuseTaken } from '../table/run-ledger.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
-import { beginStart, makeRun, stopRun } from '../table/runs.js';
+import { beginStart, makeRun, stopStart } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
 import { nameCalled } from './name-called.js';
@@ -123,13 +122,8 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
       const { end } = run.stops;
       if (end === undefined) return;
       const cause = { ...end, leaves: [...leaving] };
-      const forward = () =>
-        inTransaction(remote.database.pool, async (on) => {
-          refuseTaken(await lockLedger(on, remote.run), remote.start);
-          await stopRun(on, remote.run, cause);
-        });
       forwarding = forwarding
-        .then(() => remote.ask(forward))
+        .then(() => remote.ask(() => stopStart(remote.database, remote, cause)))
         .catch((error: unknown) => {
           const message = `The workers could not be told to stop: ${(error as Error).message}`;
           run.events.next({ type: 'warning', code: 'database', message });

@@ -91,14 +91,11 @@ function isAboutTls(error: unknown): boolean {
  * Loads the driver of PostgreSQL, an optional package.
  * @throws {DatabaseError} that says `npm i pg pg-boss`
  */
-export async function loadPg(
-  importPg: () => Promise<{ default: typeof pg }> = () => import('pg'),
-): Promise<typeof pg> {
+export async function loadPg(): Promise<typeof pg> {
   try {
-    return (await importPg()).default;
+    return (await import('pg')).default;
   } catch (cause) {
-    throw new DatabaseError('database', '--db needs packages that are not installed: npm i pg pg-boss', {
-      cause,
-    });
+    const message = '--db needs packages that are not installed: npm i pg pg-boss';
+    throw new DatabaseError('database', message, { cause });
   }
 }

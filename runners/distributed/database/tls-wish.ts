@@ -18,13 +18,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @throws {DatabaseError} for an unknown mode, or a certificate that cannot be read.
  */
-export function tlsWishOf(parameters: URLSearchParams, env: Environment, home = homedir()): TlsWish {
+export function tlsWishOf(parameters: URLSearchParams, env: Environment): TlsWish {
   const given = (name: string) => parameters.get(name) ?? (env[`PG${name.toUpperCase()}`] || undefined);
   const mode = modeOf(given('sslmode') ?? 'prefer');
   if (mode === 'disable') return [false];
   const options = {
-    ...rootOf(given('sslrootcert'), mode, home),
-    ...clientOf(given('sslcert'), given('sslkey'), home),
+    ...rootOf(given('sslrootcert'), mode),
+    ...clientOf(given('sslcert'), given('sslkey')),
   };
   if (mode === 'allow') return [false, options];
   return mode === 'prefer' ? [options, false] : [options];
@@ -37,9 +37,9 @@ function modeOf(text: string): Mode {
 }
 
 /** With a root certificate `require` checks the chain as well, as libpq does. */
-function rootOf(named: string | undefined, mode: Mode, home: string): ConnectionOptions {
+function rootOf(named: string | undefined, mode: Mode): ConnectionOptions {
   if (named === 'system') return {};
-  const path = named ?? join(home, '.postgresql', 'root.crt');
+  const path = named ?? join(homedir(), '.postgresql', 'root.crt');
   const isThere = named !== undefined || existsSync(path);
   const isChecked = mode === 'verify-ca' || mode === 'verify-full' || (mode === 'require' && isThere);
   if (!isChecked) return { rejectUnauthorized: false };
@@ -51,10 +51,10 @@ function rootOf(named: string | undefined, mode: Mode, home: string): Connection
   return mode === 'verify-full' ? { ca } : { ca, checkServerIdentity: () => undefined };
 }
 
-function clientOf(cert: string | undefined, key: string | undefined, home: string): ConnectionOptions {
-  const certPath = cert ?? join(home, '.postgresql', 'postgresql.crt');
+function clientOf(cert: string | undefined, key: string | undefined): ConnectionOptions {
+  const certPath = cert ?? join(homedir(), '.postgresql', 'postgresql.crt');
   if (cert === undefined && !existsSync(certPath)) return {};
-  const keyPath = key ?? join(home, '.postgresql', 'postgresql.key');
+  const keyPath = key ?? join(homedir(), '.postgresql', 'postgresql.key');
   return { cert: textOf(certPath, 'PGSSLCERT'), key: textOf(keyPath, 'PGSSLKEY') };
 }
 

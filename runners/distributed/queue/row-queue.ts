@@ -10,14 +10,14 @@ export const places: readonly Place[] = ['poll', 'send'];
 export const queueSchema = 'millrace_queue';
 
 /**
- * Deals the rows of runs: each row is a job of pg-boss, named by the row's own uuid. It deals and knows nothing else: a job that
- * is fetched is never given to another worker by itself, and who may write about a row the journal decides.
+ * Deals the rows of runs: each row that waits is a job of pg-boss, named by the row's own uuid. It deals and knows nothing else:
+ * a job is gone with the transaction that deals it, and who has the row is in the table of rows.
  */
 export interface RowQueue {
   makeQueues(run: number): Promise<void>;
   put(on: Transaction, run: number, place: Place, items: readonly QueuedRow[]): Promise<void>;
   /** The names of at most `most` rows, those of the highest priority first, and of these the oldest. They are not dealt again. */
-  fetch(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
+  deal(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
   remove(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -77,12 +77,13 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
       const jobs = items.map(({ item, priority }) => ({ id: item, priority }));
       if (jobs.length > 0) await boss.insert(queueOf(run, place), jobs, { db: executing(on) });
     },
-    async fetch(on, run, place, most) {
+    async deal(on, run, place, most) {
       if (most < 1) return [];
       // A row waits for nothing: the clock of a database may be set back.
       const options = { batchSize: Math.floor(most), ignoreStartAfter: true, db: executing(on) };
-      const jobs = await boss.fetch(queueOf(run, place), options);
-      return jobs.map(({ id }) => id);
+      const items = (await boss.fetch(queueOf(run, place), options)).map(({ id }) => id);
+      if (items.length > 0) on.withCommit(boss.deleteJob(queueOf(run, place), items, { db: executing(on) }));
+      return items;
     },
     async remove(on, run, place, items) {
       if (items.length > 0) await boss.deleteJob(queueOf(run, place), [...items], { db: executing(on) });

@@ -1,8 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { CappedValue } from '../../batch/ledger/value-caps.js';
-import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
-import type { StopCause } from '../../batch/stop/stops.js';
 import { inTransaction, wakeCollector, wakeWorkers } from '../database/transaction.js';
 import { claimJobs, type RowJob } from './claim-jobs.js';
 import type { RunDatabase } from './run-database.js';
@@ -10,28 +7,18 @@ import { lockLedger, moneyIn, saveLedger } from './run-ledger.js';
 import { insertRecords, type NewRecord } from './records.js';
 import {
   dealRows,
-  type Claimed,
-  type ItemValues,
   endRows,
+  fitsUnderCaps,
   reserveForRows,
   rowsOfWorker,
   takeRows,
   type Claim,
-  type EndedRow,
+  type Granted,
   type RowsChange,
   type TableRow,
 } from './rows.js';
 import { stopRun } from './runs.js';
-import { noteGroup, noteHunger, type Seat } from './seats.js';
-
-/** A row asks for a larger part of the budget. */
-export interface Grant {
-  readonly item: string;
-  /** What it has. */
-  readonly reserved: MicroDollars;
-  /** What it needs; `null`: no price is known. */
-  readonly price: MicroDollars | null;
-}
+import { noteGroup, noteHunger, SeatLost, type Seat } from './seats.js';
 
 /** What a worker writes in one transaction. */
 export interface Group {
@@ -40,28 +27,14 @@ export interface Group {
   readonly records: readonly NewRecord[];
   /** A row has failed with them: the run may have to stop. */
   readonly hasFailed: boolean;
-  /** What the records add to the books of the run. */
-  readonly booked: { readonly spent: MicroDollars; readonly unknown: MicroDollars };
-  /** The same by the values of their rows, in the columns that have caps. @defaultValue no column has one */
-  readonly bookedFor?: readonly { readonly values: readonly string[]; readonly amount: MicroDollars }[];
-  /** The values of the rows of this group. */
-  readonly values?: ItemValues;
   /** Rows that leave the database. */
-  readonly ended: readonly EndedRow[];
+  readonly ended: readonly string[];
   /** Rows whose purchase has ended, and that stay. */
   readonly freed: readonly string[];
   /** Jobs that rows claim. */
   readonly jobs: readonly RowJob[];
-  /** Rows that ask for a larger part of the budget. */
-  readonly grants: readonly Grant[];
-  /** Endpoints that the service does not know, with what it said. */
-  readonly blocked: Readonly<Record<string, string>>;
-  /** What stops the run for all. */
-  readonly stop: StopCause | undefined;
   readonly claim: Claim | undefined;
 }
-
-export type Granted = boolean | CappedValue;
 
 /** What has become of a group. */
 export interface Committed {
@@ -69,11 +42,9 @@ export interface Committed {
   readonly after: number;
   /** Jobs that other rows have, with the ids of those rows. */
   readonly owners: ReadonlyMap<RowJob, string>;
-  /** For each of `grants`, whether it fits under the cap; a value whose cap it does not fit under. */
-  readonly granted: readonly Granted[];
   readonly claimed: readonly TableRow[];
-  /** How many rows were left because their values are full. @defaultValue 0 */
-  readonly left?: number;
+  /** How many rows were left because their values are full. */
+  readonly left: number;
   /** How many rows no worker has. */
   readonly waiting: number;
 }
@@ -89,33 +60,27 @@ export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Pr
   return inTransaction(database.pool, async (on) => {
     // While the ledger is locked all other workers wait: what does not need an answer does not wait for one.
     const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, group.number)]);
-    const { values = new Map<never, never>(), claim } = group;
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
     if (before !== undefined) return recovered(rows, seat, group, before);
+    const { records, ended, freed, jobs, claim } = group;
     const after = ledger.seq;
-    ledger.spent += group.booked.spent;
-    ledger.unknown += group.booked.unknown;
-    for (const booked of group.bookedFor ?? []) ledger.values.add(booked.values, booked.amount);
+    await ledger.values.read([...new Set([...records.map(({ item }) => item), ...ended])]);
     const [, , , owners, dealt] = await Promise.all([
-      insertRecords(on, run, ledger, group.records),
-      endRows(rows, group.ended, values),
-      reserveForRows(rows, new Map(group.freed.map((item) => [item, 0])), values),
-      claimJobs(on, run, group.jobs),
+      insertRecords(on, run, ledger, records),
+      endRows(rows, ended),
+      reserveForRows(rows, freed, 0),
+      claimJobs(on, run, jobs),
       claim === undefined ? [] : dealRows(rows, claim),
     ]);
-    const granted = await grant(rows, group);
-    const { claimed, unfit, left } =
-      claim === undefined ? nothingClaimed : await takeRows(rows, claim, dealt);
-    if (group.stop !== undefined) await stopRun(on, run, group.stop);
-    if (unfit !== undefined || granted.includes(false))
-      await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
-    await noteBlocked(rows, group.blocked);
+    const taken = claim === undefined ? undefined : await takeRows(rows, claim, dealt);
+    const { claimed = [], isUnfit = false, left = 0 } = taken ?? {};
+    if (isUnfit) await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
     on.withCommit(saveLedger(on, run, ledger));
     // All else is found by the collector's next look: a notification wakes the connections of all who listen.
-    const isOver = group.ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
+    const isOver = ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
     if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
-    return { after, owners, granted, claimed, left, waiting: ledger.waiting };
+    return { after, owners, claimed, left, waiting: ledger.waiting };
   });
 }
 
@@ -135,57 +100,45 @@ function leavesRoom(
   return hasChanged && waiting > 0 && inFlight < concurrency && hungry.some((one) => one !== seat.worker);
 }
 
-const nothingClaimed: Claimed = { claimed: [], unfit: undefined, left: 0 };
-
-async function grant(
-  rows: RowsChange,
-  { grants, values = new Map<never, never>() }: Pick<Group, 'grants' | 'values'>,
-): Promise<Granted[]> {
-  const granted: Granted[] = [];
-  const { ledger } = rows;
-  await ledger.values.look(grants.map(({ item }) => values.get(item) ?? []));
-  for (const { item, reserved, price } of grants) {
-    const more = price === null ? null : price - reserved;
-    const full = ledger.values.isUsed ? ledger.values.full(values.get(item) ?? [], more) : undefined;
-    if (full !== undefined) ledger.values.refuse(full);
-    const fits = full === undefined && fitsUnderCap(moneyIn(ledger), more);
-    if (fits) await reserveForRows(rows, new Map([[item, price ?? 0]]), values);
-    granted.push(full ?? fits);
-  }
-  return granted;
-}
-
-async function noteBlocked({ on, run }: RowsChange, blocked: Group['blocked']): Promise<void> {
-  if (Object.keys(blocked).length === 0) return;
-  const { rows } = await on.query<{ blocked: string }>('select blocked from millrace.runs where run = $1', [
-    run,
-  ]);
-  const known = JSON.parse(rows[0]?.blocked ?? '{}') as Record<string, string>;
-  await on.query('update millrace.runs set blocked = $2 where run = $1', [
-    run,
-    JSON.stringify({ ...blocked, ...known }),
-  ]);
-}
-
 /** The group was committed: what it did is read back. Jobs that a row claimed then are its own. */
 async function recovered(
   { on, run, ledger }: RowsChange,
   { worker }: Seat,
-  { jobs, grants, claim }: Group,
+  { jobs, claim }: Group,
   after: number,
 ): Promise<Committed> {
   const owners = new Map([...(await claimJobs(on, run, jobs))].filter(([job, owner]) => owner !== job.key));
-  const mine = await rowsOfWorker(on, run, worker);
-  const reserved = new Map(mine.map((row) => [row.item, row.reserved]));
-  const granted = grants.map(({ item, price }) =>
-    price === null ? ledger.cap === null : (reserved.get(item) ?? 0) >= price,
-  );
-  return {
-    after,
-    owners,
-    granted,
-    claimed: claim === undefined ? [] : mine,
-    left: 0,
-    waiting: ledger.waiting,
-  };
+  const claimed = claim === undefined ? [] : await rowsOfWorker(on, run, worker);
+  return { after, owners, claimed, left: 0, waiting: ledger.waiting };
+}
+
+/** A row, and what is to be reserved for it; `null`: no price is known. */
+export interface RowPrice {
+  readonly item: string;
+  readonly price: MicroDollars | null;
+}
+
+/**
+ * Reserves more for a row than its worker has taken it with. What does not fit under the cap stops the run.
+ *
+ * @throws {SeatLost} the worker was taken for dead
+ */
+export function reserveMore(
+  { pool, queue }: RunDatabase,
+  seat: Seat,
+  { item, price }: RowPrice,
+): Promise<Granted> {
+  const { run, worker } = seat;
+  return inTransaction(pool, async (on) => {
+    const ledger = await lockLedger(on, run);
+    const [row] = await rowsOfWorker(on, run, worker, item);
+    if (row === undefined) throw new SeatLost(seat);
+    ledger.values.note([row]);
+    await ledger.values.look([item]);
+    const granted = fitsUnderCaps(ledger, item, price === null ? null : price - row.reserved);
+    if (granted === true) await reserveForRows({ on, queue, run, ledger }, [item], price ?? 0);
+    if (granted === false) await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
+    await saveLedger(on, run, ledger);
+    return granted;
+  });
 }

@@ -3,7 +3,7 @@ import { inTransaction, type Transaction } from '../database/transaction.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
-import { places } from '../queue/row-queue.js';
+import { places, type Place } from '../queue/row-queue.js';
 
 /**
  * Takes a run over for a start: earlier ones change nothing more. Its workers are asked to give its rows back; what is on the wire
@@ -47,21 +47,18 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number, start: n
     const ledger = await lockLedger(on, run);
     refuseTaken(ledger, start);
     const { values } = ledger;
-    const { rows } = await on.query<{ item: string; place: string; task?: string; reserved?: number }>(
+    const { rows } = await on.query<{ item: string; place: Place; task: string; reserved: number }>(
       `delete from millrace.rows where run = $1 and worker is null
-       returning item, place${values.isUsed ? ', task, reserved::float8' : ''}`,
+       returning item, place, ${values.isUsed ? 'task' : `'' as task`}, reserved::float8`,
       [run],
     );
     if (values.isUsed)
-      for (const { task = '{}', reserved = 0 } of rows)
-        values.add(values.valuesOf(JSON.parse(task) as RowTask), -reserved);
-    for (const place of places)
-      await queue.remove(
-        on,
-        run,
-        place,
-        rows.filter((row) => row.place === place).map(({ item }) => item),
-      );
+      values.note(rows.map(({ item, task }) => ({ item, task: JSON.parse(task) as RowTask })));
+    for (const { item, reserved } of rows) values.add(item, -reserved);
+    for (const place of places) {
+      const items = rows.flatMap((row) => (row.place === place ? [row.item] : []));
+      await queue.remove(on, run, place, items);
+    }
     // Counted anew: somebody may have deleted rows by hand.
     const counts = await countRows(on, run);
     await saveLedger(on, run, { ...ledger, waiting: 0, toPoll: 0, ...counts });

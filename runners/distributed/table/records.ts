@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { JournalRecord } from '../../batch/journal/record.js';
+import type { Booked } from '../../batch/row/row-after.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { Transaction } from '../database/transaction.js';
 import type { RunLedger } from './run-ledger.js';
@@ -12,6 +13,8 @@ export interface NewRecord {
   readonly text: string;
   /** The row leaves the database with it. */
   readonly isLast: boolean;
+  /** What it adds to the books of the run. */
+  readonly booked: Booked;
 }
 
 /** A record of the table. */
@@ -23,7 +26,7 @@ export interface StoredRecord {
   readonly record: RowRecord;
 }
 
-/** Adds records behind the last one. */
+/** Adds records behind the last one, and what they book. */
 export async function insertRecords(
   on: Transaction,
   run: number,
@@ -31,6 +34,11 @@ export async function insertRecords(
   records: readonly NewRecord[],
 ): Promise<void> {
   if (records.length === 0) return;
+  for (const { item, booked } of records) {
+    ledger.spent += booked.spent;
+    ledger.unknown += booked.unknown;
+    ledger.values.add(item, booked.spent + booked.unknown);
+  }
   await on.query(
     `insert into millrace.records (run, seq, item, is_last, record)
      select $1, $2::bigint + place, item, is_last, record

@@ -7,7 +7,7 @@ import { claimJobs } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
-import { addRows, endRows, placeOf, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
+import { addRows, endRows, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
 import type { RunTerms } from './run-terms.js';
 import { giveSeatUp, type Seat } from './seats.js';
 
@@ -38,6 +38,7 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
   const since = held.reduce((least, row) => Math.min(least, row.since), ledger.seq);
   const written = await recordsOfItems(on, run, since, items);
   const rules = await readRules(rows);
+  ledger.values.note(held);
   const records: NewRecord[] = [];
   const again: Omit<TableRow, 'since'>[] = [];
   for (const { item, task, reserved } of held) {
@@ -48,24 +49,15 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
     if (task.what === 'poll' && task.intent !== undefined) books.add(task.intent);
     for (const record of before) books.add(record);
     for (const record of [...named, ...left.records]) {
-      const { spent, unknown } = books.add(record);
-      ledger.spent += spent;
-      ledger.unknown += unknown;
-      ledger.values.add(ledger.values.valuesOf(task), spent + unknown);
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
-      records.push({ item, text: JSON.stringify(record), isLast });
+      records.push({ item, text: JSON.stringify(record), isLast, booked: books.add(record) });
     }
     // The next worker reserves what is sent.
     if (left.goesOn !== undefined)
       again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
   }
   await insertRecords(on, run, ledger, records);
-  const values = new Map(held.map(({ item, task }) => [item, ledger.values.valuesOf(task)]));
-  await endRows(
-    rows,
-    held.map(({ item, task }) => ({ item, place: placeOf(task) })),
-    values,
-  );
+  await endRows(rows, items);
   await addRows(rows, again);
 }
 

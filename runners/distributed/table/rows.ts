@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { fitsUnderCap } from '../../batch/ledger/ledger.js';
+import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
-import { places, type Place, type QueuedRow, type RowQueue } from '../queue/row-queue.js';
+import { places, queueSchema, type Place, type QueuedRow, type RowQueue } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-database.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
 
 /** A row on its way, as it lies in the table. */
@@ -23,11 +25,6 @@ export interface RowsChange {
   readonly queue: RowQueue;
   readonly run: number;
   readonly ledger: RunLedger;
-}
-
-/** Where a row with this task waits. */
-export function placeOf({ what }: RowTask): Place {
-  return what;
 }
 
 /** A new name for the row at this place of a batch: rows are dealt in the order of their names, so as they came. */
@@ -54,18 +51,20 @@ export async function addRows(
       ...[run, ledger.seq],
       rows.map(({ item }) => item),
       rows.map(({ task }) => JSON.stringify(task)),
-      rows.map(({ task }) => placeOf(task)),
+      rows.map(({ task }) => task.what),
       rows.map(({ reserved }) => reserved),
     ],
   );
   for (const place of places) {
-    await queue.put(on, run, place, rows.filter(({ task }) => placeOf(task) === place).map(queued));
+    const placed = rows.filter(({ task }) => task.what === place);
+    await queue.put(on, run, place, placed.map(queued));
+    if (place === 'poll') ledger.toPoll += placed.length;
   }
   ledger.waiting += rows.length;
-  ledger.toPoll += rows.filter(({ task }) => placeOf(task) === 'poll').length;
-  for (const { reserved, task } of rows) {
+  ledger.values.note(rows);
+  for (const { item, reserved } of rows) {
     ledger.reserved += reserved;
-    ledger.values.add(ledger.values.valuesOf(task), reserved);
+    ledger.values.add(item, reserved);
   }
 }
 
@@ -73,55 +72,38 @@ function queued({ item, task }: Pick<TableRow, 'item' | 'task'>): QueuedRow {
   return { item, priority: task.row.priority ?? 0 };
 }
 
-/** The values of rows in the columns that have caps, by their names in the queue. */
-export type ItemValues = ReadonlyMap<string, readonly string[]>;
-
-/** A row that leaves the database. */
-export interface EndedRow {
-  readonly item: string;
-  readonly place: Place;
-}
-
 /** Deletes rows that a worker has, whose slots are free at once, and frees their part of the budget. */
-export async function endRows(
-  { on, queue, run, ledger }: RowsChange,
-  ended: readonly EndedRow[],
-  values: ItemValues,
-): Promise<void> {
-  if (ended.length === 0) return;
-  ledger.inFlight -= ended.length;
-  const at = (place: Place) => ended.flatMap((row) => (row.place === place ? [row.item] : []));
-  ledger.polled -= at('poll').length;
-  const [{ rows }] = await Promise.all([
-    on.query<{ item: string; reserved: number }>(
-      'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning item, reserved::float8',
-      [run, ended.map(({ item }) => item)],
-    ),
-    ...places.map((place) => queue.remove(on, run, place, at(place))),
-  ]);
-  for (const { item, reserved } of rows) {
+export async function endRows({ on, run, ledger }: RowsChange, items: readonly string[]): Promise<void> {
+  if (items.length === 0) return;
+  // At once: rows are dealt meanwhile.
+  ledger.inFlight -= items.length;
+  const { rows } = await on.query<{ item: string; place: Place; reserved: number }>(
+    'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning item, place, reserved::float8',
+    [run, items],
+  );
+  for (const { item, place, reserved } of rows) {
+    if (place === 'poll') ledger.polled -= 1;
     ledger.reserved -= reserved;
-    ledger.values.add(values.get(item), -reserved);
+    ledger.values.add(item, -reserved);
   }
 }
 
 /** Changes the part of the budget that rows have. */
 export async function reserveForRows(
   { on, run, ledger }: RowsChange,
-  prices: ReadonlyMap<string, MicroDollars>,
-  values: ItemValues,
+  items: readonly string[],
+  price: MicroDollars,
 ): Promise<void> {
-  if (prices.size === 0) return;
+  if (items.length === 0) return;
   const { rows } = await on.query<{ item: string; by: number }>(
-    `with given as (select * from unnest($2::uuid[], $3::bigint[]) as given (item, price)),
-      before as (select item, reserved from millrace.rows where run = $1 and item = any($2::uuid[]))
-     update millrace.rows set reserved = price from given join before using (item)
-     where run = $1 and rows.item = given.item returning rows.item, (price - before.reserved)::float8 as by`,
-    [run, [...prices.keys()], [...prices.values()]],
+    `with before as (select item, reserved from millrace.rows where run = $1 and item = any($2::uuid[]))
+     update millrace.rows set reserved = $3::bigint from before
+     where run = $1 and rows.item = before.item returning rows.item, ($3::bigint - before.reserved)::float8 as by`,
+    [run, items, price],
   );
   for (const { item, by } of rows) {
     ledger.reserved += by;
-    ledger.values.add(values.get(item), by);
+    ledger.values.add(item, by);
   }
 }
 
@@ -142,9 +124,14 @@ export interface Claim {
 export async function dealRows(rows: RowsChange, claim: Claim): Promise<readonly TableRow[]> {
   const { ledger } = rows;
   if (ledger.start !== claim.start || ledger.isStopped || ledger.waiting === 0) return [];
-  const polls = ledger.toPoll === 0 ? [] : await fetchRows(rows, 'poll', claim.most.poll);
+  const polls = ledger.toPoll === 0 ? [] : await deal(rows, 'poll', claim.most.poll);
   const most = Math.min(claim.most.send, roomFor(ledger, polls.length), shareOf(ledger, claim));
-  return [...polls, ...(await fetchRows(rows, 'send', most))];
+  return [...polls, ...(await deal(rows, 'send', most))];
+}
+
+async function deal({ on, queue, run }: RowsChange, place: Place, most: number): Promise<TableRow[]> {
+  const items = await queue.deal(on, run, place, most);
+  return items.length === 0 ? [] : rowsWhere(on, run, 'item = any($2::uuid[])', items);
 }
 
 /**
@@ -156,44 +143,47 @@ export async function takeRows(
   claim: Claim,
   dealt: readonly TableRow[],
 ): Promise<Claimed> {
-  const claimed = dealt.filter(({ task }) => task.what === 'poll');
-  const polls = claimed.length;
-  let unfit: TableRow | undefined;
+  const { values } = ledger;
+  values.note(dealt);
+  await values.look(dealt.map(({ item }) => item));
+  const claimed: TableRow[] = [];
   const full: string[] = [];
-  const sends = dealt.slice(polls);
-  await ledger.values.look(sends.map(({ task }) => ledger.values.valuesOf(task)));
-  for (const row of sends) {
-    const price = claim.priceOf(row.task);
-    const values = ledger.values.valuesOf(row.task);
-    const why = unfit === undefined ? ledger.values.full(values, price) : undefined;
-    if (why !== undefined) {
-      ledger.values.refuse(why);
-      full.push(row.item);
-      continue;
+  const stay: TableRow[] = [];
+  for (const row of dealt) {
+    const { item, task } = row;
+    const price = task.what === 'poll' ? row.reserved : claim.priceOf(task);
+    const fits = task.what === 'poll' || (stay.length === 0 && fitsUnderCaps(ledger, item, price));
+    if (fits === false) stay.push(row);
+    else if (fits !== true) full.push(item);
+    else {
+      const reserved = price ?? 0;
+      ledger.reserved += reserved - row.reserved;
+      values.add(item, reserved - row.reserved);
+      claimed.push({ ...row, reserved });
     }
-    if (!fitsUnderCap(moneyIn(ledger), price)) unfit ??= row;
-    if (unfit !== undefined) continue;
-    ledger.reserved += (price ?? 0) - row.reserved;
-    ledger.values.add(values, (price ?? 0) - row.reserved);
-    claimed.push({ ...row, reserved: price ?? 0 });
   }
-  const taken = new Set([...claimed.map(({ item }) => item), ...full]);
-  const left = sends.filter(({ item }) => !taken.has(item));
-  await queue.remove(on, run, 'send', [...left.map(({ item }) => item), ...full]);
-  await queue.put(on, run, 'send', left.map(queued));
+  const polls = claimed.filter(({ task }) => task.what === 'poll').length;
+  await queue.put(on, run, 'send', stay.map(queued));
   on.withCommit(give(on, run, claim.worker, claimed));
   if (full.length > 0) on.withCommit(dropRows(on, run, full));
-  ledger.waiting -= full.length;
-  ledger.waiting -= claimed.length;
+  ledger.waiting -= full.length + claimed.length;
   ledger.toPoll -= polls;
   ledger.inFlight += claimed.length;
   ledger.polled += polls;
-  return { claimed, unfit, left: full.length };
+  return { claimed, isUnfit: stay.length > 0, left: full.length };
+}
+
+/** Whether so much more fits under the cap of the run; the value of the row whose cap it does not fit under. */
+export type Granted = boolean | CappedValue;
+
+export function fitsUnderCaps(ledger: RunLedger, item: string, more: MicroDollars | null): Granted {
+  return ledger.values.full(item, more) ?? fitsUnderCap(moneyIn(ledger), more);
 }
 
 export interface Claimed {
   readonly claimed: readonly TableRow[];
-  readonly unfit: TableRow | undefined;
+  /** A row did not fit under the cap. */
+  readonly isUnfit: boolean;
   /** Rows that are not done in this start. */
   readonly left: number;
 }
@@ -210,13 +200,7 @@ function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Cla
 
 /** Jobs that are polled from the beginning hold no slot, but one slot is left beside them. */
 function roomFor({ concurrency, inFlight, polled }: RunLedger, morePolled: number): number {
-  const sent = inFlight - polled;
-  return Math.max(concurrency - inFlight - morePolled, 1 - sent, 0);
-}
-
-async function fetchRows({ on, queue, run }: RowsChange, place: Place, most: number): Promise<TableRow[]> {
-  const items = await queue.fetch(on, run, place, most);
-  return items.length === 0 ? [] : rowsWhere(on, run, 'item = any($2::uuid[])', items);
+  return Math.max(concurrency - inFlight - morePolled, inFlight - polled < 1 ? 1 : 0);
 }
 
 async function give(on: Transaction, run: number, worker: string, rows: readonly TableRow[]): Promise<void> {
@@ -228,15 +212,26 @@ async function give(on: Transaction, run: number, worker: string, rows: readonly
   );
 }
 
-/** The rows that a worker has. */
-export function rowsOfWorker(on: Transaction, run: number, worker: string): Promise<TableRow[]> {
-  return rowsWhere(on, run, 'worker = $2', worker);
+/** The rows that a worker has, or one of them. */
+export function rowsOfWorker(
+  on: Transaction,
+  run: number,
+  worker: string,
+  item?: string,
+): Promise<TableRow[]> {
+  if (item === undefined) return rowsWhere(on, run, 'worker = $2', worker);
+  return rowsWhere(on, run, 'worker = $2 and item = $3', worker, item);
 }
 
-async function rowsWhere(on: Transaction, run: number, where: string, value: unknown): Promise<TableRow[]> {
+async function rowsWhere(
+  on: Transaction,
+  run: number,
+  where: string,
+  ...values: unknown[]
+): Promise<TableRow[]> {
   const { rows } = await on.query<Omit<TableRow, 'task'> & { task: string }>(
     `select item, task, reserved::float8, since::float8 from millrace.rows where run = $1 and ${where}`,
-    [run, value],
+    [run, ...values],
   );
   return rows
     .map(({ task, ...row }) => ({ ...row, task: JSON.parse(task) as RowTask }))
@@ -244,4 +239,9 @@ async function rowsWhere(on: Transaction, run: number, where: string, value: unk
       const byPriority = (other.priority ?? 0) - (one.priority ?? 0);
       return byPriority === 0 ? one.row - other.row : byPriority;
     });
+}
+
+/** Frees the space of rows that have left for those that come: of itself PostgreSQL looks once a minute, and later in small tables. */
+export async function vacuumRows({ pool }: Pick<RunDatabase, 'pool'>): Promise<void> {
+  await pool.query(`vacuum (truncate false) millrace.rows, ${queueSchema}.job`);
 }

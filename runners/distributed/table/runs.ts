@@ -101,6 +101,33 @@ export async function stopRun(on: Transaction, run: number, cause: StopCause): P
   await wakeWorkers(on, run, 'orders');
 }
 
+/** Stops a start of a run. @throws {RunTaken} another start has taken the run over */
+export function stopStart({ pool }: RunDatabase, { run, start }: RunStart, cause: StopCause): Promise<void> {
+  return inTransaction(pool, async (on) => {
+    refuseTaken(await lockLedger(on, run), start);
+    await stopRun(on, run, cause);
+  });
+}
+
+/** Notes an endpoint that the service does not know, with what it said. */
+export function noteBlocked(
+  { pool }: RunDatabase,
+  run: number,
+  endpoint: string,
+  message: string,
+): Promise<void> {
+  return inTransaction(pool, async (on) => {
+    const { rows } = await on.query<{ blocked: string }>(
+      'select blocked from millrace.runs where run = $1 for update',
+      [run],
+    );
+    const known = JSON.parse(rows[0]?.blocked ?? '{}') as Record<string, string>;
+    const blocked = JSON.stringify({ [endpoint]: message, ...known });
+    if (known[endpoint] === undefined)
+      await on.query('update millrace.runs set blocked = $2 where run = $1', [run, blocked]);
+  });
+}
+
 /** Prices that were reported and are higher than those of the terms: workers reserve them from now on. */
 export async function notePrices(
   { pool }: RunDatabase,

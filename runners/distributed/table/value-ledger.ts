@@ -20,6 +20,8 @@ export class ValueLedger {
   private readonly changes = new Map<string, Change>();
   /** What stands in the table, and what this transaction has added. */
   private readonly taken = new Map<string, MicroDollars>();
+  /** The values of rows, by their names in the queue. */
+  private readonly rows = new Map<string, readonly string[]>();
 
   /** @param capsUsd by column; `undefined`: there is none */
   constructor(
@@ -34,16 +36,26 @@ export class ValueLedger {
     return this.capsUsd !== undefined;
   }
 
-  /** The values of a row in the columns that have caps. */
-  valuesOf({ row }: RowTask): readonly string[] {
-    return this.caps.valuesOf(row);
+  /** Takes in which values rows have. */
+  note(rows: readonly { readonly item: string; readonly task: RowTask }[]): void {
+    if (this.isUsed) for (const { item, task } of rows) this.rows.set(item, this.caps.valuesOf(task.row));
   }
 
-  /** Reads what is taken for these values, before `full` is asked about them. */
-  async look(rows: readonly (readonly string[])[]): Promise<void> {
+  /** Reads which values rows of the table have. */
+  async read(items: readonly string[]): Promise<void> {
+    if (!this.isUsed || items.length === 0) return;
+    const { rows } = await this.on.query<{ item: string; task: string }>(
+      'select item, task from millrace.rows where run = $1 and item = any($2::uuid[])',
+      [this.run, items],
+    );
+    this.note(rows.map(({ item, task }) => ({ item, task: JSON.parse(task) as RowTask })));
+  }
+
+  /** Reads what is taken for the values of these rows, before `full` is asked about them. */
+  async look(items: readonly string[]): Promise<void> {
     const wanted = new Map<string, readonly [place: number, value: string]>();
-    for (const values of rows)
-      for (const [place, value] of values.entries())
+    for (const item of items)
+      for (const [place, value] of (this.rows.get(item) ?? []).entries())
         if (!this.taken.has(nameOf(place, value))) wanted.set(nameOf(place, value), [place, value]);
     if (wanted.size === 0) return;
     const { rows: found } = await this.on.query<{ place: number; value: string; taken: number }>(
@@ -62,15 +74,20 @@ export class ValueLedger {
     }
   }
 
-  /** The first of these values whose cap leaves no room for the price. */
-  full(values: readonly string[], price: MicroDollars | null): CappedValue | undefined {
-    return this.caps.full(values, price, (place, value) => this.taken.get(nameOf(place, value)) ?? 0);
+  /** The first value of the row whose cap leaves no room for the price; the row is left for it. */
+  full(item: string, price: MicroDollars | null): CappedValue | undefined {
+    const takenFor = (place: number, value: string) => this.taken.get(nameOf(place, value)) ?? 0;
+    const full = this.isUsed ? this.caps.full(this.rows.get(item) ?? [], price, takenFor) : undefined;
+    if (full !== undefined)
+      this.changeOf(Object.keys(this.capsUsd ?? {}).indexOf(full.column), full.value).refused += 1;
+    return full;
   }
 
-  add(values: readonly string[] | undefined, amount: MicroDollars): void {
+  /** Adds to what is taken for the values of a row. */
+  add(item: string, amount: MicroDollars): void {
     if (amount === 0) return;
-    for (const [place, value] of (values ?? []).entries()) {
-      this.changeOf(place, value).taken += amount;
+    for (const [place, value] of (this.rows.get(item) ?? []).entries()) {
+      this.begin(place, value, amount);
       const name = nameOf(place, value);
       const known = this.taken.get(name);
       if (known !== undefined) this.taken.set(name, known + amount);
@@ -80,11 +97,6 @@ export class ValueLedger {
   /** What was taken for a value of the column at this place before the start. */
   begin(place: number, value: string, amount: MicroDollars): void {
     this.changeOf(place, value).taken += amount;
-  }
-
-  /** A row is left for it. */
-  refuse({ column, value }: CappedValue): void {
-    this.changeOf(Object.keys(this.capsUsd ?? {}).indexOf(column), value).refused += 1;
   }
 
   /** Writes what the transaction has changed. */
@@ -129,10 +141,8 @@ export async function resetValueLedger(
   await on.query('delete from millrace.value_ledgers where run = $1', [run]);
   const text = capsUsd === undefined ? null : JSON.stringify(capsUsd);
   await on.query('update millrace.ledgers set value_caps = $2 where run = $1', [run, text]);
-  const values = Object.keys(capsUsd ?? {}).flatMap((column, place) =>
-    [...(taken.get(column) ?? [])].map(([value, amount]) => ({ place, value, amount })),
-  );
   const ledger = new ValueLedger(on, run, capsUsd);
-  for (const { place, value, amount } of values) ledger.begin(place, value, amount);
+  for (const [place, column] of Object.keys(capsUsd ?? {}).entries())
+    for (const [value, amount] of taken.get(column) ?? []) ledger.begin(place, value, amount);
   await ledger.save();
 }

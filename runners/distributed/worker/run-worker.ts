@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { firstValueFrom, map, merge, ReplaySubject, Subject, timer } from 'rxjs';
+import {
+  exhaustMap,
+  firstValueFrom,
+  lastValueFrom,
+  merge,
+  ReplaySubject,
+  Subject,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import type { CallbackPort } from '../../batch/context/callback-port.js';
 import { openCallbackPort } from '../../batch/callbacks/open-callback-port.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
@@ -214,17 +223,17 @@ class Worker {
     return isOurs;
   }
 
-  private async every(periodMs: number, work: () => Promise<void>): Promise<void> {
-    while (await this.waitUnlessLeft(periodMs))
-      await work().catch((error: unknown) => {
-        if (!isAway(error)) this.settings.notify({ type: 'fault', message: (error as Error).message });
-      });
-  }
-
-  /** Waits `afterMs`. Resolves to false when the worker has left meanwhile. */
-  private waitUnlessLeft(afterMs: number): Promise<boolean> {
-    const waited = timer(afterMs, this.settings.scheduler).pipe(map(() => true));
-    return firstValueFrom(merge(this.left.pipe(map(() => false)), waited));
+  /** Does this work now and then, until the worker has left. */
+  private every(periodMs: number, work: () => Promise<void>): Promise<void> {
+    const { scheduler, notify } = this.settings;
+    const note = (error: unknown): void => {
+      if (!isAway(error)) notify({ type: 'fault', message: (error as Error).message });
+    };
+    const turns = timer(periodMs, periodMs, scheduler).pipe(
+      takeUntil(this.left),
+      exhaustMap(() => work().catch(note)),
+    );
+    return lastValueFrom(turns, { defaultValue: undefined });
   }
 
   private count(what: 'submitted' | 'ended'): void {

@@ -8,7 +8,6 @@ import { isRead } from '../../batch/row/task.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import { buyRows } from '../../batch/purchase/buy-rows.js';
 import { savePictures } from '../../batch/pictures/save-pictures.js';
-import { ValueCaps } from '../../batch/ledger/value-caps.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
@@ -17,14 +16,14 @@ import { handOnTo, type CalledWorker } from '../callbacks/called-worker.js';
 import { HandedRows } from '../callbacks/handed-rows.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { TaskFeed } from '../../batch/purchase/task-feed.js';
-import { commitGroup } from '../table/commit-group.js';
+import { commitGroup, reserveMore } from '../table/commit-group.js';
 import { noteLateJob, releaseSeat } from '../table/release-rows.js';
 import type { Claim, TableRow } from '../table/rows.js';
-import type { RunOrders } from '../table/runs.js';
+import { noteBlocked, stopStart, type RunOrders } from '../table/runs.js';
 import { takeSeat, type Seat } from '../table/seats.js';
 import type { WorkerDoes } from '../table/worker-record.js';
 import { TableJournal } from './table-journal.js';
-import { RowsMoney, workerContext, WorkerStops } from './worker-context.js';
+import { workerContext, WorkerStops } from './worker-context.js';
 import { sharedGate, WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
 
@@ -54,7 +53,6 @@ export class ServedRun {
   private readonly tasks = new TaskFeed();
   private readonly journal: TableJournal;
   private readonly gate: WorkerGate;
-  private readonly money: RowsMoney;
   private readonly context: PurchaseContext;
   private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
   /** Absent where the service does not call back. */
@@ -75,22 +73,20 @@ export class ServedRun {
     const { terms, webhooks } = orders;
     const { random } = settings;
     const { pool } = settings.database;
-    const caps = new ValueCaps({ capsUsd: terms.capsByUsd ?? {} });
     // Clocks of machines differ: times are the database's.
     const scheduler = clockAhead(settings.scheduler, orders.now - settings.scheduler.now());
     const shared = sharedGate(settings.database, { run: seat.run, isRated: terms.rate !== undefined }, link);
     this.gate = new WorkerGate(shared, { scheduler, random });
-    this.money = new RowsMoney(terms.prices, terms.cap, () => this.journal);
     this.journal = new TableJournal({
       commit: (group) => link.insist(() => commitGroup(settings.database, seat, group)),
+      reserve: (row) => link.insist(() => reserveMore(settings.database, seat, row)),
       ...{ scheduler, savesPictures: settings.artifacts !== undefined },
       claim: (rows) => this.claim(rows),
       onClaimed: (rows) => this.begin(rows),
-      valuesOf: ({ row }) => caps.valuesOf(row),
       onFailed: () => void this.stops.order(stopCauses.interrupted('now', 0)),
       onLate: (late) => this.inBackground(() => noteLateJob(settings.database, seat.run, late)),
     });
-    const { journal, gate, money, stops, events } = this;
+    const { journal, gate, stops, events } = this;
     if (terms.webhookUrl !== undefined && webhooks !== undefined) {
       const called = new CalledRows(
         { ...webhooks, url: terms.webhookUrl },
@@ -108,18 +104,7 @@ export class ServedRun {
     }
     const { called } = this;
     this.context = {
-      ...workerContext({
-        terms,
-        settings,
-        scheduler,
-        journal,
-        gate,
-        money,
-        stops,
-        events,
-        called,
-        collides: () => false,
-      }),
+      ...workerContext({ terms, settings, scheduler, journal, gate, stops, events, called }),
       rowLeft: (id) => this.rowLeft(id),
     };
     events.subscribe((event) => this.follow(event));
@@ -152,7 +137,7 @@ export class ServedRun {
       tap(({ row, free }) => {
         if (artifacts !== undefined) return void (this.saving += 1);
         this.progress.next('ended');
-        this.forget(row.id);
+        this.rows.delete(row.id);
         free();
       }),
     );
@@ -183,7 +168,7 @@ export class ServedRun {
     this.orders = orders;
     if (orders.areCalled) this.handed?.look(this.rows.keys());
     if (orders.pausedMs > 0) this.gate.hold(orders.pausedMs);
-    for (const { cost, ...row } of orders.prices) this.money.prices.observe(row, cost);
+    for (const { cost, ...row } of orders.prices) this.context.money.prices.observe(row, cost);
     if (orders.stop !== undefined) this.stops.order(orders.stop);
     else if (orders.waiting > 0) this.journal.wake();
   }
@@ -215,7 +200,7 @@ export class ServedRun {
     const send = Math.min(this.context.service.slots.limit - rows, mostTaken);
     const poll = mostPolled - rows;
     if (send < 1 && poll < 1) return undefined;
-    const { prices } = this.money;
+    const { prices } = this.context.money;
     return {
       worker: this.seat.worker,
       start: this.orders.start,
@@ -226,21 +211,23 @@ export class ServedRun {
   }
 
   private begin(rows: readonly TableRow[]): void {
-    for (const { task, reserved } of rows) {
-      const { id } = task.row;
-      this.money.take(id, reserved);
-      this.rows.set(id, { task, isPolled: task.what === 'poll' });
+    for (const { task } of rows) {
+      this.rows.set(task.row.id, { task, isPolled: task.what === 'poll' });
       void this.tasks.give(task);
     }
   }
 
   private rowLeft(id: string): void {
     const row = this.rows.get(id)?.task.row;
-    this.forget(id);
+    this.rows.delete(id);
     const { blocked } = this.context.service;
-    const isFull = this.money.isLeft(id);
-    if (row !== undefined && blocked.has(row)) this.journal.leave(id, { [row.endpoint]: blocked.message });
-    else if (isFull) this.journal.leave(id, {});
+    if (row === undefined || !blocked.has(row)) return;
+    const { message } = blocked;
+    // Before the row leaves: the run may be over with it.
+    const noted = this.link.insist(() =>
+      noteBlocked(this.settings.database, this.seat.run, row.endpoint, message),
+    );
+    void noted.catch(() => undefined).then(() => this.journal.leave(id));
   }
 
   private follow(event: RunEvent): void {
@@ -252,17 +239,14 @@ export class ServedRun {
     if (event.type !== 'ended') return;
     this.progress.next('ended');
     this.saving = Math.max(this.saving - 1, 0);
-    this.forget(event.id);
-  }
-
-  private forget(id: string): void {
-    this.rows.delete(id);
+    this.rows.delete(event.id);
   }
 
   /** What is not of the run but of this worker ends its part alone. */
   private judged(cause: StopCause): StopCause {
     if (cause.exitCode === 3) {
-      this.journal.stop(cause);
+      const { run, start } = this.orders;
+      this.inBackground(() => stopStart(this.settings.database, { run, start }, cause));
       return cause;
     }
     this.trouble ??= cause;

@@ -1,24 +1,24 @@
 import type { Subject, SchedulerLike } from 'rxjs';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { RecentJobs, type AnsweredId } from '../../../src/policy/job-ids.js';
 import { learned } from '../../../src/policy/polling/learned.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
-import type { PurchaseContext, SharedMoney } from '../../batch/context/purchase-context.js';
+import type { PurchaseContext, RunMoney } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { RowJobIds } from '../../batch/context/run-job-ids.js';
 import { serviceOver, type RowTargets } from '../../batch/context/run-service.js';
 import type { Slots } from '../../batch/context/beside-polls.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { CalledRows } from '../../batch/callbacks/called-rows.js';
-import type { Ledger } from '../../batch/ledger/ledger.js';
-import { assumePrice, createPriceBook, type PriceBook } from '../../batch/ledger/price-book.js';
+import { createLedger } from '../../batch/ledger/ledger.js';
+import { assumePrice, createPriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
 import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
-import type { PriceTerms, RunTerms } from '../table/run-terms.js';
+import type { RunTerms } from '../table/run-terms.js';
 import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
@@ -32,20 +32,16 @@ interface Parts {
   readonly scheduler: SchedulerLike;
   readonly journal: TableJournal;
   readonly gate: WorkerGate;
-  readonly money: RowsMoney;
   readonly stops: Stops;
   readonly events: Subject<RunEvent>;
   /** Absent where the service does not call back. */
   readonly called: CalledRows | undefined;
-  readonly collides: (id: string) => boolean;
 }
 
 /** What rows need of a run whose folder is elsewhere: its terms, this worker's own service, and the journal in the table. */
 export function workerContext(parts: Parts): PurchaseContext {
-  const { terms, settings, scheduler, journal, money, stops, events, called, collides } = parts;
+  const { terms, settings, scheduler, journal, stops, events, called } = parts;
   const { random, disk, saveFrom, artifacts, apiKey, notify } = settings;
-  const { download, maxPriceDriftPercent, onUnknown, retries, timeoutMs, runsyncTimeoutMs } = terms;
-  const { executionTimeoutsMs } = terms;
   const log: RunLog = {
     write: (level, { err }, message) => {
       const why = (err as { message?: string } | undefined)?.message;
@@ -55,30 +51,19 @@ export function workerContext(parts: Parts): PurchaseContext {
   };
   return {
     options: {
-      ...{
-        download,
-        onUnknown,
-        retries,
-        timeoutMs,
-        runsyncTimeoutMs,
-        executionTimeoutsMs,
-        random,
-        disk,
-        saveFrom,
-        scheduler,
-      },
-      ...{ deliver: undefined, makeThumbnail, downloads: 4, out: artifacts ?? '' },
-      ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),
+      ...terms,
+      ...{ random, disk, saveFrom, scheduler, deliver: undefined, makeThumbnail, downloads: 4 },
+      out: artifacts ?? '',
       secrets: apiKey === undefined ? [] : [apiKey],
     },
     journal,
     mustHold: () => false,
     projections: { write: () => Promise.resolve() },
-    money: { ledger: money.ledger, shared: money, full: new FullValues(), prices: money.prices },
+    money: moneyOf(terms, journal),
     service: serviceOf(parts, log),
     callbacks: called,
     pictures: {
-      ...{ names: { collides }, areSaved: artifacts !== undefined, host: undefined },
+      ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       ...{ expiring: { saved: () => undefined }, warned: new Set() },
     },
     ...{ stops, events, log, whyHalted: () => undefined, toDo: { rows: 0 } },
@@ -87,8 +72,7 @@ export function workerContext(parts: Parts): PurchaseContext {
 
 function serviceOf(parts: Parts, log: RunLog) {
   const { terms, settings, scheduler, journal, gate, stops, events, called } = parts;
-  const { identity, retries, timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, pollCostMs } = terms;
-  const { endpoints, hasRoutes, concurrency, lowPriority = false } = terms;
+  const { identity, endpoints, hasRoutes, concurrency, pollCostMs } = terms;
   const { baseUrl, lbBaseUrl } = identity;
   const { transport, random, apiKey, slots } = settings;
   const places: RowTargets = {
@@ -100,14 +84,39 @@ function serviceOf(parts: Parts, log: RunLog) {
     hasSeveralEndpoints: endpoints.length + (hasRoutes ? 1 : 0) > 1,
   };
   const options = {
-    ...{ transport, scheduler, random, gate, retries, timeoutMs, runsyncTimeoutMs, executionTimeoutsMs },
-    lowPriority,
+    ...terms,
+    ...{ transport, scheduler, random, gate },
+    lowPriority: terms.lowPriority ?? false,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== '' && { baseUrl }),
     ...(lbBaseUrl !== '' && { lbBaseUrl }),
   };
   const schedule = learned({ msPerCall: pollCostMs }, scheduler);
   return openService(options, places, { schedule: called?.poll(schedule) ?? schedule, log, events, stops });
+}
+
+/** The database decides what fits under the caps: what a row has reserved lies there, with the row. */
+function moneyOf({ prices, cap }: RunTerms, journal: TableJournal): RunMoney {
+  const { endpoints, assumed, ...list } = prices;
+  const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
+  const ledger = createLedger({
+    ...(cap !== undefined && { capUsd: toUsd(cap) }),
+    isDecidedElsewhere: true,
+  });
+  const full = new Map<string, CappedValue>();
+  return {
+    ...{ ledger, full: new FullValues(), prices: assumed === undefined ? book : assumePrice(book, assumed) },
+    shared: {
+      reserve: async (id, price) => {
+        const granted = await journal.reserve(id, price);
+        if (typeof granted === 'object') full.set(id, granted);
+        return granted === true;
+      },
+      whyFull: (id) => full.get(id),
+      // The database has stopped the run already, with all of its money in the message.
+      whyStop: () => stopCauses.capReached(ledger.snapshot()),
+    },
+  };
 }
 
 /** Rows of this worker whose job is not in the table yet are among so many. */
@@ -127,73 +136,6 @@ function jobIdsIn(journal: TableJournal): RowJobIds {
       void journal.claimJob(job).catch(() => undefined);
     },
   };
-}
-
-/** The money of the rows that a worker has. What a row has reserved lies in the database, with the row. */
-export class RowsMoney implements SharedMoney {
-  readonly prices: PriceBook;
-  private readonly reserved = new Map<string, MicroDollars>();
-  /** Rows that do not fit under the cap of a value any more. */
-  private readonly full = new Map<string, CappedValue>();
-
-  constructor(
-    prices: PriceTerms,
-    private readonly cap: MicroDollars | undefined,
-    private readonly journal: () => TableJournal,
-  ) {
-    this.prices = bookOf(prices);
-  }
-
-  /** A row was taken with so much reserved. */
-  take(id: string, reserved: MicroDollars): void {
-    this.reserved.set(id, reserved);
-  }
-
-  async reserve(id: string, price: MicroDollars | null): Promise<boolean> {
-    const reserved = this.reserved.get(id) ?? 0;
-    if ((price ?? 0) <= reserved && this.reserved.has(id)) return true;
-    const granted = await this.journal().grant(id, { reserved, price });
-    if (granted === true) this.reserved.set(id, price ?? 0);
-    if (typeof granted === 'object') this.full.set(id, granted);
-    return granted === true;
-  }
-
-  whyFull(id: string): CappedValue | undefined {
-    return this.full.get(id);
-  }
-
-  /** Whether the row is left for a value that is full; asked once, when it leaves. */
-  isLeft(id: string): boolean {
-    return this.full.delete(id);
-  }
-
-  /** The database has stopped the run already, with all of its money in the message. */
-  whyStop(): ReturnType<SharedMoney['whyStop']> {
-    return stopCauses.capReached(this.ledger.snapshot());
-  }
-
-  /** The records book what a purchase has cost. */
-  get ledger(): Ledger {
-    const over = (id: string): void => void this.reserved.delete(id);
-    const { cap } = this;
-    return {
-      ...{ reserve: () => true, settle: over, keepUnknown: over },
-      ...{ release: () => undefined, hold: () => undefined },
-      snapshot: () => ({
-        reserved: 0,
-        spent: 0,
-        unknown: 0,
-        drift: 0,
-        unpriced: 0,
-        ...(cap !== undefined && { cap }),
-      }),
-    };
-  }
-}
-
-function bookOf({ endpoints, assumed, ...list }: PriceTerms): PriceBook {
-  const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
-  return assumed === undefined ? book : assumePrice(book, assumed);
 }
 
 interface Stopping {

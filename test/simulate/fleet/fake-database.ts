@@ -343,10 +343,10 @@ const queue: RowQueue = {
   put: async (on, run, place, items) => {
     if (items.length > 0) await ask(on, 'queue put', run, place, items);
   },
-  fetch: async (on, run, place, most) =>
+  deal: async (on, run, place, most) =>
     most < 1
       ? []
-      : (await ask(on, 'queue fetch', run, place, Math.floor(most))).map(({ item }) => item as string),
+      : (await ask(on, 'queue deal', run, place, Math.floor(most))).map(({ item }) => item as string),
   remove: async (on, run, place, items) => {
     if (items.length > 0) await ask(on, 'queue remove', run, place, items);
   },

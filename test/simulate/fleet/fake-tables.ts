@@ -271,13 +271,13 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     },
   ],
   [
-    'with given as',
-    ({ rows }, [run, items, prices]) =>
-      (items as string[]).flatMap((item, place) => {
+    'with before as (select item, reserved',
+    ({ rows }, [run, items, price]) =>
+      (items as string[]).flatMap((item) => {
         const row = of(rows, { run, item });
         if (row === undefined) return [];
-        const by = (prices[place] as number) - (row['reserved'] as number);
-        row['reserved'] = prices[place];
+        const by = (price as number) - (row['reserved'] as number);
+        row['reserved'] = price;
         return [{ item, by }];
       }),
   ],
@@ -295,7 +295,16 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'select item, task, reserved::float8, since::float8 from millrace.rows where run = $1 and worker',
-    ({ rows }, [run, worker]) => rows.filter((row) => row['run'] === run && row['worker'] === worker),
+    ({ rows }, values) => {
+      const [run, worker, item] = values as readonly unknown[];
+      const held = rows.filter((row) => row['run'] === run && row['worker'] === worker);
+      return item === undefined ? held : held.filter((row) => row['item'] === item);
+    },
+  ],
+  [
+    'select item, task from millrace.rows',
+    ({ rows }, [run, items]) =>
+      rows.filter((row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
   ],
   [
     'select (select count(*)::int from millrace.seats',
@@ -431,24 +440,24 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'select from (select $2::uuid',
     (tables, [patienceMs, worker], at) => (isAlive(tables, worker, at, patienceMs) ? nothing : [{}]),
   ],
+  ['vacuum', () => nothing],
   ['select extract(epoch from clock_timestamp())', (_, __, at) => [{ now: at }]],
   [
     'queue put',
     ({ queued }, [run, place, items]) =>
       (items as { item: string; priority: number }[]).flatMap((row) => {
-        if (add(queued, ['item'], { run, place, ...row, isActive: false }) === nothing)
-          throw new Error('a job was put twice');
+        if (add(queued, ['item'], { run, place, ...row }) === nothing) throw new Error('a job was put twice');
         return [];
       }),
   ],
   [
-    'queue fetch',
+    'queue deal',
     ({ queued }, [run, place, most]) => {
-      const found = queued.filter(
-        (job) => job['run'] === run && job['place'] === place && job['isActive'] === false,
-      );
-      found.sort((one, other) => Number(other['priority']) - Number(one['priority']));
-      return found.slice(0, most).map((job) => Object.assign(job, { isActive: true }));
+      const found = queued
+        .filter((job) => job['run'] === run && job['place'] === place)
+        .sort((one, other) => Number(other['priority']) - Number(one['priority']))
+        .slice(0, most);
+      return removeFrom(queued, (job) => found.includes(job));
     },
   ],
   [

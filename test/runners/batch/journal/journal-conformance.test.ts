@@ -6,6 +6,8 @@ import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { conformsToJournal, endsOf, type GoesOn } from '../../../support/journal-conformance.js';
 import { recordsOf } from '../../../support/sample-records.js';
 
+const path = '/out/journal.jsonl';
+
 conformsToJournal('a file', async () => {
   let disk = new ForgetfulDisk({ random: () => 0 });
   let isBroken = false;
@@ -18,14 +20,28 @@ conformsToJournal('a file', async () => {
     },
   });
   const opened = await openJournal(failing, '/out');
+  let torn: number | undefined;
+  /** Of the group that it dies in, so many bytes are in the file. */
+  const tear = (): void => {
+    const content = disk.peek(path) ?? Buffer.alloc(0);
+    if (torn === undefined || torn >= content.length) return;
+    disk = new ForgetfulDisk({ random: () => 0 });
+    disk.plant(path, content.subarray(0, torn));
+  };
   return {
     journal: opened,
     before: 0,
+    dieAt: (step) => Promise.resolve(void (torn = (disk.peek(path)?.length ?? 0) + 23 * step)),
+    hasDied: () => torn !== undefined && torn < (disk.peek(path)?.length ?? 0),
+    nextProcess: () => openJournal((disk = disk.restart()), '/out'),
     breakMedium: () => {
       isBroken = true;
       return Promise.resolve();
     },
-    afterDeath: async () => recordsOf(await openJournal((disk = disk.restart()), '/out')),
+    afterDeath: async () => {
+      tear();
+      return recordsOf(await openJournal((disk = disk.restart()), '/out'));
+    },
     goesOn: async () => inTheNextStart(await openJournal((disk = disk.restart()), '/out')),
     close: () => opened.close().catch(() => undefined),
   };
@@ -35,7 +51,9 @@ conformsToJournal('a file', async () => {
 async function inTheNextStart(journal: Journal): Promise<GoesOn> {
   const pending = journal.recovered.pending.get('a');
   const known = await journal.find('a');
-  if (known === undefined || isEnd(known.status)) return { what: 'nothing' };
+  // The manifest has it still.
+  if (known === undefined) return { what: 'send', attempts: 0 };
+  if (isEnd(known.status)) return { what: 'nothing' };
   const { attempts } = known;
   if (pending === undefined) return { what: 'send', attempts };
   if (isUnanswered(pending))

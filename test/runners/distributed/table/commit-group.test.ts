@@ -16,18 +16,8 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const worker = '00000000-0000-4000-8000-000000000002';
-const nothing = {
-  ...{
-    records: [],
-    hasFailed: false,
-    booked: { spent: 0, unknown: 0 },
-    ended: [],
-    freed: [],
-    jobs: [],
-    grants: [],
-  },
-  ...{ blocked: {}, stop: undefined, claim: undefined },
-};
+const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [], claim: undefined };
+const booked = { spent: 0, unknown: 0 };
 
 it('notifies the collector of a failure and of the last end alone: each notification wakes all connections that listen', async () => {
   const fleet = await openFleet(database, rowsOf(2));
@@ -43,8 +33,8 @@ it('notifies the collector of a failure and of the last end alone: each notifica
   const end = (number: number, item: string): Group => ({
     ...nothing,
     number,
-    records: [{ item, text: JSON.stringify(intent('r1')), isLast: true }],
-    ended: [{ item, place: 'send' }],
+    records: [{ item, text: JSON.stringify(intent('r1')), isLast: true, booked }],
+    ended: [item],
   });
   await commitGroup(database, seat, end(2, one));
   await client.query('select 1');
@@ -89,10 +79,8 @@ it('fails as a whole with a statement that nobody waited for', async () => {
   const first = await commitGroup(database, seat, { ...nothing, number: 1, claim });
   const item = first.claimed[0]?.item ?? '';
   // More than is in flight leaves: the ledger, which is saved with the commit, cannot be below zero.
-  const ended = [item, '00000000-0000-4000-8000-00000000000a'].map((one) => ({
-    ...{ item: one, place: 'send' as const },
-  }));
-  const group = { ...nothing, number: 2, ended, records: [{ item, text: '{}', isLast: true }] };
+  const ended = [item, '00000000-0000-4000-8000-00000000000a'];
+  const group = { ...nothing, number: 2, ended, records: [{ item, text: '{}', isLast: true, booked }] };
   await expect(commitGroup(database, seat, group)).rejects.toThrow(/ledgers_in_flight_check/);
   expect(await fleet.records()).toEqual([]);
   expect(await fleet.state()).toMatchObject({ inFlight: 1, seq: 0 });

@@ -19,16 +19,8 @@ it('takes nobody for dead until the database has been back, and its clock steady
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000001' };
   await takeSeat(database.pool, seat);
   const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
-  const nothing = {
-    records: [],
-    hasFailed: false,
-    booked: { spent: 0, unknown: 0 },
-    ended: [],
-    freed: [],
-    jobs: [],
-    grants: [],
-  };
-  const group: Group = { ...nothing, number: 1, blocked: {}, stop: undefined, claim };
+  const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [] };
+  const group: Group = { ...nothing, number: 1, claim };
   expect((await commitGroup(database, seat, group)).claimed).toHaveLength(1);
   let now = 0;
   let ahead = 0;

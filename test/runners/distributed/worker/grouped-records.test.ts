@@ -22,11 +22,11 @@ async function workerWith(ids: readonly string[]) {
   }));
   const commit = ({ records }: Group): Promise<Committed> => {
     if (records.length > 0) written.push({ afterMs: clock.now - begin, records: records.length });
-    return Promise.resolve({ after: 0, owners: new Map(), granted: [], claimed, waiting: 0 });
+    return Promise.resolve({ after: 0, owners: new Map(), claimed, left: 0, waiting: 0 });
   };
   let isClaimed = false;
   const journal = new TableJournal({
-    ...{ commit, scheduler, savesPictures: true },
+    ...{ commit, reserve: () => Promise.resolve(true), scheduler, savesPictures: true },
     claim: (has) =>
       isClaimed
         ? undefined

@@ -1,11 +1,13 @@
-import { asyncScheduler } from 'rxjs';
 import { randomUUID } from 'node:crypto';
+import type { Pool, QueryConfig } from 'pg';
+import { asyncScheduler } from 'rxjs';
 import { afterAll, beforeAll } from 'vitest';
 import type { RowTask } from '../../../../runners/batch/row/row-after.js';
-import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { commitGroup, reserveMore } from '../../../../runners/distributed/table/commit-group.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
 import { readRecordsAfter } from '../../../../runners/distributed/table/records.js';
-import { takeSeat } from '../../../../runners/distributed/table/seats.js';
+import type { RunDatabase as Database } from '../../../../runners/distributed/table/run-database.js';
+import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
 import { TableJournal } from '../../../../runners/distributed/worker/table-journal.js';
 import { openFleet } from '../../../support/fleet.js';
 import { conformsToJournal, endsOf } from '../../../support/journal-conformance.js';
@@ -23,26 +25,20 @@ function taskOf(id: string): RowTask {
   return { ...task, row: { ...task.row, id } };
 }
 
-conformsToJournal('a table', async () => {
-  const fleet = await openFleet(database, ['a', 'b', 'c'].map(taskOf));
-  const seat = { run: fleet.run, worker: randomUUID() };
+/** The journal of a worker that has taken all rows which wait. */
+async function journalOf(run: number, on: Database): Promise<{ journal: TableJournal; seat: Seat }> {
+  const seat = { run, worker: randomUUID() };
   await takeSeat(database.pool, seat);
   let claimed = 0;
   let taken = (): void => undefined;
   const isTaken = new Promise<void>((resolve) => (taken = resolve));
+  const most = { send: 3, poll: 3 };
   const journal = new TableJournal({
-    commit: (group) => commitGroup(database, seat, group),
+    commit: (group) => commitGroup(on, seat, group),
+    reserve: (row) => reserveMore(on, seat, row),
     ...{ scheduler: asyncScheduler, savesPictures: true },
-    claim: () =>
-      claimed === 3
-        ? undefined
-        : {
-            worker: seat.worker,
-            start: 1,
-            has: claimed,
-            most: { send: 3 - claimed, poll: 0 },
-            priceOf: () => 87_500,
-          },
+    claim: (has) =>
+      claimed > 0 ? undefined : { worker: seat.worker, start: 1, has, most, priceOf: () => 87_500 },
     onClaimed: (rows) => {
       claimed += rows.length;
       taken();
@@ -51,6 +47,45 @@ conformsToJournal('a table', async () => {
   });
   journal.wake();
   await isTaken;
+  return { journal, seat };
+}
+
+/** A database whose connection breaks before a statement, counted from when it is armed; `commit` also breaks once it is done. */
+function breaking(pool: Pool) {
+  const state = { left: Infinity, hasBroken: false };
+  const broken = () => new Error('Connection terminated unexpectedly');
+  const connect = async () => {
+    const client = await pool.connect();
+    const query = async (what: string | QueryConfig, values?: unknown[]) => {
+      if (state.hasBroken || state.left-- <= 0) {
+        state.hasBroken = true;
+        throw broken();
+      }
+      const answer = await client.query(what, values);
+      if (what === 'commit' && state.left-- <= 0) {
+        state.hasBroken = true;
+        throw broken();
+      }
+      return answer;
+    };
+    return new Proxy(client, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name === 'query') return query;
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+  };
+  const broke = new Proxy(pool, {
+    get: (target, name) => (name === 'connect' ? connect : (Reflect.get(target, name, target) as unknown)),
+  });
+  return { pool: broke, state };
+}
+
+conformsToJournal('a table', async () => {
+  const fleet = await openFleet(database, ['a', 'b', 'c'].map(taskOf));
+  const { pool, state } = breaking(database.pool);
+  const { journal, seat } = await journalOf(fleet.run, { pool, queue: database.queue });
   const stored = async (after = 0) =>
     (await readRecordsAfter(database.pool, fleet.run, after, 1_000)).map(({ record }) => record);
   return {
@@ -65,6 +100,12 @@ conformsToJournal('a table', async () => {
     before: 0,
     breakMedium: async () => {
       await database.pool.query('delete from millrace.seats where run = $1', [fleet.run]);
+    },
+    dieAt: (step) => Promise.resolve(void (state.left = step)),
+    hasDied: () => state.hasBroken,
+    nextProcess: async () => {
+      await releaseSeat(database, seat);
+      return (await journalOf(fleet.run, database)).journal;
     },
     afterDeath: stored,
     goesOn: async () => {
