@@ -10,7 +10,6 @@ export function bundlePage() {
       bundle: true,
       write: false,
       minify: true,
-      charset: 'utf8',
       format: 'iife',
       target: ['es2022', 'chrome111', 'firefox113', 'safari16.4'],
       loader: { '.woff2': 'dataurl' },

@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'simulate/crash-points',
   'simulate/random-schedules',
+  'runners/report/page/accessible',
   'runners/report/page/report-page',
   'runners/batch/fault-matrix',
   'runners/cli/commands/run-money',

@@ -165,3 +165,16 @@ export function placeInRuns(
   }
   return undefined;
 }
+
+/** The number at a place among the runs; `undefined` beyond them. */
+export function numberInRuns(
+  runs: readonly (readonly [number, number])[],
+  place: number,
+): number | undefined {
+  let before = 0;
+  for (const [first, count] of runs) {
+    if (place < before + count) return first + place - before;
+    before += count;
+  }
+  return undefined;
+}

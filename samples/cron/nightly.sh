@@ -40,7 +40,7 @@ case $code in
   3) tell 'stopped at a cost cap' ;;
   4) tell 'no row can succeed: look at the key, the endpoint, the certificate' ;;
   5) tell 'stopped: too many rows failed' ;;
-  6) tell 'rows are held: they may have been bought, a person must decide' ;;
+  6) tell 'rows are in doubt: they may have been charged, a person must decide' ;;
   69) tell 'the service is away: the next night goes on' ;;
   74) tell 'the disk or the journal' ;;
   75) code=0 ;; # Last night's run is still working.

@@ -17,6 +17,8 @@ export interface Money {
   readonly capUsd: number;
   readonly spentUsd: number;
   readonly heldUsd: number;
+  /** The service is the emulator: these sums are what a real one would take. */
+  readonly isRehearsal: boolean;
 }
 
 /** A server-sent event. `hello` comes first and names the page to the server. */

@@ -34,7 +34,7 @@ export async function startStudio(options: StudioOptions = {}): Promise<Studio> 
   const emulator = await startEmulator(
     options.emulator ?? { workers: 2, latency: 'lognormal:4000:0.5', seed: Date.now() },
   );
-  const shop = openShop({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl, capUsd });
+  const shop = openShop({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl, capUsd, isRehearsal: true });
   const shelf = new PictureShelf();
   const tabs = new Tabs(shop, shelf);
   const app = createApp({ files, tabs, shelf, picturesFrom: emulator.baseUrl });

@@ -150,7 +150,7 @@ describe('four nights, with a row that is held in the second', () => {
     expect(mails).toHaveLength(3);
     for (const mail of mails) {
       expect(mail).toContain(
-        'TO ann: millrace: rows are held: they may have been bought, a person must decide',
+        'TO ann: millrace: rows are in doubt: they may have been charged, a person must decide',
       );
       expect(mail).toContain(`\n      ${command}\n`);
     }

@@ -29,7 +29,7 @@ export interface RunViewOptions {
 }
 
 const patience =
-  ' Waiting for replies that are paid for. Ctrl-C again stops now, and leaves their rows in doubt.';
+  ' Replies on their way are paid for and awaited. Ctrl-C again stops now, and leaves their rows in doubt.';
 
 /** Turns the events of a run into what stderr shows: the display, and a line for each warning. */
 export function viewRun(io: CliIo, options: RunViewOptions): RunView {

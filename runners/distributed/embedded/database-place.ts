@@ -57,7 +57,7 @@ export async function readPlace(out: string): Promise<DatabasePlace | undefined>
   if ((await stat(folder).catch(() => undefined))?.isDirectory() === true) return { ...place.data, folder };
   const message =
     `The database of this run was in ${folder}, and is gone (${notePath(out)} says so). What it knew beyond the journal is lost: ` +
-    `rows that were on their way may have been bought. Put the folder back, or go on without it: millrace run … --out ${out} without --db.`;
+    `rows that were on their way are in doubt. Put the folder back, or go on without it: millrace run … --out ${out} without --db.`;
   throw new DatabaseError('database', message);
 }
 

@@ -33,18 +33,25 @@ export function setAddress(
   element: HTMLAnchorElement | HTMLImageElement,
   address: string | undefined,
 ): boolean {
-  const isWeb =
-    address !== undefined && /^https?:\/\//i.test(address) && element instanceof HTMLAnchorElement;
-  const isFile = address !== undefined && !/^[a-z][a-z\d+.-]*:|^[/\\]/i.test(address);
-  const isPicture = address?.startsWith('data:image/') === true && element instanceof HTMLImageElement;
-  if (!isWeb && !isFile && !isPicture) return false;
-  if (element instanceof HTMLImageElement) element.src = address;
-  else {
-    element.href = address;
-    element.rel = 'noreferrer noopener';
-    element.target = '_blank';
+  if (element instanceof HTMLImageElement) {
+    if (!isPictureAddress(address)) return false;
+    element.src = address;
+    return true;
   }
+  if (address === undefined || !(/^https?:\/\//i.test(address) || isFile(address))) return false;
+  element.href = address;
+  element.rel = 'noreferrer noopener';
+  element.target = '_blank';
   return true;
+}
+
+/** A file beside the page, or a picture in the page itself. */
+export function isPictureAddress(address: string | undefined): address is string {
+  return address !== undefined && (address.startsWith('data:image/') || isFile(address));
+}
+
+function isFile(address: string): boolean {
+  return !/^[a-z][a-z\d+.-]*:|^[/\\]/i.test(address);
 }
 
 /** A link where the address may be followed, else its text alone. */

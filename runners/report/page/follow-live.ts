@@ -59,12 +59,38 @@ export function updatePart(id: string, html: string): void {
     one.open = opened.has(one.querySelector('summary')?.textContent);
   const isAligned =
     old.length === next.length && old.every((one, index) => one.className === next[index]?.className);
-  if (!isAligned) return keepingFocus(place, () => place.replaceChildren(...next));
-  for (const [index, one] of old.entries()) {
-    const newer = next[index];
-    if (newer === undefined || withoutClocks(one) === withoutClocks(newer) || isSelected(one)) continue;
-    keepingFocus(place, () => one.replaceWith(newer));
-  }
+  keepingPlace(() => {
+    if (!isAligned) keepingFocus(place, () => place.replaceChildren(...next));
+    for (const [index, one] of isAligned ? old.entries() : []) {
+      const newer = next[index];
+      if (newer === undefined || withoutClocks(one) === withoutClocks(newer) || isSelected(one)) continue;
+      keepingFocus(place, () => one.replaceWith(newer));
+    }
+    keepHeight();
+  });
+}
+
+/** What the pointer is on, what has the focus, or what is in sight stays where it is, whatever grows or shrinks above it. */
+function keepingPlace(change: () => void): void {
+  const candidates = [
+    ...[...document.querySelectorAll('main :hover')].reverse(),
+    document.activeElement,
+    document.elementFromPoint(innerWidth / 2, innerHeight / 2),
+  ];
+  // What sticks to the window's edge says nothing of the page below it.
+  const held = candidates.find((one) => one?.matches('main :not(.toolbar, .toolbar *)'));
+  const top = held?.getBoundingClientRect().top ?? 0;
+  change();
+  if (held?.isConnected === true)
+    scrollBy({ top: held.getBoundingClientRect().top - top, behavior: 'instant' });
+}
+
+/** The list of rows in progress keeps the room that it took at most: it is longer and shorter from second to second. */
+function keepHeight(): void {
+  const flight = document.getElementById('flight');
+  const isRunning = flight?.querySelector('[data-mode=running]') != null;
+  const { style } = document.documentElement;
+  style.setProperty('--flight', isRunning ? `${flight.offsetHeight}px` : '0');
 }
 
 /** The clocks of rows in progress are written here, not by the server. */

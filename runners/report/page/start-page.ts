@@ -55,10 +55,11 @@ function start(): void {
   followLive(({ summary, figures, data: newer }) => {
     updatePart('summary', summary);
     updatePart('figures', figures);
+    const before = page.store;
     page.data = newer;
     page.store = openRows(newer);
     large.rowsChanged();
-    gallery.rowsChanged();
+    gallery.rowsChanged(before).catch(() => gallery.update());
   });
 }
 

@@ -5,6 +5,7 @@ import { allOf } from '../survey/sum-money.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
 import { requestOf, type JournalTail, type TailRow } from './journal-tail.js';
 import type { LiveState } from './live-state.js';
+import { stoppedFacts, stoppedMode, stoppedPlaces, stoppedWords } from './stopped-run.js';
 
 /** What the live page says of a run that may be going on; all of it plain text. */
 export interface FlightView {
@@ -57,26 +58,6 @@ const places: Record<PendingStatus, string> = {
   accepted: 'queued or working',
   replied: 'saving',
 };
-/** Where no process works on it any more: what it had come to. */
-const restPlaces: Record<PendingStatus, string> = {
-  sent: 'sent, no answer seen',
-  accepted: 'accepted',
-  replied: 'answered, not saved',
-};
-
-/** Why a start ended, by its exit code. */
-const endings: Readonly<Record<number, string>> = {
-  1: 'some rows failed',
-  3: 'the cost limit was reached',
-  4: 'no row could succeed',
-  5: 'too many rows failed',
-  6: 'rows are in doubt',
-  69: 'the service could not be reached',
-  129: 'interrupted',
-  130: 'interrupted',
-  143: 'interrupted',
-};
-
 export function isRunning({ tail, owner }: Pick<RunMoment, 'tail' | 'owner'>): boolean {
   return owner !== undefined && tail.starts > 0 && tail.exitCode === undefined;
 }
@@ -86,14 +67,15 @@ export function viewFlight(moment: RunMoment): FlightView {
   const { tail, owner, survey, live } = moment;
   const rows = [...tail.rows.values()].sort((one, other) => one.since - other.since);
   const goes = isRunning(moment);
+  const counts = countsOf(live, rows);
   return {
-    mode: goes ? 'running' : restMode(tail),
+    mode: goes ? 'running' : stoppedMode(tail),
     title: titleOf(survey, goes),
-    state: goes ? runningWords(live, rows.length, owner) : restWords(tail),
+    state: goes ? runningWords(counts, owner) : stoppedWords(tail),
     cause: goes ? causeWords(live) : '',
     facts: goes
-      ? [...countFacts(live, rows), ...rateFacts(moment), ...costFacts(survey)]
-      : restFacts(tail, rows.length),
+      ? [...countFacts(counts), ...rateFacts(moment), ...costFacts(survey)]
+      : stoppedFacts(tail, rows, survey.isRehearsal),
     rows: rows.slice(0, rowsShown).map((row) => rowOf(row, goes)),
     more: rows.length > rowsShown ? `and ${formatCount(rows.length - rowsShown)} more` : '',
   };
@@ -106,9 +88,9 @@ function titleOf({ rows, toDo, name, heldRows, undownloaded }: Survey, goes: boo
   return ended + toDo === 0 ? name : `${counts}${goes ? '' : ', not running'} · ${name}`;
 }
 
-function runningWords(live: LiveState | undefined, left: number, owner: Owner | undefined): string {
-  const count = live === undefined ? left : live.inFlight + live.saving;
-  return `Running: ${countOf(count, 'row')} in progress (PID ${owner?.pid ?? '?'})`;
+function runningWords(counts: Counts, owner: Owner | undefined): string {
+  const all = counts.reduce((sum, [count]) => sum + count, 0);
+  return `Running: ${countOf(all, 'row')} in progress (PID ${owner?.pid ?? '?'})`;
 }
 
 function causeWords(live: LiveState | undefined): string {
@@ -116,47 +98,29 @@ function causeWords(live: LiveState | undefined): string {
   return live?.cause === undefined ? '' : `Waiting: ${live.cause}.`;
 }
 
-function restMode({ starts, exitCode }: JournalTail): FlightView['mode'] {
-  if (starts === 0) return 'none';
-  return exitCode === undefined ? 'stopped' : 'ended';
-}
+type Counts = readonly (readonly [count: number, words: string])[];
 
-function restWords({ starts, exitCode }: JournalTail): string {
-  if (starts === 0) return 'No run has begun here yet';
-  return exitCode === undefined
-    ? 'Stopped: the process ended without finishing'
-    : exitCode === 0
-      ? 'Finished'
-      : `The last start ended with exit code ${exitCode}${exitCode in endings ? `: ${endings[exitCode]}` : ''}`;
-}
-
-function restFacts({ starts }: JournalTail, left: number): string[] {
-  if (starts === 0) return ['This page shows it as soon as one does.'];
-  if (left === 0) return [];
+/** What the process says, unless the journal knows of more rows already: it says so once a second. */
+function countsOf(live: LiveState | undefined, rows: readonly TailRow[]): Counts {
+  if (live === undefined || live.inFlight + live.saving < rows.length) {
+    const count = (wanted: PendingStatus): number => rows.filter(({ status }) => status === wanted).length;
+    return [
+      [count('sent'), 'sending'],
+      [count('accepted'), 'queued or working'],
+      [count('replied'), 'saving'],
+    ];
+  }
+  const { inFlight, queued, working, saving, cause } = live;
   return [
-    `${countOf(left, 'row was', 'rows were')} already sent. The next run checks ${left === 1 ? 'it' : 'them'} with the service; any that it cannot find ${left === 1 ? 'is' : 'are'} put aside as "in doubt".`,
+    [inFlight - queued - working, cause === undefined ? 'sending' : 'sending or waiting'],
+    [queued, 'queued'],
+    [working, 'working'],
+    [saving, 'saving'],
   ];
 }
 
-function countFacts(live: LiveState | undefined, rows: readonly TailRow[]): string[] {
-  const count = (wanted: PendingStatus): number => rows.filter(({ status }) => status === wanted).length;
-  const counts =
-    live === undefined
-      ? ([
-          [count('sent'), 'sending'],
-          [count('accepted'), 'queued or working'],
-          [count('replied'), 'saving'],
-        ] as const)
-      : ([
-          [
-            live.inFlight - live.queued - live.working,
-            live.cause === undefined ? 'sending' : 'sending or waiting',
-          ],
-          [live.queued, 'queued'],
-          [live.working, 'working'],
-          [live.saving, 'saving'],
-        ] as const);
-  return counts.flatMap(([of, words]) => (of > 0 ? [`${formatCount(of)} ${words}`] : []));
+function countFacts(counts: Counts): string[] {
+  return counts.flatMap(([count, words]) => (count > 0 ? [`${formatCount(count)} ${words}`] : []));
 }
 
 /** The rate, and when the run ends; neither while nothing moves. */
@@ -194,7 +158,7 @@ function rowOf(row: TailRow, goes: boolean): FlightRow {
   return {
     id: row.id,
     what: requestOf(row),
-    place: (goes ? places : restPlaces)[row.status],
+    place: (goes ? places : stoppedPlaces)[row.status],
     status: row.status,
     since: goes ? row.since : 0,
   };

@@ -51,7 +51,7 @@ function failureWords({ code, message, detail, paid }: Failed, resolution: Resol
       : code === 'rejected' || code === 'job-failed'
         ? `The service could not make this picture: ${plainly(detail ?? message)}.`
         : `${message}.`;
-  return `${why.replace(/\.\.$/, '.')} ${paidWords[paid]}`;
+  return `${why.replace(/\.\.$/, '.')} ${money.isRehearsal ? 'Rehearsal, nothing spent.' : paidWords[paid]}`;
 }
 
 /** Without the request that brought the news, and without the address of the reference, which says nothing to a person. */

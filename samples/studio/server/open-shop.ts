@@ -27,6 +27,8 @@ export interface ShopOptions {
   readonly apiKey: string;
   readonly baseUrl: string;
   readonly capUsd: number;
+  /** The service is the emulator. */
+  readonly isRehearsal: boolean;
 }
 
 /** Where edits are bought, all under one cap. */
@@ -38,10 +40,11 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-export function openShop({ apiKey, baseUrl, capUsd }: ShopOptions): Shop {
+export function openShop({ apiKey, baseUrl, capUsd, isRehearsal }: ShopOptions): Shop {
   const edits = createClient({ apiKey, baseUrl }).imageEdit('image-edit', { poll: fixed(200) });
   const budget = createBudget(capUsd);
-  const money$ = new BehaviorSubject(moneyOf(budget.state()));
+  const moneyNow = (): Money => ({ ...moneyOf(budget.state()), isRehearsal });
+  const money$ = new BehaviorSubject(moneyNow());
   const underWay$ = new BehaviorSubject(0);
   const closed$ = new Subject<void>();
   return {
@@ -61,7 +64,7 @@ export function openShop({ apiKey, baseUrl, capUsd }: ShopOptions): Shop {
           )
           .subscribe({
             next: (event) => {
-              money$.next(moneyOf(budget.state()));
+              money$.next(moneyNow());
               events.next(event);
             },
             error: (error: unknown) => events.error(error),
@@ -85,7 +88,7 @@ function moneyOf(state: {
   spentUsd: number;
   reservedUsd: number;
   unknownUsd: number;
-}): Money {
+}): Omit<Money, 'isRehearsal'> {
   const { capUsd, spentUsd, reservedUsd, unknownUsd } = state;
   return { capUsd, spentUsd, heldUsd: reservedUsd + unknownUsd };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cardState } from '../../../samples/studio/server/card-state.js';
 
-const money = { capUsd: 1, spentUsd: 0, heldUsd: 0 };
+const money = { capUsd: 1, spentUsd: 0, heldUsd: 0, isRehearsal: false };
 const context = { before: { phase: 'working' }, resolution: '1k', money } as const;
 
 describe('cardState', () => {

@@ -197,7 +197,7 @@ export const printPage = {
     onHold: {
       takes: 'CMD',
       value: (values) => values.named('command'),
-      meaning: 'the same where rows may have been bought and a person has to decide',
+      meaning: 'the same where rows are in doubt and a person has to decide',
       commands: notOfPlan,
       config: 'text',
       isOnce: true,

@@ -1,9 +1,11 @@
 import type { PageRow } from '../../page-data.js';
 import { h } from '../dom.js';
 import type { Page } from '../page.js';
+import type { RowStore } from '../rows/row-store.js';
 import { VariantGrid } from '../variants/variant-grid.js';
 import { columnChoices } from './column-choices.js';
 import { countFilters, decidedPlaces, type Filter, filterRows, verdictFilters } from './filter-rows.js';
+import { holdRows } from './hold-rows.js';
 import { printAllRows } from './print-rows.js';
 import { type FoundPage, RowCursor } from './row-cursor.js';
 import { Selection } from './selection.js';
@@ -37,6 +39,8 @@ export class Gallery {
   readonly #variants: VariantGrid;
   #filter: Filter;
   #by: string;
+  /** By what the rows that are shown were found. */
+  #drawn: Filter | undefined;
   #shown: FoundPage = { found: [], first: 0, rows: [] };
   /** Counts the updates: one that has been overtaken draws nothing. */
   #turn = 0;
@@ -149,36 +153,55 @@ export class Gallery {
       const found = await filterRows(this.#filter, this.#page);
       const lastPage = Math.max(0, Math.floor((found.length - 1) / framesAPage) * framesAPage);
       const first = Math.max(0, Math.min(from, lastPage));
-      const isGrid = this.#by !== '';
-      const rows = isGrid ? [] : await this.#page.store.load(found.slice(first, first + framesAPage));
-      if (turn !== this.#turn) return;
-      this.#shown = { found, first, rows };
-      this.#page.address.set({ ...this.#filter, by: this.#by, from: first });
-      this.#heading.textContent = this.#page.data.run.hasPictures ? 'Gallery' : 'Results';
-      this.#sheet.element.hidden = isGrid;
-      this.#variants.element.hidden = !isGrid;
-      this.#toolbar.setPlace(first, isGrid ? found.length : rows.length, found.length);
-      if (isGrid) return await this.#variants.show(found, this.#by);
-      await this.#sheet.drawInSteps(rows, this.#whenEmpty(), () => turn !== this.#turn);
-      this.#showSelection();
+      if (turn === this.#turn) await this.#drawPage(found, first, turn);
     } catch (error) {
       if (turn === this.#turn) this.#sheet.draw([], error instanceof Error ? error.message : String(error));
     }
   }
 
-  /** Rows have ended: the latest stay as they are until a click on the button that counts the new ones. */
-  rowsChanged(): void {
-    const { rows } = this.#shown;
-    const places = rows.flatMap(({ row }) => this.#page.store.placeOf(row) ?? []);
-    const isFrozen = this.#filter.name === 'latest' && this.#filter.query === '';
-    if (!isFrozen || places.length === 0 || places.length < rows.length) {
-      this.#toolbar.setNew(0);
-      return void this.update();
-    }
+  /** Shows the rows that were found, from `first` on. */
+  async #drawPage(found: readonly number[], first: number, turn: number): Promise<void> {
+    const { data, store, address } = this.#page;
+    const isGrid = this.#by !== '';
+    const rows = isGrid ? [] : await store.load(found.slice(first, first + framesAPage));
+    if (turn !== this.#turn) return;
+    this.#shown = { found, first, rows };
+    this.#drawn = this.#filter;
+    address.set({ ...this.#filter, by: this.#by, from: first });
+    this.#heading.textContent = data.run.hasPictures ? 'Gallery' : 'Results';
+    this.#sheet.element.hidden = isGrid;
+    this.#variants.element.hidden = !isGrid;
+    this.#toolbar.setPlace(first, isGrid ? found.length : rows.length, found.length);
+    if (isGrid) return this.#variants.show(found, this.#by);
+    await this.#sheet.drawInSteps(rows, this.#whenEmpty(), () => turn !== this.#turn);
+    this.#showSelection();
+  }
+
+  /** Rows have ended since the store `before`: among the latest, and wherever somebody is at work, nothing that stands moves. */
+  async rowsChanged(before: RowStore): Promise<void> {
+    const { found, first, rows } = this.#shown;
+    const placeNow = (place: number): number | undefined =>
+      this.#page.store.placeOf(before.numberAt(place) ?? -1);
+    const standing = found.flatMap((place) => placeNow(place) ?? []);
+    this.#shown = { ...this.#shown, found: standing };
+    this.selection.move(placeNow);
+    const isLatest = this.#filter.name === 'latest' && this.#filter.sort === '';
+    const isCalm = isLatest || this.#root.matches(':hover, :focus-within');
+    const isSame = this.#drawn === this.#filter && this.#by === '' && standing.length === found.length;
+    if (!isCalm || !isSame) return this.#drawAnew();
+    const turn = ++this.#turn;
+    const fresh = await filterRows(this.#filter, this.#page);
+    if (turn !== this.#turn) return;
+    const held = holdRows({ standing, drawn: first + rows.length, fresh, isLatest, room: framesAPage });
+    if (held === undefined) return this.#drawAnew();
     this.#drawFilters();
-    this.#shown = { found: places, first: 0, rows };
-    const seen = new Set(places);
-    this.#toolbar.setNew((this.#page.data.latest ?? []).filter((place) => !seen.has(place)).length);
+    this.#toolbar.setNew(held.waiting);
+    await this.#drawPage(held.found, first, turn);
+  }
+
+  #drawAnew(): Promise<void> {
+    this.#toolbar.setNew(0);
+    return this.update();
   }
 
   focusSearch(): void {

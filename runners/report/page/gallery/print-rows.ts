@@ -1,4 +1,5 @@
 import type { Page } from '../page.js';
+import { loadThumbnail } from '../rows/draw-thumbnail.js';
 import type { FoundPage } from './row-cursor.js';
 import type { Sheet } from './sheet.js';
 
@@ -34,7 +35,7 @@ export function printAllRows({ page, sheet, shown, whenEmpty }: PrintNeeds): voi
   });
   async function load(): Promise<void> {
     sheet.draw(await page.store.load(shown().found.slice(0, mostPrinted)), whenEmpty());
-    for (const picture of sheet.element.querySelectorAll('img')) picture.loading = 'eager';
+    for (const picture of sheet.element.querySelectorAll('img')) loadThumbnail(picture);
     while (sheet.element.querySelector('img.loading') !== null)
       await new Promise((next) => requestAnimationFrame(next));
   }

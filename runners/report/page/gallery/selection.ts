@@ -32,6 +32,14 @@ export class Selection {
     this.#onChange();
   }
 
+  /** The same rows stand at other places now; `undefined`: a row is gone. */
+  move(placeNow: (place: number) => number | undefined): void {
+    const places = [...this.#places].flatMap((place) => placeNow(place) ?? []);
+    this.#anchor = this.#anchor === undefined ? undefined : placeNow(this.#anchor);
+    this.#places.clear();
+    for (const place of places) this.#places.add(place);
+  }
+
   /** `false` where nothing was selected. */
   clear(): boolean {
     this.#anchor = undefined;

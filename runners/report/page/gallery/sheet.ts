@@ -125,11 +125,15 @@ function showFrames(sheet: HTMLElement, frames: readonly HTMLElement[]): void {
   }
 }
 
-/** The next frame of the page has been painted; a page that nobody sees paints none. */
+/** The next frame of the page is in sight, and nothing else is to be done; a page that nobody sees paints none. */
 function painted(): Promise<void> {
   return new Promise((done) => {
-    requestAnimationFrame(() => setTimeout(done));
-    setTimeout(done, 100);
+    // Safari has no idle callbacks.
+    const later = window.requestIdleCallback as typeof requestIdleCallback | undefined;
+    requestAnimationFrame(() =>
+      later === undefined ? setTimeout(done, 30) : later(() => done(), { timeout: 100 }),
+    );
+    setTimeout(done, 200);
   });
 }
 

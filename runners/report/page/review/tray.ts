@@ -26,10 +26,8 @@ export class Tray {
   readonly #needs: TrayNeeds;
   readonly #sum = h('p', { role: 'status' });
   readonly #buttons = h('div', { class: 'ways' });
-  readonly #saved = h('p', {});
-  readonly #command = h('code', { tabindex: '0' });
-  readonly #copy = h('button', { type: 'button' }, 'Copy');
-  readonly #how = h('div', { class: 'how', hidden: true }, this.#saved, this.#command, this.#copy);
+  /** What to do with each file that was saved: the latest of its kind. */
+  readonly #saved = h('div', { class: 'saved' });
   readonly #tray: HTMLElement;
   #isAsked = false;
   /** All have just been cleared: that can be taken back. */
@@ -38,7 +36,7 @@ export class Tray {
   constructor(root: HTMLElement, needs: TrayNeeds) {
     this.#needs = needs;
     const sums = h('div', { class: 'sums' }, this.#sum, this.#buttons);
-    this.#tray = h('aside', { class: 'tray', 'aria-label': 'Review' }, sums, this.#how);
+    this.#tray = h('aside', { class: 'tray', 'aria-label': 'Review' }, sums, this.#saved);
     root.append(this.#tray);
     this.refresh();
   }
@@ -49,7 +47,7 @@ export class Tray {
     const selected = this.#needs.selected();
     const hasAny = reviews.all.size > 0;
     if (hasAny) this.#isCleared = false;
-    else this.#how.hidden = true;
+    else this.#saved.replaceChildren();
     this.#isAsked = false;
     this.#tray.hidden = !hasAny && !this.#isCleared && selected === 0;
     if (selected > 0) return this.#showSelected(selected);
@@ -127,7 +125,11 @@ export class Tray {
       prompt: promptOf(row) ?? '',
     }));
     saveFile(name, chosenList(rows), 'text/csv');
-    this.#show(`Saved ${name}. Copy the pictures:`, shellWords('millrace', 'pick', data.run.folder));
+    this.#show(
+      'chosen',
+      `Saved ${name}. Copy the pictures:`,
+      shellWords('millrace', 'pick', data.run.folder),
+    );
   }
 
   async #saveManifest(): Promise<void> {
@@ -135,7 +137,10 @@ export class Tray {
     const all = await this.#reviewed('rejected');
     const rejected = all.filter(({ row }) => canRepeat(row));
     if (rejected.length === 0)
-      return this.#show('These rows are too long to be redone from here: change them in the manifest.', '');
+      return this.#show(
+        'redo',
+        'These rows are too long to be redone from here: change them in the manifest.',
+      );
     const wanted = run.manifestFormat;
     const format = wanted === 'csv' && !fitsCsv(rejected) ? 'jsonl' : wanted;
     const file = `${run.name.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.redo.${format}`;
@@ -152,6 +157,7 @@ export class Tray {
         : 'Now run:',
     ];
     this.#show(
+      'redo',
       words.filter((part) => part !== '').join(' '),
       redoCommand(
         file,
@@ -161,12 +167,20 @@ export class Tray {
     );
   }
 
-  #show(words: string, command: string): void {
-    this.#saved.textContent = words;
-    this.#command.textContent = command;
-    this.#copy.dataset['copy'] = command;
-    for (const part of [this.#command, this.#copy]) part.hidden = command === '';
-    this.#how.hidden = false;
+  /** Takes the place of what was said of the file of this kind before. */
+  #show(kind: 'chosen' | 'redo', words: string, command?: string): void {
+    const copy = { type: 'button', 'data-copy': command, 'aria-label': 'Copy the command' };
+    const how = h(
+      'div',
+      { class: `how ${kind}` },
+      h('p', {}, words),
+      command !== undefined && h('code', { tabindex: '0' }, command),
+      command !== undefined && h('button', copy, 'Copy'),
+    );
+    this.#saved.querySelector(`.${kind}`)?.remove();
+    this.#saved.prepend(how);
+    // In a small window the tray shows a part of it alone.
+    this.#tray.scrollTop = how.offsetTop + how.offsetHeight - this.#tray.clientHeight;
   }
 
   async #reviewed(verdict: Verdict): Promise<{ row: PageRow; review: Review }[]> {

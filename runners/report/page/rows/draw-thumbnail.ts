@@ -1,8 +1,9 @@
-import { h, setAddress } from '../dom.js';
+import { h, isPictureAddress, setAddress } from '../dom.js';
 
 /**
- * A small picture. What stands in the page itself is an image, and is printed also where nobody has scrolled to it. Of a file
- * only the pixels are kept, and only as long as it is shown: a browser keeps the decoded pictures of images for a long time.
+ * A small picture. What stands in the page itself is an image, and is printed also where nobody has scrolled to it. A file is
+ * loaded once it is near to what is in sight. Of it only the pixels are kept, and only as long as it is shown: a browser keeps
+ * the decoded pictures of images for a long time.
  *
  * @param missing What stands in its place where the file is not there.
  */
@@ -11,12 +12,14 @@ export function thumbnail(
   alt: string,
   missing?: string,
 ): HTMLImageElement | undefined {
-  const isEmbedded = address?.startsWith('data:') === true;
-  const picture = h('img', { alt, loading: isEmbedded ? 'eager' : 'lazy', decoding: 'async' });
-  if (!setAddress(picture, address)) return undefined;
-  if (!isEmbedded) {
-    // Never painted: it is replaced before.
-    picture.className = 'loading';
+  if (!isPictureAddress(address)) return undefined;
+  const isEmbedded = address.startsWith('data:');
+  // One that is loading is never painted: it is replaced before.
+  const picture = h('img', { alt, decoding: 'async', class: isEmbedded ? undefined : 'loading' });
+  if (isEmbedded) setAddress(picture, address);
+  else {
+    picture.dataset['file'] = address;
+    nearby.observe(picture);
     picture.addEventListener('load', () => void showPixels(picture, alt), { once: true });
     picture.addEventListener('error', () => picture.classList.remove('loading'), { once: true });
   }
@@ -26,6 +29,23 @@ export function thumbnail(
     });
   return picture;
 }
+
+/** Loads a thumbnail's file, wherever it stands. */
+export function loadThumbnail(picture: HTMLImageElement): void {
+  const { file } = picture.dataset;
+  nearby.unobserve(picture);
+  delete picture.dataset['file'];
+  if (file !== undefined) setAddress(picture, file);
+}
+
+/** Unlike the browser's own lazy loading it asks for a picture once, after the frames around it have been painted. */
+const nearby = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries)
+      if (isIntersecting) loadThumbnail(target as HTMLImageElement);
+  },
+  { rootMargin: '400px' },
+);
 
 async function showPixels(picture: HTMLImageElement, alt: string): Promise<void> {
   const pixels = await createImageBitmap(picture).catch(() => undefined);

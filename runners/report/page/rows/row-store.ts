@@ -1,4 +1,4 @@
-import { type PageData, type PageRow, placeInRuns } from '../../page-data.js';
+import { numberInRuns, type PageData, type PageRow, placeInRuns } from '../../page-data.js';
 import { searchText } from '../../messages/search-text.js';
 import { facetsOf } from '../../facets.js';
 import { RowFacets } from './row-facets.js';
@@ -11,6 +11,8 @@ export interface RowStore extends RowSupply {
   classOf(index: number): number;
   /** The place of a row by its number in the manifest. */
   placeOf(row: number): number | undefined;
+  /** The number in the manifest of the row at a place. */
+  numberAt(place: number): number | undefined;
   /** The same as `load`, at once; `undefined` where rows lie in files beside the page. */
   loadNow(indexes: readonly number[]): readonly PageRow[] | undefined;
 }
@@ -23,6 +25,7 @@ export function openRows(data: PageData): RowStore {
     count,
     classOf: (index) => parseInt(data.rows.slice(index * 2, index * 2 + 2), 36),
     placeOf: (row) => placeInRuns(data.numbers, row),
+    numberAt: (place) => numberInRuns(data.numbers, place),
     loadNow: () => undefined,
     ...known,
   };

@@ -1,19 +1,11 @@
-import { spawn, type IPty } from '@lydell/node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
-import { mainFile, millrace } from '../../../support/millrace.js';
-import { openScreen, type Screen } from '../../../support/screen.js';
+import { millrace } from '../../../support/millrace.js';
+import { openTerminal, type Terminal } from '../../../support/open-terminal.js';
 import { until } from '../../../support/until.js';
 import { openWorkplace, type Workplace } from '../../../support/workplace.js';
 
 const key = 'a-key-of-ours';
-
-interface Terminal {
-  readonly screen: Screen;
-  readonly output: () => string;
-  readonly process: IPty;
-  readonly ended: Promise<number>;
-}
 
 describe('millrace run on a terminal', () => {
   let work: Workplace;
@@ -27,34 +19,10 @@ describe('millrace run on a terminal', () => {
     await work.remove();
   });
 
-  function open(args: readonly string[], cols: number, env: Record<string, string> = {}): Terminal {
-    const screen = openScreen(cols || 80);
-    let output = '';
-    // node-pty makes no terminal without a size: `stty` takes it away.
-    const [file, ...given] =
-      cols === 0
-        ? ['/bin/sh', '-c', 'stty rows 0 cols 0; exec "$@"', 'sh', globalThis.process.execPath, mainFile]
-        : [globalThis.process.execPath, mainFile];
-    const process = spawn(file, [...given, ...args], {
-      cols: cols || 80,
-      rows: 30,
-      cwd: work.folder,
-      env: {
-        PATH: globalThis.process.env['PATH'],
-        TERM: 'xterm-256color',
-        LANG: 'C.UTF-8',
-        MILLRACE_API_KEY: key,
-        MILLRACE_BASE_URL: emulator.baseUrl,
-        ...env,
-      },
-    });
-    process.onData((data) => {
-      output += data;
-      screen.feed(data);
-    });
-    const ended = new Promise<number>((resolve) => process.onExit(({ exitCode }) => resolve(exitCode)));
-    return { screen, output: () => output, process, ended };
-  }
+  const open = (args: readonly string[], cols: number, env: Record<string, string> = {}): Terminal => {
+    const service = { MILLRACE_API_KEY: key, MILLRACE_BASE_URL: emulator.baseUrl };
+    return openTerminal(args, { cwd: work.folder, cols, env: { ...service, ...env } });
+  };
 
   const jobs = (count: number, sleepMs: number) =>
     Array.from({ length: count }, (_, n) =>

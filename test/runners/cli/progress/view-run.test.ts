@@ -51,7 +51,7 @@ describe('viewRun', () => {
       view.pause();
     });
     expect(text).toBe(
-      'stopping: Interrupted. Waiting for replies that are paid for. Ctrl-C again stops now, and leaves their rows in doubt.\nstopping: Interrupted. Not waiting any longer.\n',
+      'stopping: Interrupted. Replies on their way are paid for and awaited. Ctrl-C again stops now, and leaves their rows in doubt.\nstopping: Interrupted. Not waiting any longer.\n',
     );
   });
 

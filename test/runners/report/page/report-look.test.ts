@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../../../runners/report/write-report.js';
-import { axeViolations } from '../../../support/axe-violations.js';
 import { launchBrowser } from '../../../support/browser.js';
 import { makeRun } from '../../../support/make-run.js';
 import { pageParts } from '../../../support/page-parts.js';
@@ -127,7 +126,6 @@ describe('the large view', () => {
     await dialog.locator('.choice').nth(1).waitFor();
     expect(await dialog.getAttribute('aria-label')).toMatch(/^Row \d+, /);
     expect(await page.evaluate(`document.activeElement.tagName`)).toBe('DIALOG');
-    expect(await axeViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await expect.poll(() => dialog.count()).toBe(0);
     await page.context().close();
@@ -222,17 +220,6 @@ describe('colours', () => {
       const [dark, light] = [paper!, tone].sort((a, b) => a - b);
       expect((light! + 0.05) / (dark! + 0.05), tones[place]).toBeGreaterThanOrEqual(3);
     }
-    await page.context().close();
-  });
-
-  it('that a person has chosen instead leave nothing that axe objects to', async () => {
-    const page = await open('edits.out', { ...desktop, forcedColors: 'active' });
-    await page.keyboard.press('j');
-    await page.keyboard.press('p');
-    expect(await axeViolations(page)).toEqual([]);
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
-    expect(await axeViolations(page)).toEqual([]);
     await page.context().close();
   });
 });
