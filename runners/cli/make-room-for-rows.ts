@@ -1,12 +1,13 @@
-import { setFlagsFromString, getHeapSpaceStatistics } from 'node:v8';
+/** Loaded when it is needed: a help needs none of it. */
+const v8 = () => process.getBuiltinModule('node:v8');
 
 /**
  * Keeps the heap small for rows, which are short-lived: the old generation is collected early, and the young one
  * does not grow. A command that processes many rows calls `makeRoomForRows` first.
  */
 export function keepMemorySmall(): void {
-  setFlagsFromString('--heap-growing-percent=20');
-  setFlagsFromString('--semi-space-growth-factor=1');
+  v8().setFlagsFromString('--heap-growing-percent=20');
+  v8().setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** Upper bound of allocations; about twenty are needed. */
@@ -18,9 +19,9 @@ const tries = 100;
  * about 10 ms, so only commands that process many rows do it.
  */
 export function makeRoomForRows(): void {
-  setFlagsFromString('--semi-space-growth-factor=4');
+  v8().setFlagsFromString('--semi-space-growth-factor=4');
   growYoungGeneration();
-  setFlagsFromString('--semi-space-growth-factor=1');
+  keepMemorySmall();
 }
 
 /** It grows when more objects survive than it can hold. */
@@ -32,5 +33,6 @@ function growYoungGeneration(): void {
 }
 
 function youngBytes(): number {
-  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
+  const spaces = v8().getHeapSpaceStatistics();
+  return spaces.find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 }
