@@ -92,6 +92,8 @@ async function bundleCommandLine(outdir) {
     metafile: true,
     entryPoints: ['runners/cli/main.ts'],
     plugins: [noPrograms],
+    // By its condition for node rxjs is CommonJS, all of which would be loaded: a fifth of a start that has nothing to do.
+    alias: { rxjs: join(dirname(require.resolve('rxjs/package.json')), 'dist/esm/index.js') },
     outdir,
     external: [
       'sharp',
@@ -111,6 +113,7 @@ async function bundleCommandLine(outdir) {
   const outputs = await joinChunks(common, metafile.outputs, outdir, {
     first: { entries: [main], without: [main] },
     manifest: { entries: ['runners/cli/io/explain-error.ts', 'runners/cli/commands/plan-command.ts'] },
+    run: { entries: ['runners/cli/commands/run-command.ts'] },
   });
   writeFileSync('node_modules/.cache/command-line.json', JSON.stringify({ outputs }));
   chmodSync(`${outdir}/main.js`, 0o755);
