@@ -6,6 +6,7 @@ import type { Figure } from './figure.js';
 import { clientCpu } from './parts/client-cpu.js';
 import { rowCost } from './parts/row-cost.js';
 import { throughput } from './parts/throughput.js';
+import { webhooks } from './parts/webhooks.js';
 import { resultsPage } from './results-page.js';
 
 /** What `npm run bench` measures within this process, once and small: nothing is asserted of how fast it is. */
@@ -16,6 +17,7 @@ it('the bench still runs, and every figure of it is a number', { timeout: 60_000
   const figures: Figure[] = [
     ...(await clientCpu(1, { perRound: 10, warmUp: 0 })),
     ...(await throughput(1, 20)),
+    ...(await webhooks(20, 1)),
     ...(await rowCost(file, 1, 1)),
   ];
   await rm(folder, { recursive: true });

@@ -16,6 +16,7 @@ import { noise } from './parts/noise.js';
 import { rowCost } from './parts/row-cost.js';
 import { sameRequestsCost } from './parts/same-requests.js';
 import { roomyFlags } from './parts/throughput.js';
+import { webhooks } from './parts/webhooks.js';
 import { wholeRun } from './parts/whole-run.js';
 import { mergeResults, readResults, resultsPage } from './results-page.js';
 
@@ -77,6 +78,7 @@ function parts(): Record<string, () => Promise<Figure[]>> {
       ...(await noise({ jobs: 3_000, shares: [0.3], rounds: 1 })),
     ],
     latency: async () => latency(await manifest('late.jsonl', 40, job), join(folder, 'late'), rounds + 2),
+    webhooks: () => webhooks(1_000, rounds),
     whole: async () =>
       wholeRun(await manifest('whole.jsonl', 20_000, job), 20_000, join(folder, 'whole'), rounds),
     end: () => endOfRun(join(folder, 'end', 'edits.out'), rows, rounds),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { randomSimulation, strangeSimulation } from './random-simulation.js';
+import { calledSimulation, randomSimulation, strangeSimulation } from './random-simulation.js';
 import { type Simulation, simulateRun } from './simulate-run.js';
 
 const count = 400;
@@ -24,6 +24,10 @@ describe('random schedules', () => {
 
   it(`keep them with strange replies, ${count} times (npm run test:simulate -- 1 SEED)`, async () => {
     expect(await brokenBy(seeds.map((seed) => strangeSimulation(seed + count)))).toEqual({});
+  }, 3_600_000);
+
+  it(`keep them of a service that calls back, ${count} times (npm run test:simulate -- 1 SEED called)`, async () => {
+    expect(await brokenBy(seeds.map((seed) => calledSimulation(seed + 2 * count)))).toEqual({});
   }, 3_600_000);
 
   /** An outcome of a GET cut off by a stop; a doubt given back with the row that was left. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { concatMap, filter, map, merge, of, take, type Observable, type SchedulerLike } from 'rxjs';
+import { catchError, concatMap, EMPTY, filter, map, merge, of, take, type Observable, type SchedulerLike } from 'rxjs';
 import type { JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import {
@@ -55,6 +55,8 @@ export class CalledRows {
         const given = webhook.listen((callback) =>
           taking(callback).pipe(
             concatMap((result) => (result === 'settled' ? durable$.pipe(map(() => result)) : of(result))),
+            // A journal that fails ends the run, or this worker's part in it: the service is to try again.
+            catchError(() => EMPTY),
           ),
         );
         listening?.(row);

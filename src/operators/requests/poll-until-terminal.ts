@@ -15,7 +15,8 @@ import type { ClientContext, WaitingEvent } from './exchange.js';
 import { outcomeOf, whatWasAsked } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.js';
 
-export interface PollTask extends PollJob, Omit<PollQuestion, keyof PollJob> {
+export interface PollTask
+  extends Omit<PollJob, 'jobId'>, Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'>> {
   readonly schedule: PollSchedule;
   /** A first poll at once: for a job that nobody has asked for in a while. */
   readonly atOnce: boolean;

@@ -32,7 +32,7 @@ export function learned(options: LearnedOptions = {}, given?: SchedulerLike): Le
   const { msPerCall = 190, kept = {} } = options;
   const models = new Map<string, EndpointModel>();
   const variants = createPlannedVariants(msPerCall, kept);
-  const tickets = new Map<string, { ticket: JobTicket; job: PollJob }>();
+  const tickets = new Map<string, JobOfKey[]>();
 
   const nameOf = (job: PollJob) => `${job.endpoint ?? ''} ${job.variant ?? ''}`.trim();
   const modelOf = (job: PollJob) => {
@@ -48,17 +48,24 @@ export function learned(options: LearnedOptions = {}, given?: SchedulerLike): Le
         const ticket = modelOf(job).add({
           variant: nameOf(job),
           submittedAt: job.submittedAt,
-          poll: () => subscriber.next(),
+          poll: () => {
+            mine.isAsked = true;
+            subscriber.next();
+          },
         });
-        tickets.set(job.key, { ticket, job });
+        const mine: JobOfKey = { ticket, job, isAsked: false };
+        tickets.set(job.key, [...(tickets.get(job.key) ?? []), mine]);
         return () => {
-          if (tickets.get(job.key)?.ticket === ticket) tickets.delete(job.key);
+          const others = tickets.get(job.key)?.filter((one) => one !== mine) ?? [];
+          if (others.length === 0) tickets.delete(job.key);
+          else tickets.set(job.key, others);
           ticket.leave();
         };
       }),
     observe(key, reply, at) {
-      const found = tickets.get(key);
+      const found = meantBy(reply, tickets.get(key) ?? []);
       if (found === undefined) return;
+      found.isAsked = false;
       const { ticket, job } = found;
       const times = timesOf(job, reply, at);
       const ended = isTerminal(reply.status);
@@ -73,6 +80,20 @@ export function learned(options: LearnedOptions = {}, given?: SchedulerLike): Le
     keep: () => variants.keep(),
     useClock: (used) => clock.use(used),
   };
+}
+
+interface JobOfKey {
+  readonly ticket: JobTicket;
+  readonly job: PollJob;
+  /** It has been given a time, and no reply since. */
+  isAsked: boolean;
+}
+
+/** The job of a reply among those of one key; of two that poll one job, the one that waits for a reply. */
+function meantBy({ id }: JobReply, jobs: readonly JobOfKey[]): JobOfKey | undefined {
+  if (jobs.length < 2) return jobs[0];
+  const own = jobs.filter(({ job }) => job.jobId === undefined || job.jobId === id);
+  return own.find(({ isAsked }) => isAsked) ?? own[0];
 }
 
 function timesOf(job: PollJob, reply: JobReply, at: number) {

@@ -20,7 +20,9 @@ export interface PollSchedule {
 
 /** The job that poll times are needed for. */
 export interface PollJob {
+  /** It need not be unique: where several jobs have it, `jobId` and the id of a reply say which one is meant. */
   readonly key: string;
+  readonly jobId?: string;
   /** In ms since the epoch, by the client's scheduler. */
   readonly submittedAt: number;
   /** Jobs of one endpoint wait for each other. @defaultValue '' */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { randomFleet } from './random-fleet.js';
+import { calledFleet, randomFleet } from './random-fleet.js';
 import { simulateFleet } from './simulate-fleet.js';
 
 const count = 200;
@@ -17,6 +17,16 @@ describe('runs over a database, in virtual time', () => {
     }
     expect(broken).toEqual({});
     expect(lost).toBeGreaterThan(0);
+  }, 3_600_000);
+
+  /** Among them workers that lose their seat, and their connection, while a callback is taken in. */
+  it(`keep them of a service that calls back, ${count} times (npm run test:simulate:fleet -- 1 SEED called)`, async () => {
+    const broken: Record<string, string[]> = {};
+    for (let seed = firstSeed + count; seed < firstSeed + 2 * count; seed++) {
+      const simulated = await simulateFleet(calledFleet(seed));
+      if (simulated.broken.length > 0) broken[`seed ${seed}`] = simulated.broken;
+    }
+    expect(broken).toEqual({});
   }, 3_600_000);
 
   /**
