@@ -1,5 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { catchError, concatMap, EMPTY, filter, map, merge, of, take, type Observable, type SchedulerLike } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  EMPTY,
+  filter,
+  map,
+  merge,
+  of,
+  take,
+  type Observable,
+  type SchedulerLike,
+} from 'rxjs';
 import type { JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom, Subject, tap } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { MillraceError } from '../../../../src/contract/millrace-error.js';
 import { runBatch } from '../../../../runners/batch/run-batch.js';
 import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/context/run-options.js';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
@@ -139,6 +140,31 @@ describe('a run that is called back', () => {
       expect.stringContaining(`127.0.0.1:${other.port}: another`),
     ]);
     expect(emulator.bill()).toHaveLength(0);
+  });
+
+  it('listens on loopback, at a port of its own, unless it is told otherwise', async () => {
+    const { run } = await openShop();
+    const asked: object[] = [];
+    const open = (where: object) => {
+      asked.push(where);
+      return Promise.reject(new MillraceError('usage', 'not here'));
+    };
+    expect((await run(1, { webhooks: { open } })).exitCode).toBe(2);
+    expect((await run(1, { webhooks: { open, host: '::1', port: 9 } })).exitCode).toBe(2);
+    expect(asked).toStrictEqual([
+      { host: '127.0.0.1', port: 8_787 },
+      { host: '::1', port: 9 },
+    ]);
+  });
+
+  it('is the same run without callbacks: an address is no part of what a row asks for', async () => {
+    const { run, emulator } = await openShop();
+    expect((await run(2)).exitCode).toBe(0);
+    const again = await run(3, { webhooks: undefined });
+    expect([again.exitCode, again.summary?.rows]).toMatchObject([0, { completed: 3, failed: 0, toDo: 0 }]);
+    expect(again.events.filter(({ type }) => type === 'warning')).toStrictEqual([]);
+    expect((await run(3)).reason).toContain('Nothing to do');
+    expect(emulator.bill()).toHaveLength(3);
   });
 
   it('names no webhook to /runsync', async () => {
