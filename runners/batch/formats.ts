@@ -36,8 +36,9 @@ export type { Disk } from './disk/disk.js';
 export { DiskFault, reasonOf, remedyOf } from './disk/disk-fault.js';
 export { nodeDisk } from './disk/node-disk.js';
 export { valueOfJson } from './disk/read-file.js';
-export { readLines } from './disk/read-lines.js';
+export { readLines } from './disk/read-file.js';
 export { replaceFile } from './disk/replace-file.js';
 
-// The states of a row.
+// The states of a row, and how a run ends.
 export { isEnd, type RowStatus } from './row/row-status.js';
+export { exitCodes } from './stop/worst-end.js';

@@ -17,7 +17,7 @@ export { planManifest, type Plan } from './manifest/plan-manifest.js';
 
 export { takeRows } from './tasks/take-rows.js';
 export { buyRows } from './purchase/buy-rows.js';
-export { withinLedger } from './purchase/within-ledger.js';
+export { withinLedger } from './purchase/buy-row.js';
 export { journalled } from './purchase/job-of.js';
 export { savePictures } from './pictures/save-pictures.js';
 export { endRow, type Ending } from './end/end-row.js';

@@ -1,7 +1,7 @@
 import { lastValueFrom, merge, NEVER, Observable } from 'rxjs';
 import { downloadPicture } from './artifacts/download-picture.js';
 import { openImagesFolder } from './artifacts/picture-name.js';
-import { PictureError } from './artifacts/picture-error.js';
+import { PictureError } from './artifacts/save-picture.js';
 import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
 import type { RowRecords, Journal } from './journal/journal.js';
 import type { IntentRecord, ReplyRecord } from './journal/record.js';

@@ -6,9 +6,16 @@ import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
 import type { RowRecords } from './journal/journal.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { openSharedLedger } from './start/money/open-shared-ledger.js';
-import { freedRecord, heldAttempts } from './settle/held-attempts.js';
+import {
+  freedRecord,
+  heldAttempts,
+  givenUp,
+  polled,
+  toBeSent,
+  type Written,
+  undone,
+} from './settle/settlement-records.js';
 import { rowOfJob } from './context/run-job-ids.js';
-import { givenUp, polled, toBeSent, type Written, undone } from './settle/settlement-records.js';
 import type { Summary } from './sinks/summary-file.js';
 
 /** What a person found out about a held row. */

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../../src/contract/version.js';
 import type { CliIo, CommandCall, FaultContext } from './io/cli-io.js';
 import { wrapped } from './io/wrap-lines.js';
-import { addOptions } from './options/add-options.js';
+import { addOptions } from './options/option-table.js';
 import type { CommandName } from './options/table/table-row.js';
 
 /**

@@ -1,6 +1,5 @@
 import { createBill } from './bill.js';
 import { billLine } from './http/add-bill-call.js';
-import { seededRandom } from './settings/seeded-random.js';
 import { closableClock, systemClock } from './clock.js';
 import { createEditFunction } from './edit/create-edit-function.js';
 import { type EmulatorOptions, readSettings } from './settings/emulator-options.js';
@@ -92,5 +91,17 @@ async function gatherFunctions({
   return {
     queue: { ...defaultFunctions.queue, ...fromFile.queue, ...handed.queue },
     routes: { ...defaultFunctions.routes, ...fromFile.routes, ...handed.routes },
+  };
+}
+
+/** Numbers in [0, 1) that look like chance and are the same for the same seed (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

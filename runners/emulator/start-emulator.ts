@@ -1,16 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { BillLine } from './bill.js';
-import { billTexts } from './http/add-bill-call.js';
-import { createApp } from './http/create-app.js';
+import { billTexts, addBillCall } from './http/add-bill-call.js';
 import { createService } from './create-service.js';
 import type { EmulatorOptions } from './settings/emulator-options.js';
-import { localImageUrl } from './http/add-picture-calls.js';
+import { localImageUrl, addPictureCalls } from './http/add-picture-calls.js';
 import { findLocalPicture } from '../pictures/find-local-picture.js';
 import { createTempFolder } from './temp-folder.js';
 import { type QueueHealth, addHealth } from './queue/queue-health.js';
-import { lbPath } from './http/add-route-calls.js';
+import { lbPath, addRouteCalls } from './http/add-route-calls.js';
+import { Hono } from 'hono';
+import { answeringPlainly } from './http/answering.js';
+import { addQueueCalls } from './queue/add-queue-calls.js';
+import { Refusal } from './http/http-answer.js';
+import type { Call, Service } from './service.js';
 
 /** A service that listens. */
 export interface Emulator {
@@ -81,3 +85,30 @@ function listen(server: Server, port: number, host: string): Promise<string> {
     });
   });
 }
+
+/** The server's routing: what needs no key first, then everything else behind the key. */
+export function createApp(service: Service): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  addPictureCalls(app, service);
+  app.use('*', (call: Call, next) =>
+    call.env.incoming.headers.authorization === `Bearer ${service.apiKey}` ? next() : refuseKey(call),
+  );
+  addQueueCalls(app, service);
+  addRouteCalls(app, service);
+  addBillCall(app, service);
+  app.notFound(refusePath);
+  app.onError((error, call: Call) =>
+    answeringPlainly(() => {
+      throw error;
+    })(call),
+  );
+  return app;
+}
+
+const refuseKey = answeringPlainly(() => {
+  throw new Refusal(401, 'unauthorized', 'the API key is missing or invalid');
+});
+
+const refusePath = answeringPlainly((call) => {
+  throw new Refusal(404, 'not found', `there is no ${call.req.method} ${call.req.path}`);
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import parse from 'parse-prometheus-text-format';
 import { describe, expect, it } from 'vitest';
-import { foldMetrics } from '../../runners/cli/progress/fold-metrics.js';
+import { foldMetrics } from '../../runners/cli/progress/keep-metrics-file.js';
 import { metricsText } from '../../runners/cli/progress/metrics-text.js';
 import { summaryWith } from '../support/whole-values.js';
 

@@ -3,8 +3,8 @@ import { writeAll } from '../disk/append-file.js';
 import { fileChunks, withFile } from '../disk/read-file.js';
 import { onDisk } from '../disk/disk-fault.js';
 import type { Disk, DiskFile } from '../disk/disk.js';
-import { PictureError } from './picture-error.js';
 import { imagesFolder, headBytes, pictureFormat, type PictureFormat, pictureName } from './picture-name.js';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
 
 /** A longer picture is refused. */
 export const maxPictureBytes = 256 * 2 ** 20;
@@ -136,4 +136,25 @@ async function hashFile(disk: Disk, path: string): Promise<string> {
     for await (const bytes of fileChunks(file)) hash.update(bytes);
   });
   return hash.digest('hex');
+}
+
+/** A picture that is paid for could not be saved, and the disk is not to blame: the row fails as `download`. */
+export class PictureError extends MillraceError {
+  static override readonly name: string = 'PictureError';
+  /** Of the reply that brought no picture. */
+  readonly httpStatus: number | undefined;
+  /** The bytes are no picture at all. */
+  readonly isNoPicture: boolean;
+  /** Trying again may help. */
+  readonly mayPass: boolean;
+
+  constructor(
+    message: string,
+    facts: { httpStatus?: number; isNoPicture?: boolean; mayPass?: boolean } = {},
+  ) {
+    super('picture', message);
+    this.httpStatus = facts.httpStatus;
+    this.isNoPicture = facts.isNoPicture ?? false;
+    this.mayPass = facts.mayPass ?? false;
+  }
 }

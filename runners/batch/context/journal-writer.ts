@@ -7,22 +7,14 @@ import { RunTally } from '../row/run-tally.js';
 export class JournalWriter {
   /** Rows and money by all records that are durable. */
   readonly tally: RunTally;
-  private count: number;
-  private outcome = 0;
+  /** Records of the journal that are known to be durable. */
+  records: number;
+  /** Number of the last durable outcome of this start; 0: none yet. */
+  lastOutcome = 0;
 
   constructor(readonly journal: Journal) {
-    this.count = journal.recovered.records;
+    this.records = journal.recovered.records;
     this.tally = new RunTally(journal.recovered);
-  }
-
-  /** Records of the journal that are known to be durable. */
-  get records(): number {
-    return this.count;
-  }
-
-  /** Number of the last durable outcome of this start; 0: none yet. */
-  get lastOutcome(): number {
-    return this.outcome;
   }
 
   /** Cold: subscribing appends. Emits the record's number, once, when it is durable. */
@@ -31,8 +23,8 @@ export class JournalWriter {
       const appended = this.journal.append(record);
       // A record counts also when its row was left while it was on its way to the disk.
       const note = (number: number): void => {
-        this.count = Math.max(this.count, number);
-        if (record.k === 'outcome') this.outcome = Math.max(this.outcome, number);
+        this.records = Math.max(this.records, number);
+        if (record.k === 'outcome') this.lastOutcome = Math.max(this.lastOutcome, number);
         if ('id' in record) this.tally.take(record);
       };
       appended.subscribe({ next: note, error: () => undefined });

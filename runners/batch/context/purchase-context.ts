@@ -39,8 +39,8 @@ export interface PurchaseContext {
   /** Where the service calls back about rows; absent where it does not. */
   readonly callbacks?: Pick<RunCallbacks, 'row'> | undefined;
   readonly stops: Stops;
-  /** Why the run stops after so many failed rows of this start; `undefined`: it goes on. */
-  readonly whyHalted: () => StopCause | undefined;
+  /** Why the run stops after so many failed rows of this start; `undefined`: it goes on. @defaultValue it always does */
+  readonly whyHalted?: () => StopCause | undefined;
   /** Rows that are begun and have not ended. */
   readonly toDo: { rows: number };
   /** Called with each row that leaves its slot before it has ended, and whose picture is not to be saved either. @defaultValue nothing follows */

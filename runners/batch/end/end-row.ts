@@ -3,7 +3,7 @@ import { formatMoney, type MicroDollars } from '../../../src/contract/micro-doll
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
-import { pricedOf, type Cost } from '../row/costs.js';
+import type { Cost } from '../row/costs.js';
 import { endOfOutcome, type RowRecord } from '../row/record-head.js';
 import type { RowFacts } from '../row/task.js';
 import type { EndedRow } from '../sinks/ended-row.js';
@@ -83,7 +83,7 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
   events.next({ type: 'ended', id, row, status, cost, ...(message !== undefined && { message }) });
   reportMoney(context);
-  const halted = stops.isStopping ? undefined : context.whyHalted();
+  const halted = stops.isStopping ? undefined : context.whyHalted?.();
   if (halted !== undefined) stops.stop(halted);
 }
 
@@ -118,7 +118,7 @@ export function notePrice(
   row: RowFacts,
   reported: MicroDollars,
 ): void {
-  const seen = money.prices.observe(pricedOf(row), reported);
+  const seen = money.prices.observe(row, reported);
   if (seen === 'as-expected') return;
   const cause = whyDrifted(row, seen.drift, options.maxPriceDriftPercent);
   if (cause !== undefined) stops.stop(cause);

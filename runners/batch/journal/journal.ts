@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfStart } from './elsewhere.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
-import type { JobHashes } from './rows/job-hashes.js';
+import type { JobHashes } from './rows/hash-index.js';
 import type { RowStates } from './rows/row-states.js';
 import type { AskedAxis } from '../manifest/matrix/asked-axes.js';
 import type { PendingStatus, RowStatus } from '../row/row-status.js';
@@ -61,19 +61,19 @@ export interface PendingRow extends RowRecords {
 /** What earlier starts left. */
 export interface Recovered {
   /** Of the latest start. */
-  readonly identity?: RunIdentity;
+  readonly identity?: RunIdentity | undefined;
   /** How many starts the run has had. */
   readonly starts: number;
-  readonly firstStartAt?: number;
-  readonly lastStartAt?: number;
+  readonly firstStartAt?: number | undefined;
+  readonly lastStartAt?: number | undefined;
   /** End of the latest start; absent when that one died. */
-  readonly lastStop?: { readonly at: number; readonly exitCode: number };
+  readonly lastStop?: { readonly at: number; readonly exitCode: number } | undefined;
   /** The ledger that runs share, of the latest start that had a part in one. */
-  readonly ledgerFile?: string;
+  readonly ledgerFile?: string | undefined;
   /** The database that the rows of the latest start were done from. */
-  readonly database?: DatabaseOfStart;
+  readonly database?: DatabaseOfStart | undefined;
   /** The cost cap that the run remembers, in USD; `null`: it was lifted. */
-  readonly capUsd?: number | null;
+  readonly capUsd?: number | null | undefined;
   /** By which columns the run adds up its money, and what no value of them may cost, as it remembers it. */
   readonly costBy: CostBy;
   /** The values of each axis that starts asked for by `each` and `repeat`. */
@@ -100,14 +100,14 @@ export interface Recovered {
   /** How often it was repaired. Files made before the latest repair may show records that are lost since. */
   readonly repairs: number;
   /** Set once a repair has lost records. */
-  readonly heldUpToRow?: number;
+  readonly heldUpToRow?: number | undefined;
   /** POSTs of the row over all starts. */
   attemptsOf(id: string): number;
   /**
    * Whether the row must be held as `unknown` instead of being bought: the journal was repaired, and a lost record may
    * have been this row's purchase. Ask before any purchase; an outcome or an intent since the repair settles it.
    */
-  mustHold(id: string, row: number): boolean;
+  readonly mustHold: (id: string, row: number) => boolean;
 }
 
 /** The journal's place in a run's folder. */

@@ -83,7 +83,7 @@ async function cutTornTail(
 /** The process that created the folder or the file, or renamed a repaired one, may have died before the name was durable. */
 async function syncNames(disk: Disk, folder: string, { recovery }: RecoveredFile): Promise<void> {
   await disk.syncFolder(folder);
-  if (recovery.records === 0) await disk.syncFolder(folderOf(folder));
+  if (recovery.facts.records === 0) await disk.syncFolder(folderOf(folder));
 }
 
 class FileJournal extends RecoveredJournal implements Journal {
@@ -96,7 +96,7 @@ class FileJournal extends RecoveredJournal implements Journal {
     found: Found,
   ) {
     super(disk, path, found);
-    this.commits = new GroupCommit(file, path, found.recovery.records);
+    this.commits = new GroupCommit(file, path, found.recovery.facts.records);
   }
 
   append(record: Parameters<Journal['append']>[0]): ReturnType<Journal['append']> {

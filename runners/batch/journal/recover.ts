@@ -1,9 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { DiskFile } from '../disk/disk.js';
-import { valueOfJson } from '../disk/read-file.js';
-import { readLineBlocks } from '../disk/read-lines.js';
-import { hasGoodChecksum, salvage } from './line/record-line.js';
-import { field } from './line/record-fields.js';
+import { valueOfJson, readLineBlocks } from '../disk/read-file.js';
+import { hasGoodChecksum, salvage, field } from './line/record-line.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { JournalError, newerFormat } from './journal-error.js';
 import { Recovery } from './recovery.js';
@@ -63,7 +61,7 @@ class Pass {
   ) {
     this.recovery = recovery;
     this.snapshotEnd = end;
-    this.line = recovery.records;
+    this.line = recovery.facts.records;
     this.goodEnd = end;
     this.checksum = checksum;
   }
@@ -111,7 +109,7 @@ class Pass {
     if (!this.head.scan(bytes, start, end))
       throw this.broken(offset, 'has the right checksum, but is not a record');
     const n = this.head.number(field.n);
-    const expected = this.recovery.records + 1;
+    const expected = this.recovery.facts.records + 1;
     if (n !== expected) throw this.broken(offset, `is record ${n}, where record ${expected} was expected`);
     this.recovery.take(this.head, offset);
   }

@@ -1,14 +1,15 @@
 import type { Disk, DiskFile } from '../disk/disk.js';
-import { withFile } from '../disk/read-file.js';
-import { journalFault } from './journal-error.js';
+import { withFile, readLines } from '../disk/read-file.js';
+import { journalFault, JournalError } from './journal-error.js';
 import { type Journal, type Recovered, type RowRecords, journalPath } from './journal.js';
 import { loadSnapshot, type Snapshot } from './load-snapshot.js';
-import { readRecords } from './read-records.js';
 import { recover, type RecoveredFile } from './recover.js';
 import { recordsAStart, Recovery } from './recovery.js';
 import type { CostByChoices } from '../row/totals.js';
 import { RowReader } from './row-reader.js';
 import type { RowStatus } from '../row/row-status.js';
+import { decodeRecord, hasGoodChecksum } from './line/record-line.js';
+import type { JournalRecord } from './record.js';
 
 const oneRowBytes = 4 << 10;
 const manyRowsBytes = 64 << 10;
@@ -57,7 +58,7 @@ export class RecoveredJournal implements JournalReader {
   }
 
   protected recordsTo(to: number, after: number): ReturnType<Journal['records']> {
-    const { recordStarts } = this.found.recovery;
+    const { recordStarts } = this.found.recovery.facts;
     const nearest = Math.min(Math.floor(after / recordsAStart), recordStarts.length - 1);
     const start = { offset: recordStarts[nearest] ?? 0, records: Math.max(nearest, 0) * recordsAStart };
     return readRecords(this.disk, this.path, { to, after, start });
@@ -77,7 +78,7 @@ export class RecoveredJournal implements JournalReader {
   }
 
   async find(id: string): Promise<RowRecords | undefined> {
-    const row = this.found.recovery.indexOf(id);
+    const row = this.found.recovery.rows.indexOf(id);
     if (row < 0) return undefined;
     try {
       return await this.reading((file) => new RowReader(file, this.found, oneRowBytes).read(row));
@@ -91,51 +92,17 @@ export class RecoveredJournal implements JournalReader {
   }
 }
 
-function recoveredOf({
-  recovery,
-  pending,
-  tornBytes,
-}: Pick<Found, 'recovery' | 'pending' | 'tornBytes'>): Recovered {
-  const {
-    identity,
-    firstStartAt,
-    lastStartAt,
-    lastStop,
-    heldUpToRow,
-    ledgerFile,
-    database,
-    manifests,
-    capUsd,
-    costBy,
-    axes,
-    starts,
-    rows,
-    records,
-    repairs,
-    lives,
-  } = recovery;
+function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
+  const { facts, rows, lives, mustHold } = recovery;
+  const { lastRow, jobs, tally } = lives;
   return {
-    ...{ starts, records, repairs, lastRow: lives.lastRow, rows, jobs: lives.jobs, pending, tornBytes },
-    ...(identity && { identity }),
-    ...(firstStartAt !== undefined && { firstStartAt }),
-    ...(lastStartAt !== undefined && { lastStartAt }),
-    ...(lastStop && { lastStop }),
-    ...(heldUpToRow !== undefined && { heldUpToRow }),
-    ...(ledgerFile !== undefined && { ledgerFile }),
-    ...(database && { database }),
-    ...(capUsd !== undefined && { capUsd }),
-    manifests,
-    costBy,
-    axes,
-    totals: lives.tally.totals(),
-    tally: lives.tally.kept,
+    ...{ ...facts, lastRow, rows, jobs, pending, tornBytes, mustHold },
+    ...{ totals: tally.totals(), tally: tally.kept, highestReported: tally.highestReported() },
     booksOf: (id) => {
       const row = rows.indexOf(id);
       return row < 0 ? undefined : lives.booksAt(row);
     },
-    highestReported: lives.tally.highestReported(),
     attemptsOf: (id) => rows.get(id)?.attempts ?? 0,
-    mustHold: (id, row) => recovery.mustHold(id, row),
   };
 }
 
@@ -159,4 +126,56 @@ export async function peekJournal(
   } catch (error) {
     throw journalFault(path, 'read', error);
   }
+}
+
+export interface RecordRange {
+  /** Byte after the last record. A line that is not ended before it is passed over: it is being written. */
+  readonly to?: number;
+  /** How many records to skip. @defaultValue 0 */
+  readonly after?: number;
+  /** Where a record in front of them begins, and how many stand before it. @defaultValue the first one */
+  readonly start?: { readonly offset: number; readonly records: number };
+}
+
+/**
+ * The records of a journal in order, in flat memory.
+ *
+ * @throws {JournalError} `journal-broken` at a line that is no record.
+ */
+export async function* readRecords(
+  disk: Disk,
+  path: string,
+  range: RecordRange = {},
+): AsyncGenerator<JournalRecord, void, void> {
+  try {
+    yield* recordsOf(await disk.open(path, 'r'), path, range);
+  } catch (error) {
+    throw journalFault(path, 'read', error);
+  }
+}
+
+async function* recordsOf(
+  file: DiskFile,
+  path: string,
+  { to, after = 0, start = { offset: 0, records: 0 } }: RecordRange,
+): AsyncGenerator<JournalRecord, void, void> {
+  try {
+    let number = start.records;
+    const range = { from: start.offset, ...(to !== undefined && { to }) };
+    for await (const { bytes, offset, ended } of readLines(file, range)) {
+      number++;
+      if (number <= after) continue;
+      const good = hasGoodChecksum(bytes, 0, bytes.length);
+      if (!good && !ended) return;
+      if (!good) throw unreadable(path, number, offset);
+      yield decodeRecord(bytes).record;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function unreadable(path: string, line: number, offset: number): JournalError {
+  const message = `The journal ${path} is damaged: line ${line}, at byte ${offset}, is not a record.`;
+  return new JournalError('journal-broken', message, { line, offset });
 }

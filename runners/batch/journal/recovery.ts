@@ -1,9 +1,9 @@
-import { databaseOfStart, type DatabaseOfStart } from './elsewhere.js';
-import { decodeRecord } from './line/record-line.js';
-import { field } from './line/record-fields.js';
+import { databaseOfStart } from './elsewhere.js';
+import { decodeRecord, field } from './line/record-line.js';
 import type { HeadScanner } from './line/head-scanner.js';
 import { newerFormat, unknownKind } from './journal-error.js';
-import { journalFormat, type JournalRecord, type RecordOf, type RunIdentity } from './record.js';
+import type { Recovered } from './journal.js';
+import { journalFormat, type JournalRecord, type RecordOf } from './record.js';
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
@@ -15,7 +15,6 @@ import {
   costByInForce,
   noCostBy,
   trackedColumns,
-  type CostBy,
   type CostByChoices,
 } from '../row/totals.js';
 
@@ -33,25 +32,28 @@ const kinds: readonly JournalRecord['k'][] = [
   'freed',
 ];
 
-type RunFact =
-  | 'records'
-  | 'recordStarts'
-  | 'starts'
-  | 'identity'
-  | 'firstStartAt'
-  | 'lastStartAt'
-  | 'lastStop'
-  | 'ledgerFile'
-  | 'database'
-  | 'manifests'
-  | 'capUsd'
-  | 'costBy'
-  | 'axes'
-  | 'repairs'
-  | 'heldUpToRow';
+/** What records say of the run as a whole: see `Recovered`. */
+class RunFacts {
+  records = 0;
+  /** The byte at which every n-th record begins, so that a later pass can start near its first record. */
+  readonly recordStarts: number[] = [];
+  starts = 0;
+  repairs = 0;
+  identity: Recovered['identity'];
+  firstStartAt: number | undefined;
+  lastStartAt: number | undefined;
+  lastStop: Recovered['lastStop'];
+  ledgerFile: string | undefined;
+  database: Recovered['database'];
+  heldUpToRow: number | undefined;
+  manifests: readonly string[] = [];
+  capUsd: number | null | undefined;
+  costBy = noCostBy;
+  axes: readonly AskedAxis[] = [];
+}
 
 /** The values of a recovery outside of its table, as plain JSON. */
-export interface KeptRecovery extends Pick<Recovery, RunFact> {
+export interface KeptRecovery extends RunFacts {
   readonly rows: number;
   readonly jobs: number;
   readonly lastRow: number;
@@ -64,34 +66,16 @@ export class Recovery {
   readonly table = new RowTable();
   readonly rows = new RowStates(this.table);
   readonly lives = new RowLives(this.table);
-  records = 0;
-  /** The byte at which every n-th record begins, so that a later pass can start near its first record. */
-  readonly recordStarts: number[] = [];
-  starts = 0;
-  identity: RunIdentity | undefined;
-  firstStartAt: number | undefined;
-  lastStartAt: number | undefined;
-  lastStop: { at: number; exitCode: number } | undefined;
-  ledgerFile: string | undefined;
-  database: DatabaseOfStart | undefined;
-  /** Paths of the manifests that starts were made from, each once. */
-  manifests: string[] = [];
-  capUsd: number | null | undefined;
-  /** As the run remembers it. */
-  costBy: CostBy = noCostBy;
-  /** What starts asked for by `each` and `repeat`. */
-  axes: readonly AskedAxis[] = [];
-  repairs = 0;
+  facts = new RunFacts();
   /** Nothing but what records say: `finish` has added nothing, so that more of them may be taken in. */
   isPlain = true;
-  heldUpToRow: number | undefined;
   /** The columns were given for all records, whatever these say. */
   isGivenColumns = false;
 
   /** Takes in a record that begins at `offset` of the file, from its head. */
   take(head: HeadScanner, offset: number): void {
-    if (this.records % recordsAStart === 0) this.recordStarts.push(offset);
-    this.records++;
+    if (this.facts.records % recordsAStart === 0) this.facts.recordStarts.push(offset);
+    this.facts.records++;
     if (head.hasId) this.lives.take(head.word(field.k, kinds), head, offset);
     else this.takeRun(head.line);
   }
@@ -102,26 +86,20 @@ export class Recovery {
       if (!isPending(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;
       this.lives.open(row);
       this.table.setFlag(row, rowFlags.beforeRepair, true);
-      this.heldUpToRow ??= 0;
+      this.facts.heldUpToRow ??= 0;
       this.isPlain = false;
     }
   }
 
   get kept(): KeptRecovery {
-    const { records, recordStarts, starts, repairs, table, lives } = this;
-    const { identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow } = this;
-    const { manifests, capUsd, costBy, axes } = this;
+    const { facts, table, lives } = this;
     return {
-      ...{ records, recordStarts, starts, repairs },
-      ...{ identity, firstStartAt, lastStartAt, lastStop, ledgerFile, database, heldUpToRow },
-      ...{ manifests, capUsd, costBy, axes },
-      ...{
-        rows: table.length,
-        jobs: lives.jobs.index.length,
-        lastRow: lives.lastRow,
-        replaced: [...table.replaced],
-        tally: lives.tally.kept,
-      },
+      ...facts,
+      rows: table.length,
+      jobs: lives.jobs.index.length,
+      lastRow: lives.lastRow,
+      replaced: [...table.replaced],
+      tally: lives.tally.kept,
     };
   }
 
@@ -138,7 +116,7 @@ export class Recovery {
 
   /** Goes on from what was `kept`, once the table's columns are filled. */
   restore({ rows, jobs, lastRow, replaced, tally, ...facts }: KeptRecovery): void {
-    Object.assign(this, facts);
+    this.facts = facts;
     this.table.reopen(rows);
     this.lives.jobs.index.reopen(jobs);
     this.lives.lastRow = lastRow;
@@ -153,20 +131,18 @@ export class Recovery {
 
   /** The columns by which this start would add up, where those that the records were read by are others: they are to be read anew. */
   otherColumns(choices: CostByChoices): readonly string[] | undefined {
-    const wanted = trackedColumns(costByInForce(choices, this.costBy));
+    const wanted = trackedColumns(costByInForce(choices, this.facts.costBy));
     return JSON.stringify(wanted) === JSON.stringify(this.lives.tally.kept.columns) ? undefined : wanted;
   }
 
-  indexOf(id: string): number {
-    return this.rows.indexOf(id);
-  }
-
-  mustHold(id: string, row: number): boolean {
-    if (this.heldUpToRow === undefined) return false;
-    const index = this.indexOf(id);
-    if (index < 0) return row <= this.heldUpToRow;
+  /** As `Recovered.mustHold`. */
+  readonly mustHold = (id: string, row: number): boolean => {
+    const { heldUpToRow } = this.facts;
+    if (heldUpToRow === undefined) return false;
+    const index = this.rows.indexOf(id);
+    if (index < 0) return row <= heldUpToRow;
     return this.table.hasFlag(index, rowFlags.beforeRepair) && this.lives.statusAt(index) !== 'completed';
-  }
+  };
 
   private takeRun(line: Buffer): void {
     const { record } = decodeRecord(line);
@@ -174,10 +150,10 @@ export class Recovery {
       case 'start':
         return this.takeStart(record, line);
       case 'stop':
-        this.lastStop = { at: record.at, exitCode: record.exitCode };
+        this.facts.lastStop = { at: record.at, exitCode: record.exitCode };
         return;
       case 'cap':
-        this.capUsd = record.usd;
+        this.facts.capUsd = record.usd;
         return;
       case 'cost-by':
         return this.takeCostBy(record);
@@ -190,29 +166,31 @@ export class Recovery {
 
   /** A new run knows its columns before its rows. */
   private takeCostBy({ columns, capsUsd }: RecordOf<'cost-by'>): void {
-    this.costBy = { columns, capsUsd };
-    if (this.table.length === 0 && !this.isGivenColumns) this.goBy(trackedColumns(this.costBy));
+    const costBy = (this.facts.costBy = { columns, capsUsd });
+    if (this.table.length === 0 && !this.isGivenColumns) this.goBy(trackedColumns(costBy));
   }
 
   private takeStart(record: RecordOf<'start'>, line: Buffer): void {
     const { format } = JSON.parse(line.toString()) as { format?: number };
     if (format !== undefined && format > journalFormat) throw newerFormat(format);
-    this.starts++;
-    this.identity = record.identity;
-    this.firstStartAt ??= record.at;
-    this.lastStartAt = record.at;
-    this.lastStop = undefined;
-    if (!this.manifests.includes(record.manifest)) this.manifests.push(record.manifest);
-    this.database = databaseOfStart(record.settings);
-    const { ledgerFile, axes } = record.settings;
-    this.axes = withAxes(this.axes, axes);
-    if (typeof ledgerFile === 'string') this.ledgerFile = ledgerFile;
+    const { facts } = this;
+    const { identity, at, manifest, settings } = record;
+    facts.starts++;
+    facts.identity = identity;
+    facts.firstStartAt ??= at;
+    facts.lastStartAt = at;
+    facts.lastStop = undefined;
+    if (!facts.manifests.includes(manifest)) facts.manifests = [...facts.manifests, manifest];
+    facts.database = databaseOfStart(settings);
+    const { ledgerFile, axes } = settings;
+    facts.axes = withAxes(facts.axes, axes);
+    if (typeof ledgerFile === 'string') facts.ledgerFile = ledgerFile;
   }
 
   private takeRepair({ missing, heldUpToRow }: RecordOf<'repaired'>): void {
-    this.repairs++;
+    this.facts.repairs++;
     if (missing === 0) return;
-    this.heldUpToRow = Math.max(this.heldUpToRow ?? 0, heldUpToRow);
+    this.facts.heldUpToRow = Math.max(this.facts.heldUpToRow ?? 0, heldUpToRow);
     for (let row = 0; row < this.table.length; row++) this.table.setFlag(row, rowFlags.beforeRepair, true);
   }
 }

@@ -1,8 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { fileChunks, withFile } from '../disk/read-file.js';
-import { readLines } from '../disk/read-lines.js';
+import { fileChunks, withFile, readLines } from '../disk/read-file.js';
 import {
   decodeRecord,
   hasGoodChecksum,
@@ -10,8 +9,8 @@ import {
   checksumText,
   encodeRecord,
   salvage,
+  field,
 } from './line/record-line.js';
-import { field } from './line/record-fields.js';
 import { HeadScanner } from './line/head-scanner.js';
 
 /** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */

@@ -84,21 +84,22 @@ class MemoryLedger implements Ledger {
   private spent: MicroDollars;
   private drift = 0;
   private unpriced = 0;
-  private readonly byValue: ValueCaps;
+  /** Absent where no column has caps. */
+  private readonly byValue: ValueCaps | undefined;
   private readonly isDecidedElsewhere: boolean;
 
   constructor(options: LedgerOptions) {
-    const { capUsd, spent = 0, unknown = 0, reserved = [], byValue = { capsUsd: {} } } = options;
+    const { capUsd, spent = 0, unknown = 0, reserved = [], byValue } = options;
     this.isDecidedElsewhere = options.isDecidedElsewhere ?? false;
     this.cap = capUsd === undefined ? undefined : toMicroDollars(capUsd);
     this.spent = spent;
     this.sums.unknown = unknown;
-    this.byValue = new ValueCaps(byValue);
+    this.byValue = byValue && Object.keys(byValue.capsUsd).length > 0 ? new ValueCaps(byValue) : undefined;
     for (const [id, price, row] of reserved) {
       const hold = this.holdOf('reserved', price, row);
       this.add(id, hold);
       // Earlier starts have taken it.
-      this.byValue.add(hold.values, -(price ?? 0));
+      this.byValue?.add(hold.values, -(price ?? 0));
     }
   }
 
@@ -107,18 +108,18 @@ class MemoryLedger implements Ledger {
     const hold = this.holdOf('reserved', price, row);
     if (!this.isDecidedElsewhere) {
       if (this.cap !== undefined && !fitsUnderCap(this.snapshot(), price)) return false;
-      if (row !== undefined && this.byValue.full(hold.values, price) !== undefined) return false;
+      if (row !== undefined && this.byValue?.full(hold.values, price) !== undefined) return false;
     }
     this.add(id, hold);
     return true;
   }
 
   fullValue(price: MicroDollars | null, row: RowOrigin): CappedValue | undefined {
-    return this.isDecidedElsewhere ? undefined : this.byValue.full(this.byValue.valuesOf(row), price);
+    return this.isDecidedElsewhere ? undefined : this.byValue?.full(this.byValue.valuesOf(row), price);
   }
 
   takenBy(row: RowOrigin): readonly CappedValue[] {
-    return this.byValue.takenBy(row);
+    return this.byValue?.takenBy(row) ?? [];
   }
 
   settle(id: string, cost: MicroDollars | null): void {
@@ -132,7 +133,7 @@ class MemoryLedger implements Ledger {
     if (reserved !== null || this.cap !== undefined) this.drift += Math.max(cost - (reserved ?? 0), 0);
     this.remove(id);
     this.spent += cost;
-    this.byValue.add(values, cost);
+    this.byValue?.add(values, cost);
   }
 
   release(id: string): void {
@@ -162,7 +163,7 @@ class MemoryLedger implements Ledger {
   }
 
   private holdOf(state: Hold['state'], price: MicroDollars | null, row: RowOrigin | undefined): Hold {
-    return { price, state, values: row === undefined ? [] : this.byValue.valuesOf(row) };
+    return { price, state, values: (row && this.byValue?.valuesOf(row)) ?? [] };
   }
 
   /** An unknown purchase of the row that was held before stays in the sum, under no name. */
@@ -170,7 +171,7 @@ class MemoryLedger implements Ledger {
     this.holds.set(id, hold);
     this.sums[hold.state] += hold.price ?? 0;
     if (hold.price === null) this.unpriced++;
-    this.byValue.add(hold.values, hold.price ?? 0);
+    this.byValue?.add(hold.values, hold.price ?? 0);
   }
 
   private remove(id: string): void {
@@ -179,6 +180,6 @@ class MemoryLedger implements Ledger {
     this.holds.delete(id);
     this.sums[hold.state] -= hold.price ?? 0;
     if (hold.price === null) this.unpriced--;
-    this.byValue.add(hold.values, -(hold.price ?? 0));
+    this.byValue?.add(hold.values, -(hold.price ?? 0));
   }
 }

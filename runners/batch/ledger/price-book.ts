@@ -8,7 +8,7 @@ export interface Priced {
   /** The empty string on a route. */
   readonly endpoint: string;
   /** On an edit; the service's default, 1k, where it is missing. */
-  readonly resolution?: string;
+  readonly resolution?: string | undefined;
 }
 
 /** A reported price that is not the book's, in millionths of a dollar. */
@@ -129,12 +129,8 @@ function keyOf({ kind, endpoint, resolution = '' }: Priced): string {
   return `${kind} ${endpoint} ${kind === 'edit' && resolution === '' ? '1k' : resolution}`;
 }
 
-/** What of a row its price depends on. */
-export function pricedOf({
-  kind,
-  endpoint,
-  resolution,
-}: Pick<Priced, 'kind' | 'endpoint'> & { readonly resolution?: string | undefined }): Priced {
+/** What of a row its price depends on, apart from the row. */
+export function pricedOf({ kind, endpoint, resolution }: Priced): Priced {
   return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
 }
 

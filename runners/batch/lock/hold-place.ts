@@ -4,16 +4,11 @@ import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Disk, DiskEntry } from '../disk/disk.js';
-import { readFile } from '../disk/read-file.js';
 import { stateFolder } from '../disk/node-disk.js';
 import { journalPath } from '../journal/journal.js';
 import { LockError } from './lock-error.js';
-import { ownerSchema, type Owner } from './owner.js';
-import type { FileLock, TryLock } from './try-lock-file.js';
-
-/** On Windows a byte that is locked cannot be read by others, and the file says who holds it. */
-const farByte = 2 ** 40;
-const mostBytes = 16 << 10;
+import { ownerSchema, readNote, type Owner } from './owner.js';
+import { farByte, type FileLock, type TryLock } from './try-lock-file.js';
 
 export interface HoldPlaceOptions {
   readonly disk: Disk;
@@ -131,9 +126,3 @@ async function heldThere(disk: Disk, folder: string, path: string): Promise<Lock
 }
 
 const noteSchema = ownerSchema.extend({ folder: z.string(), isLost: z.boolean().optional() });
-
-export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>): Promise<T | undefined> {
-  const size = (await disk.stat(path))?.size ?? 0;
-  if (size === 0 || size > mostBytes) return undefined;
-  return schema.parse(JSON.parse((await readFile(disk, path, size)).toString()));
-}

@@ -6,7 +6,7 @@ import { holdPlace } from './hold-place.js';
 import { RunProgress } from './run-progress.js';
 import { lockFault, LockError } from './lock-error.js';
 import { isSameHost, type Host, type Owner, ownerPath, readOwner, thisHost } from './owner.js';
-import { tryLockFile, type FileLock, type TryLock } from './try-lock-file.js';
+import { farByte, tryLockFile, type FileLock, type TryLock } from './try-lock-file.js';
 
 export interface HoldRunOptions {
   /** @defaultValue nodeDisk */
@@ -22,9 +22,6 @@ export interface HoldRunOptions {
   /** ms since the epoch; only shown. @defaultValue Date.now */
   readonly now?: () => number;
 }
-
-/** Further than any journal reaches: on Windows a byte that is locked cannot be read by others. */
-const farByte = 2 ** 40;
 
 /** The right to be the one process of a run. */
 export interface RunHold {

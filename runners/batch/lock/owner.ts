@@ -47,8 +47,15 @@ export function isSameHost(owner: Host, here: Host): boolean {
   return here.machineId !== undefined || (owner.bootId === undefined && here.bootId === undefined);
 }
 
-/** Longer owner files are none. */
+/** Longer notes are none. */
 const mostBytes = 16 << 10;
+
+/** What a small file says; `undefined` where it says nothing. Throws where it says something else. */
+export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>): Promise<T | undefined> {
+  const size = (await disk.stat(path))?.size ?? 0;
+  if (size === 0 || size > mostBytes) return undefined;
+  return schema.parse(JSON.parse((await readFile(disk, path, size)).toString()));
+}
 
 /** The file that names a run's owner. */
 export function ownerPath(folder: string): string {
@@ -60,7 +67,7 @@ export async function readOwner(disk: Disk, folder: string): Promise<Owner | 'un
   const path = ownerPath(folder);
   try {
     if ((await disk.stat(path)) === undefined) return undefined;
-    return ownerSchema.parse(JSON.parse((await readFile(disk, path, mostBytes)).toString()));
+    return (await readNote(disk, path, ownerSchema)) ?? 'unreadable';
   } catch {
     return 'unreadable';
   }

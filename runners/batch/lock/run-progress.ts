@@ -5,13 +5,11 @@ import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
-import { readNote, usualFolders, writeNote } from './hold-place.js';
+import { usualFolders, writeNote, type HoldPlaceOptions } from './hold-place.js';
 import { LockError } from './lock-error.js';
-import { ownerSchema, type Owner } from './owner.js';
-import type { FileLock, TryLock } from './try-lock-file.js';
+import { ownerSchema, readNote } from './owner.js';
+import { farByte, type FileLock, type TryLock } from './try-lock-file.js';
 
-/** On Windows a byte that is locked cannot be read by others. */
-const farByte = 2 ** 40;
 /** The first `start` record of a journal lies within. */
 const headBytes = 64 << 10;
 const tailBytes = 4 << 10;
@@ -24,13 +22,6 @@ const progressSchema = ownerSchema.extend({
   /** A repair writes the journal anew. */
   repairs: z.int(),
 });
-
-export interface RunProgressOptions {
-  readonly disk: Disk;
-  readonly tryLock: TryLock;
-  readonly owner: Owner;
-  readonly stateFolders?: readonly string[];
-}
 
 /**
  * How far a run has come, noted and locked outside of its folder under an id that is made from the journal's first start. A
@@ -45,7 +36,7 @@ export class RunProgress {
 
   constructor(
     private readonly folder: string,
-    private readonly options: RunProgressOptions,
+    private readonly options: HoldPlaceOptions,
   ) {}
 
   /**

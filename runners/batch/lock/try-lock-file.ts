@@ -14,6 +14,9 @@ export interface OpenLock extends FileLock {
   readonly fd: number;
 }
 
+/** Further than any file of a run reaches. On Windows a byte that is locked cannot be read by others, and these files are. */
+export const farByte = 2 ** 40;
+
 /** Locks one byte of a file, or all of it. `undefined`: another process has it. */
 export type TryLock = (path: string, byte?: number) => Promise<FileLock | undefined>;
 

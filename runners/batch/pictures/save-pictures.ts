@@ -2,8 +2,7 @@ import { concatMap, defer, EMPTY, mergeMap, type Observable, type OperatorFuncti
 import { redact } from '../../../src/contract/redact.js';
 import { downloadPicture } from '../artifacts/download-picture.js';
 import { findPicture, replaceAt } from '../artifacts/find-picture.js';
-import { PictureError } from '../artifacts/picture-error.js';
-import { savePicture, type PictureFile, type PicturePlace } from '../artifacts/save-picture.js';
+import { PictureError, savePicture, type PictureFile, type PicturePlace } from '../artifacts/save-picture.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import type { PurchaseFacts, ReplyRecord, SavedImage } from '../journal/record.js';

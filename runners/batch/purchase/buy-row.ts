@@ -1,4 +1,4 @@
-import { timer, type Observable } from 'rxjs';
+import { timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
@@ -7,11 +7,12 @@ import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { retriesPurchase } from '../row/decide-row.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import { stopCauses, whyRefused } from '../stop/stop-causes.js';
+import { stopCauses, whyRefused, whyDrifted } from '../stop/stop-causes.js';
 import { endPurchase } from './end-purchase.js';
 import { arePicturesHosted } from './host-pictures.js';
 import { collecting, jobOf } from './job-of.js';
-import { withinLedger } from './within-ledger.js';
+import type { StopCause, Stops } from '../stop/stops.js';
+import { isRead } from '../row/task.js';
 
 /**
  * Sends a row: its price reserved, its job journalled; or polls its job, which buys nothing. While others get through, a row
@@ -29,7 +30,8 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
   for (;;) {
     if (task.what === 'send' && service.blocked.has(task.row)) return;
     const answersBefore = service.reach.answers;
-    if (task.what === 'send' && !(yield* arePicturesHosted(context, row))) return;
+    const host = task.what === 'send' ? context.pictures.host : undefined;
+    if (host !== undefined && !(yield* arePicturesHosted(context, row, host))) return;
     const settled = yield* endOfJob(context, row);
     if (settled === undefined) return;
     const { outcome } = settled;
@@ -55,11 +57,11 @@ function* endOfJob(
   context: PurchaseContext,
   row: RowInFlight,
 ): Steps<JobEvent<unknown>, Settled | undefined> {
+  if (row.task.what === 'send' && !(yield* isReserved(context, row))) return undefined;
   let settled: Settled | undefined;
   const job = jobOf(context, row);
-  const events = row.task.what === 'send' ? withinLedger<JobEvent<unknown>>(context, row)(job) : job;
   const earlier = row.progress.statusCalls;
-  yield receive(events, (event: JobEvent<unknown>) => {
+  yield receive(job, (event: JobEvent<unknown>) => {
     if (event.type !== 'settled') return event;
     settled = event;
     return undefined;
@@ -111,4 +113,51 @@ function block({ service, stops, events }: PurchaseContext, endpoint: string, me
   if (cause !== undefined) stops.stop(cause);
   const text = `The service knows no endpoint "${endpoint}": its rows are left to be done (${message}).`;
   events.next({ type: 'warning', code: 'endpoint', message: text });
+}
+
+/** A purchase within the ledger: its price is reserved before anything of it is sent, or it is not begun. */
+export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): MonoTypeOperatorFunction<T> {
+  return (purchase) =>
+    flow<T>(function* () {
+      if (yield* isReserved(context, row)) yield purchase;
+    });
+}
+
+/**
+ * Reserves the row's price. The first row that does not fit under a cap, or whose price has drifted too far, stops the run; it and
+ * all behind it stay to be done. A row that does not fit under the cap of its value stays to be done alone.
+ */
+function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, boolean> {
+  const { stops, money, options } = context;
+  const { facts } = row.progress;
+  if (isRead(facts)) return true;
+  // As the service reported prices to earlier starts.
+  const drifted = whyDrifted(facts, money.prices.driftOf(facts), options.maxPriceDriftPercent);
+  if (drifted !== undefined) return stopped(stops, drifted);
+  const price = money.prices.priceOf(facts);
+  row.change({ price });
+  const full = money.ledger.fullValue?.(price, facts);
+  if (full !== undefined) return leftAt(money.full.add(full), context);
+  if (!money.ledger.reserve(row.id, price, facts))
+    return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
+  const { shared } = money;
+  // Unsubscribing while the reservation is made gives it back.
+  if (shared !== undefined && !(yield* lastOf(shared.reserve(row.id, price)))) {
+    const fullThere = shared.whyFull?.(row.id);
+    if (fullThere === undefined) return stopped(stops, shared.whyStop(price));
+    return leftAt(money.full.add(fullThere), context);
+  }
+  money.watch?.look(facts);
+  return true;
+}
+
+/** The row stays to be done; rows of other values go on. */
+function leftAt(message: string | undefined, { events }: PurchaseContext): false {
+  if (message !== undefined) events.next({ type: 'warning', code: 'value-cap', message });
+  return false;
+}
+
+function stopped(stops: Stops, cause: StopCause): false {
+  stops.stop(cause);
+  return false;
 }

@@ -6,13 +6,16 @@ import type { SlotUse } from '../context/beside-polls.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { JournalError } from '../journal/journal-error.js';
 import type { ReplyRecord } from '../journal/record.js';
-import { intentRecord } from '../row/records-of.js';
+import { intentRecord, failedRecord, failedRow, purchaseFacts, rowError } from '../row/records-of.js';
 import { RowInFlight } from '../row/row-in-flight.js';
-import type { PaidRow, RowFacts, Task, TaskOf } from '../row/task.js';
+import { type PaidRow, type RowFacts, type Task, type TaskOf, isRead } from '../row/task.js';
 import { noteFault } from '../stop/exit-of.js';
 import { buyRow } from './buy-row.js';
-import { holdRow, refuseRow } from './hold-row.js';
 import { whileInFlight } from './while-in-flight.js';
+import { failureCodes } from '../../../src/contract/failure-code.js';
+import { describeInvalid } from '../manifest/problem-tally.js';
+import type { InvalidRow } from '../manifest/manifest-row.js';
+import { leave } from '../end/end-row.js';
 
 /**
  * Does the tasks, each in a slot, and emits the rows that are paid and have a picture to save; all other rows end here. A
@@ -27,7 +30,7 @@ export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): O
     const project = (task: Task): Observable<JobEvent<unknown>> =>
       using(
         () => beside.enter(task),
-        (use) => flow(() => contained(context, { task, use: use as SlotUse, paid })),
+        (use) => flow(() => perform(context, { task, use: use as SlotUse, paid })),
       );
     const pulled = pullJobs(beside.passing(tasks), project, { concurrency: beside.slots(reported$) });
     return merge(
@@ -48,35 +51,22 @@ interface Doing {
 }
 
 /** An error that is no row's outcome stops the run. Without a journal there is no reply to wait for: it ends the stream at once. */
-function* contained(context: PurchaseContext, doing: Doing): Steps<JobEvent<unknown>> {
-  try {
-    yield* perform(context, doing);
-  } catch (error) {
-    if (error instanceof JournalError) {
-      doing.paid.error(error);
-      yield NEVER;
-    }
-    const { task } = doing;
-    noteFault(context, task.what === 'refuse' ? task.invalid.key : task.row.id, error);
-  }
-}
-
 function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<JobEvent<unknown>> {
-  switch (task.what) {
-    case 'send':
-    case 'poll': {
+  try {
+    if (task.what === 'send' || task.what === 'poll') {
       const row = new RowInFlight(task);
       yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
       const reply = toSave(row);
       if (reply !== undefined) yield handOver(reply, paid);
-      return;
+    } else if (task.what === 'fetch') yield handOver(yield* toFetch(context, task), paid);
+    else if (task.what === 'hold') yield* holdRow(context, task);
+    else yield* refuseRow(context, task.invalid);
+  } catch (error) {
+    if (error instanceof JournalError) {
+      paid.error(error);
+      yield NEVER;
     }
-    case 'fetch':
-      return yield handOver(yield* toFetch(context, task), paid);
-    case 'hold':
-      return yield* holdRow(context, task);
-    case 'refuse':
-      return yield* refuseRow(context, task.invalid);
+    noteFault(context, task.what === 'refuse' ? task.invalid.key : task.row.id, error);
   }
 }
 
@@ -116,4 +106,74 @@ function* toFetch(context: PurchaseContext, task: TaskOf<'fetch'>): Steps<never,
   const reply: ReplyRecord = { k: 'reply', ...free, imageUrl, output: { image_url: imageUrl } };
   yield* lastOf(merge(journal.append(intent), journal.append(reply)));
   return { row, intent, reply, attempts, isBooked: true };
+}
+
+/** A row that is not sent, because it may have been bought before: it fails so, and a person decides. */
+export function* holdRow(context: PurchaseContext, { row, code, attempts }: TaskOf<'hold'>): Steps<never> {
+  const { options, money } = context;
+  const at = options.scheduler.now();
+  const { paid } = failureCodes[code];
+  const lost = code === 'unknown' && context.mustHold(row.id, row.row) && !isRead(row);
+  const price = lost ? money.prices.priceOf(row) : null;
+  if (lost) money.ledger.hold(row.id, price, row);
+  const message = lost
+    ? 'its purchase may stand in the part of the journal that was lost: it is not sent again'
+    : `it failed before as ${code}: ${failureCodes[code].meaning}`;
+  // The purchases that are known have their lines in costs.csv: a lost one is another.
+  const attempt = attempts === 0 ? 0 : attempts + 1;
+  const purchase = purchaseFacts(row, { attempt, settledAt: at });
+  const outcome = failedRecord(row.id, rowError({ code, message, paid }), {
+    ...{ at, cost: price, source: lost ? 'unknown' : 'none', statusCalls: 0, row: failedRow(row) },
+    ...(lost && { purchase }),
+  });
+  yield* leave(context, { records: [outcome], row: row.row });
+}
+
+/** An invalid row becomes a failure. */
+export function* refuseRow(context: PurchaseContext, invalid: InvalidRow): Steps<never> {
+  const { row, key, cells } = invalid;
+  const message = describeInvalid(invalid).join('; ');
+  const facts = { row, hash: '', kind: null, endpoint: '', cells };
+  const outcome = failedRecord(key, rowError({ code: 'invalid-row', message, paid: 'no' }), {
+    ...{ at: context.options.scheduler.now(), cost: null, source: 'none', statusCalls: 0, row: facts },
+  });
+  yield* leave(context, { records: [outcome], row });
+}
+
+/** Tasks for `buyRows`, each when it is asked for. It ends once it is closed, with those that nobody asked for left out. */
+export class TaskFeed implements AsyncIterable<Task> {
+  private readonly given: { readonly task: Task; readonly taken: () => void }[] = [];
+  private readonly takers: ((next: IteratorResult<Task, undefined>) => void)[] = [];
+  private isClosed = false;
+
+  /** Resolves when the task is taken, or the feed is closed. */
+  give(task: Task): Promise<void> {
+    if (this.isClosed) return Promise.resolve();
+    const taker = this.takers.shift();
+    if (taker === undefined) return new Promise((taken) => this.given.push({ task, taken }));
+    taker({ value: task, done: false });
+    return Promise.resolve();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const taker of this.takers.splice(0)) taker({ value: undefined, done: true });
+    for (const { taken } of this.given.splice(0)) taken();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Task, undefined, undefined> {
+    return {
+      next: () => {
+        const next = this.given.shift();
+        next?.taken();
+        if (next !== undefined) return Promise.resolve({ value: next.task, done: false });
+        if (this.isClosed) return Promise.resolve({ value: undefined, done: true });
+        return new Promise((resolve) => this.takers.push(resolve));
+      },
+      return: () => {
+        this.close();
+        return Promise.resolve({ value: undefined, done: true });
+      },
+    };
+  }
 }

@@ -1,6 +1,6 @@
 import { lastOf, type Steps } from '../../../src/operators/flow.js';
-import { localPicturePath } from '../uploads/create-picture-host.js';
 import { UploadError, type PictureHost } from '../uploads/picture-host.js';
+import { localPicturePath } from '../uploads/create-picture-host.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
 import { leave } from '../end/end-row.js';
 import { failedRecord, failedRow, rowError } from '../row/records-of.js';
@@ -15,10 +15,13 @@ type EditRequest = Extract<RowRequest, { kind: 'edit' }>;
  * begins. The files name them by what they are called there; only the request on the wire has their addresses, which are
  * keys to them and outlive the row's deadline. Returns false where one cannot be had: nothing of the row is sent.
  */
-export function* arePicturesHosted(context: PurchaseContext, row: RowInFlight): Steps<never, boolean> {
+export function* arePicturesHosted(
+  context: PurchaseContext,
+  row: RowInFlight,
+  host: PictureHost,
+): Steps<never, boolean> {
   const { request } = row.task.row;
-  const { host } = context.pictures;
-  if (host === undefined || request.kind !== 'edit' || !request.input.images.some(isLocal)) return true;
+  if (request.kind !== 'edit' || !request.input.images.some(isLocal)) return true;
   try {
     const requests = yield* lastOf(hosted(context, host, { ...row.task.row, request }));
     if (requests !== undefined)

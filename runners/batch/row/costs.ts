@@ -2,11 +2,9 @@ import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-d
 import type { Completed, Failed } from '../../../src/contract/outcome.js';
 import { disbelievedCost, isBelievable, reportedCostUsd } from '../../../src/contract/reported-cost.js';
 import type { CostSource } from '../journal/record.js';
-import { pricedOf, type PriceBook } from '../ledger/price-book.js';
+import type { PriceBook } from '../ledger/price-book.js';
 import type { RowPurchase } from './row-in-flight.js';
 import { buysNothing } from './task.js';
-
-export { pricedOf };
 
 /** What a purchase cost, and where the figure is from. */
 export interface Cost {
@@ -24,7 +22,7 @@ export function costOfCompleted(
 ): Cost {
   if (buysNothing(purchase)) return { cost: reportedCost(output), source: 'none' };
   const reserved = purchase.intent?.price ?? null;
-  const estimate = prices.estimate(pricedOf(purchase.facts), executionTimeMs);
+  const estimate = prices.estimate(purchase.facts, executionTimeMs);
   // The time that it is made from is reported as well.
   const booked = estimate === null || isBelievable(estimate, null) ? estimate : reserved;
   return costReported(output, reserved, booked) ?? { cost: booked, source: 'estimated' };

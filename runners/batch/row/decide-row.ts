@@ -4,7 +4,7 @@ import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { isEnd } from './row-status.js';
-import { rowFactsOf, type Task, type TaskSpec } from './task.js';
+import type { TaskSpec } from './task.js';
 
 /** By which a start decides on the rows of its manifest. */
 export interface ManifestRules {
@@ -13,14 +13,6 @@ export interface ManifestRules {
   readonly changed: 'keep' | 'redo';
   /** Whether the journal may have lost a purchase of the row. */
   readonly mustHold: (id: string, row: number) => boolean;
-}
-
-/** The rules of a start, with what the journal knows of lost records. */
-export function rulesOf(
-  { retry, changed }: Pick<ManifestRules, 'retry' | 'changed'>,
-  known: { mustHold(id: string, row: number): boolean },
-): ManifestRules {
-  return { retry, changed, mustHold: (id, row) => known.mustHold(id, row) };
 }
 
 /**
@@ -99,15 +91,6 @@ function codesOf(word: string): readonly FailureCode[] {
   if (code === undefined)
     throw new InvalidOptionError('retry', `"${word}" is no failure code, nor one of failed, all`);
   return [code];
-}
-
-/** A task of a row of the manifest. */
-export function manifestTask(row: Row, task: TaskSpec, attempts: number): Task {
-  const facts = rowFactsOf(row);
-  if (task.what === 'hold') return { what: 'hold', row: facts, code: task.code, attempts };
-  if (task.what === 'poll') return { what: 'poll', row: facts, jobId: task.jobId, attempts };
-  if (task.what === 'fetch') return { what: 'fetch', row: facts, imageUrl: task.imageUrl, attempts };
-  return { what: 'send', row: facts, attempts };
 }
 
 /**

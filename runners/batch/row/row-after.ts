@@ -5,10 +5,9 @@ import { headOf, type RowRecord } from './record-head.js';
 import { isEnd, nextStatus } from './row-status.js';
 import { RunTally } from './run-tally.js';
 import { Tally } from './tally.js';
-import type { Task, TaskOf } from './task.js';
+import type { RowTask, Task } from './task.js';
 
-/** What a process was to do with a row. */
-export type RowTask = TaskOf<'send' | 'poll'>;
+export type { RowTask };
 
 /** What becomes of a row whose process has left it. */
 export type RowLeft =

@@ -4,7 +4,7 @@ import type { IntentRecord, ReplyRecord } from '../journal/record.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
 import { stepOf, type RowRecord } from './record-head.js';
 import { nextStatus, type RowStatus } from './row-status.js';
-import type { RowFacts, TaskOf } from './task.js';
+import type { RowFacts, RowTask } from './task.js';
 
 /** The latest purchase of a row, as far as its records name it. */
 export interface RowPurchase {
@@ -42,9 +42,16 @@ export class RowInFlight {
   readonly id: string;
   readonly progress$: BehaviorSubject<RowProgress>;
 
-  constructor(readonly task: TaskOf<'send' | 'poll'>) {
-    this.id = task.row.id;
-    this.progress$ = new BehaviorSubject(progressOf(task));
+  constructor(readonly task: RowTask) {
+    const { row, attempts } = task;
+    const isPolled = task.what === 'poll';
+    this.id = row.id;
+    this.progress$ = new BehaviorSubject<RowProgress>({
+      ...{ status: isPolled ? 'accepted' : 'open', isOver: false, facts: row, attempts },
+      request: (isPolled ? undefined : task.wire) ?? row.request,
+      ...{ price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
+      ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
+    });
   }
 
   get progress(): RowProgress {
@@ -60,17 +67,6 @@ export class RowInFlight {
   take(record: RowRecord): void {
     this.progress$.next(afterRecord(this.progress, record));
   }
-}
-
-function progressOf(task: TaskOf<'send' | 'poll'>): RowProgress {
-  const { row, attempts } = task;
-  const isPolled = task.what === 'poll';
-  return {
-    ...{ status: isPolled ? 'accepted' : 'open', isOver: false, facts: row, attempts },
-    request: (isPolled ? undefined : task.wire) ?? row.request,
-    ...{ price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
-    ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
-  };
 }
 
 function afterRecord(progress: RowProgress, record: RowRecord): RowProgress {

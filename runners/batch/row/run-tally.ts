@@ -1,4 +1,4 @@
-import type { OutcomeRecord } from '../journal/record.js';
+import type { OutcomeRecord, RecordOf } from '../journal/record.js';
 import { headOf, type RowRecord } from './record-head.js';
 import { bookings, type RowBooks } from './row-books.js';
 import type { EndStatus } from './row-status.js';
@@ -73,7 +73,7 @@ export class RunTally {
     if (row.end === 'unknown' && this.held.length < idsKept) this.held.push(id);
   }
 
-  private countReopening(id: string, row: RunRow, to: 'poll' | 'download' | 'buy'): void {
+  private countReopening(id: string, row: RunRow, to: RecordOf<'reopen'>['to']): void {
     if (row.status === 'expired' && to === 'poll') this.askedAgain.add(id);
     if (row.end === undefined) return;
     this.count(row.end, -1);

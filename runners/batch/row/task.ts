@@ -14,7 +14,7 @@ export type RowFacts = Pick<
   readonly priority?: number | undefined;
 };
 
-interface RowTask {
+interface TaskOfRow {
   readonly row: RowFacts;
   /** POSTs over all starts. */
   readonly attempts: number;
@@ -23,13 +23,13 @@ interface RowTask {
 /** What one row needs of this start. */
 export type Task =
   /** It is sent. */
-  | (RowTask & {
+  | (TaskOfRow & {
       readonly what: 'send';
       /** What leaves on the wire, where that is not the row's request: pictures of a machine have other addresses there. */
       readonly wire?: RowRequest;
     })
   /** Its job is polled. Without an `intent` it was bought elsewhere. */
-  | (RowTask & {
+  | (TaskOfRow & {
       readonly what: 'poll';
       readonly jobId: string;
       readonly intent?: IntentRecord;
@@ -39,11 +39,11 @@ export type Task =
       readonly wasExpired?: boolean;
     })
   /** Its picture is fetched. */
-  | (RowTask & { readonly what: 'fetch'; readonly imageUrl: string; readonly replied?: undefined })
+  | (TaskOfRow & { readonly what: 'fetch'; readonly imageUrl: string; readonly replied?: undefined })
   /** The same, where the reply is in the journal. */
-  | (RowTask & { readonly what: 'fetch'; readonly replied: RepliedRow })
+  | (TaskOfRow & { readonly what: 'fetch'; readonly replied: RepliedRow })
   /** It fails as it is: it may have been bought, and a person decides. */
-  | (RowTask & { readonly what: 'hold'; readonly code: FailureCode })
+  | (TaskOfRow & { readonly what: 'hold'; readonly code: FailureCode })
   /** It cannot be sent. */
   | { readonly what: 'refuse'; readonly invalid: InvalidRow };
 
@@ -57,6 +57,9 @@ export type TaskSpec =
   | { readonly what: 'hold'; readonly code: FailureCode };
 
 export type TaskOf<W extends Task['what']> = Extract<Task, { what: W }>;
+
+/** A task that a job of the library does. */
+export type RowTask = TaskOf<'send' | 'poll'>;
 
 /** The purchase of a row whose reply is in the journal. */
 export interface RepliedRow {

@@ -3,8 +3,8 @@ import { columnValue } from '../manifest/columns/column-value.js';
 import { originOf, type RowRecord } from '../row/record-head.js';
 import { costLine, freedLine } from './cost-line.js';
 import type { EndedRow } from './ended-row.js';
-import { failureLine, type FailureLine } from './failure-line.js';
 import { lineJson } from './line-json.js';
+import { failureLine, type FailureLine } from './failure-line.js';
 import { resultLine, type ResultLine } from './result-line.js';
 
 /** The lines of rows that ended, to be appended together. */

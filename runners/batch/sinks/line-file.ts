@@ -2,8 +2,7 @@ import { crc32 } from 'node:zlib';
 import { folderOf, openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
 import { DiskFault, onDisk } from '../disk/disk-fault.js';
-import { fileChunks, readUpTo, withFile } from '../disk/read-file.js';
-import { readLineBlocks, readLines } from '../disk/read-lines.js';
+import { fileChunks, readUpTo, withFile, readLineBlocks, readLines } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 
 /** How far a file has been written: a later start goes on from there. */

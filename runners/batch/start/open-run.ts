@@ -155,8 +155,8 @@ async function begin(
     }),
     callbacks,
     pictures: { names, areSaved: true, host, expiring, warned: new Set() },
-    mustHold: (id, row) => journal.recovered.mustHold(id, row),
-    whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart),
+    mustHold: journal.recovered.mustHold,
+    ...(options.halt && { whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart) }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };

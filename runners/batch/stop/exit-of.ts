@@ -1,32 +1,11 @@
 import { catchError, EMPTY, throwError, type MonoTypeOperatorFunction } from 'rxjs';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { stopCauses } from './stop-causes.js';
-import type { RunEnd } from './worst-end.js';
+import { exitCodes, type RunEnd } from './worst-end.js';
 import { JournalError } from '../journal/journal-error.js';
 import { isOfTheDisk } from '../disk/disk-fault.js';
 import type { RunLog } from '../log/open-log.js';
 import type { Stops } from './stops.js';
-
-/** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
-const exitCodes: Readonly<Record<string, number>> = {
-  usage: 2,
-  manifest: 2,
-  'invalid-option': 2,
-  'price-file': 2,
-  database: 2,
-  'database-away': 69,
-  held: 75,
-  'lock-unavailable': 74,
-  'lock-io': 74,
-  moved: 74,
-  copied: 74,
-  'day-ledger': 74,
-  'journal-broken': 74,
-  'journal-newer': 74,
-  'journal-io': 74,
-  disk: 74,
-  'not-a-file': 74,
-};
 
 /** What a run ends with that an error ended, or kept from starting. */
 export function exitOf(error: unknown): RunEnd {

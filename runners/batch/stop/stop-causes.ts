@@ -1,5 +1,6 @@
 import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
+import type { Priced } from '../ledger/price-book.js';
 import type { Failed } from '../../../src/contract/outcome.js';
 import type { StopCause } from './stops.js';
 import type { StartCounts } from '../row/totals.js';
@@ -108,13 +109,6 @@ export function whyBlocked(
 ): StopCause | undefined {
   const isAll = !hasRoutes && endpoints.every((endpoint) => blocked.includes(endpoint));
   return isAll ? stopCauses.noEndpointLeft(blocked, message) : undefined;
-}
-
-/** What a price is a price of. */
-interface Priced {
-  readonly kind: string;
-  readonly endpoint: string;
-  readonly resolution?: string | undefined;
 }
 
 /** What a price is a price of, for people. */

@@ -4,6 +4,28 @@ export interface RunEnd {
   readonly reason: string;
 }
 
+/** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
+export const exitCodes: Readonly<Record<string, number>> = {
+  usage: 2,
+  manifest: 2,
+  'invalid-option': 2,
+  'emulator-option': 2,
+  'price-file': 2,
+  database: 2,
+  'database-away': 69,
+  held: 75,
+  'lock-unavailable': 74,
+  'lock-io': 74,
+  moved: 74,
+  copied: 74,
+  'day-ledger': 74,
+  'journal-broken': 74,
+  'journal-newer': 74,
+  'journal-io': 74,
+  disk: 74,
+  'not-a-file': 74,
+};
+
 /** From what matters most to what matters least. Interruptions stand above all. */
 const order = [70, 74, 4, 2, 3, 5, 69, 6, 1];
 

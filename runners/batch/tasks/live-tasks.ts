@@ -2,7 +2,7 @@ import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
-import { decideRow, rulesOf, manifestTask } from '../row/decide-row.js';
+import { decideRow } from '../row/decide-row.js';
 import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
 import { isPending } from '../row/row-status.js';
@@ -61,12 +61,13 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
   if (state !== undefined && state.status !== 'open' && !state.sameContent(row.hash)) return otherRow(row);
   // Its number says nothing of what a damaged journal may have lost.
   const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
-  const rules = rulesOf({ retry: run.options.retry, changed: 'keep' }, { mustHold });
+  const rules = { retry: run.options.retry, changed: 'keep' as const, mustHold };
   if (isPending(state?.status ?? 'open') || isTakenUp(run, row)) return undefined;
   const spec = decideRow(row, state, rules);
   if (spec === undefined || 'reopen' in spec) return deliverAgain(run, row.id);
   const problem = spec.what === 'send' ? problemOf(run, row) : undefined;
-  return problem === undefined ? manifestTask(row, spec, recovered.attemptsOf(row.id)) : wrong(row, problem);
+  if (problem !== undefined) return wrong(row, problem);
+  return { ...spec, row: rowFactsOf(row), attempts: state?.attempts ?? 0 };
 }
 
 /** Held by this start, or polled or downloaded once more: its end is delivered when it comes. */

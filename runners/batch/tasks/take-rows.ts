@@ -2,7 +2,7 @@ import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { asSelected, isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
-import { decideRow, rulesOf, manifestTask, type ManifestRules } from '../row/decide-row.js';
+import { decideRow, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { byPriority } from '../manifest/rows/row-priority.js';
 import { KnownIds } from './known-ids.js';
@@ -12,7 +12,7 @@ import { readRows } from './read-rows.js';
 import type { Run } from '../context/run.js';
 import { SelectRows } from './select-rows.js';
 import { stopCauses } from '../stop/stop-causes.js';
-import type { Task } from '../row/task.js';
+import { rowFactsOf, type Task } from '../row/task.js';
 
 /**
  * What this start has to do, each when it is asked for: first what earlier starts bought, those accepted first in front,
@@ -82,7 +82,10 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal, taken, stops } = run;
   const { recovered } = journal.journal;
   // What is redone has been taken up by now: no content is compared again, unless some rows did not fit under the cap.
-  const rules = rulesOf({ ...options, changed: taken.kept > 0 ? options.changed : 'keep' }, recovered);
+  const rules = {
+    ...{ retry: options.retry, mustHold: recovered.mustHold },
+    changed: taken.kept > 0 ? options.changed : ('keep' as const),
+  };
   const select = new SelectRows(options);
   const read = () => readRows(options.disk, options.manifest, new KnownIds(recovered.rows));
   let isSending = false;
@@ -118,7 +121,8 @@ function rowTask(
   { rules, select }: { readonly rules: ManifestRules; readonly select: SelectRows },
 ): Task | 'over-cap' | undefined {
   const { recovered } = run.journal.journal;
-  const spec = decideRow(row, recovered.rows.get(row.id), rules);
+  const state = recovered.rows.get(row.id);
+  const spec = decideRow(row, state, rules);
   if (spec === undefined) return undefined;
   if ('reopen' in spec) {
     // What is to be taken up again has been by now: the rest has ended since the check, and is for a later start.
@@ -130,7 +134,7 @@ function rowTask(
   if (!run.pending.has(row.id) && !select.takes(row)) return undefined;
   // Rows of an endpoint that the service does not know are left, not asked for one by one.
   if (spec.what === 'send' && run.service.blocked.has(row)) return undefined;
-  return manifestTask(row, spec, recovered.attemptsOf(row.id));
+  return { ...spec, row: rowFactsOf(row), attempts: state?.attempts ?? 0 };
 }
 
 function grown({ options }: Run, { bytes, isInLine }: Growth): string {

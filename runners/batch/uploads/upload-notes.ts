@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
-import { valueOfJson } from '../disk/read-file.js';
-import { readLines } from '../disk/read-lines.js';
+import { valueOfJson, readLines } from '../disk/read-file.js';
 
 const noteSchema = z.object({
   /** As the manifest has it. */

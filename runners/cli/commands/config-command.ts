@@ -1,8 +1,7 @@
 import { loadConfig } from '../options/load-config.js';
 import { configurableOptions, settingOf, type ListedOption } from '../options/option-table.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
-import { parseOptions } from '../options/parse-options.js';
-import { startSchema } from '../options/start-options.js';
+import { parseOptions, startSchema } from '../options/parse-options.js';
 import { maskedUrl } from '../options/parse-value.js';
 import { plainText } from '../messages/plain-text.js';
 

@@ -3,8 +3,7 @@ import { nodeDisk, pictureFormat, shellWords } from '../../batch/formats.js';
 import { writeStarterManifest } from '../../batch/internal.js';
 import type { CommandCall } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
-import { countOf } from '../messages/number-text.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 
 const skippedShown = 20;
 

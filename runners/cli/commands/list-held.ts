@@ -4,8 +4,7 @@ import { readCosts, type Purchase } from '../../report/read/read-costs.js';
 import { readSentTimes } from '../../report/read/read-sent-times.js';
 import { runAgain } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
-import { countOf, formatMoney } from '../messages/number-text.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 import { namedService } from './settle-evidence.js';
 import { commandOfRun } from '../start/what-is-left.js';
 

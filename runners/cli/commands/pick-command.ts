@@ -7,8 +7,7 @@ import { type ChosenPictures, readChosen } from '../../report/pick/read-chosen.j
 import { readFirstStart } from '../../report/survey/run-story.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import { countOf } from '../messages/number-text.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 

@@ -3,13 +3,18 @@ import { resolve } from 'node:path';
 import { listPrices, type Plan, type PriceBook } from '../../batch/formats.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { holdManifestToPlan } from '../plan/hold-to-plan.js';
-import { withAxesFile } from '../plan/read-axes-file.js';
+import { withAxesFile } from '../plan/planned-settings.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
-import { parseOptions } from '../options/parse-options.js';
-import { asksForMoney, startSchema, type PlanOptions, type RunOptions } from '../options/start-options.js';
+import {
+  parseOptions,
+  asksForMoney,
+  startSchema,
+  type PlanOptions,
+  type RunOptions,
+} from '../options/parse-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';

@@ -5,6 +5,7 @@ import { describeReconciliation } from '../../report/reconcile/describe-reconcil
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
+import type { OptionsOf } from '../options/option-table.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import { plainText } from '../messages/plain-text.js';
@@ -18,10 +19,7 @@ export async function reconcileCommand({ args: [name], raw, io }: CommandCall<[s
   const options = commandOptions('reconcile', raw);
   const folder = await runFolder(name, io);
   const statement = await statementFile(options.statement, io);
-  const { jobColumn: job, amountColumn: amount, timeColumn: time } = options;
-  const found = await reconcileRun(folder, statement, {
-    columns: { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) },
-  }).catch(explainStatement);
+  const found = await reconciled(folder, statement, options);
   const lines = options.json
     ? [JSON.stringify(reconciliationJson(found))]
     : describeReconciliation(found).map((line) => `${/^ */.exec(line)?.[0] ?? ''}${plainText(line)}`);
@@ -38,15 +36,25 @@ async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<stri
   return path;
 }
 
-/** What is wrong with the export is for the person to mend, with the options at hand. */
-export function explainStatement(error: unknown): never {
-  if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
-  throw new UsageError(
-    [error.message],
-    error.code === 'statement-columns'
+/** Holds a run against an export. What is wrong with the export is for the person to mend, with the options at hand. */
+export function reconciled(
+  folder: string,
+  statement: string,
+  {
+    jobColumn: job,
+    amountColumn: amount,
+    timeColumn: time,
+  }: Pick<OptionsOf<'settle'>, 'jobColumn' | 'amountColumn' | 'timeColumn'>,
+): Promise<Reconciliation> {
+  const columns = { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) };
+  return reconcileRun(folder, statement, { columns }).catch((error: unknown) => {
+    if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
+    const isOfColumns = error.code === 'statement-columns';
+    const hint = isOfColumns
       ? 'name the columns with --job-column, --amount-column and --time-column'
-      : undefined,
-  );
+      : undefined;
+    throw new UsageError([error.message], hint);
+  });
 }
 
 type Purchase = Reconciliation['onlyInRun'][number];

@@ -2,17 +2,16 @@ import type { PageParts } from '../../report/render-page.js';
 import { writeReport } from '../../report/write-report.js';
 import { explainPort } from '../io/explain-error.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
+import { UsageError } from '../io/usage-error.js';
 import type { ReferenceCopies } from '../../report/rows/reference-copies.js';
 import { nodeDisk } from '../../batch/formats.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import { runFolder } from '../options/run-folder.js';
-import { countOf } from '../messages/number-text.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { watchRun } from '../../report/watch/watch-run.js';
 import { untilStopped } from '../io/listen-for-stop.js';
-import { UsageError } from '../io/usage-error.js';
 import { commandOptions } from '../options/parse-options.js';
 
 /**

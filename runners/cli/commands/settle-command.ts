@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { settleRows, type RowSettlement, type Settlement, type SettleOptions } from '../../batch/index.js';
 import { ask, canAsk } from '../io/ask-person.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
@@ -7,10 +5,9 @@ import { UsageError } from '../io/usage-error.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import type { OptionsOf } from '../options/option-table.js';
-import { countOf, formatMoney } from '../messages/number-text.js';
-import { plainText } from '../messages/plain-text.js';
+import { countOf, formatMoney, plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { goOnText } from '../start/what-is-left.js';
+import { databaseOfFolder, goOnText } from '../start/what-is-left.js';
 import { listHeld } from './list-held.js';
 import { askForJob, proposedSettlements } from './settle-evidence.js';
 
@@ -139,10 +136,8 @@ async function journalOf(
   db: string | undefined,
   { env, stderr }: CliIo,
 ): Promise<SettleOptions['journal']> {
-  if (!existsSync(join(out, 'distributed.json'))) return undefined;
-  const { databaseOfRun } = await import('../../distributed/collector/run-note.js');
+  const database = await databaseOfFolder(out, db);
+  if (database === undefined) return undefined;
   const { journalOfRun } = await import('../../distributed/journal-of-run.js');
-  const database = await databaseOfRun(out, db);
-  const warn = (message: string) => void stderr.write(`warning: ${plainText(message, 500)}\n`);
-  return database && journalOfRun(database, env, warn);
+  return journalOfRun(database, env, (message) => void stderr.write(`warning: ${plainText(message, 500)}\n`));
 }

@@ -5,19 +5,17 @@ import type { RowSettlement } from '../../batch/index.js';
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { peekJournal, type RowRecords } from '../../batch/internal.js';
 import type { CliIo, FaultContext } from '../io/cli-io.js';
-import { trackConnections } from '../io/track-connections.js';
 import { UsageError } from '../io/usage-error.js';
+import { trackConnections } from '../io/track-connections.js';
 import { loadConfig } from '../options/load-config.js';
 import { commandOptions } from '../options/parse-options.js';
-import { readApiKey } from '../service/read-api-key.js';
+import { readApiKey, serviceSettings } from '../service/service-settings.js';
 import type { OptionsOf } from '../options/option-table.js';
-import { serviceSettings } from '../service/service-settings.js';
-import { countOf } from '../messages/number-text.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { isAbsolute, resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
-import { explainStatement } from './reconcile-command.js';
+import type { Reconciliation } from '../../report/reconcile/reconcile-run.js';
+import { reconciled } from './reconcile-command.js';
 
 const jobPatienceMs = 30_000;
 
@@ -123,12 +121,10 @@ type Held = Reconciliation['held'][number];
 export async function proposedSettlements(
   folder: string,
   ids: readonly string[],
-  { statement = '', jobColumn: job, amountColumn: amount, timeColumn: time }: SettleArguments,
+  options: SettleArguments,
   io: Pick<CliIo, 'cwd'>,
 ): Promise<{ readonly rows: RowSettlement[]; readonly open: Undecided[] }> {
-  const { held, byHand } = await reconcileRun(folder, resolve(io.cwd, statement), {
-    columns: { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) },
-  }).catch(explainStatement);
+  const { held, byHand } = await reconciled(folder, resolve(io.cwd, options.statement ?? ''), options);
   const journal = await peekJournal(nodeDisk, folder);
   const rows: RowSettlement[] = [];
   const open = new Map<string, Held[]>();

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { readStatus, type RunStatus } from '../../batch/index.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
@@ -7,7 +5,7 @@ import { runFolder } from '../options/run-folder.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 import { remoteText, statusText } from '../messages/status-text.js';
 import { shownPath } from '../messages/plain-text.js';
-import { commandOfRun, whatIsLeft } from '../start/what-is-left.js';
+import { commandOfRun, databaseOfFolder, whatIsLeft } from '../start/what-is-left.js';
 
 /** Tells where a running or a finished run stands, out of its files and its database. Changes nothing. Exit 0. */
 export async function statusCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
@@ -34,15 +32,13 @@ async function leftOf(folder: string, found: RunStatus, io: Pick<CliIo, 'cwd'>):
   return command === undefined ? [] : whatIsLeft(folder, { ...summary, rows }, command, exitCode);
 }
 
-/** A run without a database loads nothing of it. */
 async function remoteOf(
   folder: string,
   db: string | undefined,
   { env }: CliIo,
 ): Promise<RemoteStatus | undefined> {
-  if (!existsSync(join(folder, 'distributed.json'))) return undefined;
-  const { databaseOfRun } = await import('../../distributed/collector/run-note.js');
+  const database = await databaseOfFolder(folder, db);
+  if (database === undefined) return undefined;
   const { remoteStatus } = await import('../../distributed/remote-status.js');
-  const database = await databaseOfRun(folder, db);
-  return database === undefined ? undefined : remoteStatus(database, env);
+  return remoteStatus(database, env);
 }

@@ -16,13 +16,11 @@ import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { commandOptions } from '../options/parse-options.js';
-import { readApiKey } from '../service/read-api-key.js';
-import { serviceSettings } from '../service/service-settings.js';
+import { readApiKey, serviceSettings } from '../service/service-settings.js';
 import { pickTransport } from '../service/open-target.js';
 import { DatabaseError } from '../../distributed/database/database-error.js';
-import { plainText } from '../messages/plain-text.js';
+import { plainText, formatCount } from '../messages/plain-text.js';
 import type { WorkerEvent } from '../../distributed/worker/worker-options.js';
-import { formatCount } from '../messages/number-text.js';
 
 type WorkerFlags = OptionsOf<'worker'>;
 

@@ -2,31 +2,12 @@ import { appendFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { reasonOf, remedyOf } from '../../batch/formats.js';
+import { exitCodes, reasonOf, remedyOf } from '../../batch/formats.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { redact } from '../../../src/contract/redact.js';
 import { plainText } from '../messages/plain-text.js';
 import type { CliIo, FaultContext } from './cli-io.js';
 import { UsageError } from './usage-error.js';
-
-/** Exit codes of errors that say by their code whose fault they are. What is not listed is a fault of millrace itself. */
-const exitCodes: Readonly<Record<string, number>> = {
-  usage: 2,
-  manifest: 2,
-  'invalid-option': 2,
-  'emulator-option': 2,
-  'price-file': 2,
-  database: 2,
-  'database-away': 69,
-  disk: 74,
-  'day-ledger': 74,
-  'journal-broken': 74,
-  'journal-newer': 74,
-  'journal-io': 74,
-  'lock-io': 74,
-  'lock-unavailable': 74,
-  held: 75,
-};
 
 /** Tells a person why a command could not do its work, and returns the exit code for it. */
 export async function explainError(error: unknown, io: CliIo, fault: FaultContext): Promise<number> {

@@ -1,9 +1,8 @@
 import { describeBought, shellWords } from '../../batch/formats.js';
 import { axesChangeText, newlySentText, type Ahead } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatMoney, formatDuration } from './number-text.js';
+import { countOf, formatCount, formatMoney, formatDuration, fact, plainText } from './plain-text.js';
 import { priceText } from './plan-text.js';
-import { fact, plainText } from './plain-text.js';
 import { aheadByText } from './value-text.js';
 
 /** What a start does with its manifest, and what it may cost. */

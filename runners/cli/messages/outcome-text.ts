@@ -1,11 +1,10 @@
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/internal.js';
-import { countOf, formatCount, formatDuration, formatMoney } from './number-text.js';
+import { countOf, formatCount, formatDuration, formatMoney, fact, plainText } from './plain-text.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
 import type { RunCommand } from '../../report/messages/run-again.js';
 import { toGoOn, whatToDo, type ToDo } from '../../report/messages/what-to-do.js';
-import { fact, plainText } from './plain-text.js';
 import { costsByText } from './value-text.js';
 
 /** Causes beyond this many are in the files and in the report. */

@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, relative } from 'node:path';
+import { countOf, formatCount, formatSpan } from '../../report/messages/format-amounts.js';
 
 /** Terminal escape sequences: CSI, OSC and two-character ones. */
 const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
@@ -31,4 +32,13 @@ export function shownPath(path: string, cwd: string): string {
 /** One line: the label in a column of its own, then the text. No line for an empty text. */
 export function fact(label: string, text: string): string[] {
   return text === '' ? [] : [`  ${label.padEnd(12)} ${text}`];
+}
+
+export { formatMoney } from '../../../src/contract/micro-dollars.js';
+export { countOf, formatCount };
+
+/** A duration in ms for people: `45 s`, `4 min`, `2 h 05 min`, `3 d 4 h`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  return seconds < 90 ? `${seconds} s` : formatSpan(seconds * 1000);
 }

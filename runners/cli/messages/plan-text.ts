@@ -6,8 +6,7 @@ import {
   type PriceTable,
 } from '../../batch/formats.js';
 import { toUsd, toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatMoney } from './number-text.js';
-import { fact, plainText } from './plain-text.js';
+import { countOf, formatCount, formatMoney, fact, plainText } from './plain-text.js';
 
 /** A plan for people: what the manifest holds, what is sent of it, and warnings. The caller adds the price. */
 export function planText(plan: Plan, name: string): string[] {

@@ -1,9 +1,8 @@
 import type { RunStatus } from '../../batch/index.js';
 import { shellWords } from '../../batch/formats.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatDuration, formatMoney } from './number-text.js';
+import { countOf, formatCount, formatDuration, formatMoney, fact, plainText } from './plain-text.js';
 import { outcomeText } from './outcome-text.js';
-import { fact, plainText } from './plain-text.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 
 /** No rate is shown before this time, in ms. */

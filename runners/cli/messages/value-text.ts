@@ -1,8 +1,7 @@
 import { otherValues } from '../../batch/formats.js';
 import type { Ahead, Summary } from '../../batch/internal.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatMoney } from './number-text.js';
-import { fact, plainText } from './plain-text.js';
+import { countOf, formatCount, formatMoney, fact, plainText } from './plain-text.js';
 
 const valuesShown = 10;
 const indent = ' '.repeat(15);

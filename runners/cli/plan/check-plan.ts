@@ -5,17 +5,16 @@ import { createGotProbe } from '../../../src/transport/got/got-probe.js';
 import { checkEndpoint, type CheckedEndpoint, checkReference } from '../service/check-service.js';
 import { checkRows, type CheckedRows, type DeadReference } from './check-rows.js';
 import type { CliIo, FaultContext } from '../io/cli-io.js';
-import { trackConnections } from '../io/track-connections.js';
 import { UsageError } from '../io/usage-error.js';
+import { trackConnections } from '../io/track-connections.js';
 import type { ManifestSource } from '../options/find-manifest.js';
-import type { RunOptions } from '../options/start-options.js';
+import type { RunOptions } from '../options/parse-options.js';
 import { serviceSettings } from '../service/service-settings.js';
-import { plainText } from '../messages/plain-text.js';
+import { plainText, countOf, formatCount } from '../messages/plain-text.js';
 import { openTarget } from '../service/open-target.js';
 import { checkStore } from '../service/open-uploads.js';
 import { selectRows } from './plan-source.js';
 import { isPlannedImage, plannedSettings } from './planned-settings.js';
-import { countOf, formatCount } from '../messages/number-text.js';
 
 /** The result of `plan --check`. */
 export interface PlanCheck {

@@ -1,19 +1,18 @@
 import { nodeDisk, type ManifestItem, type Plan, type PriceBook } from '../../batch/formats.js';
 import { PricedBytes, readRows } from '../../batch/planning.js';
 import type { ManifestSource } from '../options/find-manifest.js';
-import type { RunOptions } from '../options/start-options.js';
+import type { RunOptions } from '../options/parse-options.js';
 import { refuseMissing, selectRows } from './plan-source.js';
 import { plannedSettings } from './planned-settings.js';
 import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
-import { countOf, formatMoney } from '../messages/number-text.js';
+import { countOf, formatMoney, plainText } from '../messages/plain-text.js';
 import { priceText } from '../messages/plan-text.js';
-import { plannedRow, type PlannedRow } from './saved-plan.js';
-import type { SavedPlan } from './read-plan.js';
-import { plainText } from '../messages/plain-text.js';
+import { plannedRow, type PlannedRow, type SavedPlan, type PlannedRows } from './saved-plan.js';
+import { stopCauses, takeRows, type Run, type Task } from '../../batch/internal.js';
 
 /** A start whose manifest is a file. */
-interface PlannedStart {
+interface FileStart {
   readonly source: ManifestSource & { readonly path: string };
   readonly options: RunOptions;
   /** With the price that is assumed. */
@@ -27,7 +26,7 @@ interface PlannedStart {
  */
 export async function holdManifestToPlan(
   plan: SavedPlan,
-  { source, options, prices }: PlannedStart,
+  { source, options, prices }: FileStart,
 ): Promise<PricedBytes> {
   const { path } = source;
   const settings = await plannedSettings(source, options);
@@ -135,4 +134,46 @@ function changeOf(before: PlannedRow | undefined, now: PlannedRow): string | und
 
 function rowPriceText({ price }: PlannedRow): string {
   return price === null ? 'nobody knows what' : formatMoney(price);
+}
+
+/**
+ * The tasks of a run by a plan. A row that differs from the plan, because the manifest was changed after it was
+ * compared, stops the run and is not sent.
+ */
+export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
+  return async function* (run: Run): AsyncGenerator<Task, void, void> {
+    let planned = plan.rows();
+    let priority: number | undefined;
+    let isSending = false;
+    try {
+      for await (const task of take(run)) {
+        if (task.what === 'send' && task.row.priority !== priority) {
+          await planned.return();
+          planned = plan.rows();
+          ({ priority } = task.row);
+        }
+        if (task.what === 'send' && !(await isPlanned(planned, task.row))) {
+          const { id, row } = task.row;
+          run.stops.stop(stopCauses.manifestChanged(`row ${row} (id "${id}") is not in the plan`, isSending));
+          return;
+        }
+        isSending ||= task.what === 'send';
+        yield task;
+      }
+    } finally {
+      await planned.return();
+    }
+  };
+}
+
+/** The plan has the rows of one priority in the manifest's order. */
+async function isPlanned(
+  planned: PlannedRows,
+  { id, hash }: { readonly id: string; readonly hash: string },
+): Promise<boolean> {
+  for (;;) {
+    const { done, value } = await planned.next();
+    if (done === true) return false;
+    if (value.id === id) return value.hash === hash;
+  }
 }

@@ -2,11 +2,10 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../options/load-config.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import { readPlan, type SavedPlan } from './read-plan.js';
+import { readPlan, type SavedPlan, type PlanHead } from './saved-plan.js';
 import { isDeepStrictEqual } from 'node:util';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
-import type { PlanHead } from './saved-plan.js';
 
 /** The options of a start, and its saved plan. */
 export interface PlannedStart {

@@ -20,12 +20,11 @@ import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { serviceSettings } from '../service/service-settings.js';
-import { asksForMoney, type RunOptions } from '../options/start-options.js';
+import { asksForMoney, type RunOptions } from '../options/parse-options.js';
 import { plannedSettings } from './planned-settings.js';
 import { dirname } from 'node:path';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { formatMoney } from '../messages/number-text.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 
 /**
  * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` where there is nothing

@@ -26,10 +26,9 @@ import {
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
-import type { RunOptions } from '../options/start-options.js';
-import { readPrices } from '../options/read-prices.js';
-import { countOf } from '../messages/number-text.js';
-import { plainText } from '../messages/plain-text.js';
+import type { RunOptions } from '../options/parse-options.js';
+import { readPrices } from '../options/configured-endpoints.js';
+import { countOf, plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
 import { plannedSettings } from './planned-settings.js';
 

@@ -1,7 +1,12 @@
 import { basedImage, type ManifestSettings, type ResolveImage } from '../../batch/formats.js';
 import { namedEndpoints } from '../options/configured-endpoints.js';
 import type { ManifestSource } from '../options/find-manifest.js';
-import type { RunOptions } from '../options/start-options.js';
+import type { RunOptions } from '../options/parse-options.js';
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { readAxes } from '../../batch/planning.js';
+import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { UsageError } from '../io/usage-error.js';
 
 /** The settings by which the manifest is read, from the options. */
 export function manifestSettings(source: ManifestSource, options: RunOptions): ManifestSettings {
@@ -50,4 +55,24 @@ async function plannedImages(folder: string): Promise<ResolveImage> {
     const found = findLocalPicture(folder, path);
     return 'problem' in found ? found : `${plannedHost}${encodeURIComponent(path)}`;
   };
+}
+
+/** The options with the axes of `--axes FILE` behind those of `--each`. Throws `UsageError` where the file cannot be read or used. */
+export async function withAxesFile<O extends Pick<RunOptions, 'axes' | 'each'>>(
+  options: O,
+  cwd: string,
+): Promise<O> {
+  const { axes: file, each } = options;
+  if (file === undefined) return options;
+  try {
+    const axes = await readAxes(createReadStream(resolve(cwd, file)), file);
+    const twice = Object.keys(axes).find((name) => Object.hasOwn(each, name));
+    if (twice !== undefined)
+      throw new UsageError([`--axes: ${file} has the axis "${twice}", and --each ${twice}=… gives it too`]);
+    return { ...options, each: { ...each, ...axes } };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (isMillraceError(error)) throw new UsageError([`--axes: ${error.message}`]);
+    throw error;
+  }
 }

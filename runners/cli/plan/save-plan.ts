@@ -9,7 +9,7 @@ import {
 import { planManifest, readManifest } from '../../batch/planning.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
-import type { RunOptions } from '../options/start-options.js';
+import type { RunOptions } from '../options/parse-options.js';
 import { plannedOptions, withHosts } from './open-plan.js';
 import { refuseMissing, selectRows, withManifestFile } from './plan-source.js';
 import { plannedSettings } from './planned-settings.js';

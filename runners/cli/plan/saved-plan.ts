@@ -1,5 +1,14 @@
 import * as z from 'zod';
-import { isBought, type ManifestItem, type PriceBook } from '../../batch/formats.js';
+import {
+  isBought,
+  type ManifestItem,
+  type PriceBook,
+  nodeDisk,
+  readLines,
+  valueOfJson,
+} from '../../batch/formats.js';
+import { createHash } from 'node:crypto';
+import { UsageError } from '../io/usage-error.js';
 
 /** The first line of a saved plan: what it was made of, and how. */
 export const planHeadSchema = z.object({
@@ -47,4 +56,61 @@ export type PlanFoot = z.output<typeof planFootSchema>;
 export function plannedRow({ valid, row }: ManifestItem, prices: PriceBook): PlannedRow {
   if (!valid) return { id: row.key, row: row.row, hash: '', price: 0 };
   return { id: row.id, row: row.row, hash: row.hash, price: isBought(row) ? prices.priceOf(row) : 0 };
+}
+
+/** The rows of a plan, in the manifest's order. */
+export type PlannedRows = AsyncGenerator<PlannedRow, void, void>;
+
+/** A saved plan. */
+export interface SavedPlan {
+  /** As the person wrote it, for messages. */
+  readonly name: string;
+  readonly head: PlanHead;
+  readonly foot: PlanFoot;
+  /** Read from the file by each call: a plan of a million rows is not kept. */
+  rows(): PlannedRows;
+}
+
+/** Opens a saved plan. Throws `UsageError` when the file is cut short or was changed. */
+export async function readPlan(path: string, name: string): Promise<SavedPlan> {
+  const sum = createHash('sha256');
+  let first: string | undefined;
+  let last = '';
+  for await (const line of linesOf(path, name)) {
+    if (first === undefined) first = line;
+    else sum.update(`${last}\n`);
+    last = line;
+  }
+  const head = planHeadSchema.safeParse(valueOfJson(first ?? '')).data;
+  if (head === undefined) throw refused(name, 'is no plan that this millrace has saved');
+  const foot = planFootSchema.safeParse(valueOfJson(last)).data;
+  if (foot === undefined) throw refused(name, 'is cut short');
+  if (foot.lines !== sum.digest('hex')) throw refused(name, 'is not as it was saved');
+  return { name, head, foot, rows: () => rowsOf(path, name) };
+}
+
+async function* rowsOf(path: string, name: string): PlannedRows {
+  for await (const line of linesOf(path, name)) {
+    const row = plannedRowSchema.safeParse(valueOfJson(line)).data;
+    if (row !== undefined) yield row;
+  }
+}
+
+async function* linesOf(path: string, name: string): AsyncGenerator<string> {
+  const file = await nodeDisk.open(path, 'r').catch((error: unknown) => {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw refused(name, code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
+  });
+  try {
+    for await (const { bytes } of readLines(file)) yield bytes.toString('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+function refused(name: string, why: string): UsageError {
+  return new UsageError(
+    [`--plan: "${name}" ${why}: nothing was sent`],
+    'make it anew: millrace plan <manifest> --save FILE',
+  );
 }

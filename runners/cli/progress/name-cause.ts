@@ -1,5 +1,5 @@
 import type { WaitReason } from '../../../src/contract/outcome.js';
-import { formatDuration } from '../messages/number-text.js';
+import { formatDuration } from '../messages/plain-text.js';
 
 /** A silence shorter than this is not reported. */
 const patienceMs = 10_000;

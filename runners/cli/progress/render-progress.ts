@@ -1,4 +1,4 @@
-import { countOf, formatCount, formatDuration, formatMoney } from '../messages/number-text.js';
+import { countOf, formatCount, formatDuration, formatMoney } from '../messages/plain-text.js';
 import type { ProgressView } from './progress-view.js';
 import picocolors from 'picocolors';
 import type { CliIo, OutStream } from '../io/cli-io.js';

@@ -1,4 +1,4 @@
-import { formatCount } from '../messages/number-text.js';
+import { formatCount } from '../messages/plain-text.js';
 import type { OutStream } from '../io/cli-io.js';
 
 /** What is done after the last row of a large run, as it is shown on stderr. */

@@ -1,11 +1,26 @@
-import { asyncScheduler, Subscription, type Observable } from 'rxjs';
+import {
+  asyncScheduler,
+  Subscription,
+  type Observable,
+  catchError,
+  EMPTY,
+  exhaustMap,
+  filter,
+  interval,
+  type SchedulerLike,
+  throttleTime,
+  startWith,
+} from 'rxjs';
 import type { RunEvent } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import { plainText } from '../messages/plain-text.js';
 import { foldProgress } from './fold-progress.js';
 import { openDisplay } from './open-display.js';
-import { keepLiveState } from './keep-live-state.js';
-import { watchHealth } from './watch-health.js';
+import type { ProgressView } from './progress-view.js';
+import { rmSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { liveStateFile, type LiveState } from '../../report/watch/live-state.js';
 
 /** A run as a person sees it while it goes. */
 export interface RunView {
@@ -69,5 +84,76 @@ export function viewRun(io: CliIo, options: RunViewOptions): RunView {
       asking.unsubscribe();
       display.close();
     },
+  };
+}
+
+const lookEveryMs = 5_000;
+/** How long the queue has to stand still before the service is asked, in ms. */
+const stillForMs = 30_000;
+const askEveryMs = 60_000;
+
+export interface HealthWatch {
+  readonly view: (at: number) => ProgressView;
+  /** Asks for the service's health, in a few words; called at most once a minute. */
+  readonly ask: () => Observable<string>;
+  readonly note: (words: string) => void;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Asks for the service's health while jobs wait in its queue and none is started. Failed requests are ignored. */
+export function watchHealth({ view, ask, note, scheduler }: HealthWatch): Subscription {
+  return interval(lookEveryMs, scheduler)
+    .pipe(
+      filter(() => waitsInQueue(view(scheduler.now()))),
+      throttleTime(askEveryMs, scheduler),
+      exhaustMap(() => ask().pipe(catchError(() => EMPTY))),
+    )
+    .subscribe(note);
+}
+
+function waitsInQueue({ queued, working, stillMs }: ProgressView): boolean {
+  return queued > 0 && working === 0 && stillMs >= stillForMs;
+}
+
+const everyMs = 1_000;
+
+/**
+ * Keeps a small file in the run's folder with what the display knows, for the live page, until the returned function is
+ * called. Nothing relies on it: a disk that refuses it is no fault of the run.
+ */
+export function keepLiveState(
+  folder: string,
+  view: (at: number) => ProgressView,
+  scheduler: SchedulerLike,
+): () => void {
+  const path = join(folder, liveStateFile);
+  let isOver = false;
+  const remove = (): void => rmSync(path, { force: true });
+  const write = async (): Promise<void> => {
+    try {
+      await writeFile(`${path}.tmp`, JSON.stringify(liveState(view(scheduler.now()))));
+      await rename(`${path}.tmp`, path);
+    } catch {
+      rmSync(`${path}.tmp`, { force: true });
+    }
+    if (isOver) remove();
+  };
+  const writing = interval(everyMs, scheduler).pipe(startWith(0), exhaustMap(write)).subscribe();
+  return () => {
+    isOver = true;
+    writing.unsubscribe();
+    remove();
+  };
+}
+
+function liveState(view: ProgressView): LiveState {
+  const { rows, inFlight, queued, working, saving, rowsPerMinute, leftMs, cause, stopping } = view;
+  return {
+    at: Date.now(),
+    ...(rows !== undefined && { rows }),
+    ...{ inFlight, queued, working, saving, isStopping: stopping },
+    ...(rowsPerMinute !== undefined && { rowsPerMinute }),
+    ...(leftMs !== undefined && { leftMs }),
+    ...(cause !== undefined && { cause }),
   };
 }

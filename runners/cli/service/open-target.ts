@@ -1,9 +1,8 @@
 import type { Plan } from '../../batch/formats.js';
 import type { CliIo, FaultContext } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import { readApiKey } from './read-api-key.js';
-import type { RunOptions } from '../options/start-options.js';
-import { serviceSettings, type Target } from './service-settings.js';
+import { readApiKey, serviceSettings, type Target } from './service-settings.js';
+import type { RunOptions } from '../options/parse-options.js';
 import type { Transport } from '../../../src/transport/transport.js';
 
 /**

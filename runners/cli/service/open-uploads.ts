@@ -11,7 +11,7 @@ import {
 } from '../../batch/formats.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 import type { CliIo } from '../io/cli-io.js';
-import type { RunOptions } from '../options/start-options.js';
+import type { RunOptions } from '../options/parse-options.js';
 
 /** Checks a picture beside the manifest before anything is sent; it is uploaded when its row is. */
 export function uploadedImages(folder: string): ResolveImage {

@@ -1,6 +1,6 @@
 import { missingSharp } from '../../emulator/edit/missing-sharp.js';
 import { startEmulator } from '../../emulator/start-emulator.js';
-import type { RunOptions } from '../options/start-options.js';
+import type { RunOptions } from '../options/parse-options.js';
 import type { Target } from './service-settings.js';
 import { resolve } from 'node:path';
 import type { EmulatorOptions } from '../../emulator/settings/emulator-options.js';

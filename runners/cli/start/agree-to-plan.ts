@@ -1,27 +1,19 @@
 import type { RunStages } from '../../batch/index.js';
 import type { Plan, PriceBook, SameRows } from '../../batch/formats.js';
-import {
-  isRead,
-  pricedOf,
-  stopCauses,
-  type Ahead,
-  type RowFacts,
-  type Run,
-  type Task,
-} from '../../batch/internal.js';
-import type { RunOptions } from '../options/start-options.js';
+import { isRead, stopCauses, type Ahead, type RowFacts, type Run, type Task } from '../../batch/internal.js';
+import type { RunOptions } from '../options/parse-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { aheadText } from '../messages/ahead-text.js';
 import { planText, priceText } from '../messages/plan-text.js';
+import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import type { SavedPlan } from '../plan/read-plan.js';
+import type { SavedPlan } from '../plan/saved-plan.js';
 import type { StartedRun } from './batch-options.js';
 import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
 import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
 import { ask, canAsk } from '../io/ask-person.js';
-import type { CliIo } from '../io/cli-io.js';
-import { countOf, formatMoney } from '../messages/number-text.js';
+import { countOf, formatMoney } from '../messages/plain-text.js';
 
 /** The checked manifest: what it holds, and what a start would do. Nothing has been sent yet. */
 export interface CheckedRun {
@@ -205,5 +197,5 @@ export function agreedRows(isAgreed: boolean, take: TakeRows): TakeRows {
 }
 
 function rowPrice({ money: { prices } }: Run, row: RowFacts): number {
-  return isRead(row) ? 0 : (prices.priceOf(pricedOf(row)) ?? 0);
+  return isRead(row) ? 0 : (prices.priceOf(row) ?? 0);
 }

@@ -1,9 +1,9 @@
 import { Subject } from 'rxjs';
 import { readLiveLines } from '../../batch/formats.js';
 import type { CliIo, OutStream } from '../io/cli-io.js';
-import type { SignalOrder } from '../io/listen-for-stop.js';
 import { UsageError } from '../io/usage-error.js';
-import type { RunOptions } from '../options/start-options.js';
+import type { SignalOrder } from '../io/listen-for-stop.js';
+import type { RunOptions } from '../options/parse-options.js';
 import type { LiveRows } from './batch-options.js';
 
 /** Options that need the whole manifest or stdout. */

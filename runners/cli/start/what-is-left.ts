@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import type { Summary } from '../../batch/internal.js';
 import { runAgain, runAgainCommand, type RunCommand } from '../../report/messages/run-again.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
 import type { CliIo } from '../io/cli-io.js';
 import { failureText, toGoText } from '../messages/outcome-text.js';
 import { shownPath } from '../messages/plain-text.js';
@@ -46,4 +49,14 @@ export async function commandOfRun(
   if (first === undefined || last === undefined) return undefined;
   const command = runAgainCommand(first, last, shownPath(folder, cwd));
   return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, cwd) };
+}
+
+/** The database that a run's folder names; a run without one loads nothing of it. */
+export async function databaseOfFolder(
+  folder: string,
+  db: string | undefined,
+): Promise<DatabaseOfRun | undefined> {
+  if (!existsSync(join(folder, 'distributed.json'))) return undefined;
+  const { databaseOfRun } = await import('../../distributed/collector/run-note.js');
+  return databaseOfRun(folder, db);
 }

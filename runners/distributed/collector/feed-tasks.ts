@@ -3,13 +3,12 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { flow } from '../../../src/operators/flow.js';
 import type { Run } from '../../batch/context/run.js';
 import { arePicturesHosted } from '../../batch/purchase/host-pictures.js';
-import { pricedOf } from '../../batch/row/costs.js';
 import { isFree } from '../../batch/row/left-rows.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { RowInFlight } from '../../batch/row/row-in-flight.js';
 import { isRead, type Task } from '../../batch/row/task.js';
-import type { TaskFeed } from '../../batch/purchase/task-feed.js';
+import type { TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { inTransaction, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
@@ -61,17 +60,18 @@ export async function feedTasks(
 async function whyUnpaid(run: Run, task: RowTask): Promise<StopCause | undefined> {
   const { shared, prices } = run.money;
   if (shared === undefined || task.what === 'poll' || isRead(task.row)) return undefined;
-  const price = prices.priceOf(pricedOf(task.row));
+  const price = prices.priceOf(task.row);
   return (await shared.reserve(task.row.id, price)) ? undefined : shared.whyStop(price);
 }
 
 /** Pictures of this machine are uploaded now: workers cannot read them. `undefined`: one cannot be had, and the row is not sent. */
 async function withAddresses(run: Run, task: RowTask): Promise<RowTask | undefined> {
-  if (task.what === 'poll' || run.pictures.host === undefined) return task;
+  const { host } = run.pictures;
+  if (task.what === 'poll' || host === undefined) return task;
   const row = new RowInFlight(task);
   const pictures = { areThere: false };
   const hosting = flow<never>(function* () {
-    pictures.areThere = yield* arePicturesHosted(run, row);
+    pictures.areThere = yield* arePicturesHosted(run, row, host);
   });
   await lastValueFrom(hosting, { defaultValue: undefined });
   const { facts, request } = row.progress;

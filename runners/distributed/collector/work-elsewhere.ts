@@ -12,7 +12,7 @@ import {
 import type { Run } from '../../batch/context/run.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { buyRows } from '../../batch/purchase/buy-rows.js';
+import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
 import type { RunStages } from '../../batch/run-batch.js';
 import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
@@ -20,7 +20,6 @@ import type { PaidRow, Task } from '../../batch/row/task.js';
 import { keepSecret } from '../callbacks/handed-callbacks.js';
 import { listen } from '../database/listen.js';
 import { recordChannel } from '../database/transaction.js';
-import { TaskFeed } from '../../batch/purchase/task-feed.js';
 import { recallRun, withdrawRows } from '../table/recall-run.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';

@@ -3,10 +3,9 @@ import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import { clockAhead } from '../../batch/context/steady-clock.js';
-import { pricedOf } from '../../batch/row/costs.js';
 import { isRead } from '../../batch/row/task.js';
 import type { RowTask } from '../../batch/row/row-after.js';
-import { buyRows } from '../../batch/purchase/buy-rows.js';
+import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { savePictures } from '../../batch/pictures/save-pictures.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
@@ -15,7 +14,6 @@ import { isAway } from '../database/database-error.js';
 import { handOnTo, type CalledWorker } from '../callbacks/called-worker.js';
 import { HandedRows } from '../callbacks/handed-rows.js';
 import type { DatabaseLink } from '../database/database-link.js';
-import { TaskFeed } from '../../batch/purchase/task-feed.js';
 import { commitGroup, reserveMore } from '../table/commit-group.js';
 import { noteLateJob, releaseSeat } from '../table/release-rows.js';
 import type { Claim, TableRow } from '../table/rows.js';
@@ -206,7 +204,7 @@ export class ServedRun {
       start: this.orders.start,
       has: rows,
       most: { send, poll },
-      priceOf: ({ row }) => (isRead(row) ? 0 : prices.priceOf(pricedOf(row))),
+      priceOf: ({ row }) => (isRead(row) ? 0 : prices.priceOf(row)),
     };
   }
 

@@ -66,7 +66,7 @@ export function workerContext(parts: Parts): PurchaseContext {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       ...{ expiring: { saved: () => undefined }, warned: new Set() },
     },
-    ...{ stops, events, log, whyHalted: () => undefined, toDo: { rows: 0 } },
+    ...{ stops, events, log, toDo: { rows: 0 } },
   };
 }
 

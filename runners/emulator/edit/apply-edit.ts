@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { drawCaption } from './draw-caption.js';
 import type { SharpModule } from './load-sharp.js';
-import type { Arrangement, EditName, Geometry, PromptEdit } from './prompt-vocabulary.js';
+import type { Arrangement, EditName, Geometry, PromptEdit } from './read-prompt.js';
 import { type Raster, fromRaster, toRaster } from './raster.js';
 
 /** Changes the look of the composed canvas. `scale` is 1 at 1k, 2 at 2k, 4 at 4k, so that an edit looks the same at each. */

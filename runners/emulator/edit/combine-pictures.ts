@@ -1,6 +1,5 @@
-import type { Size } from './canvas-size.js';
+import { type Size, fillBox, fromRaster, layer, type Raster, toRaster } from './raster.js';
 import type { SharpModule } from './load-sharp.js';
-import { fillBox, fromRaster, layer, type Raster, toRaster } from './raster.js';
 import type { Box } from './layout.js';
 
 /** Lays the pictures over one another; each shines through with the same strength. */

@@ -1,10 +1,9 @@
 import { blendPictures, insetPictures, pasteRows } from './combine-pictures.js';
-import { canvasSize, longEdge, parseRatio } from './canvas-size.js';
+import { canvasSize, longEdge, parseRatio, fillBox, fromRaster, type Raster, toRaster } from './raster.js';
 import { BadEdit, type EditRequest } from './read-edit-request.js';
 import { chooseRows, placeRows } from './layout.js';
 import type { SharpModule } from './load-sharp.js';
-import type { EditName, PromptEdit } from './prompt-vocabulary.js';
-import { fillBox, fromRaster, type Raster, toRaster } from './raster.js';
+import type { EditName, PromptEdit } from './read-prompt.js';
 
 /** Without a ratio, rows are chosen so that the sheet comes close to this one. */
 const usualRatio = 3 / 2;

@@ -4,13 +4,12 @@ import type { Clock } from '../clock.js';
 import type { QueueFunction } from '../settings/user-functions.js';
 import type { PictureStore } from '../picture-store.js';
 import { applyEdit } from './apply-edit.js';
-import { longEdge } from './canvas-size.js';
+import { longEdge, fromRaster } from './raster.js';
 import { compose } from './compose.js';
-import { type EditRequest, readEditRequest } from './read-edit-request.js';
-import { fetchPicture } from './fetch-picture.js';
+import { type EditRequest, readEditRequest, BadEdit } from './read-edit-request.js';
 import { loadSharp } from './load-sharp.js';
-import { fromRaster } from './raster.js';
 import { readPrompt } from './read-prompt.js';
+import { maxPictureBytes, headBytes, pictureType } from '../../pictures/find-local-picture.js';
 
 /** References that are downloaded at the same time, over all edits. */
 const downloads = 8;
@@ -53,4 +52,49 @@ async function editPicture(references: readonly Buffer[], request: EditRequest):
 function inOrder(edits: ReturnType<typeof readPrompt>): ReturnType<typeof readPrompt> {
   const rank = (name: string): number => (name === 'border' ? 2 : name === 'caption' ? 1 : 0);
   return [...edits].sort((one, other) => rank(one.name) - rank(other.name));
+}
+
+/** From the request to the last byte, in ms. */
+const timeoutMs = 30_000;
+
+/**
+ * Downloads a reference picture: http or https, of a known type by its bytes, not too large, not too slow.
+ * @throws BadEdit that names the URL
+ */
+export async function fetchPicture(url: string, clock: Clock, signal: AbortSignal): Promise<Buffer> {
+  const late = new AbortController();
+  const cancel = clock.after(timeoutMs, () => late.abort());
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, late.signal]) });
+    if (!response.ok) throw invalid(url, `it answered HTTP ${response.status}`);
+    const bytes = await readCapped(response, url);
+    if (pictureType(bytes.subarray(0, headBytes)) === undefined) throw invalid(url, 'it is no picture');
+    return bytes;
+  } catch (error) {
+    if (error instanceof BadEdit) throw error;
+    signal.throwIfAborted();
+    throw invalid(url, late.signal.aborted ? `it took longer than ${timeoutMs} ms` : causeOf(error));
+  } finally {
+    cancel();
+  }
+}
+
+async function readCapped(response: Response, url: string): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += part.length;
+    if (length > maxPictureBytes) throw invalid(url, `it is larger than ${maxPictureBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function invalid(url: string, why: string): BadEdit {
+  return new BadEdit(`invalid image URL ${url.slice(0, 300)}: ${why}`);
+}
+
+function causeOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }

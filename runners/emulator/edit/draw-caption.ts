@@ -1,4 +1,4 @@
-import type { Size } from './canvas-size.js';
+import type { Size } from './raster.js';
 import { strokeGlyphs, strokeAccents } from './stroke-glyphs.js';
 
 /** A dark band along the lower edge with the text in it, as a layer over a canvas. */

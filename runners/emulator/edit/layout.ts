@@ -1,4 +1,4 @@
-import type { Size } from './canvas-size.js';
+import type { Size } from './raster.js';
 
 /** A place for a picture on the canvas, in pixels. */
 export interface Box extends Size {

@@ -1,5 +1,4 @@
 import type { OverlayOptions, Sharp } from 'sharp';
-import type { Size } from './canvas-size.js';
 import type { SharpModule } from './load-sharp.js';
 
 /** A picture between two steps: three bytes a pixel, no alpha. */
@@ -27,4 +26,28 @@ export function layer({ data, width, height }: Raster, left: number, top: number
 /** Scales a picture until it fills a place, and crops what stands out evenly. */
 export function fillBox(sharp: SharpModule, picture: Raster, { width, height }: Size): Promise<Raster> {
   return toRaster(fromRaster(sharp, picture).resize(width, height, { fit: 'cover' }));
+}
+
+/** Width and height in pixels. */
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** The longer edge of a result in pixels. */
+export const longEdge = { '1k': 1_024, '2k': 2_048, '4k': 4_096 } as const;
+
+const shortestEdge = 16;
+
+/** The size of a result at a resolution and a ratio of width to height. */
+export function canvasSize(resolution: keyof typeof longEdge, ratio: number): Size {
+  const long = longEdge[resolution];
+  const short = Math.max(shortestEdge, Math.round(ratio >= 1 ? long / ratio : long * ratio));
+  return ratio >= 1 ? { width: long, height: short } : { width: short, height: long };
+}
+
+/** `16:9` → 1.777… */
+export function parseRatio(text: string): number {
+  const [width = Number.NaN, height = Number.NaN] = text.split(':').map(Number);
+  return width / height;
 }

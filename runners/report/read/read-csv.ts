@@ -1,5 +1,5 @@
 import type { Disk } from '../../batch/disk/disk.js';
-import { readLineBlocks } from '../../batch/disk/read-lines.js';
+import { readLineBlocks } from '../../batch/disk/read-file.js';
 import { openIfThere } from './read-jsonl.js';
 
 /** One record of a CSV file. */

@@ -1,5 +1,5 @@
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
-import { readLineBlocks, readLines } from '../../batch/disk/read-lines.js';
+import { readLineBlocks, readLines } from '../../batch/disk/read-file.js';
 import { parseObject, type JsonObject } from './json-object.js';
 import type { ObjectScanner } from './object-scanner.js';
 

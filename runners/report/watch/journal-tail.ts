@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
-import { readLines } from '../../batch/disk/read-lines.js';
+import { readLines } from '../../batch/disk/read-file.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
 import { isObject, numberOr, parseObject } from '../read/json-object.js';
 import { openIfThere } from '../read/read-jsonl.js';

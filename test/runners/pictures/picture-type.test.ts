@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { expect, it } from 'vitest';
-import { pictureType } from '../../../runners/pictures/picture-type.js';
+import { pictureType } from '../../../runners/pictures/find-local-picture.js';
 
 it.each(['png', 'jpeg', 'webp', 'gif', 'avif', 'tiff'] as const)('knows %s by its bytes', async (type) => {
   const blank = sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } });

@@ -1,7 +1,6 @@
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import type { JournalRecord } from '../record.js';
-import { field, fieldCount, fieldNamed, isFieldAt, keyLength } from './record-fields.js';
-import { hexAt } from './record-line.js';
+import { field, fieldCount, fieldNamed, isFieldAt, keyLength, hexAt } from './record-line.js';
 
 /** Of these nothing more is read once these fields have been seen. */
 const enough: readonly (readonly [JournalRecord['k'], fields: number])[] = [

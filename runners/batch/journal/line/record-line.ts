@@ -38,15 +38,15 @@ export function checksumText(checksum: number): string {
 
 /** The JSON of the line without its closing brace. A run writes four records a row: no object is made for one. */
 function inOrder(n: number, record: JournalRecord): string {
-  let heads = `{"n":${n},"k":"${record.k}"${field('at', record.at)}`;
-  if (record.k === 'start') heads += field('format', journalFormat);
-  if ('id' in record) heads += field('id', record.id);
+  let heads = `{"n":${n},"k":"${record.k}"${jsonField('at', record.at)}`;
+  if (record.k === 'start') heads += jsonField('format', journalFormat);
+  if ('id' in record) heads += jsonField('id', record.id);
   // The reader of heads looks into the error, and at no body behind another one.
-  let bodies = 'error' in record ? field('error', codeFirst(record.error)) : '';
+  let bodies = 'error' in record ? jsonField('error', codeFirst(record.error)) : '';
   for (const [name, value] of Object.entries(record)) {
     if (placed.has(name)) continue;
-    if (typeof value === 'object' && value !== null) bodies += field(name, value);
-    else heads += field(name, value);
+    if (typeof value === 'object' && value !== null) bodies += jsonField(name, value);
+    else heads += jsonField(name, value);
   }
   return heads + bodies;
 }
@@ -54,7 +54,7 @@ function inOrder(n: number, record: JournalRecord): string {
 const placed: ReadonlySet<string> = new Set(['k', 'at', 'id', 'error']);
 
 /** Nothing where JSON has no word for the value. */
-function field(name: string, value: unknown): string {
+function jsonField(name: string, value: unknown): string {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? '' : `,"${name}":${text}`;
 }
@@ -146,4 +146,48 @@ export function hexAt(bytes: Buffer, at: number): number {
     value = (value << 4) | digit;
   }
   return sign < 0 ? -1 : value >>> 0;
+}
+
+/** Fields at the front of a record. Whatever else stands there is passed over. */
+const names = [
+  ...(['n', 'k', 'at', 'id', 'row', 'hash', 'kind', 'endpoint', 'mode', 'attempt', 'price'] as const),
+  ...(['resolution', 'takes', 'jobId', 'cost', 'source', 'delayTime', 'executionTime'] as const),
+  ...(['statusCalls', 'submittedAt', 'status', 'to', 'why', 'error', 'code'] as const),
+];
+
+/** A number for each field: its place among them. */
+export const field = Object.fromEntries(names.map((name, place) => [name, place])) as Readonly<
+  Record<(typeof names)[number], number>
+>;
+
+export const fieldCount = names.length;
+
+const quote = 0x22;
+
+/** Each name as it stands in a line, up to its value. */
+const keys = names.map((name) => Buffer.from(`${name}":`));
+const placesByKey = new Map(keys.map((key, place) => [keyOf(key, 0, key.length - 2), place]));
+
+/** Whether the name of this field, and the colon behind it, stand at `at`. */
+export function isFieldAt(bytes: Buffer, at: number, place: number): boolean {
+  const key = keys[place];
+  if (key === undefined) return false;
+  for (let i = 0; i < key.length; i++) if (bytes[at + i] !== key[i]) return false;
+  return true;
+}
+
+/** How long the name is, with what stands between it and its value. */
+export function keyLength(place: number): number {
+  return keys[place]?.length ?? 0;
+}
+
+/** The field named by `bytes[start, end)`; `fieldCount` for any other name. */
+export function fieldNamed(bytes: Buffer, start: number, end: number): number {
+  const place = placesByKey.get(keyOf(bytes, start, end));
+  return place !== undefined && bytes[end] === quote && isFieldAt(bytes, start, place) ? place : fieldCount;
+}
+
+/** First letter, last letter and length tell the names apart. */
+function keyOf(bytes: Buffer, start: number, end: number): number {
+  return (bytes[start] ?? 0) | ((bytes[end - 1] ?? 0) << 8) | ((end - start) << 16);
 }

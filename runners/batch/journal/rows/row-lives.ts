@@ -3,9 +3,9 @@ import type { RowRecord } from '../../row/record-head.js';
 import { statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
 import { amountOf, type Booking, type RowBooks } from '../../row/row-books.js';
 import { Tally } from '../../row/tally.js';
-import { field } from '../line/record-fields.js';
+import { field } from '../line/record-line.js';
 import type { HeadScanner } from '../line/head-scanner.js';
-import { JobHashes } from './job-hashes.js';
+import { JobHashes } from './hash-index.js';
 import { rowFlags, type RowTable } from './row-table.js';
 
 /** What each record makes of its row: its state and its money by the tally, and where its last records lie. */

@@ -4,9 +4,8 @@ import type { RowOrigin } from '../../manifest/columns/column-value.js';
 import { originOf, type RecordHead, type RowRecord } from '../../row/record-head.js';
 import { statusBytes, type EndStatus } from '../../row/row-status.js';
 import type { PurchaseKind } from '../../row/totals.js';
-import { field } from '../line/record-fields.js';
+import { field, decodeRecord } from '../line/record-line.js';
 import type { HeadScanner } from '../line/head-scanner.js';
-import { decodeRecord } from '../line/record-line.js';
 import { unknownKind, unknownWord } from '../journal-error.js';
 import type { CostSource } from '../record.js';
 

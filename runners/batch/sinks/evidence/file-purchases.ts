@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import type { Disk } from '../../disk/disk.js';
-import { valueOfJson } from '../../disk/read-file.js';
-import { readLines } from '../../disk/read-lines.js';
+import { valueOfJson, readLines } from '../../disk/read-file.js';
 import { joinQuoted } from '../csv-line.js';
 
 const rowKind = z.enum(['edit', 'job', 'route']);

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLineBlocks, readLines } from '../../../../runners/batch/disk/read-lines.js';
-import type { ReadLinesOptions } from '../../../../runners/batch/disk/read-lines.js';
+import {
+  readLineBlocks,
+  readLines,
+  type ReadLinesOptions,
+} from '../../../../runners/batch/disk/read-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { seeded } from '../../../support/seeded.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRecords } from '../../../../runners/batch/journal/read-records.js';
-import type { RecordRange } from '../../../../runners/batch/journal/read-records.js';
+import { readRecords, type RecordRange } from '../../../../runners/batch/journal/recovered-journal.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { intent, journalFile, start, stop } from '../../../support/sample-records.js';

@@ -28,7 +28,7 @@ function refusal(content: Uint8Array): Promise<JournalError | undefined> {
 describe('recover, a sound file', () => {
   it('takes every record, and ends where the file ends', async () => {
     const found = await recoveredFrom(file);
-    expect(found.recovery.records).toBe(records.length);
+    expect(found.recovery.facts.records).toBe(records.length);
     expect(found).toMatchObject({ goodEnd: file.length, newlineMissing: false, tornBytes: 0 });
   });
 
@@ -43,7 +43,7 @@ describe('recover, a file that is cut', () => {
       const whole = ends.filter((end) => end - 1 <= cut).length;
       const found = await recoveredFrom(file.subarray(0, cut));
       const goodEnd = Math.min(ends[whole - 1] ?? 0, cut);
-      expect([cut, found.recovery.records, found.goodEnd, found.tornBytes]).toEqual([
+      expect([cut, found.recovery.facts.records, found.goodEnd, found.tornBytes]).toEqual([
         cut,
         whole,
         goodEnd,
@@ -57,7 +57,7 @@ describe('recover, a file that is cut', () => {
     for (let cut = 0; cut < file.length; cut++) {
       const zeros = Buffer.concat([file.subarray(0, cut), Buffer.alloc(file.length - cut + 3)]);
       const found = await recoveredFrom(zeros);
-      expect([cut, found.recovery.records]).toEqual([cut, ends.filter((end) => end - 1 <= cut).length]);
+      expect([cut, found.recovery.facts.records]).toEqual([cut, ends.filter((end) => end - 1 <= cut).length]);
       expect(found.goodEnd + found.tornBytes).toBe(zeros.length);
     }
   });
@@ -65,7 +65,7 @@ describe('recover, a file that is cut', () => {
   it('keeps a whole record with junk behind it and no newline', async () => {
     const found = await recoveredFrom(Buffer.concat([file.subarray(0, -1), Buffer.from('\0\0{"n":19,"k":')]));
     expect(found).toMatchObject({ goodEnd: file.length - 1, newlineMissing: true });
-    expect(found.recovery.records).toBe(records.length);
+    expect(found.recovery.facts.records).toBe(records.length);
   });
 });
 
@@ -80,7 +80,7 @@ describe('recover, a file that is damaged', () => {
         const error = await refusal(flipped);
         if (at === file.length - 1) {
           expect([at, error]).toEqual([at, undefined]);
-          expect((await recoveredFrom(flipped)).recovery.records).toBe(records.length);
+          expect((await recoveredFrom(flipped)).recovery.facts.records).toBe(records.length);
         } else {
           expect([at, flip, error?.code, error?.line]).toEqual([at, flip, 'journal-broken', line + 1]);
           expect(error?.offset).toBe(ends[line - 1] ?? 0);

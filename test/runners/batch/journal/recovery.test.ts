@@ -23,7 +23,7 @@ function recovered(...records: JournalRecord[]): Recovery {
   const head = new HeadScanner();
   let offset = 0;
   for (const record of records) {
-    const line = encodeRecord(recovery.records + 1, record).subarray(0, -1);
+    const line = encodeRecord(recovery.facts.records + 1, record).subarray(0, -1);
     expect(head.scan(line, 0, line.length)).toBe(true);
     recovery.take(head, offset);
     offset += line.length + 1;
@@ -91,7 +91,7 @@ describe('Recovery, the run', () => {
   it('knows its starts, the latest identity and the last stop', () => {
     const other = { ...identity, local: true };
     const first = recovered(start({ at: 10 }), stop(3, 20));
-    expect(first).toMatchObject({
+    expect(first.facts).toMatchObject({
       starts: 1,
       firstStartAt: 10,
       lastStartAt: 10,
@@ -104,14 +104,14 @@ describe('Recovery, the run', () => {
       start({ at: 30, identity: other }),
       intent('a', { row: 17 }),
     );
-    expect(second).toMatchObject({
+    expect(second.facts).toMatchObject({
       starts: 2,
       firstStartAt: 10,
       lastStartAt: 30,
       identity: other,
       records: 4,
     });
-    expect(second.lastStop).toBeUndefined();
+    expect(second.facts.lastStop).toBeUndefined();
   });
 
   it('refuses words that a newer version wrote, which it might take for leave to buy', () => {

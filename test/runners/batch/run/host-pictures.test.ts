@@ -1,7 +1,7 @@
 import { defer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import type { PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
+import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import { paperRun } from '../../../support/paper-run.js';
 
 const timeoutMs = 3_600_000;

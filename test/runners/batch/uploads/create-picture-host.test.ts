@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { createPictureHost } from '../../../../runners/batch/uploads/create-picture-host.js';
 import type { S3Store } from '../../../../runners/batch/uploads/open-s3-store.js';
-import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 
 const png = (text: string) => Buffer.from(`\x89PNG\r\n\x1a\n${text}`, 'latin1');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CliIo } from '../../../../runners/cli/io/cli-io.js';
-import { explainError } from '../../../../runners/cli/io/explain-error.js';
 import { UsageError } from '../../../../runners/cli/io/usage-error.js';
+import { explainError } from '../../../../runners/cli/io/explain-error.js';
 import { MillraceError } from '../../../../src/contract/millrace-error.js';
 
 const key = 'canary-4f1e77';

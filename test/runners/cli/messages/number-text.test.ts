@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countOf, formatDuration, formatMoney } from '../../../../runners/cli/messages/number-text.js';
+import { countOf, formatDuration, formatMoney } from '../../../../runners/cli/messages/plain-text.js';
 
 describe('formatMoney', () => {
   it.each([

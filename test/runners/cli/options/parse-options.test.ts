@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../runners/cli/io/usage-error.js';
-import { parseOptions } from '../../../../runners/cli/options/parse-options.js';
-import { startSchema } from '../../../../runners/cli/options/start-options.js';
+import { parseOptions, startSchema } from '../../../../runners/cli/options/parse-options.js';
 
 function problemsOf(raw: Record<string, unknown>): readonly string[] {
   try {

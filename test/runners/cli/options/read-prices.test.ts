@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readPrices } from '../../../../runners/cli/options/read-prices.js';
+import { readPrices } from '../../../../runners/cli/options/configured-endpoints.js';
 import { openWorkplace, type Workplace } from '../../../support/workplace.js';
 
 const job = { kind: 'job', endpoint: 'grind' } as const;

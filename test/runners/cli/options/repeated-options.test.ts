@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { repeatedOptions } from '../../../../runners/cli/options/repeated-options.js';
+import { repeatedOptions } from '../../../../runners/cli/start/batch-options.js';
 
 const none = new Map<string, string>();
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { from, lastValueFrom, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { readPlan } from '../../../../runners/cli/plan/read-plan.js';
+import { readPlan } from '../../../../runners/cli/plan/saved-plan.js';
 import { openWorkplace } from '../../../support/workplace.js';
 
 const head = { millrace: 'plan', version: 1, madeAt: '2026-11-21T12:00:00.000Z', options: { local: true } };

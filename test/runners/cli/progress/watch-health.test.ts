@@ -2,7 +2,7 @@ import { of, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { ProgressView } from '../../../../runners/cli/progress/progress-view.js';
-import { watchHealth } from '../../../../runners/cli/progress/watch-health.js';
+import { watchHealth } from '../../../../runners/cli/progress/view-run.js';
 
 const still = { queued: 3, working: 0 } as ProgressView;
 

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readApiKey } from '../../../../runners/cli/service/read-api-key.js';
+import { readApiKey } from '../../../../runners/cli/service/service-settings.js';
 
 describe('readApiKey', () => {
   let cwd: string;

@@ -1,8 +1,8 @@
 import { defer, finalize, of } from 'rxjs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import type { PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
+import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { applyEdit } from '../../../../runners/emulator/edit/apply-edit.js';
-import type { PromptEdit } from '../../../../runners/emulator/edit/prompt-vocabulary.js';
+import type { PromptEdit } from '../../../../runners/emulator/edit/read-prompt.js';
 import { type Raster, toRaster } from '../../../../runners/emulator/edit/raster.js';
 import { turnPicture } from '../../../../runners/emulator/edit/compose.js';
 

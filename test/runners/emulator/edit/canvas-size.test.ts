@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { canvasSize, parseRatio } from '../../../../runners/emulator/edit/canvas-size.js';
+import { canvasSize, parseRatio } from '../../../../runners/emulator/edit/raster.js';
 
 it.each([
   ['1k', '1:1', 1024, 1024],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../../../runners/emulator/settings/seeded-random.js';
+import { seededRandom } from '../../../../runners/emulator/create-service.js';
 import { drawFaults } from '../../../../runners/emulator/faults/draw-faults.js';
 import { parseFaults } from '../../../../runners/emulator/faults/parse-faults.js';
 

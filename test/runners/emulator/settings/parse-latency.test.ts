@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseLatency } from '../../../../runners/emulator/settings/parse-latency.js';
-import { seededRandom } from '../../../../runners/emulator/settings/seeded-random.js';
+import { seededRandom } from '../../../../runners/emulator/create-service.js';
 
 function draws(text: string): number[] {
   const random = seededRandom(3);

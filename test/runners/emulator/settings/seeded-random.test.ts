@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seededRandom } from '../../../../runners/emulator/settings/seeded-random.js';
+import { seededRandom } from '../../../../runners/emulator/create-service.js';
 
 const take = (seed: number, count: number): number[] => {
   const random = seededRandom(seed);

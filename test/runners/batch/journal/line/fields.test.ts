@@ -5,7 +5,7 @@ import {
   fieldNamed,
   isFieldAt,
   keyLength,
-} from '../../../../../runners/batch/journal/line/record-fields.js';
+} from '../../../../../runners/batch/journal/line/record-line.js';
 
 const all = Object.entries(field);
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../../../../runners/batch/journal/line/record-line.js';
-import { field } from '../../../../../runners/batch/journal/line/record-fields.js';
+import { encodeRecord, field } from '../../../../../runners/batch/journal/line/record-line.js';
 import { HeadScanner } from '../../../../../runners/batch/journal/line/head-scanner.js';
 import { IdHash } from '../../../../../runners/batch/manifest/duplicates/id-hash.js';
 import type { JournalRecord } from '../../../../../runners/batch/journal/record.js';
