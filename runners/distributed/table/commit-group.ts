@@ -47,6 +47,8 @@ export interface Committed {
   readonly left: number;
   /** How many rows no worker has. */
   readonly waiting: number;
+  /** No other worker is at the run. */
+  readonly isAlone: boolean;
 }
 
 /**
@@ -80,7 +82,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Pr
     const isOver = ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
     if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
-    return { after, owners, claimed, left, waiting: ledger.waiting };
+    return { after, owners, claimed, left, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
   });
 }
 
@@ -109,7 +111,7 @@ async function recovered(
 ): Promise<Committed> {
   const owners = new Map([...(await claimJobs(on, run, jobs))].filter(([job, owner]) => owner !== job.key));
   const claimed = claim === undefined ? [] : await rowsOfWorker(on, run, worker);
-  return { after, owners, claimed, left: 0, waiting: ledger.waiting };
+  return { after, owners, claimed, left: 0, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
 }
 
 /** A row, and what is to be reserved for it; `null`: no price is known. */

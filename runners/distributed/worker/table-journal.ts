@@ -51,7 +51,7 @@ interface AskedJob {
 /** What comes at once is written together … */
 const gatherMs = 2;
 /** … and records wait this long for others, unless half of the worker's rows have one: commits are what workers share. */
-const patienceMs = 25;
+const patienceMs = { alone: 12, shared: 25 };
 
 /**
  * The journal of a worker, in a table that all workers of a run write to. What waits is written in one transaction, which gives the
@@ -62,6 +62,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private jobs: AskedJob[] = [];
   private readonly left = new Set<HeldRow>();
   private mayClaim = true;
+  /** No other worker is at the run. */
+  private isAlone = false;
   private groups = 0;
   private running: Promise<void> | undefined;
   private readonly arrived = new Subject<void>();
@@ -171,7 +173,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const { scheduler } = this.options;
     await firstValueFrom(timer(gatherMs, scheduler));
     const enough = this.arrived.pipe(filter(() => this.isEnough));
-    if (!this.isEnough) await firstValueFrom(merge(timer(patienceMs, scheduler), enough));
+    if (!this.isEnough)
+      await firstValueFrom(merge(timer(patienceMs[this.isAlone ? 'alone' : 'shared'], scheduler), enough));
   }
 
   private get isEnough(): boolean {
@@ -206,6 +209,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     };
     try {
       const committed = await this.options.commit(group);
+      this.isAlone = committed.isAlone;
       for (const row of freed) row.reserved = undefined;
       for (const [index, { done }] of batch.entries()) {
         done.next(committed.after + index + 1);

@@ -47,7 +47,7 @@ ${whereMeasured(shown)} Written by \`npm run bench:distributed\`; \`npm run benc
 The runs of a round follow each other: the same echo jobs of 20 ms, by the command line as it stands. The emulator, the workers,
 the collector and the PostgreSQL are processes of their own on this machine, so that its cores are shared by all of them, and a rate is a
 statement about this machine. CPU is that of the whole local run, or of the whole collector, of workers that have done 800 rows each before,
-and of all processes of PostgreSQL. Bytes are counted without the space of rows that have left. Rows a second and the time from submission to end are read from the times in the journal.
+and of all processes of PostgreSQL. Rows a second and the time from submission to end are read from the times in the journal.
 
 ${figuresTable(shown)}
 

@@ -7,7 +7,7 @@ import { rowsOf } from '../../../support/run-database.js';
 import { intent } from '../../../support/sample-records.js';
 
 /** A worker with these rows, over a table that answers at once: when it was written to, and how many records at a time. */
-async function workerWith(ids: readonly string[]) {
+async function workerWith(ids: readonly string[], isAlone = false) {
   const clock = new VirtualClock();
   const begin = clock.now;
   const scheduler = schedulerOf(
@@ -22,7 +22,7 @@ async function workerWith(ids: readonly string[]) {
   }));
   const commit = ({ records }: Group): Promise<Committed> => {
     if (records.length > 0) written.push({ afterMs: clock.now - begin, records: records.length });
-    return Promise.resolve({ after: 0, owners: new Map(), claimed, left: 0, waiting: 0 });
+    return Promise.resolve({ after: 0, owners: new Map(), claimed, left: 0, waiting: 0, isAlone });
   };
   let isClaimed = false;
   const journal = new TableJournal({
@@ -48,6 +48,15 @@ it('a record of one row among many waits 25 ms for those of others', async () =>
   expect(written).toEqual([
     { afterMs: 127, records: 2 },
     { afterMs: 527, records: 1 },
+  ]);
+});
+
+it('waits 12 ms where no other worker is at the run', async () => {
+  const { written, at, until } = await workerWith(['a', 'b', 'c', 'd', 'e', 'f'], true);
+  await until([at(100, 'a'), at(110, 'b'), at(120, 'c')]);
+  expect(written).toEqual([
+    { afterMs: 114, records: 2 },
+    { afterMs: 134, records: 1 },
   ]);
 });
 
