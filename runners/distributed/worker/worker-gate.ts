@@ -82,8 +82,11 @@ export class WorkerGate implements Gate {
   }
 }
 
-/** A worker takes turns for so many ms at once: those of a worker that dies are lost. */
-const aheadMs = 1_000;
+/**
+ * A worker takes turns for this many ms ahead: a poll waits for those of other workers, and the turns of a worker that dies are lost.
+ * Where the database answers late, for some answers' time.
+ */
+const ahead = { leastMs: 250, mostMs: 1_000, answers: 4 };
 /** A turn that is spent later than this is none any more: a process that stood still sends no burst. */
 const latenessMs = 200;
 
@@ -93,7 +96,8 @@ class TurnQueue {
   private readonly submits = new Set<Subscriber<never>>();
   /** When the turns are that were taken, the next one first. */
   private readonly turns: number[] = [];
-  private everyMs = aheadMs;
+  private everyMs = ahead.leastMs;
+  private aheadMs = ahead.leastMs;
   private lastAt = -Infinity;
   private isTaking = false;
   private alarm: Subscription | undefined;
@@ -114,12 +118,15 @@ class TurnQueue {
 
   private take(): void {
     const missing = this.polls.size + this.submits.size - this.turns.length;
-    if (this.isTaking || missing <= 0 || this.turns.length * this.everyMs >= aheadMs) return;
+    if (this.isTaking || missing <= 0 || this.turns.length * this.everyMs >= this.aheadMs) return;
     this.isTaking = true;
-    const turns = Math.min(missing, Math.ceil(aheadMs / this.everyMs));
+    const turns = Math.min(missing, Math.ceil(this.aheadMs / this.everyMs));
+    const askedAt = this.scheduler.now();
     this.takeTurns(turns).then(
       (taken) => {
         this.isTaking = false;
+        const tookMs = this.scheduler.now() - askedAt;
+        this.aheadMs = Math.min(Math.max(ahead.leastMs, ahead.answers * tookMs), ahead.mostMs);
         this.taken(turns, taken);
       },
       (error: unknown) => {

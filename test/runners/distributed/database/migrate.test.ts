@@ -1,8 +1,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrate } from '../../../../runners/distributed/database/migrate.js';
+import { migrations } from '../../../../runners/distributed/database/migrations.js';
 import { openQueue } from '../../../../runners/distributed/queue/row-queue.js';
+import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { readState } from '../../../../runners/distributed/table/run-state.js';
+import { takeSeat } from '../../../../runners/distributed/table/seats.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
+import { feedRows } from '../../../support/fleet.js';
+import { rowsOf, termsWith } from '../../../support/run-database.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -69,10 +75,45 @@ it('refuses the tables of an older millrace while there are runs in them, and sa
     );
     await own.query('delete from millrace.runs');
     await migrate(own, noQueue);
-    expect((await own.query('select version from millrace.migrations')).rows).toEqual([
-      { version: 10 },
-      { version: 11 },
+    expect((await own.query('select version from millrace.migrations')).rows).toEqual(
+      migrations.map(({ version }) => ({ version })),
+    );
+  } finally {
+    await own.end();
+    await server.close();
+  }
+});
+
+it('brings tables up with the rows of a run in them, which go on', async () => {
+  const server = await openDatabase();
+  const own = openPool(server.url);
+  try {
+    await migrate(own, noQueue, migrations.slice(0, 1));
+    const queue = await openQueue(own);
+    const { rows } = await own.query<{ run: number }>(
+      `insert into millrace.runs (key, terms, start) values ('k', $1, 1) returning run`,
+      [JSON.stringify(termsWith())],
+    );
+    const run = rows[0]?.run ?? 0;
+    await own.query('insert into millrace.ledgers (run, seq, spent, concurrency) values ($1, 1, 7, 4)', [
+      run,
     ]);
+    await own.query('insert into millrace.gates (run) values ($1)', [run]);
+    await own.query(
+      `insert into millrace.records (run, seq, item, is_last, record) values ($1, 1, gen_random_uuid(), true, '{"k":"freed"}')`,
+      [run],
+    );
+    await queue.makeQueues(run);
+    await migrate(own, noQueue);
+    const database = { pool: own, queue };
+    await feedRows(database, run, rowsOf(2));
+    const seat = { run, worker: '00000000-0000-4000-8000-000000000003' };
+    await takeSeat(own, seat);
+    const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 4, poll: 0 }, priceOf: () => 5 };
+    const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [] };
+    const { claimed, after } = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+    expect([claimed.map(({ task }) => task.row.id), after]).toEqual([['r1', 'r2'], 1]);
+    expect(await readState(database, run)).toMatchObject({ reserved: 10, spent: 7, inFlight: 2, seq: 1 });
   } finally {
     await own.end();
     await server.close();
