@@ -1,16 +1,16 @@
 import { concatMap, defer, EMPTY, filter, of, type Observable } from 'rxjs';
-import { isJobReply } from '../../../src/contract/service-replies.js';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall, WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
 import type { CallbackParts, ListenForCallbacks, RunCallbacks } from '../context/called-back.js';
-import type {
-  CallbackAddress,
-  CallbackCounts,
-  HandOn,
-  HeldPost,
-  NamedJob,
-  NamedPost,
+import {
+  type CallbackAddress,
+  type CallbackCounts,
+  type HandOn,
+  type HeldPost,
+  jobIdOf,
+  type NamedJob,
+  type NamedPost,
 } from '../context/callback-port.js';
 import type { RowJobIds } from '../context/run-job-ids.js';
 import type { RowRecords } from '../journal/journal.js';
@@ -153,14 +153,4 @@ export function meaningOf(
   if (!isEnd(status) && status !== 'accepted') return undefined;
   if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';
   return status === 'accepted' ? 'noted' : 'settled';
-}
-
-/** The job that a callback names; `undefined`: it is no status of a job. */
-export function jobIdOf(body: string | undefined): string | undefined {
-  try {
-    const value: unknown = JSON.parse(body ?? '');
-    return isJobReply(value) ? value.id : undefined;
-  } catch {
-    return undefined;
-  }
 }
