@@ -32,24 +32,28 @@ const kinds: readonly JournalRecord['k'][] = [
   'freed',
 ];
 
-/** What records say of the run as a whole: see `Recovered`. */
-class RunFacts {
-  records = 0;
-  /** The byte at which every n-th record begins, so that a later pass can start near its first record. */
-  readonly recordStarts: number[] = [];
-  starts = 0;
-  repairs = 0;
-  identity: Recovered['identity'];
-  firstStartAt: number | undefined;
-  lastStartAt: number | undefined;
-  lastStop: Recovered['lastStop'];
-  ledgerFile: string | undefined;
-  database: Recovered['database'];
-  heldUpToRow: number | undefined;
-  manifests: readonly string[] = [];
-  capUsd: number | null | undefined;
-  costBy = noCostBy;
-  axes: readonly AskedAxis[] = [];
+type RunFacts = ReturnType<typeof noFacts>;
+
+/** What records say of the run as a whole, before the first one: see `Recovered`. */
+function noFacts() {
+  return {
+    records: 0,
+    /** The byte at which every n-th record begins, so that a later pass can start near its first record. */
+    recordStarts: [] as number[],
+    starts: 0,
+    repairs: 0,
+    identity: undefined as Recovered['identity'],
+    firstStartAt: undefined as number | undefined,
+    lastStartAt: undefined as number | undefined,
+    lastStop: undefined as Recovered['lastStop'],
+    ledgerFile: undefined as string | undefined,
+    database: undefined as Recovered['database'],
+    heldUpToRow: undefined as number | undefined,
+    manifests: [] as readonly string[],
+    capUsd: undefined as number | null | undefined,
+    costBy: noCostBy,
+    axes: [] as readonly AskedAxis[],
+  };
 }
 
 /** The values of a recovery outside of its table, as plain JSON. */
@@ -66,7 +70,7 @@ export class Recovery {
   readonly table = new RowTable();
   readonly rows = new RowStates(this.table);
   readonly lives = new RowLives(this.table);
-  facts = new RunFacts();
+  facts: RunFacts = noFacts();
   /** Nothing but what records say: `finish` has added nothing, so that more of them may be taken in. */
   isPlain = true;
   /** The columns were given for all records, whatever these say. */
