@@ -51,7 +51,7 @@ export async function refreshSnapshot(
   const path = journalPath(folder);
   try {
     const size = (await disk.stat(path))?.size ?? 0;
-    if (size - (await endOfLast(disk, path)) < every) return;
+    if (size < every || size - (await endOfLast(disk, path)) < every) return;
     onBegin?.();
     await saveSnapshot(disk, path, await readJournal(disk, path), every);
   } catch {
