@@ -41,6 +41,7 @@ class ProgressState {
   private rows: number | undefined;
   private endedBefore = 0;
   private readonly ended = { completed: 0, failed: 0, unknown: 0 };
+  private unsent = 0;
   private readonly flight = new Map<string, FlightState>();
   private readonly counts = { sent: 0, IN_QUEUE: 0, IN_PROGRESS: 0, replied: 0 };
   private readonly waits = new Map<WaitReason, number>();
@@ -64,9 +65,12 @@ class ProgressState {
       this.endedBefore = event.alreadyEnded;
     } else if (event.type === 'row') this.takeStep(event.id, event.event, at);
     else if (event.type === 'ended') {
+      // Rows that are held or invalid end at once, and say nothing of the pace.
+      if ((event.status === 'unknown' || event.status === 'invalid-row') && !this.flight.has(event.id))
+        this.unsent += 1;
       this.leave(event.id);
       this.ended[event.status === 'completed' || event.status === 'unknown' ? event.status : 'failed'] += 1;
-      this.rate.note(this.done(), at);
+      this.rate.note(this.done() - this.unsent, at);
       this.moved(at);
     } else if (event.type === 'money') {
       const { spent, unknown, cap } = event;
@@ -86,7 +90,8 @@ class ProgressState {
     const standing = { movedAt, waits, unreached, inFlight, queued, working, saving };
     const cause = nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at);
     // While nothing moves, a pace would only sink.
-    const rowsPerMinute = cause === undefined ? this.rate.rowsPerMinute(this.done(), at) : undefined;
+    const rowsPerMinute =
+      cause === undefined ? this.rate.rowsPerMinute(this.done() - this.unsent, at) : undefined;
     return {
       rows: this.rows,
       endedBefore: this.endedBefore,

@@ -146,9 +146,9 @@ function rateWords(rate: number | undefined, leftMs: number | undefined, now: nu
 
 /** What the run will have cost at its end, if the rows to go cost what the others did; against the cap. */
 function costFacts({ money, toDo, cap, isRehearsal }: Survey): string[] {
-  const { purchases } = money.total;
+  const { purchases, reported, estimated } = money.total;
   if (isRehearsal || purchases === 0) return [];
-  const atEnd = allOf(money.total) * (1 + toDo / purchases);
+  const atEnd = allOf(money.total) + (toDo * (reported + estimated)) / purchases;
   const limit = cap === undefined ? 'no limit set' : `limit ${formatSum(cap)}`;
   if (cap === undefined || atEnd <= cap) return [`about ${formatSum(atEnd)} at the end, ${limit}`];
   return [`${limit}, which is reached before the end: all rows would cost about ${formatSum(atEnd)}`];

@@ -46,15 +46,16 @@ export class Sheet {
     if (focused !== null) this.#focusLike(focused);
   }
 
-  /** Draws them in two steps where most are new and none has the focus: those in sight are painted before the others are made. */
+  /** Draws a page that is new in two steps, where none has the focus: the first frames are painted before the others are made. */
   async drawInSteps(
     rows: readonly PageRow[],
     whenEmpty: string | HTMLElement,
     isOvertaken: () => boolean,
   ): Promise<void> {
     const known = new Set(this.#frames.map(({ row }) => row.id));
-    if (!this.hasFocus && rows.filter(({ id }) => !known.has(id)).length > framesInSight) {
-      this.draw(rows.slice(0, framesInSight), whenEmpty);
+    const inSight = rows.slice(0, framesInSight);
+    if (!this.hasFocus && inSight.length < rows.length && inSight.every(({ id }) => !known.has(id))) {
+      this.draw(inSight, whenEmpty);
       await painted();
       if (isOvertaken()) return;
     }
@@ -128,11 +129,11 @@ function showFrames(sheet: HTMLElement, frames: readonly HTMLElement[]): void {
 /** The next frame of the page is in sight, and nothing else is to be done; a page that nobody sees paints none. */
 function painted(): Promise<void> {
   return new Promise((done) => {
-    // Safari has no idle callbacks.
-    const later = window.requestIdleCallback as typeof requestIdleCallback | undefined;
-    requestAnimationFrame(() =>
-      later === undefined ? setTimeout(done, 30) : later(() => done(), { timeout: 100 }),
-    );
+    requestAnimationFrame(() => {
+      // Safari has none.
+      if ('requestIdleCallback' in window) requestIdleCallback(() => done(), { timeout: 100 });
+      else setTimeout(done, 30);
+    });
     setTimeout(done, 200);
   });
 }

@@ -104,6 +104,14 @@ describe('foldProgress', () => {
     expect(view.leftMs).toBeCloseTo((58 / 12) * 60_000);
   });
 
+  it('takes no pace from rows that ended without having been sent', () => {
+    const held = [0, 1, 2].map((n) => [0, ended(`held${n}`, 'unknown')] as const);
+    expect(viewAfter([[0, started(10)], ...held], 5)).toMatchObject({ unknown: 3, rowsPerMinute: undefined });
+    const view = viewAfter([[0, started(10)], ...held, [5, step('a', accepted)], [10, ended('a')]], 10);
+    expect(view.rowsPerMinute).toBeCloseTo(6);
+    expect(view.leftMs).toBeCloseTo(60_000);
+  });
+
   it('names neither pace nor time left while nothing moves', () => {
     const events = [
       [0, started(100, 40)],

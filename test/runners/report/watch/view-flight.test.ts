@@ -61,6 +61,34 @@ describe('viewFlight', () => {
     expect(facts[5]).toMatch(/^about 2 min left, until \d\d:32$/);
   });
 
+  it('counts by the journal where the process has not yet said what it does', async () => {
+    const tail = new JournalTail(nodeDisk, folder);
+    tail.starts = 1;
+    for (const id of ['a', 'b']) tail.rows.set(id, { id, status: 'accepted', since: now });
+    const late = { ...queue, inFlight: 0, queued: 0, working: 0, saving: 0 };
+    const flight = viewFlight({ tail, owner, survey, live: late, now });
+    expect([flight.state, flight.facts[0]]).toEqual([
+      'Running: 2 rows in progress (PID 2933)',
+      '2 queued or working',
+    ]);
+  });
+
+  it('says of a start that was cut off what the next one does with each row that was sent', () => {
+    const tail = new JournalTail(nodeDisk, folder);
+    tail.starts = 1;
+    const statuses = ['sent', 'accepted', 'accepted', 'replied'] as const;
+    for (const [place, status] of statuses.entries())
+      tail.rows.set(`r${place}`, { id: `r${place}`, status, since: now });
+    const facts = (isRehearsal: boolean): readonly string[] =>
+      viewFlight({ tail, owner: undefined, survey: { ...survey, isRehearsal }, live: undefined, now }).facts;
+    expect(facts(false)).toEqual([
+      '1 row was sent and no answer was seen: in doubt from the next run on.',
+      '2 jobs are at the service: the next run asks for them, and buys nothing again.',
+      '1 result is still to be saved, by the next run.',
+    ]);
+    expect(facts(true)[1]).toBe('2 jobs ended with the emulator.');
+  });
+
   it('names the cause of a standstill, and no time left meanwhile', () => {
     const cause = 'queue not moving for 39 s; the service says 0 of 2 workers busy';
     const flight = view({ ...queue, cause }, undefined, owner);
@@ -86,6 +114,11 @@ describe('viewFlight', () => {
         fact.includes('$'),
       );
     expect(costOf({})).toEqual(['about $2.50 at the end, no limit set']);
+    // What is in doubt counts, and says nothing of the price of the rows to go.
+    const doubtful = { ...total, purchases: 2, reported: 200_000, unknown: 600_000 };
+    expect(costOf({ money: { ...money, total: doubtful } })).toEqual([
+      'about $1.30 at the end, no limit set',
+    ]);
     expect(costOf({ cap: 3_000_000 })).toEqual(['about $2.50 at the end, limit $3.00']);
     expect(costOf({ cap: 2_200_000 })).toEqual([
       'limit $2.20, which is reached before the end: all rows would cost about $2.50',
