@@ -10,7 +10,7 @@ import type { EndedRow } from '../sinks/ended-row.js';
 import { failureLine, type FailureLine } from '../sinks/failure-line.js';
 import { resultLine, type ResultLine } from '../sinks/result-line.js';
 import { noteDiskFault } from '../stop/exit-of.js';
-import { purchaseName, whyDisbelieved, whyDrifted } from '../stop/stop-causes.js';
+import { purchaseName, stopCauses, whyDrifted } from '../stop/stop-causes.js';
 
 /** How a row leaves the purchase: what the journal keeps of it, and what its lines are made of. */
 export interface Ending {
@@ -97,13 +97,14 @@ function reportDouble(context: PurchaseContext, { id }: OutcomeRecord): void {
 /** Books what a row's purchase has cost; what may have been bought is held. A cost that is not believed stops the run. */
 function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void {
   const { money, stops } = context;
-  const { cost, source } = booked;
+  const { cost, source, disbelieved } = booked;
   if (source === 'unknown') money.ledger.keepUnknown(facts.id);
   else if (source !== 'none') money.ledger.settle(facts.id, cost);
   money.watch?.look(facts);
   if (source === 'reported' && cost !== null) notePrice(context, facts, cost);
-  const cause = whyDisbelieved(facts, booked);
-  if (cause !== undefined) stops.stop(cause);
+  // The real price is not known then.
+  if (disbelieved !== undefined)
+    stops.stop(stopCauses.costDisbelieved(facts.id, purchaseName(facts), { cost, disbelieved }));
 }
 
 /** Reports the money of the run as it stands. */
@@ -120,7 +121,8 @@ export function notePrice(
 ): void {
   const seen = money.prices.observe(row, reported);
   if (seen === 'as-expected') return;
-  const cause = whyDrifted(row, seen.drift, options.maxPriceDriftPercent);
+  const { maxPriceDriftPercent: limit } = options;
+  const cause = limit === undefined ? undefined : whyDrifted(row, seen.drift, limit);
   if (cause !== undefined) stops.stop(cause);
   if (!seen.first) return;
   const message = `The service charges ${formatMoney(reported)} for ${purchaseName(row)}, and ${formatMoney(seen.expected)} was reckoned with. The higher one is reserved from now on.`;

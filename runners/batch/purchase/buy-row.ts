@@ -132,7 +132,8 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   const { facts } = row.progress;
   if (isRead(facts)) return true;
   // As the service reported prices to earlier starts.
-  const drifted = whyDrifted(facts, money.prices.driftOf(facts), options.maxPriceDriftPercent);
+  const { maxPriceDriftPercent: limit } = options;
+  const drifted = limit === undefined ? undefined : whyDrifted(facts, money.prices.driftOf(facts), limit);
   if (drifted !== undefined) return stopped(stops, drifted);
   const price = money.prices.priceOf(facts);
   row.change({ price });

@@ -117,22 +117,9 @@ export function purchaseName({ endpoint, resolution, kind }: Priced): string {
 }
 
 /** Why a run stops when a price has drifted further than is allowed; what binary fractions add does not count. */
-export function whyDrifted(
-  priced: Priced,
-  drift: number,
-  limitPercent: number | undefined,
-): StopCause | undefined {
-  if (limitPercent === undefined || drift * 100 - limitPercent <= 1e-6) return undefined;
+export function whyDrifted(priced: Priced, drift: number, limitPercent: number): StopCause | undefined {
+  if (drift * 100 - limitPercent <= 1e-6) return undefined;
   return stopCauses.priceDrifted(purchaseName(priced), drift, limitPercent);
-}
-
-/** Why a run stops after a cost that is not believed: the real price is not known then. */
-export function whyDisbelieved(
-  priced: Priced & { readonly id: string },
-  { cost, disbelieved }: { readonly cost: MicroDollars | null; readonly disbelieved?: string | undefined },
-): StopCause | undefined {
-  if (disbelieved === undefined) return undefined;
-  return stopCauses.costDisbelieved(priced.id, purchaseName(priced), { cost, disbelieved });
 }
 
 /** From so many ended rows on a percentage of them says something. */
