@@ -8,7 +8,9 @@
 // A client and its endpoints: what can be bought.
 export { createCoreClient as createClient } from './endpoints/core-client.js';
 export type { CoreClientOptions } from './endpoints/core-client.js';
-export type { Client, ClientOptions, QueueEndpointOptions } from './endpoints/client-on.js';
+export type { Client } from './endpoints/client-on.js';
+export type { ClientOptions } from './endpoints/client-state.js';
+export type { QueueEndpointOptions } from './endpoints/client-on.js';
 export type { ChunkOf, EndpointTypes, InputOf, OutputOf } from './endpoints/endpoint-types.js';
 export type {
   QueueEndpoint,

@@ -1,4 +1,4 @@
-import { asyncScheduler, Subject, type Observable, type SchedulerLike } from 'rxjs';
+import { Subject, type Observable } from 'rxjs';
 import {
   imageEditDefaults,
   imageEditInputSchema,
@@ -6,64 +6,22 @@ import {
   type ImageEditInput,
   type ImageEditOutput,
 } from '../contract/image-edit.js';
-import { InvalidOptionError } from '../contract/millrace-error.js';
-import { checkApiKey } from '../contract/request-parts.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/purchase/open-jobs.js';
-import type { RequestReport, TracedCall } from '../operators/requests/request-report.js';
-import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
-import { TimerQueue } from '../operators/timers/timer-queue.js';
-import { createUntilAborted } from '../operators/until-aborted.js';
-import { EndpointMap } from '../policy/gates/endpoint-map.js';
-import type { Gate } from '../policy/gates/gate.js';
-import { guardGate } from '../policy/guard-hooks.js';
-import { createJobIds, type JobIds } from '../policy/job-ids.js';
-import { openGate } from '../policy/gates/built-in-gates.js';
+import type { RequestReport } from '../operators/requests/request-report.js';
 import type { QueueOptions } from '../policy/queue-options.js';
-import { createRetryQuota } from '../policy/retry-quota.js';
 import type { Transport } from '../transport/transport.js';
-import type { Activity, ClientState } from './client-state.js';
+import {
+  checkClientOptions,
+  clientState,
+  type Activity,
+  type ClientOptions,
+  type ClientState,
+} from './client-state.js';
 import { createQueueEndpoint, type QueueSchemas } from './create-queue-endpoint.js';
 import type { ChunkOf, InputOf, OutputOf } from './endpoint-types.js';
 import type { QueueEndpoint } from './queue-endpoint.js';
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
-import { checkBaseUrl } from './wire-requests.js';
-
-/** Options of `createClient`; every one may be left out. */
-export interface ClientOptions {
-  /** Sent as `Authorization: Bearer …` to `baseUrl` and to the hosts of `routes()`, to no other. Without it the service answers 401. (spec 5) */
-  apiKey?: string;
-  /** {base_url} of queue endpoints. A trailing `/` is dropped, a trailing `/v2` refused. Needed by `queue` and `imageEdit`. */
-  baseUrl?: string;
-  /** @defaultValue one over got, with sockets of its own */
-  transport?: Transport;
-  /**
-   * Before every request. An error of it is reported (`config.onUnhandledError` of rxjs) and takes no purchase with it; only
-   * one of `admit` for a submission errors the job, as nothing was sent.
-   * @defaultValue `openGate()`: no rate; an endpoint that refuses half of its requests, or fails time and again, pauses as a whole after a 429 or in a storm
-   */
-  gate?: Gate;
-  /**
-   * Which job has which id: an answer to /run or /runsync that names the id of another job ends its job as `unknown`, with
-   * `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
-   */
-  jobIds?: JobIds;
-  /**
-   * Requests on the wire at once, of all kinds and all endpoints together, a whole number from 1. The others wait before
-   * they are sent, and can be left and cancelled meanwhile; free slots are shared fairly among endpoints, and among polls
-   * and submissions. @defaultValue no bound
-   */
-  maxConcurrency?: number;
-  /** All time goes by it, also that of gates and poll schedules that were given no other. @defaultValue asyncScheduler */
-  scheduler?: SchedulerLike;
-  /** From 0 to 1, for jitter. @defaultValue Math.random */
-  random?: () => number;
-  /**
-   * The header `traceparent` of each request (W3C Trace Context), so that the service's own spans belong to yours. What is no
-   * `traceparent` is not sent; an error is reported and takes no purchase with it. @defaultValue none is sent
-   */
-  traceparent?: (call: TracedCall) => string | undefined;
-}
 
 /** Types of a queue endpoint come from its schemas, else from `EndpointTypes`. Any Standard Schema will do. */
 export interface QueueEndpointOptions<
@@ -132,7 +90,7 @@ export function clientOn(options: ClientOptions, platform: Platform): Client {
     job: channelOf<Activity>(platform, 'job'),
   };
   const open = new OpenJobs();
-  const client = stateOf(options, { transport, channels, open });
+  const client = clientState(options, { transport, channels, open });
   const close = async () => {
     await open.close();
     if (options.transport === undefined) transport.close?.();
@@ -188,77 +146,4 @@ function typedQueue<
   type O = OutputOf<K, OS>;
   const schemas = { input, output: output as StandardSchema<unknown, O> | undefined };
   return createQueueEndpoint<InputOf<K, IS>, O, ChunkOf<K>>(client, id, options, schemas);
-}
-
-/** What each option has to have. */
-const parts: Readonly<Record<keyof ClientOptions, (value: object) => boolean>> = {
-  apiKey: (value) => value instanceof String,
-  baseUrl: (value) => value instanceof String,
-  transport: (value) => typeof value === 'function',
-  gate: (value) => 'admit' in value && 'observe' in value,
-  jobIds: (value) => 'claim' in value,
-  scheduler: (value) => 'now' in value && 'schedule' in value,
-  maxConcurrency: (value) => value instanceof Number,
-  random: (value) => typeof value === 'function',
-  traceparent: (value) => typeof value === 'function',
-};
-
-function checkClientOptions(options: ClientOptions): ClientOptions {
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(parts, name))
-      throw new InvalidOptionError(name, `is no option of a client: ${Object.keys(parts).join(', ')}`);
-    if (
-      value !== undefined &&
-      (value === null || !parts[name as keyof ClientOptions](Object(value) as object))
-    )
-      throw new InvalidOptionError(name, 'is not what its type says');
-  }
-  return options;
-}
-
-interface Parts {
-  readonly transport: Transport;
-  readonly channels: { readonly request: Published<RequestReport>; readonly job: Published<Activity> };
-  readonly open: OpenJobs;
-}
-
-function stateOf(options: ClientOptions, { transport, channels, open }: Parts): ClientState {
-  const { apiKey, scheduler = asyncScheduler, random = Math.random, traceparent } = options;
-  const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
-  if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
-  const baseUrl = options.baseUrl === undefined ? undefined : checkBaseUrl(options.baseUrl, 'baseUrl');
-  const { gate = openGate() } = options;
-  gate.useClock?.({ scheduler, random });
-  const bound = boundOf(options.maxConcurrency);
-  let jobs = 0;
-  const quotas = new EndpointMap(createRetryQuota, (quota) => quota.isFull);
-  const shared = {
-    transport,
-    gate: guardGate(gate),
-    open,
-    probe: { requests: channels.request, traceparent },
-    jobIds: options.jobIds ?? createJobIds(),
-    scheduler,
-    timers: new TimerQueue(scheduler),
-    random,
-    secrets: apiKey === undefined ? [] : [apiKey],
-  };
-  return {
-    ...shared,
-    contextOf: (endpointId, url, maxConcurrency) => {
-      const { host } = new URL(url);
-      const bounds = [...boundOf(maxConcurrency), ...bound];
-      const slots = bounds.length === 0 ? undefined : new RequestSlots(bounds, `${host}/${endpointId}`);
-      return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
-    },
-    apiKey,
-    baseUrl: () => {
-      if (baseUrl === undefined)
-        throw new InvalidOptionError('baseUrl', 'is missing: queue endpoints need it');
-      return baseUrl;
-    },
-    untilAborted: createUntilAborted(),
-    nextKey: (endpointId) => `${endpointId}#${++jobs}`,
-    activity: channels.job,
-  };
 }

@@ -1,13 +1,57 @@
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { InvalidOptionError } from '../contract/millrace-error.js';
-import type { JobEvent, Outcome } from '../contract/outcome.js';
-import type { StandardSchema } from '../contract/standard-schema.js';
-import type { JobSpec } from '../operators/purchase/job-spec.js';
+import type { JobEvent } from '../contract/outcome.js';
+import { checkApiKey } from '../contract/request-parts.js';
+import type { OpenJobs } from '../operators/purchase/open-jobs.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
-import type { JobTrace } from '../operators/requests/request-report.js';
-import type { UntilAborted } from '../operators/until-aborted.js';
-import type { ResolvedQueueOptions } from '../policy/queue-options.js';
-import type { AttachOptions, CallOptions, SyncOptions } from './call-options.js';
-import { checkOutput } from './schema-checks.js';
+import type { RequestProbe, TracedCall } from '../operators/requests/request-report.js';
+import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
+import { TimerQueue } from '../operators/timers/timer-queue.js';
+import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
+import { openGate } from '../policy/gates/built-in-gates.js';
+import { EndpointMap } from '../policy/gates/endpoint-map.js';
+import type { Gate } from '../policy/gates/gate.js';
+import { guardGate } from '../policy/guard-hooks.js';
+import { createJobIds, type JobIds } from '../policy/job-ids.js';
+import { createRetryQuota } from '../policy/retry-quota.js';
+import type { Transport } from '../transport/transport.js';
+import { checkBaseUrl } from './wire-requests.js';
+
+/** Options of `createClient`; every one may be left out. */
+export interface ClientOptions {
+  /** Sent as `Authorization: Bearer …` to `baseUrl` and to the hosts of `routes()`, to no other. Without it the service answers 401. (spec 5) */
+  apiKey?: string;
+  /** {base_url} of queue endpoints. A trailing `/` is dropped, a trailing `/v2` refused. Needed by `queue` and `imageEdit`. */
+  baseUrl?: string;
+  /** @defaultValue one over got, with sockets of its own */
+  transport?: Transport;
+  /**
+   * Before every request. An error of it is reported (`config.onUnhandledError` of rxjs) and takes no purchase with it; only
+   * one of `admit` for a submission errors the job, as nothing was sent.
+   * @defaultValue `openGate()`: no rate; an endpoint that refuses half of its requests, or fails time and again, pauses as a whole after a 429 or in a storm
+   */
+  gate?: Gate;
+  /**
+   * Which job has which id: an answer to /run or /runsync that names the id of another job ends its job as `unknown`, with
+   * `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
+   */
+  jobIds?: JobIds;
+  /**
+   * Requests on the wire at once, of all kinds and all endpoints together, a whole number from 1. The others wait before
+   * they are sent, and can be left and cancelled meanwhile; free slots are shared fairly among endpoints, and among polls
+   * and submissions. @defaultValue no bound
+   */
+  maxConcurrency?: number;
+  /** All time goes by it, also that of gates and poll schedules that were given no other. @defaultValue asyncScheduler */
+  scheduler?: SchedulerLike;
+  /** From 0 to 1, for jitter. @defaultValue Math.random */
+  random?: () => number;
+  /**
+   * The header `traceparent` of each request (W3C Trace Context), so that the service's own spans belong to yours. What is no
+   * `traceparent` is not sent; an error is reported and takes no purchase with it. @defaultValue none is sent
+   */
+  traceparent?: (call: TracedCall) => string | undefined;
+}
 
 /** What the endpoints of one client share. Nothing of it is shared between clients. */
 export interface ClientState extends Omit<
@@ -35,66 +79,76 @@ export type Activity = JobEvent<unknown> & {
   attempt: number;
 };
 
-interface Terms<O> {
-  /** Endpoint id; the empty string on a route. */
-  readonly endpoint: string;
-  /** What keys begin with. */
-  readonly name: string;
-  readonly options: ResolvedQueueOptions;
-  readonly call: CallOptions<O>;
-  readonly output: StandardSchema<unknown, O> | undefined;
+interface Parts {
+  readonly transport: Transport;
+  readonly channels: { readonly request: RequestProbe['requests']; readonly job: ClientState['activity'] };
+  readonly open: OpenJobs;
 }
 
-/** What all calls of a client have in common. @throws InvalidOptionError for a deadline that is none */
-export function jobSpecOf<O>(
-  client: ClientState,
-  { endpoint, name, options, call, output }: Terms<O>,
-): Omit<JobSpec<O>, 'request' | 'purpose' | 'sync'> {
-  const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
-  for (const name in call)
-    if (!callOptions.has(name))
-      throw new InvalidOptionError(name, `is no option of a call: ${[...callOptions].join(', ')}`);
-  if (!(deadlineMs >= 0))
-    throw new InvalidOptionError('deadlineMs', `is no number from 0 on (got ${deadlineMs})`);
-  const trace: JobTrace = {
-    endpointId: endpoint,
-    key,
-    attempt: 0,
-    httpStatus: undefined,
-    requestId: undefined,
+/** @throws InvalidOptionError for a key or a base URL that cannot be used */
+export function clientState(options: ClientOptions, { transport, channels, open }: Parts): ClientState {
+  const { apiKey, scheduler = asyncScheduler, random = Math.random, traceparent } = options;
+  const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
+  if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
+  const baseUrl = options.baseUrl === undefined ? undefined : checkBaseUrl(options.baseUrl, 'baseUrl');
+  const { gate = openGate() } = options;
+  gate.useClock?.({ scheduler, random });
+  const bound = boundOf(options.maxConcurrency);
+  let jobs = 0;
+  const quotas = new EndpointMap(createRetryQuota, (quota) => quota.isFull);
+  const shared = {
+    transport,
+    gate: guardGate(gate),
+    open,
+    probe: { requests: channels.request, traceparent },
+    jobIds: options.jobIds ?? createJobIds(),
+    scheduler,
+    timers: new TimerQueue(scheduler),
+    random,
+    secrets: apiKey === undefined ? [] : [apiKey],
   };
   return {
-    key,
-    endpoint,
-    variant,
-    options: deadlineMs === options.deadlineMs ? options : { ...options, deadlineMs },
-    check: output === undefined ? unchecked<O> : (outcome) => checkOutput(output, outcome),
-    checkpoint,
-    untilAborted: client.untilAborted(signal),
-    trace,
-    report: (event) => {
-      stamp(event, trace, client.scheduler.now());
-      if (client.activity.isObserved)
-        client.activity.publish({ ...event, endpointId: endpoint, key } as Activity);
+    ...shared,
+    contextOf: (endpointId, url, maxConcurrency) => {
+      const { host } = new URL(url);
+      const bounds = [...boundOf(maxConcurrency), ...bound];
+      const slots = bounds.length === 0 ? undefined : new RequestSlots(bounds, `${host}/${endpointId}`);
+      return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
     },
+    apiKey,
+    baseUrl: () => {
+      if (baseUrl === undefined)
+        throw new InvalidOptionError('baseUrl', 'is missing: queue endpoints need it');
+      return baseUrl;
+    },
+    untilAborted: createUntilAborted(),
+    nextKey: (endpointId) => `${endpointId}#${++jobs}`,
+    activity: channels.job,
   };
 }
 
-/** Puts on an event when it was, and what is known of its job's requests by then. */
-function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: JobTrace, at: number): void {
-  event.at = at;
-  event.attempt = attempt;
-  if (httpStatus !== undefined) event.httpStatus = httpStatus;
-  if (requestId !== undefined) event.requestId = requestId;
-}
+/** What each option has to have. */
+const parts: Readonly<Record<keyof ClientOptions, (value: object) => boolean>> = {
+  apiKey: (value) => value instanceof String,
+  baseUrl: (value) => value instanceof String,
+  transport: (value) => typeof value === 'function',
+  gate: (value) => 'admit' in value && 'observe' in value,
+  jobIds: (value) => 'claim' in value,
+  scheduler: (value) => 'now' in value && 'schedule' in value,
+  maxConcurrency: (value) => value instanceof Number,
+  random: (value) => typeof value === 'function',
+  traceparent: (value) => typeof value === 'function',
+};
 
-const callOptions: ReadonlySet<string> = new Set<
-  keyof CallOptions | keyof AttachOptions | keyof SyncOptions | 'output'
->([
-  ...(['key', 'signal', 'deadlineMs', 'checkpoint', 'variant'] as const),
-  ...(['submittedAt', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
-]);
-
-function unchecked<O>(outcome: Outcome<unknown>): Outcome<O> {
-  return outcome as Outcome<O>;
+export function checkClientOptions(options: ClientOptions): ClientOptions {
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(parts, name))
+      throw new InvalidOptionError(name, `is no option of a client: ${Object.keys(parts).join(', ')}`);
+    if (
+      value !== undefined &&
+      (value === null || !parts[name as keyof ClientOptions](Object(value) as object))
+    )
+      throw new InvalidOptionError(name, 'is not what its type says');
+  }
+  return options;
 }

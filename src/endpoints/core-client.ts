@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../contract/millrace-error.js';
-import { clientOn, type Client, type ClientOptions, type Platform } from './client-on.js';
+import { clientOn, type Client, type Platform } from './client-on.js';
+import type { ClientOptions } from './client-state.js';
 
 /** Options of a client of `millrace/core`, which has no transport of its own. */
 export interface CoreClientOptions extends ClientOptions {

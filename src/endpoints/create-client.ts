@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { createGotTransport } from '../transport/got/got-transport.js';
-import { clientOn, type Client, type ClientOptions, type Platform } from './client-on.js';
+import { clientOn, type Client, type Platform } from './client-on.js';
+import type { ClientOptions } from './client-state.js';
 
 /** What Node.js has for a client, and a browser has not. */
 const node: Platform = {

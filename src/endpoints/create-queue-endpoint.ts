@@ -35,11 +35,12 @@ import {
   type AttachOptions,
   type CallOptions,
   checkWait,
+  jobSpecOf,
   submissionFields,
   type SubmitOptions,
   type SyncOptions,
 } from './call-options.js';
-import { type ClientState, jobSpecOf } from './client-state.js';
+import type { ClientState } from './client-state.js';
 import type { QueueEndpoint, StatusOptions, StreamOptions, WatchOptions } from './queue-endpoint.js';
 import { readInput, validate } from './schema-checks.js';
 import { queueRequests, type QueueRequests, toJson } from './wire-requests.js';

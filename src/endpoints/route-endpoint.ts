@@ -6,8 +6,8 @@ import type { SyncJob } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
 import { readRoute } from '../operators/purchase/read-route.js';
 import { resolveQueueOptions, type RetryPolicy } from '../policy/queue-options.js';
-import type { CallOptions } from './call-options.js';
-import { type ClientState, jobSpecOf } from './client-state.js';
+import { jobSpecOf, type CallOptions } from './call-options.js';
+import type { ClientState } from './client-state.js';
 import { readInput } from './schema-checks.js';
 import { checkBaseUrl, createWireRequests, toJson } from './wire-requests.js';
 

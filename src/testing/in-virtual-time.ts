@@ -1,6 +1,7 @@
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import type { JobEvent } from '../contract/outcome.js';
-import { clientOn, type Client, type ClientOptions } from '../endpoints/client-on.js';
+import { clientOn, type Client } from '../endpoints/client-on.js';
+import type { ClientOptions } from '../endpoints/client-state.js';
 import { jobEvents, jobOver, type MarbleJob } from './marble-jobs.js';
 import { createTestService, type TestService, type TestServiceOptions } from './test-service.js';
 

@@ -1,5 +1,5 @@
 import { of } from 'rxjs';
-import type { ClientOptions } from '../../src/endpoints/client-on.js';
+import type { ClientOptions } from '../../src/endpoints/client-state.js';
 import { createClient } from '../../src/endpoints/create-client.js';
 import type { WireReply, WireRequest } from '../../src/transport/transport.js';
 import { replied } from './virtual-time.js';

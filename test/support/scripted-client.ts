@@ -1,5 +1,5 @@
 import { Observable, type Subscriber } from 'rxjs';
-import type { ClientOptions } from '../../src/endpoints/client-on.js';
+import type { ClientOptions } from '../../src/endpoints/client-state.js';
 import type { WireReply } from '../../src/transport/transport.js';
 import { clientOver } from './client-over.js';
 import { replied } from './virtual-time.js';

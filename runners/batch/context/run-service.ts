@@ -1,5 +1,6 @@
 import { concat, type SchedulerLike, type Subject } from 'rxjs';
-import type { Client, ClientOptions } from '../../../src/endpoints/client-on.js';
+import type { Client } from '../../../src/endpoints/client-on.js';
+import type { ClientOptions } from '../../../src/endpoints/client-state.js';
 import type { createClient } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
