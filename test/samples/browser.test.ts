@@ -55,9 +55,9 @@ describe('the page of samples/browser', () => {
   });
 
   it('buys a job and watches it to its end', async () => {
-    await buy('hello', 1_500);
+    await buy('hello', 5_000);
     await expect.poll(statuses).toStrictEqual(['IN_PROGRESS']);
-    await expect.poll(statuses).toStrictEqual(['completed: {"echo":{"text":"hello","sleepMs":1500}}']);
+    await expect.poll(statuses).toStrictEqual(['completed: {"echo":{"text":"hello","sleepMs":5000}}']);
   });
 
   it('cancels a job at the service', async () => {

@@ -38,7 +38,7 @@ export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, 
 
 /** The callbacks of a run, about rows in work and about those that are held. */
 class CallbacksOfRun implements RunCallbacks {
-  readonly counts: CallbackCounts = { taken: 0, refused: 0 };
+  private readonly calls: CallbackCounts = { taken: 0, refused: 0 };
   readonly named = new Map<string, NamedJob>();
   isUsed = false;
   /** Rows that this start has ended as unknown. */
@@ -51,7 +51,7 @@ class CallbacksOfRun implements RunCallbacks {
   constructor(
     readonly address: CallbackAddress,
     private readonly parts: CallbackParts,
-    handOn?: HandOn,
+    private readonly handOn?: HandOn,
   ) {
     const { options, stops } = parts;
     this.rows = new CalledRows(address, {
@@ -62,6 +62,11 @@ class CallbacksOfRun implements RunCallbacks {
         this.hold(id, { attempt, endpoint: facts.endpoint }),
     });
     this.receiver.calls$.subscribe((call) => this.note(call));
+  }
+
+  get counts(): CallbackCounts | undefined {
+    const { handOn, calls } = this;
+    return handOn !== undefined && calls.taken + calls.refused === 0 ? undefined : calls;
   }
 
   get receiver(): WebhookReceiver {
@@ -126,8 +131,8 @@ class CallbacksOfRun implements RunCallbacks {
 
   private note({ result, status, row, attempt, jobId }: WebhookCall): void {
     const { log, events } = this.parts;
-    if (result === 'settled' || result === 'noted') this.counts.taken += 1;
-    else if (result !== 'late' && result !== 'double') this.counts.refused += 1;
+    if (result === 'settled' || result === 'noted') this.calls.taken += 1;
+    else if (result !== 'late' && result !== 'double') this.calls.refused += 1;
     const isFine = result === 'settled' || result === 'noted';
     log.write(isFine ? 'debug' : 'warn', { id: row, attempt, result, status }, 'called back');
     if (result !== 'double') return;

@@ -48,7 +48,8 @@ export interface RunCallbacks {
   orphan(callback: NamedPost): Observable<CallbackResult>;
   /** Jobs of rows that are held as unknown, which callbacks have named, by row. */
   readonly named: ReadonlyMap<string, NamedJob>;
-  readonly counts: CallbackCounts;
+  /** `undefined`: rows are in work elsewhere, and no call came here. */
+  readonly counts: CallbackCounts | undefined;
   /** A row of this start has named an address. */
   readonly isUsed: boolean;
 }

@@ -57,7 +57,7 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
       failed: nowFailed,
       unknown,
       ...(run.service.reach.message !== undefined && { unreached: run.service.reach.message }),
-      ...(run.callbacks && { callbacks: run.callbacks.counts }),
+      ...(run.callbacks?.counts && { callbacks: run.callbacks.counts }),
       ...end,
     },
     ...pricesOf(run),

@@ -46,7 +46,7 @@ export async function workerCommand({ raw, io, fault }: CommandCall): Promise<nu
     const connect = () => connectDatabase(choice, { env: io.env, name: 'millrace worker' });
     const database = await awaitDatabase(connect, stop, io);
     if (database === undefined) return 0;
-    const reports = reportWork(io, flags.quiet, database);
+    const reports = reportWork(io, flags, database);
     try {
       const trouble = await runWorker({
         ...{ database, apiKey: key, ...hosts, stop, notify: reports.report },
@@ -103,7 +103,7 @@ const reportEveryMs = 30_000;
 /** Tells on stderr what a worker does: a line for what happens, and every 30 s how far it is. */
 export function reportWork(
   io: CliIo,
-  quiet: boolean,
+  { quiet, webhookListen: listen }: Pick<WorkerFlags, 'quiet' | 'webhookListen'>,
   { shown, isPrivate }: { readonly shown: string; readonly isPrivate: boolean },
 ): { readonly report: (event: WorkerEvent) => void; readonly close: () => void } {
   const print = (text: string) => void io.stderr.write(`${plainText(text, 2000)}\n`);
@@ -122,7 +122,7 @@ export function reportWork(
   });
   const report = (event: WorkerEvent): void => {
     if (event.type === 'progress') progress = event;
-    else if (event.type === 'started') printUnlessQuiet(`working for ${shown}`);
+    else if (event.type === 'started') printUnlessQuiet(`working for ${shown}${calledAt(listen)}`);
     else if (event.type === 'run') printUnlessQuiet(`working on run ${event.run}`);
     else if (event.type === 'back') printUnlessQuiet('the database is back');
     else print(`warning: ${event.message}`);
@@ -134,6 +134,10 @@ export function reportWork(
       printUnlessQuiet(`left; ${progressText(progress)}`);
     },
   };
+}
+
+function calledAt(listen: WorkerFlags['webhookListen']): string {
+  return listen === undefined ? '' : `, callbacks are taken at ${listen.host}:${listen.port}`;
 }
 
 function progressText({ submitted, ended }: { submitted: number; ended: number }): string {

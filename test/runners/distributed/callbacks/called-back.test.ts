@@ -69,6 +69,8 @@ describe('a run over a database that is called back', () => {
     expect(run.calls.length).toBeGreaterThanOrEqual(60);
     expect(run.calls.filter(({ status }) => status !== 200)).toStrictEqual([]);
     expect(end.summary.statusCalls).toBeLessThanOrEqual(12);
+    const { callbacks } = end.summary.thisStart;
+    expect(callbacks).toStrictEqual(listening === 0 ? { taken: run.calls.length, refused: 0 } : undefined);
     expect(run.emulator.bill()).toHaveLength(60);
     const { secret } = JSON.parse(readFileSync(`${run.folder.out}/.webhook.json`, 'utf8')) as {
       secret: string;
