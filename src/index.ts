@@ -24,7 +24,7 @@ export type { RequestReport, TracedCall } from './operators/requests/request-rep
 export type { RequestPurpose } from './policy/may-send-again.js';
 
 // A job, its events and its outcome.
-export type { Job, JobOperator, JobPipe, SyncJob, SyncJobPipe } from './operators/job.js';
+export type { Job, JobOperator, JobPipe, SyncJob } from './operators/job.js';
 export type { Completed, Failed, JobEvent, Outcome } from './contract/outcome.js';
 export type { Paid } from './contract/failure-code.js';
 export type { WaitReason, Checkpoint, CheckpointEvent } from './contract/outcome.js';

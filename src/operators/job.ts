@@ -44,15 +44,6 @@ export interface Job<O, C extends FailureCode = FailureCode>
 export interface SyncJob<O, C extends FailureCode = FailureCode> extends Job<O, C> {
   /** For the type alone: it is never there. */
   readonly cannotBeCancelled?: true;
-  readonly pipe: SyncJobPipe<O>;
-}
-
-/** `pipe` of a job whose id comes with its answer: operators that keep the job keep that as well. */
-export interface SyncJobPipe<O> extends JobPipe<O> {
-  (): SyncJob<O>;
-  <A>(first: JobOperator<O, A>): SyncJob<A>;
-  <A, B>(first: JobOperator<O, A>, second: JobOperator<A, B>): SyncJob<B>;
-  <A, B, C>(first: JobOperator<O, A>, second: JobOperator<A, B>, third: JobOperator<B, C>): SyncJob<C>;
 }
 
 /** `pipe` of an Observable, where an operator that keeps the job gives the next one a job. */

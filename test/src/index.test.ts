@@ -24,7 +24,6 @@ const names = [
     '[JobOperator]',
     '[JobPipe]',
     '[SyncJob]',
-    '[SyncJobPipe]',
     '[Completed]',
     '[Failed]',
     '[JobEvent]',

@@ -161,13 +161,6 @@ describe('types go through the operators', () => {
     const lanes = createLanes({ slots: 1 });
     // @ts-expect-error -- nor has it within a budget
     expect(switchJobs((url: string) => withinBudget(budget, 0.1)(endpoint.runSync({ url })))).toBeDefined();
-    const inBudget = (url: string) => endpoint.runSync({ url }).pipe(withinBudget(budget, 0.1));
-    expectTypeOf(inBudget('a')).toEqualTypeOf<SyncJob<Upscaled>>();
-    // @ts-expect-error -- the same through pipe
-    expect(switchJobs(inBudget)).toBeDefined();
-    const inLane = (url: string) => inBudget(url).pipe(withinLane(lanes, 'x'), withinBudget(budget, 0.1));
-    // @ts-expect-error -- and through several operators
-    expect(switchJobs(inLane)).toBeDefined();
     const called = (url: string) =>
       endpoint.run({ url }).pipe(withinLane(lanes, 'x'), withinBudget(budget, 1));
     expectTypeOf(called('a')).toEqualTypeOf<Job<Upscaled>>();
