@@ -27,7 +27,7 @@ export const long = [
   'test/runners/batch/journal/*.process.test.ts',
   'test/runners/batch/journal/snapshot/snapshot.test.ts',
   'test/runners/batch/fault-matrix.test.ts',
-  'test/runners/report/page/{accessible,report-page,report-look,layout,review/{review-work,variants}}.test.ts',
+  'test/runners/report/page/{accessible,report-page,report-look,layout,review/{review-work,variants,axes-work}}.test.ts',
   'test/runners/report/{redo-run,write-report}.test.ts',
   'test/runners/report/watch/watch-run.test.ts',
   'test/runners/cli/commands/{watch-live,run-stopping,run-terminal}.test.ts',

@@ -16,6 +16,7 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
       options: last === undefined ? [] : optionsToRedo(last),
       isRehearsal: survey.isRehearsal,
       manifestFormat: /\.csv(\.gz)?$/i.test(manifest) ? 'csv' : 'jsonl',
+      axes: [...new Set(story.starts.flatMap(({ axes }) => axes))],
       hasPictures: rows.pictures > 0,
     },
     prices,

@@ -42,6 +42,8 @@ export interface RunFacts {
   /** Nothing was spent, and a redo spends nothing. */
   readonly isRehearsal: boolean;
   readonly manifestFormat: 'csv' | 'jsonl';
+  /** Columns that multiplied its rows (`--each`, `--repeat`), in their order. */
+  readonly axes: readonly string[];
   /** Some results are pictures. */
   readonly hasPictures: boolean;
 }

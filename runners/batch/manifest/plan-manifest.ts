@@ -4,7 +4,7 @@ import { ColumnTally } from './columns/column-tally.js';
 import { isBought, type InvalidRow, type ManifestItem, type Row, type RowKind } from './manifest-row.js';
 import { AxisTally, type PlannedMatrix } from './matrix/axis-tally.js';
 import { ProblemTally, type InvalidProblem } from './problem-tally.js';
-import { PriorityTally, type PlannedPriority } from './rows/row-priority.js';
+import { PriorityTally, type PlannedPriority } from './columns/row-priority.js';
 import { SameRequests, SameTally, type SameRows } from './duplicates/same-requests.js';
 
 /** What a manifest holds, before anything is sent. */

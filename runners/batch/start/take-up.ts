@@ -12,7 +12,7 @@ import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
 import type { TakenUp } from '../context/run.js';
 import { readRows } from '../tasks/read-rows.js';
-import { byPriority } from '../manifest/rows/row-priority.js';
+import { byPriority } from '../manifest/columns/row-priority.js';
 import { reopenRecord } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import { SelectRows } from '../tasks/select-rows.js';

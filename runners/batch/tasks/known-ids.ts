@@ -19,21 +19,23 @@ export class KnownIds extends IdBook {
     this.#rows = rows;
   }
 
+  /** Whether the row at this place of the journal has a line. */
+  isSeen(index: number): boolean {
+    return (this.#seen.get(index >>> 3) & (1 << (index & 7))) !== 0;
+  }
+
   override claim(id: string, line: number): number {
     const index = this.#rows.indexOf(id);
     if (index < 0) return super.claim(id, line);
     const expected = index + (this.#firstLine ??= line - index);
-    const byte = index >>> 3;
-    const bit = 1 << (index & 7);
-    const seen = this.#seen.get(byte);
-    if ((seen & bit) !== 0) return (expected + this.#shifts.get(index)) >>> 0;
-    this.#seen.set(byte, seen | bit);
+    if (this.isSeen(index)) return (expected + this.#shifts.get(index)) >>> 0;
+    this.#seen.set(index >>> 3, this.#seen.get(index >>> 3) | (1 << (index & 7)));
     this.#shifts.set(index, (line - expected) >>> 0);
     return 0;
   }
 
   override has(id: string): boolean {
     const index = this.#rows.indexOf(id);
-    return index < 0 ? super.has(id) : (this.#seen.get(index >>> 3) & (1 << (index & 7))) !== 0;
+    return index < 0 ? super.has(id) : this.isSeen(index);
   }
 }

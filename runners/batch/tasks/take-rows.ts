@@ -4,7 +4,7 @@ import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { asSelected, isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
 import { decideRow, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
-import { byPriority } from '../manifest/rows/row-priority.js';
+import { byPriority } from '../manifest/columns/row-priority.js';
 import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
 import type { Growth } from './priced-bytes.js';

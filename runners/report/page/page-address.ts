@@ -5,8 +5,8 @@ export interface Place {
   readonly query?: string;
   /** What the rows are sorted by; `-` in front: the other way round. */
   readonly sort?: string;
-  /** The column whose values stand side by side. */
-  readonly by?: string;
+  /** The column whose values stand side by side; empty: none. Absent: as the page begins. */
+  readonly by?: string | undefined;
   /** The first frame of the page, from 0. */
   readonly from?: number;
   /** The row in the large view, by its number in the manifest. */
@@ -28,7 +28,7 @@ export function openAddress(): PageAddress {
     const found: [string, string | number][] = [];
     for (const [name, key] of Object.entries(words)) {
       const text = given.get(key) ?? '';
-      if (text !== '') found.push([name, text]);
+      if (text !== '' || (key === words.by && given.has(key))) found.push([name, text]);
     }
     for (const [name, key] of Object.entries(numbers)) {
       const text = given.get(key) ?? '';
@@ -43,8 +43,8 @@ export function openAddress(): PageAddress {
       const fresh = new URLSearchParams();
       for (const [name, key] of Object.entries({ ...words, ...numbers })) {
         const value = now[name as keyof Place];
-        if (value !== undefined && value !== '' && !(name === 'from' && value === 0))
-          fresh.set(key, String(value));
+        const isUsual = value === '' ? key !== words.by : name === 'from' && value === 0;
+        if (value !== undefined && !isUsual) fresh.set(key, String(value));
       }
       // Not a step back in the browser's history.
       history.replaceState(null, '', `#${fresh.toString()}`);

@@ -9,14 +9,40 @@ export interface ChosenRow {
   readonly prompt?: string;
   /** The job that made it: a row that was bought again has several. */
   readonly jobId?: string;
+  /** The value of each axis that made the row, by the axis' name; in columns behind the others. */
+  readonly axes?: Readonly<Record<string, string>>;
 }
 
 export const chosenColumns = ['id', 'row', 'file', 'stars', 'note', 'prompt', 'jobId'] as const;
 
 /** chosen.csv: for people with spreadsheets, and for `millrace pick`. */
 export function chosenList(rows: readonly ChosenRow[]): string {
-  const lines = rows.map((row) => chosenColumns.map((name) => spreadsheetText(String(row[name] ?? ''))));
-  return csvText([chosenColumns, ...lines]);
+  const axes = [...new Set(rows.flatMap((row) => Object.keys(row.axes ?? {})))];
+  const lines = rows.map((row) => [
+    ...chosenColumns.map((name) => String(row[name] ?? '')),
+    ...axes.map((name) => row.axes?.[name] ?? ''),
+  ]);
+  const head = [...chosenColumns, ...axes.map(axisColumn)];
+  return csvText([head, ...lines].map((cells) => cells.map(spreadsheetText)));
+}
+
+const taken: ReadonlySet<string> = new Set(chosenColumns);
+
+/** An axis whose name is taken stands behind `columns.`, as in results.csv. */
+function axisColumn(name: string): string {
+  return taken.has(name) ? `columns.${name}` : name;
+}
+
+/** The axes of a line that `chosenList` wrote. */
+export function chosenAxes(cells: Readonly<Record<string, string>>): Record<string, string> {
+  const others = Object.entries(cells).filter(([name]) => !taken.has(name));
+  return Object.fromEntries(
+    others.map(([name, value]) => {
+      const plain = plainCell(name);
+      const own = plain.replace(/^columns\./, '');
+      return [taken.has(own) ? own : plain, plainCell(value)];
+    }),
+  );
 }
 
 /** `edits.csv` → `edits.chosen.csv`: lists of several runs lie in one download folder. */

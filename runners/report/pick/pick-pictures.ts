@@ -2,7 +2,7 @@ import { basename, join, parse } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import { readWhole } from '../rows/picture-files.js';
-import { chosenColumns, chosenList, type ChosenRow, plainCell } from './chosen-list.js';
+import { chosenAxes, chosenColumns, chosenList, type ChosenRow, plainCell } from './chosen-list.js';
 import type { ChosenPictures } from './read-chosen.js';
 
 /** What `pick` has done. Names are those in the folder of copies. */
@@ -41,7 +41,7 @@ export async function pickPictures(
     const { name, isThere } = await placeFor(disk, to, basename(path), isSame);
     if (!isThere) await replaceFile(disk, join(to, name), bytes);
     (isThere ? present : copied)?.push(name);
-    rows.push({ ...textsOf(cells), id, row, file: name });
+    rows.push({ ...textsOf(cells), axes: chosenAxes(cells), id, row, file: name });
   }
   const list = await writeList(disk, to, rows);
   const names = new Set([...(copied ?? []), ...(present ?? []), list]);

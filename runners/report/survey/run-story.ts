@@ -13,6 +13,8 @@ export interface RunStory {
 
 export interface RunStart extends StartFacts {
   readonly at: number;
+  /** Names of the columns that multiplied its rows. */
+  readonly axes: readonly string[];
 }
 
 /** Nothing else is parsed: most of the journal tells nothing here. */
@@ -64,6 +66,7 @@ function startOf(record: JsonObject): NotedStart {
     lbBaseUrl: typeof identity['lbBaseUrl'] === 'string' ? identity['lbBaseUrl'] : '',
     local: identity['local'] === true,
     repeat: repeatOf(settings['repeat']),
+    axes: axisNames(settings['axes']),
     // A cap of the configuration is found there again.
     maxCost: typeof maxCost === 'number' && settings['defaultMaxCostUsd'] === undefined ? maxCost : undefined,
     ...(typeof maxCost === 'number' ? { cap: maxCost } : {}),
@@ -74,6 +77,11 @@ function repeatOf(noted: unknown): RunStart['repeat'] | undefined {
   if (!isObject(noted)) return undefined;
   const { manifest, others } = noted;
   return isWords(manifest) && isWords(others) ? { manifest, others } : undefined;
+}
+
+function axisNames(noted: unknown): string[] {
+  const axes: unknown[] = Array.isArray(noted) ? noted : [];
+  return axes.flatMap((axis) => (isObject(axis) && typeof axis['name'] === 'string' ? [axis['name']] : []));
 }
 
 function isWords(value: unknown): value is string[] {

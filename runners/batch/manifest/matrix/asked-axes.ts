@@ -1,6 +1,13 @@
-import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
-import { repeatColumn } from './axes.js';
+
+/** The column that numbers the rows of `--repeat`, from 1. The first one has the id that it would have without `--repeat`. */
+export const repeatColumn = 'repeat';
+
+/** What a start asks for. */
+interface Asked {
+  readonly each?: Readonly<Record<string, readonly string[]>>;
+  readonly repeat?: number;
+}
 
 /** The values of an axis that starts of a run asked for. */
 export interface AskedAxis {
@@ -30,7 +37,7 @@ export interface ChangedAxis {
 const mostKept = 1_000;
 
 /** The axes of a start, as the journal notes them. */
-export function askedAxes({ each = {}, repeat = 1 }: Pick<ManifestSettings, 'each' | 'repeat'>): AskedAxis[] {
+export function askedAxes({ each = {}, repeat = 1 }: Asked): AskedAxis[] {
   const repeats = Array.from({ length: Math.min(repeat, mostKept + 1) }, (_, index) => String(index + 1));
   return [
     ...Object.entries(each).map(([name, values]) => cut(name, values)),
@@ -51,10 +58,7 @@ export function withAxes(known: readonly AskedAxis[], noted: unknown): readonly 
 }
 
 /** How a start differs from what a run remembers; `undefined`: it asks for the same, or has no axes. */
-export function axesChange(
-  known: readonly AskedAxis[],
-  settings: Pick<ManifestSettings, 'each' | 'repeat'>,
-): AxesChange | undefined {
+export function axesChange(known: readonly AskedAxis[], settings: Asked): AxesChange | undefined {
   const asked = askedAxes(settings);
   if (asked.length === 0) return undefined;
   const [now, before] = [byName(asked), byName(known)];

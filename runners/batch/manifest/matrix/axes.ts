@@ -5,6 +5,7 @@ import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { hasHalfCharacter, cellValue } from '../parse-json.js';
 import { quoteValue } from '../quote-value.js';
+import { repeatColumn } from './asked-axes.js';
 
 /** A column whose values multiply each row. */
 export interface Axis {
@@ -22,9 +23,6 @@ export interface AxisValue {
 }
 
 type AxesSettings = Pick<ManifestSettings, 'name' | 'format' | 'each' | 'repeat' | 'map'>;
-
-/** The column that numbers the rows of `--repeat`, from 1. The first one has the id that it would have without `--repeat`. */
-export const repeatColumn = 'repeat';
 
 const mostAxes = 10;
 /** More rows of one are a mistake. */

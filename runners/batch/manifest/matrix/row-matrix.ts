@@ -3,7 +3,8 @@ import type { ManifestSettings } from '../manifest-settings.js';
 import type { RowProblem } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
 import type { Product, RawRecord } from '../records/raw-record.js';
-import { axesOf, repeatColumn, type Axis } from './axes.js';
+import { repeatColumn } from './asked-axes.js';
+import { axesOf, type Axis } from './axes.js';
 
 /** A line of the manifest once for each combination of the axes' values. The last axis varies fastest. */
 export class RowMatrix {

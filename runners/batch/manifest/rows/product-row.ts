@@ -1,6 +1,6 @@
 import type { ColumnLayout, PurposeColumns } from '../columns/column-layout.js';
 import type { RowProblem, RowProduct } from '../manifest-row.js';
-import { repeatColumn } from '../matrix/axes.js';
+import { repeatColumn } from '../matrix/asked-axes.js';
 import type { Product } from '../records/raw-record.js';
 import { quoteValue } from '../quote-value.js';
 import { rowId } from './row-head.js';

@@ -10,6 +10,7 @@ import { editInputCheck } from './check-edit-input.js';
 import { HashedRow } from './hashed-row.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
+import { CellProblem } from '../columns/manifest-fields.js';
 import { fixedCells, type SetCells } from '../columns/fixed-cells.js';
 import { LayoutBook, type KnownColumns } from '../columns/layout-book.js';
 import { misspeltText } from '../columns/misspelt-columns.js';
@@ -19,7 +20,8 @@ import { RowMatrix } from '../matrix/row-matrix.js';
 import { productId, rowProduct, unusedAxes } from './product-row.js';
 import { rememberImages } from './row-images.js';
 import { rowId, rowKind } from './row-head.js';
-import { rowPriority } from './row-priority.js';
+import { withRedoneAxes } from '../matrix/redone-axes.js';
+import { readPriority } from '../columns/row-priority.js';
 import { modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** What is known of a line before it is a row. */
@@ -110,7 +112,7 @@ export class RowBuilder {
     const isFilled = problems.found.length === 0;
     const id = this.#claimId(cells, record, problems);
     if (record.clash !== undefined) problems.found.push(record.clash);
-    const priority = rowPriority(cells, problems);
+    const priority = priorityOf(cells, problems);
     const prior = readPrior(cells, problems);
     // A text of `--set` that cannot be filled is the row's problem; that its field is missing then is none.
     const meaning = isFilled ? rowMeaning(cells, problems, prior, this.#rules) : undefined;
@@ -189,7 +191,9 @@ export class RowBuilder {
         draft.id === undefined || record.product === undefined
           ? cells.all()
           : { ...cells.all(), id: draft.id },
-      columns: record.product ? { ...cells.own(misplaced), ...record.product.axes } : cells.own(misplaced),
+      columns: record.product
+        ? { ...cells.own(misplaced), ...record.product.axes }
+        : withRedoneAxes(cells.own(misplaced)),
       columnUse: misplaced.length === 0 ? use : { ...use, misplaced: misplaced.map(({ name }) => name) },
       jobId,
       product: record.product && rowProduct(record.product, rowId(cells.get('id'))),
@@ -237,6 +241,14 @@ export class RowBuilder {
 /** A line that is split wrongly has no usable cells: when its failure is read back, it must not pass as a row. */
 function rawCells({ problem, names, values }: RawRecord): Record<string, unknown> {
   return problem === undefined ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : {};
+}
+
+function priorityOf(cells: RowCells, problems: Problems): number | undefined {
+  const column = cells.label('priority');
+  const priority = readPriority(cells.get('priority'), column);
+  if (!(priority instanceof CellProblem)) return priority;
+  problems.add(column, priority.message);
+  return undefined;
 }
 
 /** The id for messages, also where another row has it. */

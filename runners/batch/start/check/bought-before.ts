@@ -1,44 +1,24 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { Ahead } from './ahead.js';
 import type { Journal } from '../../journal/journal.js';
-import { Column } from '../../journal/rows/column.js';
-import { contentBits, type RowStates } from '../../journal/rows/row-states.js';
+import { contentBits } from '../../journal/rows/row-states.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
+import type { KnownIds } from '../../tasks/known-ids.js';
 import { mayBePaid } from '../../row/row-status.js';
-
-/** The rows of a journal that are in no line of the manifest. Takes a bit for each row. */
-export class GoneRows {
-  readonly #rows: Pick<RowStates, 'indexOf' | 'size'>;
-  readonly #seen = new Column(Uint8Array);
-
-  constructor(rows: Pick<RowStates, 'indexOf' | 'size'>) {
-    this.#rows = rows;
-  }
-
-  /** A row of the manifest. */
-  see(id: string): void {
-    const index = this.#rows.indexOf(id);
-    if (index >= 0) this.#seen.set(index >>> 3, this.#seen.get(index >>> 3) | (1 << (index & 7)));
-  }
-
-  has(index: number): boolean {
-    return index >= 0 && (this.#seen.get(index >>> 3) & (1 << (index & 7))) === 0;
-  }
-}
 
 /**
  * The rows to be sent that ask for exactly what an earlier row of the run asked for that was or may have been paid and is in the
  * manifest no more: the row has another id, by other axes or another name. Contents are compared by 32 bits first; only where some
  * agree are the whole hashes read from the journal.
  *
+ * @param ids those of a reading of the manifest
  * @param start `toSend` reads the rows that it sends
  */
 export async function boughtBefore(
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-  gone: GoneRows,
+  ids: Pick<KnownIds, 'isSeen'>,
   start: {
-    readonly ahead: Pick<Ahead, 'gone' | 'toSend'>;
+    readonly ahead: { readonly gone: number; readonly toSend: number };
     readonly toSend: () => AsyncIterable<Row>;
     readonly priceOf: (row: Row) => MicroDollars | null;
   },
@@ -48,7 +28,7 @@ export async function boughtBefore(
   const { rows } = journal.recovered;
   const bits = new Set<number>();
   for (const [index, { status, content }] of rows.contents())
-    if (gone.has(index) && content !== 0 && mayBePaid(status)) bits.add(content);
+    if (!ids.isSeen(index) && content !== 0 && mayBePaid(status)) bits.add(content);
   const isLike = (row: Row): boolean =>
     bits.has(contentBits(row.hash)) && !isRead(row) && (row.product?.repeat ?? 1) === 1;
   const like = new Set<string>();
@@ -56,7 +36,7 @@ export async function boughtBefore(
   if (like.size === 0) return undefined;
   const bought = new Set<string>();
   for await (const record of journal.records())
-    if (record.k === 'intent' && like.has(record.hash) && gone.has(rows.indexOf(record.id)))
+    if (record.k === 'intent' && like.has(record.hash) && !ids.isSeen(rows.indexOf(record.id)))
       bought.add(record.hash);
   if (bought.size === 0) return undefined;
   const tally = new SameTally();

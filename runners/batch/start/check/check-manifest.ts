@@ -9,7 +9,7 @@ import { boughtBefore } from './bought-before.js';
 import { isAskedAgain } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
-import { byPriority } from '../../manifest/rows/row-priority.js';
+import { byPriority } from '../../manifest/columns/row-priority.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
@@ -112,9 +112,10 @@ async function checkRows(
   const settings = { ...options.manifest.settings, separatedBy: (name: string) => (separatedBy = name) };
   const manifest = { ...options.manifest, settings };
   const rows = canBeKept(options, known) ? new CheckedRows() : undefined;
-  let ids = new KnownIds(known.rows);
-  const read = () => readRows(options.disk, manifest, (ids = new KnownIds(known.rows)));
-  const plan = await planManifest(read(), {
+  const ids = new KnownIds(known.rows);
+  const readInto = (keeper: KnownIds) => readRows(options.disk, manifest, keeper);
+  const read = () => readInto(new KnownIds(known.rows));
+  const plan = await planManifest(readInto(ids), {
     priceOf: (row) => options.prices.priceOf(row),
     see: (item) => {
       survey.see(item);
@@ -131,7 +132,7 @@ async function checkRows(
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
   const toSend = () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules });
-  const bought = await boughtBefore(journal, survey.gone, {
+  const bought = await boughtBefore(journal, ids, {
     ahead,
     toSend,
     priceOf: (row) => options.prices.priceOf(row),

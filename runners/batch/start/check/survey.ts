@@ -4,7 +4,6 @@ import { isPending, type RowStatus } from '../../row/row-status.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import type { Ahead } from './ahead.js';
-import { GoneRows } from './bought-before.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
 import { decideRow, hasChanged, type ManifestRules } from '../../row/decide-row.js';
 import { isDoubled, isTakenUp, rowPrice } from '../../row/left-rows.js';
@@ -38,7 +37,6 @@ export class StartSurvey {
   readonly names = new PictureNames();
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
-  readonly gone: GoneRows;
   columns: readonly string[] | undefined;
   private readonly select: SelectRows;
   private readonly rules: ManifestRules;
@@ -63,7 +61,6 @@ export class StartSurvey {
       readonly askedAgain: ReadonlySet<string>;
     },
   ) {
-    this.gone = new GoneRows(known.rows);
     this.select = new SelectRows(options);
     this.cap = capInForce(options, known.capUsd);
     const costBy = costByInForce(options, known.costBy);
@@ -122,7 +119,6 @@ export class StartSurvey {
     this.values.see(row);
     this.select.see(row);
     const state = this.known.rows.get(row.id);
-    this.gone.see(row.id);
     if (state !== undefined) this.count.known++;
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);

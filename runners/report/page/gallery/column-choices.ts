@@ -7,8 +7,11 @@ import { queryTerm } from './query-rows.js';
 const shown = 48;
 
 /** What the pickers of the toolbar offer for the columns of a run. */
-export function columnChoices(facets: RowFacets): { terms: Choice[]; sorts: Choice[]; axes: Choice[] } {
-  const columns = facets.columns();
+export function columnChoices(
+  facets: RowFacets,
+  axesOfRun: readonly string[],
+): { terms: Choice[]; sorts: Choice[]; axes: Choice[] } {
+  const columns = inFront(facets.columns(), axesOfRun);
   return {
     terms: columns.flatMap(({ name, values }) =>
       values.map(({ value, count }) => ({
@@ -25,8 +28,17 @@ export function columnChoices(facets: RowFacets): { terms: Choice[]; sorts: Choi
       { value: '-stars', label: 'Most stars first' },
       ...columns.map(({ name }) => ({ value: name, label: short(name), group: 'By column' })),
     ],
-    axes: facets.axes().map((name) => ({ value: name, label: short(name) })),
+    axes: facets.axes(axesOfRun).map((name) => ({
+      value: name,
+      label: short(name),
+      ...(axesOfRun.length > 0 && { group: axesOfRun.includes(name) ? 'Axes of the run' : 'Other columns' }),
+    })),
   };
+}
+
+function inFront<C extends { readonly name: string }>(columns: readonly C[], names: readonly string[]): C[] {
+  const isFirst = ({ name }: C): boolean => names.includes(name);
+  return [...columns.filter(isFirst), ...columns.filter((column) => !isFirst(column))];
 }
 
 /** A choice in a list is a text that the page's own functions do not draw. */

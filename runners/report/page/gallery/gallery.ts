@@ -38,7 +38,9 @@ export class Gallery {
   readonly #sheet: Sheet;
   readonly #variants: VariantGrid;
   #filter: Filter;
-  #by: string;
+  #by = '';
+  /** The column that the page begins with: the first axis of the run that tells variants apart. */
+  #usualBy = '';
   /** By what the rows that are shown were found. */
   #drawn: Filter | undefined;
   #shown: FoundPage = { found: [], first: 0, rows: [] };
@@ -48,9 +50,8 @@ export class Gallery {
   constructor(root: HTMLElement, needs: GalleryNeeds) {
     const { page } = needs;
     [this.#root, this.#page, this.#needs] = [root, page, needs];
-    const { name, query = '', sort = '', by = '', from = 0 } = page.address.read();
+    const { name, query = '', sort = '', by, from = 0 } = page.address.read();
     this.#filter = { name: name ?? (page.data.latest === undefined ? 'all' : 'latest'), query, sort };
-    this.#by = by;
     this.selection = new Selection(() => this.#showSelection());
     this.#toolbar = createToolbar({
       search: (text) => this.show({ query: text }),
@@ -64,7 +65,7 @@ export class Gallery {
       turn: (pages) => void this.#turnPage(pages),
       selectAll: () => this.selection.all(this.found),
       help: () => needs.help(),
-      columns: async () => columnChoices(await page.store.facets()),
+      columns: async () => columnChoices(await page.store.facets(), page.data.run.axes),
     });
     this.#sheet = new Sheet({
       open: (row, event) => this.#clicked(row, event),
@@ -95,7 +96,18 @@ export class Gallery {
       followsVerdicts: () => verdictFilters.has(this.#filter.name),
     });
     printAllRows({ ...shared, whenEmpty: () => this.#whenEmpty() });
-    this.ready = this.update(from);
+    this.ready = this.#begin(by, from);
+  }
+
+  /** The rows of a run with axes begin side by side, where all of them are in the page. */
+  async #begin(by: string | undefined, from: number): Promise<void> {
+    const { run, source, latest } = this.#page.data;
+    if (run.axes.length > 0 && source.kind === 'inline' && latest === undefined) {
+      const varying = (await this.#page.store.facets()).axes(run.axes);
+      this.#usualBy = run.axes.find((name) => varying.includes(name)) ?? '';
+    }
+    this.#by = by ?? this.#usualBy;
+    await this.update(from);
   }
 
   get found(): readonly number[] {
@@ -167,7 +179,7 @@ export class Gallery {
     if (turn !== this.#turn) return;
     this.#shown = { found, first, rows };
     this.#drawn = this.#filter;
-    address.set({ ...this.#filter, by: this.#by, from: first });
+    address.set({ ...this.#filter, by: this.#by === this.#usualBy ? undefined : this.#by, from: first });
     this.#heading.textContent = data.run.hasPictures ? 'Gallery' : 'Results';
     this.#sheet.element.hidden = isGrid;
     this.#variants.element.hidden = !isGrid;

@@ -1,5 +1,6 @@
 import { shellWords } from '../../../batch/manifest/quote-value.js';
 import type { PageRow, RunFacts } from '../../page-data.js';
+import { redoneAxes } from '../../../batch/manifest/matrix/redone-axes.js';
 import { csvText } from '../../pick/chosen-list.js';
 
 export type Verdict = 'kept' | 'rejected';
@@ -27,9 +28,21 @@ export interface RejectedRow {
   readonly review: Review;
 }
 
-/** The rejected rows as a manifest, each with its changes. */
-export function redoManifest(rejected: readonly RejectedRow[], format: 'csv' | 'jsonl'): string {
-  const rows = rejected.map(({ row, review }) => cellsOf(row, review));
+/**
+ * The rejected rows as a manifest, each with its changes.
+ *
+ * @param axes Those of the run: what such a row is made of stays known, though no option multiplies it.
+ */
+export function redoManifest(
+  rejected: readonly RejectedRow[],
+  format: 'csv' | 'jsonl',
+  axes: readonly string[] = [],
+): string {
+  const rows = rejected.map(({ row, review }) => {
+    const cells = cellsOf(row, review);
+    const found = axesOf({ cells: { ...row.cells, ...cells } }, { axes });
+    return Object.keys(found).length === 0 ? cells : { ...cells, [redoneAxes]: found };
+  });
   return format === 'jsonl' ? rows.map((cells) => `${JSON.stringify(cells)}\n`).join('') : asCsv(rows);
 }
 
@@ -87,4 +100,17 @@ function asCsv(rows: readonly Record<string, unknown>[]): string {
 function cellText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The value of each axis of the run that made a row. */
+export function axesOf(
+  { cells = {} }: Pick<PageRow, 'cells'>,
+  { axes }: Pick<RunFacts, 'axes'>,
+): Record<string, string> {
+  const found = axes.flatMap((name) => {
+    const value = Object.hasOwn(cells, name) ? cells[name] : undefined;
+    if (value === undefined || value === null || value === '') return [];
+    return [[name, typeof value === 'string' ? value : JSON.stringify(value)] as const];
+  });
+  return Object.fromEntries(found);
 }

@@ -7,7 +7,7 @@ import { h } from '../dom.js';
 import type { Page } from '../page.js';
 import { promptOf } from '../rows/row-store.js';
 import type { Review, Verdict } from './redo-manifest.js';
-import { fitsCsv, redoCommand, redoManifest } from './redo-manifest.js';
+import { axesOf, fitsCsv, redoCommand, redoManifest } from './redo-manifest.js';
 import { canRepeat } from './reviews.js';
 import { saveFile } from './save-file.js';
 
@@ -123,6 +123,7 @@ export class Tray {
       row: row.row,
       file: fileOf(row),
       prompt: promptOf(row) ?? '',
+      axes: axesOf(row, data.run),
     }));
     saveFile(name, chosenList(rows), 'text/csv');
     this.#show(
@@ -144,7 +145,11 @@ export class Tray {
     const wanted = run.manifestFormat;
     const format = wanted === 'csv' && !fitsCsv(rejected) ? 'jsonl' : wanted;
     const file = `${run.name.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.redo.${format}`;
-    saveFile(file, redoManifest(rejected, format), format === 'csv' ? 'text/csv' : 'application/jsonl');
+    saveFile(
+      file,
+      redoManifest(rejected, format, run.axes),
+      format === 'csv' ? 'text/csv' : 'application/jsonl',
+    );
     const left = all.length - rejected.length;
     const words = [
       `Saved ${file}.`,

@@ -42,10 +42,15 @@ export class RowFacets {
     });
   }
 
-  /** Columns of which some original has two values or more: its rows are variants. */
-  axes(): string[] {
+  /**
+   * Columns of which some original has two values or more: its rows are variants.
+   *
+   * @param first Those that come first, however many values they have.
+   */
+  axes(first: readonly string[] = []): string[] {
     const originals = this.#columns.get(originalColumn) ?? [];
-    return this.columns().flatMap(({ name }) => {
+    const others = this.columns().map(({ name }) => name);
+    return [...new Set([...first, ...others])].flatMap((name) => {
       const first = new Map<string, string>();
       const varies = originals.some((original, place) => {
         const value = this.text(name, place);

@@ -45,7 +45,8 @@ export class VariantGrid {
 
   async show(found: readonly number[], by: string): Promise<void> {
     const turn = ++this.#turn;
-    const groups = variantGroups(found, by, await this.#page.store.facets());
+    const { store, data } = this.#page;
+    const groups = variantGroups(found, by, await store.facets(), data.run.axes);
     if (turn !== this.#turn) return;
     const focused = this.element.contains(document.activeElement) ? document.activeElement?.id : undefined;
     this.#shown = { groups, values: groups.values.slice(0, mostValues), by };
@@ -86,12 +87,16 @@ export class VariantGrid {
   }
 
   #drawGroup(group: VariantGroup, shown: Shown, all: ReadonlyMap<number, VariantCell>): HTMLElement {
-    const { original, byValue } = group;
+    const { original, others, byValue } = group;
     const drawn = shown.values.map((value) => inPlace(group, value).flatMap((place) => all.get(place) ?? []));
     const cells = shown.values.map((value, index) => {
       const rest = (byValue.get(value)?.length ?? 0) - mostInPlace;
       const find = (): void =>
-        this.#find(`${queryTerm(originalColumn, original)} ${queryTerm(shown.by, value)}`);
+        this.#find(
+          [[originalColumn, original] as const, ...others, [shown.by, value] as const]
+            .map(([name, text]) => queryTerm(name, text))
+            .join(' '),
+        );
       return h(
         'td',
         {},
@@ -101,7 +106,8 @@ export class VariantGrid {
       );
     });
     const picture = thumbnail(drawn.flat()[0]?.row.references[0]?.thumb, '');
-    const head = h('th', { scope: 'row', title: original }, picture, h('span', {}, original));
+    const name = [original, ...others.map(([axis, value]) => `${axis} ${value}`)].join(', ');
+    const head = h('th', { scope: 'row', title: name }, picture, h('span', {}, name));
     return h('tr', {}, head, ...cells);
   }
 
@@ -117,7 +123,9 @@ function drawTable({ groups, values, by }: Shown, body: HTMLElement, compare: ()
     { type: 'button', class: 'strong', disabled: values.length < 2, onclick: compare },
     'Compare blind',
   );
-  const words = `${countOf(groups.groups.length, 'original')}, ${countOf(groups.values.length, 'value')} of ${by}`;
+  const originals = new Set(groups.groups.map(({ original }) => original)).size;
+  const rows = groups.groups.length === originals ? '' : ` in ${countOf(groups.groups.length, 'row')}`;
+  const words = `${countOf(originals, 'original')}${rows}, ${countOf(groups.values.length, 'value')} of ${by}`;
   const rest = groups.values.length - values.length;
   const head = values.map((value) => h('th', { scope: 'col', title: value }, h('span', {}, value)));
   return [

@@ -4,6 +4,8 @@ import type { RowFacets } from '../rows/row-facets.js';
 /** The rows that were made of one original, by the value that one column has. */
 export interface VariantGroup {
   readonly original: string;
+  /** The values of the run's other axes, by name: rows of one group differ in nothing else. */
+  readonly others: readonly (readonly [name: string, value: string])[];
   /** Places of rows; several where rows differ in another column as well. */
   readonly byValue: ReadonlyMap<string, readonly number[]>;
 }
@@ -15,20 +17,35 @@ export interface VariantGroups {
   readonly groups: readonly VariantGroup[];
 }
 
-export function variantGroups(found: readonly number[], by: string, facets: RowFacets): VariantGroups {
+/** The rows of an axis that only repeats a row stand in one place. */
+const repeats = 'repeat';
+
+/** @param axes Those of the run: like is laid beside like. */
+export function variantGroups(
+  found: readonly number[],
+  by: string,
+  facets: RowFacets,
+  axes: readonly string[],
+): VariantGroups {
   const values = new Set<string>();
-  const groups = new Map<string, Map<string, number[]>>();
+  const groups = new Map<string, Omit<VariantGroup, 'byValue'> & { byValue: Map<string, number[]> }>();
+  const names = axes.filter((name) => name !== by && name !== repeats);
   for (const place of found) {
     const [original, value] = [facets.text(originalColumn, place), facets.text(by, place)];
     if (original === undefined || value === undefined) continue;
-    const group = groups.get(original) ?? new Map<string, number[]>();
-    groups.set(original, group);
-    const places = group.get(value) ?? [];
-    group.set(value, places);
+    const others = names.flatMap((name) => {
+      const other = facets.text(name, place);
+      return other === undefined ? [] : [[name, other] as const];
+    });
+    const key = JSON.stringify([original, others]);
+    const group = groups.get(key) ?? { original, others, byValue: new Map<string, number[]>() };
+    groups.set(key, group);
+    const places = group.byValue.get(value) ?? [];
+    group.byValue.set(value, places);
     places.push(place);
     values.add(value);
   }
-  const sorted = [...groups].map(([original, byValue]) => ({ original, byValue }));
+  const sorted = [...groups.values()];
   sorted.sort((one, other) => other.byValue.size - one.byValue.size);
   return { values: [...values], groups: sorted };
 }

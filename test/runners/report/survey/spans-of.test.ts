@@ -11,6 +11,7 @@ function story(starts: number[], stops: number[]): RunStory {
       lbBaseUrl: '',
       local: false,
       repeat: { manifest: [], others: [] },
+      axes: [],
       maxCost: undefined,
     })),
     stops: stops.map((at) => ({ at, exitCode: 0 })),

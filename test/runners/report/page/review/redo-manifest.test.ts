@@ -26,6 +26,7 @@ const run: RunFacts = {
   options: [],
   isRehearsal: false,
   manifestFormat: 'csv',
+  axes: [],
   hasPictures: true,
 };
 

@@ -1,24 +1,22 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ManifestItem, Row } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
-import type { Problems, RowCells } from './row-cells.js';
+import { CellProblem } from './manifest-fields.js';
 
 /** From minus this to this. A manifest is read once for each priority that occurs in it: an order of single rows is the order of its lines. */
 const most = 100;
 
-/** The priority of a row by its cell; `undefined`: it has none, or a problem was reported. */
-export function rowPriority(cells: RowCells, problems: Problems): number | undefined {
-  const cell = cells.get('priority');
+/** The priority that a cell holds; `undefined`: the row has none. */
+export function readPriority(cell: unknown, column: string): number | undefined | CellProblem {
   if (cell === undefined) return undefined;
-  const number = typeof cell === 'string' && /^\s*[-+]?\d{1,9}(?:\.0*)?\s*$/.test(cell) ? Number(cell) : cell;
+  const isText = typeof cell === 'string' && /^\s*[-+]?\d{1,9}(?:\.0*)?\s*$/.test(cell);
+  const number = isText ? Number(cell) : cell;
   if (typeof number === 'number' && Number.isInteger(number) && Math.abs(number) <= most) return number + 0;
-  const column = cells.label('priority');
   const advice =
     column === 'priority'
       ? '; if the column is only your own, rename it or say so with --ignore priority'
       : '';
-  problems.add(column, `${quoteValue(cell)} is no whole number from -${most} to ${most}${advice}`);
-  return undefined;
+  return new CellProblem(`${quoteValue(cell)} is no whole number from -${most} to ${most}${advice}`);
 }
 
 /** The rows of one priority. */

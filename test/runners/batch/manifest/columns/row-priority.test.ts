@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planManifest } from '../../../../../runners/batch/manifest/plan-manifest.js';
-import { byPriority, prioritiesOf } from '../../../../../runners/batch/manifest/rows/row-priority.js';
+import { byPriority, prioritiesOf } from '../../../../../runners/batch/manifest/columns/row-priority.js';
 import { jsonLines, readInvalid, readItems, readRows } from '../../../../support/manifest-items.js';
 
 const csv = (...priorities: string[]) =>

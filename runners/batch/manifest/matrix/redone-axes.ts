@@ -1,0 +1,25 @@
+/** A column of the gallery's manifest: the axes that a row was made by, `{"style":"oil","resolution":"2k"}`. No option multiplies it there. */
+export const redoneAxes = 'redo.axes';
+
+/** The columns of a row with the axes that it was made by, as a row has them that an option has made. */
+export function withRedoneAxes(columns: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.hasOwn(columns, redoneAxes)) return columns;
+  const { [redoneAxes]: given, ...own } = columns;
+  const axes = axesIn(given);
+  return axes === undefined ? columns : { ...own, ...axes };
+}
+
+function axesIn(given: unknown): Readonly<Record<string, string>> | undefined {
+  const found = typeof given === 'string' ? parsed(given) : given;
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) return undefined;
+  const isText = Object.values(found).every((value) => typeof value === 'string');
+  return isText ? (found as Record<string, string>) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
